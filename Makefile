@@ -1,0 +1,54 @@
+# Two commands matter: `make audit` and `make test`. Both make the environment first.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+FILES  := $(shell git ls-files --cached --others --exclude-standard 'audit/*' 'mechanisms/*' 'attacks/*' 'reports/*' 2>/dev/null | sort)
+# An editable install in strict mode links file by file: a new file needs a new install, so the stamp carries a hash of the list.
+STAMP  := .make/install-$(shell printf '%s ' $(FILES) | cat - pyproject.toml requirements.lock | cksum | cut -d' ' -f1)
+
+.PHONY: audit test test-slow lint bench docs install lock clean coverage
+.DEFAULT_GOAL := audit
+
+audit: $(STAMP)  ## the default audit; leaves report/index.html
+	$(BIN)/dpassay run --out report --allow-existing
+
+test: $(STAMP)  ## everything but the slow proofs
+	$(BIN)/python -m pytest
+
+test-slow: $(STAMP)  ## the slow proofs
+	$(BIN)/python -m pytest -m slow
+
+lint: $(STAMP)  ## style, types and the arrows between the packages
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy -p dpassay
+	$(BIN)/mypy tests benchmarks
+	$(BIN)/lint-imports
+
+bench: $(STAMP)  ## what the performance claims rest on
+	for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
+
+docs: $(STAMP)  ## run every code block of README.md and docs/
+	$(BIN)/python -m pytest tests/docs
+
+coverage: $(STAMP)
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage report --skip-covered
+
+install: $(STAMP)
+
+$(STAMP):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "dpassay needs Python >= 3.11: make PYTHON=python3.11"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	rm -rf build/lib
+	$(BIN)/python -m pip install --quiet --constraint requirements.lock --editable '.[dev]' --config-settings editable_mode=strict
+	@mkdir -p .make && rm -f .make/install-* && touch $@
+
+lock:  ## renew requirements.lock from what is newest
+	rm -rf .make/lock && $(PYTHON) -m venv .make/lock
+	.make/lock/bin/python -m pip install --quiet '.[dev]'
+	.make/lock/bin/python -m pip freeze --exclude dpassay --exclude pip --exclude setuptools > requirements.lock
+	rm -rf .make/lock build/lib
+
+clean:
+	rm -rf $(VENV) .make build dist report *.egg-info

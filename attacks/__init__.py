@@ -1,0 +1,1 @@
+"""Membership-inference attacks on a prediction interface; none is built yet."""

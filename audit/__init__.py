@@ -1,0 +1,42 @@
+"""dpassay tests a randomised algorithm against the privacy it claims."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpassay.assay import audit as audit
+    from dpassay.claims import DP as DP
+    from dpassay.data import Labelled as Labelled
+    from dpassay.errors import AuditeeError as AuditeeError
+    from dpassay.errors import DpassayError as DpassayError
+    from dpassay.errors import InvalidInput as InvalidInput
+    from dpassay.exhaustive import Domain as Domain
+    from dpassay.pairs import Pairs as Pairs
+    from dpassay.pairs import replace_one as replace_one
+
+_WHERE = {
+    "DP": "claims",
+    "AuditeeError": "errors",
+    "Domain": "exhaustive",
+    "DpassayError": "errors",
+    "InvalidInput": "errors",
+    "Labelled": "data",
+    "Pairs": "pairs",
+    "audit": "assay",
+    "replace_one": "pairs",
+}
+
+__all__ = sorted(_WHERE)  # noqa: PLE0605  (it is a list of names)
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'dpassay' has no attribute '{name}'")
+    return getattr(import_module(f"dpassay.{_WHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,5 @@
+"""`python -m dpassay`."""
+
+from dpassay.cli import main
+
+raise SystemExit(main())

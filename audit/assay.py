@@ -1,0 +1,221 @@
+"""The assay: claim and mechanism, pairs and queries, laws or trials, bounds, verdict. One screen of orchestration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
+
+from dpassay.auditee import Auditee
+from dpassay.claims import Claim
+from dpassay.data import points
+from dpassay.errors import AuditeeError, InvalidInput, require
+from dpassay.evidence import Evidence, Mode
+from dpassay.exact import exact_evidence, goodness_of_fit, group_laws
+from dpassay.exhaustive import Domain, domain_laws, exhaustive_evidence
+from dpassay.mechanism import FunctionMechanism, Mechanism
+from dpassay.monte_carlo import Budget, monte_carlo_evidence
+from dpassay.pairs import Pairs
+from dpassay.plan import Group, Progress, groups_for, silent
+from dpassay.result import Result
+from dpassay.targets import parameters_of
+from dpassay.verdicts import Verdict, decide
+
+Holder = Callable[[Claim], Evidence]
+"""Holds what has been measured against one claim."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a run finds out.
+
+    Parameters
+    ----------
+    mode : {"auto", "exact", "exhaustive", "monte-carlo"}
+        `auto` is exact where the mechanism has a law for the data, else Monte Carlo.
+    seed : int
+        Root of all random streams; >= 0.
+    confidence : float
+        Of the whole run, in (0, 1): all its sampled bounds hold together with this probability.
+    budget : int
+        Certification trials per side and finalist, >= 100.
+    detect : float, optional
+        Loss in nats that a Monte Carlo audit must be able to see; by default 1.5 times the claim.
+    domain : Domain, optional
+        What `exhaustive` enumerates.
+    """
+
+    mode: Literal["auto", "exact", "exhaustive", "monte-carlo"] = "auto"
+    seed: int = 0
+    confidence: float = 0.999
+    budget: int = 20_000
+    detect: float | None = None
+    domain: Domain | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        modes = ("auto", "exact", "exhaustive", "monte-carlo")
+        require(self.mode in modes, "mode", self.mode, f"one of {', '.join(modes)}")
+        require(isinstance(self.seed, int) and self.seed >= 0, "seed", self.seed, "an integer >= 0")
+        require(0 < self.confidence < 1, "confidence", self.confidence, "a number in (0, 1)")
+        require(isinstance(self.budget, int) and self.budget >= 100, "budget", self.budget, "an integer >= 100")
+        require(self.detect is None or 0 < self.detect < np.inf, "detect", self.detect, "a number > 0")
+        if self.mode == "exhaustive" and self.domain is None:
+            raise InvalidInput("mode 'exhaustive': needs a domain to enumerate, --n and --domain")
+
+
+def assay(
+    auditees: Sequence[Auditee], data: Group | None, settings: Settings, progress: Progress = silent
+) -> Iterator[Result]:
+    """Audit each mechanism against each of its claims and yield the results one by one.
+
+    Parameters
+    ----------
+    auditees : sequence of Auditee
+        What to audit.
+    data : Group or None
+        The user's pairs and queries; every mechanism adds its own worst cases. Not used in exhaustive mode.
+    settings : Settings
+    progress : callable
+        Called with what is being done, how much of it is done, and how much there is.
+
+    Yields
+    ------
+    Result
+        A mechanism that fails ends as `error`, the others go on.
+
+    Raises
+    ------
+    InvalidInput
+        Before anything is run, if data and parameters can never go together.
+    """
+    for auditee in auditees:
+        if settings.mode == "exhaustive" and settings.domain is not None:
+            auditee.check(settings.domain.dataset((0,) * settings.domain.n))
+        elif data is not None:
+            auditee.check(data.pairs.base)
+    share = (1 - settings.confidence) / max(1, sum(len(auditee.claims) for auditee in auditees))
+    taken: set[str] = set()
+    for auditee in auditees:
+        mode: Mode | None = None
+        held: Holder | AuditeeError
+        with threadpool_limits(limits=1):
+            try:
+                mode, held = _measure(auditee, data, settings, share, progress)
+            except AuditeeError as error:
+                held = error
+            for claim in auditee.claims:
+                yield _result(auditee, claim, mode, held, settings, taken)
+
+
+def audit(
+    mechanism: Mechanism | Callable[..., Any],
+    *,
+    claim: Claim | None = None,
+    pairs: Pairs | None = None,
+    queries: ArrayLike | None = None,
+    labels: tuple[int, ...] = (0, 1),
+    mode: Literal["auto", "exact", "exhaustive", "monte-carlo"] = "auto",
+    seed: int = 0,
+    confidence: float = 0.999,
+    budget: int = 20_000,
+    detect: float | None = None,
+    domain: Domain | None = None,
+) -> Result:
+    """Audit one mechanism against one claim.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or callable
+        An object of the protocol, or a function `function(data, queries, size, rng)` that returns the labels of `size`
+        independent runs at q queries, shape (size, q).
+    claim : DP, optional
+        What to hold it against; its own first claim by default. A function promises nothing by itself.
+    pairs : Pairs, optional
+        Neighbouring datasets, from `replace_one` say; the mechanism's own worst cases come on top.
+    queries : array (q, d), optional
+        Points at which predictions are asked; goes with `pairs`.
+    labels : tuple of int
+        What a function may answer.
+    mode, seed, confidence, budget, detect, domain
+        See `Settings`.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is out of range, or there is nothing to audit.
+    """
+    if hasattr(mechanism, "sample"):
+        subject: Mechanism = mechanism  # type: ignore[assignment]
+    elif claim is None:
+        raise InvalidInput("claim is missing: a function promises nothing by itself, say claim=DP(epsilon=...)")
+    else:
+        subject = FunctionMechanism(function=mechanism, claims=(claim,), labels=labels)  # type: ignore[arg-type]
+    name, target = _address(mechanism)
+    parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(subject)
+    auditee = Auditee(name=name, target=target, parameters=parameters, mechanism=subject, claims=(claim or subject.claims[0],))
+    if (pairs is None) != (queries is None):
+        raise InvalidInput("pairs and queries go together: one of them is missing")
+    group = None
+    if pairs is not None and queries is not None:
+        group = Group(pairs=pairs, queries=points(queries, "queries"), kind="data", reason=pairs.how)
+    settings = Settings(mode=mode, seed=seed, confidence=confidence, budget=budget, detect=detect, domain=domain)
+    return next(assay([auditee], group, settings))
+
+
+def _measure(
+    auditee: Auditee, data: Group | None, settings: Settings, share: float, progress: Progress
+) -> tuple[Mode, Holder]:
+    if settings.mode == "exhaustive" and settings.domain is not None:
+        domain = settings.domain
+        log_p, error = domain_laws(auditee, domain, progress)
+        return "exhaustive", lambda claim: exhaustive_evidence(auditee, claim, domain, log_p, error)
+    groups = groups_for(auditee, data)
+    if not groups:
+        raise InvalidInput(f"{auditee.name}: no pairs to audit; it names no worst cases of its own, so give it data")
+    if settings.mode != "monte-carlo":
+        laws = tuple(law for group in groups if (law := group_laws(auditee, group, progress)) is not None)
+        if len(laws) == len(groups):
+            fit = goodness_of_fit(auditee, groups[0], settings.seed)
+            return "exact", lambda claim: exact_evidence(auditee, claim, groups, laws, fit)
+        if settings.mode == "exact":
+            raise InvalidInput(f"--mode exact: {auditee.name} has no exact law for these data; use --mode monte-carlo")
+    budget = Budget(draws=settings.budget, alpha=share, seed=settings.seed)
+    return "monte-carlo", lambda claim: monte_carlo_evidence(auditee, claim, groups, budget, progress)
+
+
+def _result(
+    auditee: Auditee, claim: Claim, mode: Mode | None, held: Holder | AuditeeError, settings: Settings, taken: set[str]
+) -> Result:
+    evidence: Evidence | None = None
+    try:
+        if isinstance(held, AuditeeError):
+            raise held
+        evidence = held(claim)
+        detect = 1.5 * claim.epsilon if settings.detect is None else settings.detect
+        judgement = decide(claim, evidence, detect)
+    except AuditeeError as error:
+        judgement = Verdict(word="error", reason=str(error))
+    stem = ".".join([auditee.name, claim.status, *([mode] if mode else [])])
+    unique = next(name for k in range(1, len(taken) + 2) if (name := stem if k == 1 else f"{stem}.{k}") not in taken)
+    taken.add(unique)
+    draws = settings.budget if mode == "monte-carlo" else 0
+    return Result(
+        id=unique, auditee=auditee, claim=claim, mode=mode, judgement=judgement, evidence=evidence, seed=settings.seed, draws=draws
+    )
+
+
+def _address(mechanism: Any) -> tuple[str, str | None]:
+    thing = mechanism if callable(mechanism) and hasattr(mechanism, "__qualname__") else type(mechanism)
+    name = f"{thing.__module__}:{thing.__qualname__}"
+    importable = thing.__module__ != "__main__" and "<locals>" not in name and "." not in thing.__qualname__
+    return name, name if importable else None
+
+

@@ -1,0 +1,117 @@
+"""A mechanism behind a guard: whatever it does wrong comes out as one `AuditeeError` that says what and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.claims import Claim
+from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.laws import FiniteLaw
+from dpassay.mechanism import HasCheck, HasLabels, HasLaw, HasReachable, HasUpdate, HasWorstCases, Mechanism, Reachable, WorstCase
+from dpassay.pairs import Change
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Auditee:
+    """What is audited: a mechanism, what it is called, and the parameters that make it again.
+
+    Parameters
+    ----------
+    name : str
+        Name in results and streams: the catalogue's, or `module:object`.
+    target : str or None
+        What `dpassay.targets.resolve` takes to build it again; None for an object that only this process knows.
+    parameters : dict
+        Its parameters as JSON values.
+    mechanism : Mechanism
+        The object itself.
+    claims : tuple of Claim
+        What it is held against; its own promises unless the user said otherwise.
+    """
+
+    name: str
+    target: str | None
+    parameters: dict[str, Any]
+    mechanism: Mechanism
+    claims: tuple[Claim, ...]
+    labels: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        labels = tuple(self.mechanism.labels) if isinstance(self.mechanism, HasLabels) else (0, 1)
+        if len(set(labels)) < 2:
+            raise InvalidInput(f"labels = {labels}: must be at least two different labels")
+        object.__setattr__(self, "labels", labels)
+
+    def check(self, data: Any) -> None:
+        """Raise `InvalidInput` if the mechanism says that it can never take these data."""
+        if isinstance(self.mechanism, HasCheck):
+            self.mechanism.check(data)
+
+    def prepare(self, data: Any) -> Any:
+        """Return the state of a dataset."""
+        return self._guard("prepare", "the base dataset", lambda: self.mechanism.prepare(data))
+
+    def neighbour(self, data: Any, state: Any, change: Change) -> Any:
+        """Return the state of the changed dataset, by `update` where the mechanism has it."""
+        if isinstance(self.mechanism, HasUpdate):
+            update = self.mechanism.update
+            return self._guard("update", f"the neighbour with {change}", lambda: update(state, change))
+        return self._guard("prepare", f"the neighbour with {change}", lambda: self.mechanism.prepare(change.apply(data)))
+
+    def law(self, state: Any, queries: NDArray[np.float64], where: str) -> FiniteLaw | None:
+        """Return the exact law at the queries, or None where the mechanism has none for this dataset."""
+        if not isinstance(self.mechanism, HasLaw):
+            return None
+        distribution = self.mechanism.distribution
+        law = self._guard("distribution", where, lambda: distribution(state, queries))
+        expected = (len(queries), len(self.labels))
+        if law is not None and law.log_p.shape != expected:
+            raise AuditeeError(f"distribution on {where} has shape {law.log_p.shape}; expected (queries, labels) = {expected}")
+        return law
+
+    def sample(
+        self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator, where: str
+    ) -> NDArray[Any]:
+        """Return `size` trials as labels, shape (size, q), each of them one of `labels`."""
+        draws = np.asarray(self._guard("sample", where, lambda: self.mechanism.sample(state, queries, size, rng)))
+        expected = (size, len(queries))
+        if draws.shape != expected:
+            raise AuditeeError(
+                f"sample on {where} returned shape {draws.shape}; expected (size, queries) = {expected}, a label per trial and query"
+            )
+        known = np.isin(draws, self.labels)
+        if not known.all():
+            trial, query = np.argwhere(~known)[0]
+            raise AuditeeError(
+                f"sample on {where} returned {draws[trial, query]!r} in trial {trial} at query {query}; expected one of {self.labels}"
+            )
+        return draws
+
+    def worst_cases(self) -> tuple[WorstCase, ...]:
+        """Return the pairs that the mechanism itself names."""
+        if not isinstance(self.mechanism, HasWorstCases):
+            return ()
+        return self._guard("pairs", "its own worst cases", self.mechanism.pairs)
+
+    def reachable(self) -> Reachable | None:
+        """Return the reachable states, where the mechanism knows them."""
+        if not isinstance(self.mechanism, HasReachable):
+            return None
+        return self._guard("reachable", "its states", self.mechanism.reachable)
+
+    def _guard(self, method: str, where: str, call: Callable[[], T]) -> T:
+        try:
+            return call()
+        except AuditeeError:
+            raise
+        except Exception as error:
+            text = str(error).strip().splitlines()
+            cause = f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
+            raise AuditeeError(f"{method} on {where} raised {cause}") from error

@@ -1,0 +1,215 @@
+"""Labelled data: where it comes from, how it is checked, and how it is split into training, pool and queries."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from dpassay.errors import InvalidInput, require
+from dpassay.seeds import stream
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labelled:
+    """A dataset S of labelled records; frozen, its arrays are read-only.
+
+    Parameters
+    ----------
+    X : array (n, d)
+        Features; finite.
+    y : array (n,)
+        Labels; integers >= 0.
+
+    Raises
+    ------
+    InvalidInput
+        If the shapes do not fit, a feature is NaN or infinite (its row and column are named), or a label is no integer.
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "X", points(self.X, "X"))
+        labels = np.array(self.y)
+        require(labels.shape == (len(self.X),), "y", f"shape {labels.shape}", f"of shape ({len(self.X)},), one label a row of X")
+        whole = labels.astype(np.int64) if labels.dtype.kind in "biuf" and np.isfinite(labels).all() else None
+        require(whole is not None and bool((whole == labels).all() and (whole >= 0).all()), "y", labels, "integers >= 0")
+        assert whole is not None  # noqa: S101  (for the type checker)
+        whole.flags.writeable = False
+        object.__setattr__(self, "y", whole)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, rows: Any) -> Labelled:
+        """Return the records with these indices, in this order."""
+        return Labelled(self.X[rows], self.y[rows])
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of shape and contents, in hexadecimal: what a random stream and a witness know the dataset by."""
+        return digest(self.X, self.y)
+
+
+def digest(*arrays: NDArray[Any]) -> str:
+    """SHA-256 of the shapes and little-endian bytes of the arrays."""
+    state = hashlib.sha256()
+    for array in arrays:
+        state.update(f"{array.dtype.kind}{array.shape}".encode())
+        state.update(np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes())
+    return state.hexdigest()
+
+
+def points(values: ArrayLike, argument: str) -> NDArray[np.float64]:
+    """Check an array of points, shape (n, d), and return it as read-only float64.
+
+    Raises
+    ------
+    InvalidInput
+        If it is no two-dimensional array of finite numbers with at least one row and one column.
+    """
+    try:
+        array = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{argument} = {type(values).__name__}: must be an array of numbers of shape (n, d)") from None
+    require(array.ndim == 2 and array.size > 0, argument, f"shape {array.shape}", "of shape (n, d) with n, d >= 1")
+    if not np.isfinite(array).all():
+        row, column = np.argwhere(~np.isfinite(array))[0]
+        raise InvalidInput(f"{argument}[{row}, {column}] = {array[row, column]}: must be a finite number")
+    array.flags.writeable = False
+    return array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Table:
+    """A whole labelled data set with the facts a witness needs to find it again.
+
+    Parameters
+    ----------
+    data : Labelled
+        All records, labels coded 0, 1, ... in sorted order of their names.
+    source : dict
+        JSON description: kind, name, target, label names, number of records and columns, SHA-256.
+    """
+
+    data: Labelled
+    source: dict[str, Any]
+
+
+def load(source: str, target: str | None = None) -> Table:
+    """Load scikit-learn's breast cancer set (`breast-cancer`), or a CSV file with a header line.
+
+    Parameters
+    ----------
+    source : str
+        `breast-cancer`, or the path of a CSV file.
+    target : str, optional
+        The column that holds the label; needed for a file.
+
+    Returns
+    -------
+    Table
+        Text columns are one-hot encoded; their categories are taken as public knowledge, and so are the label names.
+
+    Raises
+    ------
+    InvalidInput
+        If the file or the column is missing, a value is missing or infinite, or nothing is left to learn from.
+    """
+    if source == "breast-cancer":
+        from sklearn.datasets import load_breast_cancer  # noqa: PLC0415  (half a second)
+
+        X, y = load_breast_cancer(return_X_y=True)
+        return _table(Labelled(X, y), kind="builtin", name=source, target="diagnosis", labels=["malignant", "benign"])
+    return _load_csv(Path(source), target)
+
+
+def _load_csv(path: Path, target: str | None) -> Table:
+    require(path.is_file(), "--data", str(path), "an existing CSV file, or 'breast-cancer'")
+    if target is None:
+        raise InvalidInput("--target is missing: must name the column of --data that holds the label")
+    try:
+        frame = pd.read_csv(path, skipinitialspace=True, float_precision="round_trip")
+    except (ValueError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"--data = '{path}': cannot be read as CSV ({str(error).splitlines()[0]})") from None
+    if target not in frame.columns:
+        raise InvalidInput(f"--target = '{target}': no such column in '{path}'; it has {', '.join(map(str, frame.columns))}")
+    features = frame.drop(columns=[target])
+    require(len(frame) > 0 and features.shape[1] > 0, "--data", str(path), "a table with at least one record and one feature")
+    for column in frame.columns:
+        values = frame[column]
+        numbers = pd.to_numeric(values, errors="coerce") if values.dtype.kind in "iufb" else None
+        bad = values.isna() if numbers is None else ~np.isfinite(numbers.astype(float))
+        if bad.any():
+            row = int(np.argmax(bad.to_numpy()))
+            raise InvalidInput(
+                f"--data = '{path}': column '{column}', record {row + 1} is {values.iloc[row]}; "
+                "must be a finite number or a text, none missing"
+            )
+    names, codes = np.unique(frame[target].astype(str), return_inverse=True)
+    X = pd.get_dummies(features, dtype=float).to_numpy(dtype=float)
+    return _table(Labelled(X, codes), kind="file", name=str(path), target=target, labels=[str(name) for name in names])
+
+
+def _table(data: Labelled, **facts: Any) -> Table:
+    return Table(data=data, source=facts | {"records": len(data), "columns": data.X.shape[1], "sha256": data.digest})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Split:
+    """A table cut into training records, a pool of replacements and query points; the three do not overlap.
+
+    Parameters
+    ----------
+    train, pool : Labelled
+        The base dataset S, and the records that may replace one of its own.
+    queries : array (q, d)
+        Held-out points at which predictions are asked.
+    source : dict
+        The table's source with the sizes and the seed that make this split again.
+    """
+
+    train: Labelled
+    pool: Labelled
+    queries: NDArray[np.float64]
+    source: dict[str, Any]
+
+
+def split(table: Table, *, train: int, queries: int, seed: int) -> Split:
+    """Cut a table at random, by a permutation that depends on the seed alone.
+
+    Parameters
+    ----------
+    table : Table
+        At least 3 records.
+    train, queries : int
+        At most so many training records and query points, >= 1; of a small table at most 70 % and 10 % are used.
+        Up to `train` of the remaining records make the pool.
+    seed : int
+        Root seed of the run.
+
+    Returns
+    -------
+    Split
+    """
+    n = len(table.data)
+    require(train >= 1, "--train", train, "an integer >= 1")
+    require(queries >= 1, "--queries", queries, "an integer >= 1")
+    require(n >= 3, "--data", f"{n} records", "at least 3 records: one to train on, one to replace it, one to query")
+    queries = min(queries, max(1, n // 10))
+    train = min(train, max(1, 7 * n // 10))
+    order = stream(seed, "split", table.source["sha256"]).permutation(n)
+    asked, trained, pool = order[:queries], order[queries : queries + train], order[queries + train :][:train]
+    sizes = {"seed": seed, "train": train, "pool": len(pool), "queries": queries}
+    held_out = table.data.X[asked]
+    held_out.flags.writeable = False
+    return Split(
+        train=table.data.take(trained), pool=table.data.take(pool), queries=held_out, source=table.source | {"split": sizes}
+    )

@@ -1,0 +1,40 @@
+"""The errors a user can meet, and the one helper that words them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class DpassayError(Exception):
+    """Anything dpassay says on purpose; its text is one line meant for the user."""
+
+
+class InvalidInput(DpassayError, ValueError):
+    """Wrong usage, parameter or data (exit code 2): nothing was run and nothing was written."""
+
+
+class AuditeeError(DpassayError, RuntimeError):
+    """The mechanism failed while it was audited (exit code 3): its result is `error`, the rest of the run goes on."""
+
+
+def require(condition: bool, argument: str, value: Any, allowed: str) -> None:
+    """Raise `InvalidInput` naming the argument, the value and what is allowed, unless `condition` holds.
+
+    Parameters
+    ----------
+    condition : bool
+        What must be true.
+    argument, allowed : str
+        The argument's name, and what it may be, to complete 'must be ...'.
+    value : object
+        The offending value; echoed, cut at 80 characters.
+
+    Raises
+    ------
+    InvalidInput
+        When `condition` is false.
+    """
+    if not condition:
+        shown = repr(value)
+        shown = shown if len(shown) <= 80 else shown[:77] + "..."
+        raise InvalidInput(f"{argument} = {shown}: must be {allowed}")

@@ -1,0 +1,135 @@
+"""Evidence: what one way of knowing has found out about one claim, cell by cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.bounds import Bound
+from dpassay.plan import Group
+
+Mode = Literal["exact", "exhaustive", "monte-carlo"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cell:
+    """The worst cell of one query point: which pair, direction and event leak most there, and how much.
+
+    Parameters
+    ----------
+    group, pair, query : int
+        Place of the group in the plan, of the change in its pairs, and of the query in its queries.
+    direction : str
+        One of `dpassay.plan.DIRECTIONS`.
+    event : tuple of int
+        The labels that make the event.
+    p1, p0 : float
+        Probability of the event on the two sides: exact, or the observed frequency.
+    lower, upper : Bound
+        Certified bounds on the loss of this cell (lower) and of all events and both directions of this pair and query
+        (upper).
+    """
+
+    group: int
+    pair: int
+    query: int
+    direction: str
+    event: tuple[int, ...]
+    p1: float
+    p0: float
+    lower: Bound
+    upper: Bound
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnySize:
+    """Worst loss over all datasets of any size, through the reachable states.
+
+    Parameters
+    ----------
+    loss, error : float
+        In nats, with its numerical error.
+    states : tuple of str
+        The two neighbouring states that attain it, first the one with the larger probability of the event.
+    argument : str
+        Why no dataset does worse.
+    """
+
+    loss: float
+    error: float
+    states: tuple[str, str]
+    argument: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """Goodness of fit of `sample` to the declared law; it can only find differences, never show that there are none.
+
+    Parameters
+    ----------
+    draws : int
+        Trials per side and query.
+    tests : int
+        Exact binomial tests, one per side, query and label.
+    p_value : float
+        The smallest p-value times `tests` (Bonferroni), at most 1.
+    """
+
+    draws: int
+    tests: int
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evidence:
+    """Everything a verdict and a report need about one claim.
+
+    Parameters
+    ----------
+    mode : {"exact", "exhaustive", "monte-carlo"}
+    lower, upper : Bound
+        On the largest loss of the audited cells.
+    cells : tuple of Cell
+        The worst cell of every query point, in the order of groups and queries.
+    worst : Cell
+        The one that `lower` comes from.
+    groups : tuple of Group
+        What the numbers in the cells point into.
+    detectable : float
+        Smallest true loss at the audited cells that would have been refuted with probability 0.9, in nats.
+    trials : int
+        Runs of the mechanism, screening included; 0 where the law was computed.
+    alpha : float
+        Share of the run's error probability that this result spent; 0 for computed numbers.
+    searched : dict
+        What was looked at, as JSON: pairs, queries, how.
+    domain : str or None
+        Name of the domain that was enumerated completely, if it was.
+    any_size : AnySize or None
+    fit : Fit or None
+    table : dict of str to array
+        All cells, column by column, for the sidecar.
+    """
+
+    mode: Mode
+    lower: Bound
+    upper: Bound
+    cells: tuple[Cell, ...]
+    worst: Cell
+    groups: tuple[Group, ...]
+    detectable: float
+    trials: int
+    alpha: float
+    searched: dict[str, Any]
+    domain: str | None = None
+    any_size: AnySize | None = None
+    fit: Fit | None = None
+    table: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+
+def event_labels(event: NDArray[np.bool_], labels: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the labels of an event given as a mask."""
+    return tuple(label for label, inside in zip(labels, event, strict=True) if inside)

@@ -1,0 +1,88 @@
+"""Exact output laws: what a mechanism answers at each query, as a table of log-probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_expit
+
+from dpassay.errors import require
+
+UNIT_ROUNDOFF = 2.0**-53
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FiniteLaw:
+    """The law of a label at each of q queries.
+
+    Parameters
+    ----------
+    log_p : array (q, K)
+        Natural logarithms of the probabilities of the K labels; -inf where a label is impossible. Rows sum to 1.
+    error : float
+        Bound on the absolute numerical error of every finite entry of `log_p`; >= 0. It is carried into every exact
+        number made from the law.
+
+    Raises
+    ------
+    InvalidInput
+        If the shape is wrong, an entry is NaN or above 0, or a row does not sum to 1 within 1e-9.
+    """
+
+    log_p: NDArray[np.float64]
+    error: float
+
+    def __post_init__(self) -> None:
+        log_p = np.array(self.log_p, dtype=float)
+        require(log_p.ndim == 2 and log_p.shape[1] >= 2, "log_p", log_p.shape, "of shape (queries, labels >= 2)")
+        require(not np.isnan(log_p).any() and bool((log_p <= 1e-12).all()), "log_p", "NaN or > 0", "log-probabilities")
+        sums = np.exp(log_p).sum(axis=1)
+        require(bool((np.abs(sums - 1) <= 1e-9).all()), "log_p", f"row sums {sums}", "rows of probabilities that sum to 1")
+        require(0 <= self.error < np.inf, "error", self.error, "a finite number >= 0")
+        log_p.flags.writeable = False
+        object.__setattr__(self, "log_p", log_p)
+
+    @property
+    def p(self) -> NDArray[np.float64]:
+        """Probabilities, shape (q, K)."""
+        return np.exp(self.log_p)
+
+
+def bernoulli_law(logit: ArrayLike) -> FiniteLaw:
+    """Law of a label in {0, 1} with P[1] = sigma(logit) = 1 / (1 + e^-logit).
+
+    Parameters
+    ----------
+    logit : array (q,)
+        Log-odds of label 1, finite; assumed correct to 4 units of rounding, as a short product is.
+
+    Returns
+    -------
+    FiniteLaw
+        Columns are the labels 0 and 1. |d log sigma(t) / dt| <= 1, so an error of `logit` passes at most once.
+    """
+    logit = np.asarray(logit, dtype=float)
+    log_p = np.stack([log_expit(-logit), log_expit(logit)], axis=-1)
+    scale = max(1.0, float(np.max(np.abs(logit), initial=0.0)))
+    return FiniteLaw(log_p=log_p, error=8 * UNIT_ROUNDOFF * scale)
+
+
+def mixture_law(laws: list[FiniteLaw]) -> FiniteLaw:
+    """Equal-weight mixture of laws over the same queries: the law when a uniform coin picks one of them.
+
+    Parameters
+    ----------
+    laws : list of FiniteLaw
+        At least one, all of one shape.
+
+    Returns
+    -------
+    FiniteLaw
+        Summing m positive terms costs at most m units of relative rounding.
+    """
+    stacked = np.stack([law.log_p for law in laws])
+    log_p = np.logaddexp.reduce(stacked, axis=0) - np.log(len(laws))
+    error = max(law.error for law in laws) + 4 * (len(laws) + 2) * UNIT_ROUNDOFF * max(1.0, -float(log_p.min()))
+    return FiniteLaw(log_p=np.minimum(log_p, 0.0), error=error)

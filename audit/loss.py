@@ -1,0 +1,78 @@
+"""The exact privacy loss between two laws: the smallest epsilon that holds, and the event that needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.laws import UNIT_ROUNDOFF
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Loss:
+    """Loss of every cell of a batch: for each leading index (dataset pair, query) the worst event in one direction.
+
+    Parameters
+    ----------
+    epsilon : array (...)
+        max over events E of ln((P[E] - delta) / Q[E]), in nats; 0 where no event exceeds delta's allowance.
+    event : array (..., K) of bool
+        The labels of the event that attains it.
+    error : array (...)
+        Bound on the numerical error of `epsilon`.
+    """
+
+    epsilon: NDArray[np.float64]
+    event: NDArray[np.bool_]
+    error: NDArray[np.float64]
+
+
+def privacy_loss(
+    log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: float = 0.0, law_error: float = 0.0
+) -> Loss:
+    """Smallest epsilon for which P[E] <= e^epsilon Q[E] + delta holds for all events E.
+
+    This is the delta-approximate max-divergence of Dwork and Feldman (2018), section 3. By the Neyman-Pearson lemma
+    the worst event collects the labels with the largest ratios P/Q, so K nested events suffice; for delta = 0 it is
+    one label.
+
+    Parameters
+    ----------
+    log_p, log_q : array (..., K)
+        Log-probabilities of the K labels under the two datasets; broadcast against each other.
+    delta : float
+        In [0, 1).
+    law_error : float
+        Bound on the error of each entry of `log_p` and `log_q`.
+
+    Returns
+    -------
+    Loss
+        Never negative; inf where P gives an event, beyond delta, that Q never produces.
+    """
+    log_p, log_q = np.broadcast_arrays(log_p, log_q)
+    ratio = np.where(np.isneginf(log_p), -np.inf, log_p - np.where(np.isneginf(log_q), -np.inf, log_q))
+    labels = log_p.shape[-1]
+    if delta == 0:
+        best = np.argmax(ratio, axis=-1)
+        loss = np.take_along_axis(ratio, best[..., None], axis=-1)[..., 0]
+        event = np.arange(labels) == best[..., None]
+        error = np.where(np.isfinite(loss), 2 * law_error + 2 * UNIT_ROUNDOFF * np.abs(loss), 0.0)
+        return Loss(epsilon=np.maximum(loss, 0.0), event=event, error=error)
+
+    order = np.argsort(-ratio, axis=-1, kind="stable")
+    p = np.cumsum(np.take_along_axis(np.exp(log_p), order, axis=-1), axis=-1)
+    q = np.cumsum(np.take_along_axis(np.exp(log_q), order, axis=-1), axis=-1)
+    excess = p - delta
+    with np.errstate(divide="ignore"):
+        nested = np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - np.log(q), -np.inf)
+    size = np.argmax(nested, axis=-1)
+    loss = np.take_along_axis(nested, size[..., None], axis=-1)[..., 0]
+    event = np.zeros(log_p.shape, dtype=bool)
+    np.put_along_axis(event, order, np.arange(labels) <= size[..., None], axis=-1)
+    relative = law_error + 2 * labels * UNIT_ROUNDOFF
+    amplified = np.take_along_axis(p / np.where(excess > 0, excess, np.inf), size[..., None], axis=-1)[..., 0]
+    error = np.where(np.isfinite(loss), relative * (1 + amplified) + 2 * UNIT_ROUNDOFF * np.abs(loss), 0.0)
+    return Loss(epsilon=np.maximum(loss, 0.0), event=event, error=error)

@@ -1,0 +1,155 @@
+"""The Mechanism protocol: what an algorithm offers to be audited. Only `claims`, `prepare` and `sample` are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.claims import Claim
+from dpassay.laws import FiniteLaw
+from dpassay.pairs import Change, Pairs
+
+
+class Mechanism(Protocol):
+    """A randomised algorithm M(S, x) that answers a label at each query."""
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What it promises; one or more."""
+        ...
+
+    def prepare(self, data: Any) -> Any:
+        """Everything about dataset S that does not depend on the fresh coins: trained sub-models, sorted data, counts."""
+        ...
+
+    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Return `size` independent trials at q queries, shape (size, q); every row is a trial with all its coins fresh."""
+        ...
+
+
+@runtime_checkable
+class HasLabels(Protocol):
+    """Names the labels it may answer; without it they are 0 and 1."""
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """At least two."""
+        ...
+
+
+@runtime_checkable
+class HasCheck(Protocol):
+    """Can tell beforehand that data do not fit its parameters."""
+
+    def check(self, data: Any) -> None:
+        """Raise `InvalidInput` if these data can never be prepared; cheap, trains nothing."""
+        ...
+
+
+@runtime_checkable
+class HasUpdate(Protocol):
+    """Makes the neighbour's state for less than `prepare` on the neighbour."""
+
+    def update(self, state: Any, change: Change) -> Any:
+        """Return the state of the changed dataset; `state` itself is left as it is."""
+        ...
+
+
+@runtime_checkable
+class HasLaw(Protocol):
+    """Knows its exact output law."""
+
+    def distribution(self, state: Any, queries: NDArray[np.float64]) -> FiniteLaw | None:
+        """Return the exact law per query, or None where it is out of reach for this dataset."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WorstCase:
+    """Pairs and queries that the author of a mechanism knows to be bad.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        A dataset of their own, not the user's.
+    queries : array (q, d)
+        Where to ask.
+    reason : str
+        Why this is bad, in one sentence.
+    """
+
+    pairs: Pairs
+    queries: NDArray[np.float64]
+    reason: str
+
+
+@runtime_checkable
+class HasWorstCases(Protocol):
+    """Brings its own worst cases; they are audited besides the user's pairs."""
+
+    def pairs(self) -> tuple[WorstCase, ...]:
+        """Each with the reason."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Reachable:
+    """All the states in which datasets of any size can leave the mechanism at a query, and which of them can be neighbours.
+
+    Parameters
+    ----------
+    states : tuple of str
+        Names of the s states.
+    law : FiniteLaw
+        The law of the answer in each state; its rows are the states.
+    moves : int array (m, 2)
+        Pairs of states that one change can turn into each other, each once; both directions are meant.
+    argument : str
+        Why there are no other states and no other moves, and why each of these occurs.
+    """
+
+    states: tuple[str, ...]
+    law: FiniteLaw
+    moves: NDArray[np.int64]
+    argument: str
+
+
+@runtime_checkable
+class HasReachable(Protocol):
+    """Depends on the dataset only through a small state, so that all datasets of any size can be covered."""
+
+    def reachable(self) -> Reachable | None:
+        """Return the reachable states, or None where the parameters do not allow the argument."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionMechanism:
+    """A plain function as a mechanism: all its coins are drawn inside the call, nothing is prepared.
+
+    Parameters
+    ----------
+    function : callable
+        `function(data, queries, size, rng)` returns labels of shape (size, q): `size` independent runs at q queries, with
+        randomness from `rng` alone.
+    claims : tuple of Claim
+        What it promises.
+    labels : tuple of int
+        What it may answer.
+    """
+
+    function: Callable[[Any, NDArray[np.float64], int, np.random.Generator], Any]
+    claims: tuple[Claim, ...]
+    labels: tuple[int, ...] = (0, 1)
+
+    def prepare(self, data: Any) -> Any:
+        """Keep the dataset as the state."""
+        return data
+
+    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Call the function."""
+        return np.asarray(self.function(state, queries, size, rng))

@@ -1,0 +1,235 @@
+"""Pairs of neighbouring datasets: a base dataset and a change to it, never two unrelated copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpassay.claims import REPLACE_ONE
+from dpassay.data import Labelled
+from dpassay.errors import InvalidInput, require
+from dpassay.seeds import stream
+
+Neighbours = Literal["one", "flip", "one+flip", "all"]
+"""`one`: each record replaced by one from the pool; `flip`: its label flipped; `one+flip`: both; `all`: each by every one of the pool, and flipped."""
+
+NEIGHBOURS: tuple[Neighbours, ...] = ("one", "flip", "one+flip", "all")
+
+
+class Change(Protocol):
+    """What turns a dataset into its neighbour."""
+
+    @property
+    def index(self) -> int:
+        """Place of the changed record, which it keeps."""
+        ...
+
+    def at(self, index: int) -> Change:
+        """Return the same change for the record at another place (inside a block, say)."""
+        ...
+
+    def apply(self, data: Any) -> Any:
+        """Return the neighbour; the dataset itself is left as it is."""
+        ...
+
+    def as_json(self, *, by_value: bool = False) -> dict[str, Any]:
+        """Description that `change_from_json` reads back; with `by_value` it needs no pool."""
+        ...
+
+    def __str__(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Replace:
+    """Replace record `index` of a labelled dataset by (x, y).
+
+    Parameters
+    ----------
+    index : int
+        Place of the record, counted from 0.
+    x : array (d,)
+        Features of the new record.
+    y : int
+        Its label.
+    pool : int, optional
+        Where the new record stands in the pool it was drawn from; a witness on real data names it instead of the values.
+    """
+
+    index: int
+    x: NDArray[np.float64]
+    y: int
+    pool: int | None = None
+
+    def at(self, index: int) -> Replace:
+        """Return the same replacement at another place."""
+        return Replace(index, self.x, self.y, self.pool)
+
+    def apply(self, data: Labelled) -> Labelled:
+        """Return the dataset with the record replaced."""
+        X, y = data.X.copy(), data.y.copy()
+        X[self.index], y[self.index] = self.x, self.y
+        return Labelled(X, y)
+
+    def as_json(self, *, by_value: bool = False) -> dict[str, Any]:
+        """By place in the pool where there is one, else by value."""
+        what = {"x": self.x.tolist(), "y": self.y} if by_value or self.pool is None else {"pool": self.pool}
+        return {"kind": "replace", "index": self.index} | what
+
+    def __str__(self) -> str:
+        new = f"({_short(self.x)}, label {self.y})" if self.pool is None else f"record {self.pool} of the pool (label {self.y})"
+        return f"record {self.index} replaced by {new}"
+
+
+@dataclass(frozen=True, slots=True)
+class FlipLabel:
+    """Replace the label y in {0, 1} of record `index` by 1 - y; its features stay."""
+
+    index: int
+
+    def at(self, index: int) -> FlipLabel:
+        """Return the same flip at another place."""
+        return FlipLabel(index)
+
+    def apply(self, data: Labelled) -> Labelled:
+        """Return the dataset with the label flipped."""
+        y = data.y.copy()
+        y[self.index] = 1 - y[self.index]
+        return Labelled(data.X, y)
+
+    def as_json(self, *, by_value: bool = False) -> dict[str, Any]:  # noqa: ARG002  (there is one description only)
+        """Kind and place."""
+        return {"kind": "flip-label", "index": self.index}
+
+    def __str__(self) -> str:
+        return f"label of record {self.index} flipped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pairs:
+    """One base dataset and the changes that make its neighbours.
+
+    Parameters
+    ----------
+    base : object
+        The dataset S, as the mechanism takes it.
+    changes : tuple of Change
+        One per pair; at least one.
+    how : str
+        How they were chosen, in words; stands in the report beside what was searched.
+    pool : Labelled, optional
+        The records that replacements with a `pool` number were drawn from.
+    relation : str
+        Neighbour relation that every change keeps to.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no change.
+    """
+
+    base: Any
+    changes: tuple[Change, ...]
+    how: str
+    pool: Labelled | None = None
+    relation: str = field(default=REPLACE_ONE)
+
+    def __post_init__(self) -> None:
+        require(len(self.changes) > 0, "pairs", "no change", "at least one change, else there is nothing to compare")
+
+    def __len__(self) -> int:
+        return len(self.changes)
+
+
+def replace_one(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    pool: Labelled | tuple[ArrayLike, ArrayLike] | None = None,
+    neighbours: Neighbours = "one+flip",
+    seed: int = 0,
+) -> Pairs:
+    """Neighbours of a labelled dataset under replace-one, for every record of it.
+
+    Parameters
+    ----------
+    X, y : array (n, d), array (n,)
+        The base dataset. Label flips need labels in {0, 1}.
+    pool : Labelled or (X, y), optional
+        Records that may replace one of the dataset; without it only labels are flipped.
+    neighbours : {"one+flip", "one", "flip", "all"}
+        Each record replaced by one drawn from the pool, its label flipped, both, or replaced by every record of the pool
+        and flipped.
+    seed : int
+        Decides which record of the pool replaces which.
+
+    Returns
+    -------
+    Pairs
+
+    Raises
+    ------
+    InvalidInput
+        If the arrays are no labelled data, the pool has other columns, or the choice needs a pool and there is none.
+    """
+    base = Labelled(X, y)  # type: ignore[arg-type]
+    require(neighbours in NEIGHBOURS, "neighbours", neighbours, f"one of {', '.join(NEIGHBOURS)}")
+    candidates = pool if pool is None or isinstance(pool, Labelled) else Labelled(*pool)  # type: ignore[arg-type]
+    if candidates is not None and candidates.X.shape[1] != base.X.shape[1]:
+        raise InvalidInput(f"pool = {candidates.X.shape[1]} columns: must be {base.X.shape[1]}, as X has")
+    if candidates is None or len(candidates) == 0:
+        require(neighbours in ("flip", "one+flip"), "neighbours", neighbours, "'flip' where there is no pool")
+        candidates, neighbours = None, "flip"
+
+    changes: list[Change] = []
+    if candidates is not None and neighbours in ("one", "one+flip"):
+        drawn = stream(seed, "replace-one", base.digest, candidates.digest).integers(len(candidates), size=len(base))
+        changes += [_from_pool(candidates, i, int(j)) for i, j in enumerate(drawn)]
+    if candidates is not None and neighbours == "all":
+        changes += [_from_pool(candidates, i, j) for i in range(len(base)) for j in range(len(candidates))]
+    if neighbours != "one":
+        require(bool((base.y <= 1).all()), "y", np.unique(base.y).tolist(), "labels 0 and 1, for a label to be flipped")
+        changes += [FlipLabel(i) for i in range(len(base))]
+    size = 0 if candidates is None else len(candidates)
+    how = {
+        "one": f"each of {len(base)} records replaced by one drawn from a pool of {size}",
+        "flip": f"the label of each of {len(base)} records flipped",
+        "one+flip": f"each of {len(base)} records replaced by one drawn from a pool of {size}, and its label flipped",
+        "all": f"each of {len(base)} records replaced by every one of a pool of {size}, and its label flipped",
+    }[neighbours]
+    return Pairs(base=base, changes=tuple(changes), how=how, pool=candidates)
+
+
+def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
+    """Read back what `Change.as_json` wrote.
+
+    Raises
+    ------
+    InvalidInput
+        If the kind is unknown, a field is missing, or it names a record of a pool that is not there.
+    """
+    try:
+        index, kind = int(change["index"]), change["kind"]
+        if kind == "flip-label":
+            return FlipLabel(index)
+        if kind == "replace" and "pool" in change:
+            if pool is None or not 0 <= int(change["pool"]) < len(pool):
+                raise InvalidInput(f"change names record {change['pool']} of the pool, which the data do not have")
+            return _from_pool(pool, index, int(change["pool"]))
+        if kind == "replace":
+            return Replace(index, np.array(change["x"], dtype=float), int(change["y"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(f"change = {change!r}: cannot be read ({error})") from None
+    raise InvalidInput(f"change = {change!r}: must be of kind 'replace' or 'flip-label'")
+
+
+def _from_pool(pool: Labelled, index: int, j: int) -> Replace:
+    return Replace(index, pool.X[j], int(pool.y[j]), j)
+
+
+def _short(x: Sequence[float] | NDArray[np.float64]) -> str:
+    numbers = ", ".join(f"{value:g}" for value in x[:3])
+    return f"x = {numbers}" if len(x) <= 3 else f"x = {numbers}, ... ({len(x)} features)"

@@ -1,0 +1,56 @@
+"""What is to be audited: groups of pairs with the queries that go with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.auditee import Auditee
+from dpassay.pairs import Pairs
+
+Progress = Callable[[str, int, int], None]
+"""Called with (what, done, total) as work goes on."""
+
+DIRECTIONS = ("S to S'", "S' to S")
+"""The loss of an event E is ln((P[M(S) in E] - delta) / P[M(S') in E]) in the first, with S and S' exchanged in the second."""
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Show no progress."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Group:
+    """Pairs with one base dataset, and the queries asked of all of them.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Base and changes.
+    queries : array (q, d)
+        Query points; read-only, so that a mechanism may know them again by identity.
+    kind : {"data", "own"}
+        The user's data, or the mechanism's own worst case.
+    reason : str
+        Why these pairs.
+    source : dict or None
+        Where the data came from, if a witness can name it instead of carrying the data.
+    """
+
+    pairs: Pairs
+    queries: NDArray[np.float64]
+    kind: str
+    reason: str
+    source: dict[str, Any] | None = None
+
+
+def groups_for(auditee: Auditee, data: Group | None) -> tuple[Group, ...]:
+    """Return the user's pairs, if any, followed by the mechanism's own worst cases."""
+    own = tuple(
+        Group(pairs=case.pairs, queries=case.queries, kind="own", reason=case.reason) for case in auditee.worst_cases()
+    )
+    return own if data is None else (data, *own)

@@ -1,0 +1,177 @@
+"""The record: the JSON document of one run, the single truth from which every report is made."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpassay.bounds import Bound
+from dpassay.errors import InvalidInput
+from dpassay.evidence import Cell, Evidence
+from dpassay.result import Result
+from dpassay.witness import make_witness
+
+SCHEMA = "dpassay/record/1"
+DIGITS = 12
+"""Computed numbers are recorded with this many significant digits, so that equal runs give equal bytes."""
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
+
+
+def make_record(run: Mapping[str, Any], results: Iterable[Result]) -> dict[str, Any]:
+    """Put a run and its results into the published form.
+
+    Parameters
+    ----------
+    run : mapping
+        Facts of the run as JSON values: seed, confidence, command, data and so on.
+    results : iterable of Result
+
+    Returns
+    -------
+    dict
+        Valid under `record_schema`.
+    """
+    from dpassay import __version__  # noqa: PLC0415  (the package itself)
+
+    versions = {name: metadata.version(name) for name in PACKAGES}
+    facts = {"version": __version__, "packages": versions} | dict(run)
+    return {"schema": SCHEMA, "run": facts, "results": [result_json(result, run["confidence"]) for result in results]}
+
+
+def result_json(result: Result, confidence: float) -> dict[str, Any]:
+    """Return the record's entry of one result."""
+    entry: dict[str, Any] = {
+        "id": result.id,
+        "mechanism": result.auditee.name,
+        "parameters": result.auditee.parameters,
+        "claim": result.claim.as_json(),
+        "verdict": result.verdict,
+        "reason": result.judgement.reason,
+        "expected": result.claim.expected,
+        "mode": result.mode,
+    }
+    evidence = result.evidence
+    if evidence is None:
+        empty = ("lower", "upper", "exact", "error", "detectable", "alpha", "confidence", "searched", "witness", "any_size", "fit")
+        return entry | dict.fromkeys(empty) | {"trials": 0, "per_query": []}
+    sampled = evidence.mode == "monte-carlo"
+    return entry | {
+        "lower": number(evidence.lower.value),
+        "upper": number(evidence.upper.value),
+        "exact": None if sampled else number(evidence.lower.value + evidence.lower.error),
+        "error": None if sampled else number(evidence.lower.error),
+        "detectable": number(evidence.detectable),
+        "alpha": number(evidence.alpha),
+        "confidence": number(confidence) if sampled else 1,
+        "trials": evidence.trials,
+        "searched": evidence.searched,
+        "witness": make_witness(result),
+        "any_size": _any_size(evidence),
+        "fit": _fit(evidence),
+        "per_query": [_cell(cell, evidence) for cell in evidence.cells],
+    }
+
+
+def number(value: float) -> float | str:
+    """Return a computed number as it is recorded: 12 significant digits, infinities as text."""
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return float(f"{float(value):.{DIGITS}g}")
+
+
+def dumps(document: Mapping[str, Any]) -> str:
+    """Write a document as canonical JSON: sorted keys, two spaces, one newline at the end, no NaN."""
+    return json.dumps(document, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Read a record.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such file, or it is no record of this schema.
+    """
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"RECORD = '{path}': cannot be read ({error.strerror})") from None
+    except ValueError:
+        raise InvalidInput(f"RECORD = '{path}': is no JSON") from None
+    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+        raise InvalidInput(f"RECORD = '{path}': must be a file of schema {SCHEMA}")
+    return record
+
+
+def record_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) that every record is valid under."""
+    text = resources.files("dpassay").joinpath("record.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def cells_csv(results: Iterable[Result]) -> str:
+    """Write all cells of all results as CSV, for the sidecar; an enumerated domain has too many and is left out.
+
+    Columns: result, group, pair, query, direction (0 is S to S'), then `loss`, or `lower` and `upper`.
+    """
+    names = ("group", "pair", "query", "direction", "loss", "lower", "upper")
+    lines = [",".join(("result", *names))]
+    for result in results:
+        table = {} if result.evidence is None else result.evidence.table
+        if not table:
+            continue
+        columns = [_texts(table[name]) if name in table else [""] * len(table["group"]) for name in names]
+        lines += [",".join((result.id, *row)) for row in zip(*columns, strict=True)]
+    return "\n".join(lines) + "\n"
+
+
+def _texts(column: Any) -> list[str]:
+    if np.issubdtype(column.dtype, np.integer):
+        return [str(value) for value in column.tolist()]
+    return [f"{value:.{DIGITS}g}" for value in column.tolist()]
+
+
+def _cell(cell: Cell, evidence: Evidence) -> dict[str, Any]:
+    group = evidence.groups[cell.group]
+    change = group.pairs.changes[cell.pair]
+    sampled = evidence.mode == "monte-carlo"
+    return {
+        "group": group.kind,
+        "query": cell.query if group.kind != "domain" else cell.group,
+        "point": [float(value) for value in group.queries[cell.query]] if group.kind == "domain" else None,
+        "pair": cell.pair,
+        "change": str(change),
+        "direction": cell.direction,
+        "event": list(cell.event),
+        "lower": number(cell.lower.value),
+        "upper": number(cell.upper.value),
+        "exact": None if sampled else number(cell.lower.value + cell.lower.error),
+        "p1": number(cell.p1),
+        "p0": number(cell.p0),
+        "alpha": number(cell.lower.alpha),
+        "counts": _counts(cell.lower),
+    }
+
+
+def _counts(bound: Bound) -> dict[str, int] | None:
+    counts = bound.counts
+    return None if counts is None else {"x": counts.x, "n1": counts.n1, "y": counts.y, "n0": counts.n0}
+
+
+def _any_size(evidence: Evidence) -> dict[str, Any] | None:
+    found = evidence.any_size
+    if found is None:
+        return None
+    return {"exact": number(found.loss), "error": number(found.error), "states": list(found.states), "argument": found.argument}
+
+
+def _fit(evidence: Evidence) -> dict[str, Any] | None:
+    fit = evidence.fit
+    return None if fit is None else {"draws": fit.draws, "tests": fit.tests, "p_value": number(fit.p_value)}

@@ -1,0 +1,84 @@
+"""The result on one claim of one mechanism: what `audit` returns and a record lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dpassay.auditee import Auditee
+from dpassay.claims import Claim
+from dpassay.evidence import Evidence, Mode
+from dpassay.verdicts import Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Result:
+    """Verdict and evidence on one claim.
+
+    Parameters
+    ----------
+    id : str
+        Unique in a run: mechanism, status of the claim, mode.
+    auditee, claim
+        What was held against what.
+    mode : {"exact", "exhaustive", "monte-carlo"} or None
+        How it was found out; None if the mechanism failed before that was settled.
+    judgement : Verdict
+        The word and the reason.
+    evidence : Evidence or None
+        None for an `error` before there was any.
+    seed : int
+        Root seed of the trials.
+    draws : int
+        Certification trials per side; 0 where the law was computed.
+    """
+
+    id: str
+    auditee: Auditee
+    claim: Claim
+    mode: Mode | None
+    judgement: Verdict
+    evidence: Evidence | None
+    seed: int
+    draws: int
+
+    @property
+    def verdict(self) -> str:
+        """One of `refuted`, `not refuted`, `verified`, `inconclusive`, `error`."""
+        return self.judgement.word
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether a claim that is declared wrong was refuted, or any other was not."""
+        return (self.verdict == "refuted") == (self.claim.expected == "refuted")
+
+    @property
+    def lower(self) -> float:
+        """Certified lower bound on the loss, in nats; 0 if nothing was found out."""
+        return 0.0 if self.evidence is None else self.evidence.lower.value
+
+    @property
+    def upper(self) -> float:
+        """Certified upper bound on the largest loss of the audited cells, in nats; inf if nothing was found out."""
+        return float("inf") if self.evidence is None else self.evidence.upper.value
+
+    @property
+    def exact(self) -> float | None:
+        """The true largest loss of the audited cells where it was computed, else None."""
+        if self.evidence is None or self.mode == "monte-carlo":
+            return None
+        return self.evidence.lower.value + self.evidence.lower.error
+
+    @property
+    def detectable(self) -> float:
+        """Smallest true loss at the audited cells that would have been refuted with probability 0.9, in nats."""
+        return float("inf") if self.evidence is None else self.evidence.detectable
+
+    def to_frame(self) -> pd.DataFrame:
+        """All cells as a table: group, pair, query, direction (0: S to S'), and the loss or its bounds."""
+        import pandas as pd  # noqa: PLC0415  (half a second)
+
+        return pd.DataFrame({} if self.evidence is None else dict(self.evidence.table))

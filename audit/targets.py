@@ -1,0 +1,143 @@
+"""From a name and parameters to something that can be audited."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import sys
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from dpassay.auditee import Auditee
+from dpassay.catalogue import CATALOGUE
+from dpassay.claims import Claim
+from dpassay.errors import InvalidInput
+from dpassay.mechanism import FunctionMechanism, Mechanism
+
+
+def resolve(target: str, parameters: Mapping[str, Any] | None = None, claims: tuple[Claim, ...] | None = None, labels: tuple[int, ...] = (0, 1)) -> Auditee:
+    """Find a mechanism by its catalogue name or as `module:object`, and build it.
+
+    Parameters
+    ----------
+    target : str
+        A name of the catalogue, or `module:object` of a mechanism class, a mechanism, or a plain function
+        `function(data, queries, size, rng)`; modules are looked for in the working directory too.
+    parameters : mapping, optional
+        Parameters of a mechanism class, in the paper's letters; text is converted to the type of the default.
+    claims : tuple of Claim, optional
+        Audit against these instead of its own; needed for a plain function.
+    labels : tuple of int
+        What a plain function may answer.
+
+    Returns
+    -------
+    Auditee
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such target or parameter, a value is out of range, or there is nothing claimed.
+    """
+    given = dict(parameters or {})
+    found = load_object(_address(target), "target")
+    if isinstance(found, type):
+        mechanism = _build(target, found, given)
+        given = parameters_of(mechanism)
+    elif given:
+        raise InvalidInput(f"-p {next(iter(given))}: '{target}' is no mechanism class, it takes no parameters")
+    elif hasattr(found, "sample"):
+        mechanism, given = found, parameters_of(found)
+    elif callable(found):
+        if not claims:
+            raise InvalidInput(f"'{target}' is a plain function, it promises nothing by itself: say --claim epsilon=...")
+        mechanism = FunctionMechanism(function=found, claims=claims, labels=labels)
+    else:
+        raise InvalidInput(f"target = '{target}': must be a mechanism or a function, not {type(found).__name__}")
+    return Auditee(name=target, target=target, parameters=given, mechanism=mechanism, claims=claims or mechanism.claims)
+
+
+def accepts(target: str, parameter: str) -> bool:
+    """Whether the target is a mechanism class with this parameter."""
+    found = load_object(_address(target), "target")
+    return isinstance(found, type) and parameter in _fields(found)
+
+
+def load_object(address: str, argument: str) -> Any:
+    """Import `module:object`, with the working directory on the path.
+
+    Raises
+    ------
+    InvalidInput
+        If it has no such form, the module cannot be imported, or it has no such object.
+    """
+    module_name, separator, name = address.partition(":")
+    if not (separator and module_name and name):
+        raise InvalidInput(f"{argument} = '{address}': must have the form module:object")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:  # noqa: BLE001  (a user's module may raise anything while it is imported)
+        raise InvalidInput(f"{argument} = '{address}': cannot import '{module_name}' ({type(error).__name__}: {error})") from error
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        raise InvalidInput(f"{argument} = '{address}': module '{module_name}' has no '{name}'") from None
+
+
+def parameters_of(mechanism: object) -> dict[str, Any]:
+    """Parameters of a mechanism as JSON values: numbers and texts as they are, other objects by their repr."""
+    if not dataclasses.is_dataclass(mechanism):
+        return {}
+    values = {field.name: getattr(mechanism, field.name) for field in dataclasses.fields(mechanism) if field.init}
+    return {name: value if isinstance(value, (bool, int, float, str, type(None))) else repr(value) for name, value in values.items()}
+
+
+def _address(target: str) -> str:
+    if ":" in target:
+        return target
+    if target not in CATALOGUE:
+        close = get_close_matches(target, CATALOGUE, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(CATALOGUE)}"
+        raise InvalidInput(f"target = '{target}': no such mechanism; {hint} (your own: module:object)")
+    return CATALOGUE[target]
+
+
+def _build(target: str, mechanism_class: type, given: dict[str, Any]) -> Mechanism:
+    fields = _fields(mechanism_class)
+    for name in given:
+        if name not in fields:
+            close = get_close_matches(name, fields, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"it has {', '.join(fields) or 'none'}"
+            raise InvalidInput(f"-p {name}: '{target}' has no such parameter; {hint}")
+    try:
+        mechanism: Mechanism = mechanism_class(**{name: _convert(name, value, fields[name]) for name, value in given.items()})
+    except InvalidInput:
+        raise
+    except Exception as error:  # noqa: BLE001  (a user's class may raise anything)
+        raise InvalidInput(f"target = '{target}': cannot be built ({type(error).__name__}: {error})") from error
+    return mechanism
+
+
+def _fields(mechanism_class: type) -> dict[str, Any]:
+    if not dataclasses.is_dataclass(mechanism_class):
+        return {}
+    return {field.name: field for field in dataclasses.fields(mechanism_class) if field.init}
+
+
+def _convert(name: str, value: Any, field: Any) -> Any:
+    default = field.default
+    if not isinstance(value, str) or isinstance(default, str) or default is dataclasses.MISSING:
+        return value
+    wanted = type(default)
+    try:
+        if wanted is bool:
+            return {"true": True, "false": False}[value.lower()]
+        return wanted(value) if wanted in (int, float) else value
+    except (KeyError, ValueError):
+        kind = {bool: "true or false", int: "an integer", float: "a number"}[wanted]
+        raise InvalidInput(f"-p {name}={value}: must be {kind}") from None

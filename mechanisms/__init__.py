@@ -1,0 +1,1 @@
+"""Reference implementations: one file per algorithm, with its claim as printed, its exact law and its worst cases."""

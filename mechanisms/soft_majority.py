@@ -1,0 +1,212 @@
+"""Soft majority vote over disjoint blocks (Dwork and Feldman 2018, Theorem 4.1).
+
+Split S into r blocks, train A on each to get f_1, ..., f_r, let v(S, x) = 2 |{i : f_i(x) = 1}| - r, and answer 1 with
+probability e^(epsilon v / 2) / (1 + e^(epsilon v / 2)).
+
+Claim as printed: epsilon-differentially private prediction, for every epsilon > 0 and every learner A.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from dpassay.claims import DP, Claim
+from dpassay.data import Labelled, points
+from dpassay.errors import InvalidInput, require
+from dpassay.laws import FiniteLaw, bernoulli_law, mixture_law
+from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanisms.learners import BlockLearner, Teacher
+from dpassay.pairs import Change, FlipLabel, Pairs
+
+MAX_PARTITIONS = 10_000
+"""Fresh partitions are enumerated up to this number; beyond it there is no exact law."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Blocks:
+    """State under a fixed partition: the blocks and the teacher trained on each."""
+
+    blocks: tuple[Labelled, ...]
+    teachers: tuple[Teacher, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftMajority:
+    """Soft majority of r teachers.
+
+    Parameters
+    ----------
+    epsilon : float
+        Claimed privacy loss of one prediction, in nats; finite and > 0. Relation: replace-one.
+    r : int
+        Number of blocks, >= 1 and at most the number of records. The theorem takes r = ceil(6 ln(4 / alpha) / epsilon) for
+        error alpha (`blocks_for`), and n = r n'; here block sizes may differ by one.
+    learner : str or scikit-learn classifier
+        The algorithm A: a name of `dpassay.mechanisms.learners.LEARNERS`, `module:object`, or an object. A block with one
+        class becomes a constant predictor. Its coins, if any, are frozen.
+    partition : {"fixed", "fresh"}
+        `fixed`: record i is in block i mod r, and a replacement takes the place of the record it replaces; the proof holds
+        for each such partition. `fresh`: a uniformly random partition in every trial, as the proof words it.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
+    """
+
+    epsilon: float = 1.0
+    r: int = 25
+    learner: Any = "logistic"
+    partition: Literal["fixed", "fresh"] = "fixed"
+    block_learner: BlockLearner = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require(0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(isinstance(self.r, int) and self.r >= 1, "r", self.r, "an integer >= 1")
+        require(self.partition in ("fixed", "fresh"), "partition", self.partition, "'fixed' or 'fresh'")
+        object.__setattr__(self, "block_learner", BlockLearner(self.learner))
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The printed claim."""
+        return (DP(epsilon=self.epsilon, coins=self._coins, source="Dwork and Feldman 2018, Theorem 4.1", status="printed"),)
+
+    @property
+    def _coins(self) -> str:
+        if self.partition == "fixed":
+            return "answer fresh; partition and training frozen, the claim holds for every value of theirs"
+        return "partition and answer fresh; training frozen, the claim holds for every value of its coins"
+
+    def blocks_for(self, alpha: float) -> int:
+        """Return r = ceil(6 ln(4 / alpha) / epsilon), the theorem's number of blocks for error alpha in (0, 1)."""
+        require(0 < alpha < 1, "alpha", alpha, "a number in (0, 1)")
+        return math.ceil(6 * math.log(4 / alpha) / self.epsilon)
+
+    def check(self, data: Labelled) -> None:
+        """Raise `InvalidInput` unless the labels are 0 and 1 and there is a record for each block."""
+        check_binary(data)
+        require(self.r <= len(data), "r", self.r, f"at most the number of records, {len(data)}")
+
+    def prepare(self, data: Labelled) -> Blocks | Labelled:
+        """Train the r teachers of a fixed partition; a fresh one leaves nothing to prepare."""
+        self.check(data)
+        if self.partition == "fresh":
+            return data
+        blocks = tuple(data.take(slice(j, None, self.r)) for j in range(self.r))
+        return Blocks(blocks=blocks, teachers=tuple(self.block_learner.fit(block) for block in blocks))
+
+    def update(self, state: Blocks | Labelled, change: Change) -> Blocks | Labelled:
+        """Return the neighbour's state, retraining only the teacher whose block holds the changed record."""
+        if isinstance(state, Labelled):
+            neighbour: Labelled = change.apply(state)
+            return neighbour
+        place, j = divmod(change.index, self.r)
+        block: Labelled = change.at(place).apply(state.blocks[j])
+        check_binary(block)
+        return Blocks(
+            blocks=(*state.blocks[:j], block, *state.blocks[j + 1 :]),
+            teachers=(*state.teachers[:j], self.block_learner.fit(block), *state.teachers[j + 1 :]),
+        )
+
+    def sample(
+        self, state: Blocks | Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Labels of `size` independent trials at q queries, shape (size, q)."""
+        if isinstance(state, Blocks):
+            votes = self._votes(state.teachers, queries)[None]
+        else:
+            orders = rng.permuted(np.tile(np.arange(len(state)), (size, 1)), axis=1)
+            votes = np.stack([self._votes(self._teach(state, order), queries) for order in orders])
+        return (rng.random((size, len(queries))) < expit(self.logit(votes))).astype(np.int64)
+
+    def distribution(self, state: Blocks | Labelled, queries: NDArray[np.float64]) -> FiniteLaw | None:
+        """Exact law: sigma(epsilon v / 2), averaged over all partitions if they are fresh and at most 10,000."""
+        if isinstance(state, Blocks):
+            return bernoulli_law(self.logit(self._votes(state.teachers, queries)))
+        if partition_count(len(state), self.r) > MAX_PARTITIONS:
+            return None
+        teachers = (
+            [self.block_learner.fit(state.take(list(block))) for block in blocks] for blocks in partitions(len(state), self.r)
+        )
+        return mixture_law([bernoulli_law(self.logit(self._votes(each, queries))) for each in teachers])
+
+    def logit(self, votes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Log-odds of label 1 given the number of teachers that vote 1: epsilon v / 2 with v = 2 votes - r."""
+        return self.epsilon * (2 * votes - self.r) / 2
+
+    def pairs(self) -> tuple[WorstCase, ...]:
+        """One record per block, all labelled 0, one label flipped: v moves from -r to 2 - r, where the sigmoid is steepest in log scale."""
+        data = Labelled(np.zeros((self.r, 1)), np.zeros(self.r, dtype=int))
+        pair = Pairs(base=data, changes=(FlipLabel(0),), how=f"{self.r} records labelled 0, one label flipped")
+        reason = f"the vote count moves from 0 to 1 of {self.r}, and label 1 is as rare as it can be"
+        return (WorstCase(pairs=pair, queries=points([[0.0]], "queries"), reason=reason),)
+
+    def reachable(self) -> Reachable:
+        """Vote counts 0, ..., r; a replaced record moves one vote at most."""
+        votes = np.arange(self.r + 1)
+        how = (
+            "A record lies in one block, so a replacement changes one teacher and the vote count by at most 1; r records, one per"
+            " block, reach every count and every step, whatever the learner (a block with one class is a constant predictor)."
+        )
+        fresh = (
+            " A fresh partition averages over partitions that neighbours share, and the loss of an average is at most the largest"
+            " loss averaged; with one record per block all partitions are alike, so the same worst case is attained."
+        )
+        return Reachable(
+            states=tuple(f"{k} of {self.r} votes for 1" for k in votes),
+            law=bernoulli_law(self.logit(votes)),
+            moves=np.stack([votes[:-1], votes[1:]], axis=1),
+            argument=how + (fresh if self.partition == "fresh" else ""),
+        )
+
+    def _votes(self, teachers: Any, queries: NDArray[np.float64]) -> NDArray[np.int64]:
+        votes: NDArray[np.int64] = np.sum([teacher.predict(queries) for teacher in teachers], axis=0, dtype=np.int64)
+        return votes
+
+    def _teach(self, data: Labelled, order: NDArray[np.int64]) -> list[Teacher]:
+        blocks = (np.sort(order[j :: self.r]) for j in range(self.r))
+        return [self.block_learner.fit(data.take(block)) for block in blocks]
+
+
+def check_binary(data: Labelled) -> None:
+    """Raise `InvalidInput` unless every label is 0 or 1."""
+    labels = np.unique(data.y)
+    if labels[-1] > 1:
+        raise InvalidInput(f"labels = {labels.tolist()}: must be 0 and 1; this algorithm predicts one of two labels")
+
+
+def block_sizes(n: int, r: int) -> list[int]:
+    """Sizes of the r blocks of n records, in descending order: they differ by at most one."""
+    return [len(range(j, n, r)) for j in range(r)]
+
+
+def partition_count(n: int, r: int) -> int:
+    """Number of different partitions of n records into unnamed blocks of the sizes `block_sizes`."""
+    sizes = block_sizes(n, r)
+    named = math.factorial(n) // math.prod(math.factorial(size) for size in sizes)
+    return named // math.prod(math.factorial(sizes.count(size)) for size in set(sizes))
+
+
+def partitions(n: int, r: int) -> list[tuple[tuple[int, ...], ...]]:
+    """All partitions that `partition_count` counts, records ascending in each block; under a fresh one each is equally likely."""
+
+    def extend(rest: tuple[int, ...], sizes: tuple[int, ...]) -> list[tuple[tuple[int, ...], ...]]:
+        if not rest:
+            return [()]
+        first, found = rest[0], []
+        for size in sorted(set(sizes)):  # the block of the first record may have any of the sizes that are left
+            remaining = list(sizes)
+            remaining.remove(size)
+            for others in combinations(rest[1:], size - 1):
+                left = tuple(record for record in rest[1:] if record not in others)
+                found += [((first, *others), *more) for more in extend(left, tuple(remaining))]
+        return found
+
+    return extend(tuple(range(n)), tuple(block_sizes(n, r)))
