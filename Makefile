@@ -10,7 +10,7 @@ STAMP  := .make/install-$(shell printf '%s ' $(FILES) | cat - pyproject.toml req
 .DEFAULT_GOAL := audit
 
 audit: $(STAMP)  ## the default audit; leaves report/index.html
-	$(BIN)/dpassay run --out report --allow-existing
+	$(BIN)/dpassay run --out report
 
 test: $(STAMP)  ## everything but the slow proofs
 	$(BIN)/python -m pytest

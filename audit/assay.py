@@ -7,9 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
-from threadpoolctl import threadpool_limits
-
 from dpassay.auditee import Auditee
 from dpassay.claims import Claim
 from dpassay.data import points
@@ -17,13 +14,15 @@ from dpassay.errors import AuditeeError, InvalidInput, require
 from dpassay.evidence import Evidence, Mode
 from dpassay.exact import exact_evidence, goodness_of_fit, group_laws
 from dpassay.exhaustive import Domain, domain_laws, exhaustive_evidence
-from dpassay.mechanism import FunctionMechanism, Mechanism
+from dpassay.mechanism import FunctionMechanism, HasLaw, HasWorstCases, Mechanism
 from dpassay.monte_carlo import Budget, monte_carlo_evidence
 from dpassay.pairs import Pairs
 from dpassay.plan import Group, Progress, groups_for, silent
 from dpassay.result import Result
 from dpassay.targets import parameters_of
 from dpassay.verdicts import Verdict, decide
+from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
 
 Holder = Callable[[Claim], Evidence]
 """Holds what has been measured against one claim."""
@@ -67,9 +66,22 @@ class Settings:
             raise InvalidInput("mode 'exhaustive': needs a domain to enumerate, --n and --domain")
 
 
-def assay(
-    auditees: Sequence[Auditee], data: Group | None, settings: Settings, progress: Progress = silent
-) -> Iterator[Result]:
+def check(auditees: Sequence[Auditee], data: Group | None, settings: Settings) -> None:
+    """Raise `InvalidInput` if mechanism, data and settings can never go together; nothing is trained or drawn."""
+    for auditee in auditees:
+        if settings.mode in ("exact", "exhaustive") and not isinstance(auditee.mechanism, HasLaw):
+            raise InvalidInput(
+                f"mode '{settings.mode}': {auditee.name} has no exact law (no method distribution); use monte-carlo"
+            )
+        if settings.mode == "exhaustive" and settings.domain is not None:
+            auditee.check(settings.domain.dataset((0,) * settings.domain.n))
+        elif data is not None:
+            auditee.check(data.pairs.base)
+        elif not isinstance(auditee.mechanism, HasWorstCases):
+            raise InvalidInput(f"{auditee.name}: no pairs to audit; it names no worst cases of its own, so give it data")
+
+
+def assay(auditees: Sequence[Auditee], data: Group | None, settings: Settings, progress: Progress = silent) -> Iterator[Result]:
     """Audit each mechanism against each of its claims and yield the results one by one.
 
     Parameters
@@ -92,11 +104,7 @@ def assay(
     InvalidInput
         Before anything is run, if data and parameters can never go together.
     """
-    for auditee in auditees:
-        if settings.mode == "exhaustive" and settings.domain is not None:
-            auditee.check(settings.domain.dataset((0,) * settings.domain.n))
-        elif data is not None:
-            auditee.check(data.pairs.base)
+    check(auditees, data, settings)
     share = (1 - settings.confidence) / max(1, sum(len(auditee.claims) for auditee in auditees))
     taken: set[str] = set()
     for auditee in auditees:
@@ -157,7 +165,7 @@ def audit(
     elif claim is None:
         raise InvalidInput("claim is missing: a function promises nothing by itself, say claim=DP(epsilon=...)")
     else:
-        subject = FunctionMechanism(function=mechanism, claims=(claim,), labels=labels)  # type: ignore[arg-type]
+        subject = FunctionMechanism(function=mechanism, claims=(claim,), labels=labels)
     name, target = _address(mechanism)
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(subject)
     auditee = Auditee(name=name, target=target, parameters=parameters, mechanism=subject, claims=(claim or subject.claims[0],))
@@ -170,23 +178,21 @@ def audit(
     return next(assay([auditee], group, settings))
 
 
-def _measure(
-    auditee: Auditee, data: Group | None, settings: Settings, share: float, progress: Progress
-) -> tuple[Mode, Holder]:
+def _measure(auditee: Auditee, data: Group | None, settings: Settings, share: float, progress: Progress) -> tuple[Mode, Holder]:
     if settings.mode == "exhaustive" and settings.domain is not None:
         domain = settings.domain
         log_p, error = domain_laws(auditee, domain, progress)
         return "exhaustive", lambda claim: exhaustive_evidence(auditee, claim, domain, log_p, error)
     groups = groups_for(auditee, data)
     if not groups:
-        raise InvalidInput(f"{auditee.name}: no pairs to audit; it names no worst cases of its own, so give it data")
+        raise AuditeeError("no pairs to audit: it was given none, and its method pairs returned none")
     if settings.mode != "monte-carlo":
         laws = tuple(law for group in groups if (law := group_laws(auditee, group, progress)) is not None)
         if len(laws) == len(groups):
             fit = goodness_of_fit(auditee, groups[0], settings.seed)
             return "exact", lambda claim: exact_evidence(auditee, claim, groups, laws, fit)
         if settings.mode == "exact":
-            raise InvalidInput(f"--mode exact: {auditee.name} has no exact law for these data; use --mode monte-carlo")
+            raise AuditeeError("it has no exact law for these data; use mode monte-carlo")
     budget = Budget(draws=settings.budget, alpha=share, seed=settings.seed)
     return "monte-carlo", lambda claim: monte_carlo_evidence(auditee, claim, groups, budget, progress)
 
@@ -208,7 +214,14 @@ def _result(
     taken.add(unique)
     draws = settings.budget if mode == "monte-carlo" else 0
     return Result(
-        id=unique, auditee=auditee, claim=claim, mode=mode, judgement=judgement, evidence=evidence, seed=settings.seed, draws=draws
+        id=unique,
+        auditee=auditee,
+        claim=claim,
+        mode=mode,
+        judgement=judgement,
+        evidence=evidence,
+        seed=settings.seed,
+        draws=draws,
     )
 
 
@@ -217,5 +230,3 @@ def _address(mechanism: Any) -> tuple[str, str | None]:
     name = f"{thing.__module__}:{thing.__qualname__}"
     importable = thing.__module__ != "__main__" and "<locals>" not in name and "." not in thing.__qualname__
     return name, name if importable else None
-
-

@@ -7,13 +7,22 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
-
 from dpassay.claims import Claim
 from dpassay.errors import AuditeeError, InvalidInput
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import HasCheck, HasLabels, HasLaw, HasReachable, HasUpdate, HasWorstCases, Mechanism, Reachable, WorstCase
+from dpassay.mechanism import (
+    HasCheck,
+    HasLabels,
+    HasLaw,
+    HasReachable,
+    HasUpdate,
+    HasWorstCases,
+    Mechanism,
+    Reachable,
+    WorstCase,
+)
 from dpassay.pairs import Change
+from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -51,8 +60,14 @@ class Auditee:
 
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if the mechanism says that it can never take these data."""
-        if isinstance(self.mechanism, HasCheck):
+        if not isinstance(self.mechanism, HasCheck):
+            return
+        try:
             self.mechanism.check(data)
+        except InvalidInput:
+            raise
+        except Exception:  # noqa: BLE001  (a broken check is the mechanism's fault: `prepare` will show it, and end its result only)
+            return
 
     def prepare(self, data: Any) -> Any:
         """Return the state of a dataset."""
@@ -76,22 +91,17 @@ class Auditee:
             raise AuditeeError(f"distribution on {where} has shape {law.log_p.shape}; expected (queries, labels) = {expected}")
         return law
 
-    def sample(
-        self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator, where: str
-    ) -> NDArray[Any]:
+    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator, where: str) -> NDArray[Any]:
         """Return `size` trials as labels, shape (size, q), each of them one of `labels`."""
         draws = np.asarray(self._guard("sample", where, lambda: self.mechanism.sample(state, queries, size, rng)))
         expected = (size, len(queries))
         if draws.shape != expected:
-            raise AuditeeError(
-                f"sample on {where} returned shape {draws.shape}; expected (size, queries) = {expected}, a label per trial and query"
-            )
+            raise AuditeeError(f"sample on {where} returned shape {draws.shape}; expected (size, queries) = {expected}")
         known = np.isin(draws, self.labels)
         if not known.all():
             trial, query = np.argwhere(~known)[0]
-            raise AuditeeError(
-                f"sample on {where} returned {draws[trial, query]!r} in trial {trial} at query {query}; expected one of {self.labels}"
-            )
+            what = f"{draws[trial, query].item()!r} in trial {trial} at query {query}"
+            raise AuditeeError(f"sample on {where} returned {what}; expected one of {self.labels}")
         return draws
 
     def worst_cases(self) -> tuple[WorstCase, ...]:

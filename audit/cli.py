@@ -1,0 +1,189 @@
+"""The command line: what can be asked. What is then done stands in `dpassay.commands`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from dpassay.errors import DpassayError, InvalidInput
+
+EXIT_CODES = """exit codes:
+  0    nothing refuted, or only what is declared as expected
+  1    a claim refuted
+  2    wrong usage or configuration; nothing was run, nothing was written
+  3    a mechanism failed, or a claim that is known to be wrong was not refuted
+  4    inconclusive: the asked power was not reached
+  5    nothing was audited
+  130  interrupted; what was finished is in the record
+"""
+
+RUN_EXAMPLES = """examples:
+  dpassay run --out report
+      the whole catalogue on scikit-learn's breast cancer data; open report/index.html
+  dpassay run soft-majority -p epsilon=0.5 -p r=11 --learner tree
+      one mechanism with parameters in the paper's letters
+  dpassay run projected-walk --mode exhaustive -p T=3 --n 5 --domain 3
+      the true worst case over all datasets of 5 records on 3 points
+  dpassay run soft-majority -p epsilon=2 --claim epsilon=1 --mode monte-carlo
+      hold a mechanism against another claim than its own, by sampling
+  dpassay run my_module:my_predict --claim epsilon=1 --data people.csv --target income
+      your own function(data, queries, size, rng) on your own data
+
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Reports wrong usage in one line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage and leaving."""
+        raise InvalidInput(f"{message} (see {self.prog} --help)")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    top = Parser(prog="dpassay", description="Test a randomised algorithm against the privacy it claims.", epilog=EXIT_CODES)
+    top.add_argument("--version", action="store_true", help="print the version and stop")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    _run(commands)
+    listing = commands.add_parser("list", help="mechanisms, their claims, sources and modes", description="List the catalogue.")
+    listing.add_argument("--json", action="store_true", help="as JSON")
+    explain = commands.add_parser(
+        "explain",
+        help="one result: witness, counts, bound, how to replay",
+        description="Explain one result of a record.",
+    )
+    explain.add_argument("id", metavar="ID", help="id of a result, as the table shows it")
+    explain.add_argument("--record", default="report/record.json", metavar="FILE", help="record to read (default: %(default)s)")
+    replay = commands.add_parser(
+        "replay",
+        help="run one witness again, alone",
+        description="Run one witness again: the same pair, query and event, with the same seed.",
+        epilog="examples:\n  dpassay replay report/witnesses/soft-majority.printed.exact.json\n\n"
+        "exit codes: 0 reproduced, 1 reproduced and the claim is refuted, 3 not reproduced",
+    )
+    replay.add_argument("witness", metavar="WITNESS", help="a file of the folder witnesses/ that run --out writes")
+    report = commands.add_parser(
+        "report",
+        help="reports from a record",
+        description="Make reports from a record.",
+        epilog="examples:\n  dpassay report report/record.json --format html,md -o pages",
+    )
+    report.add_argument("record", metavar="RECORD", help="record.json of a run")
+    report.add_argument("--format", default="html,md,json", metavar="LIST", help="of html, md, json (default: %(default)s)")
+    report.add_argument("-o", "--out", default="report", metavar="DIR", help="where to write (default: %(default)s)")
+    return top
+
+
+def _run(commands: Any) -> None:
+    run = commands.add_parser(
+        "run",
+        help="audit mechanisms against their claims",
+        description="Audit mechanisms against their claims. Without TARGET: the whole built-in catalogue.",
+        epilog=RUN_EXAMPLES + EXIT_CODES,
+    )
+    run.add_argument("targets", nargs="*", metavar="TARGET", help="a name of `dpassay list`, or module:object of your own")
+    what = run.add_argument_group("what is audited")
+    what.add_argument(
+        "-p",
+        dest="parameters",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter, in the paper's letters; repeat for more",
+    )
+    what.add_argument(
+        "--learner",
+        metavar="NAME",
+        help="base learner: logistic, majority, tree, stump, nearest, naive-bayes or module:object",
+    )
+    what.add_argument("--claim", metavar="epsilon=E[,delta=D]", help="hold it against this claim instead of its own")
+    how = run.add_argument_group("how it is found out")
+    how.add_argument(
+        "--mode",
+        choices=("auto", "exact", "exhaustive", "monte-carlo"),
+        default="auto",
+        help="auto: exact where there is a law (default: %(default)s)",
+    )
+    how.add_argument(
+        "--profile",
+        choices=("quick", "default", "deep"),
+        default="default",
+        help="sizes of everything not said otherwise (default: %(default)s)",
+    )
+    how.add_argument("--n", type=int, metavar="N", help="records in a dataset, for --mode exhaustive")
+    how.add_argument("--domain", type=int, metavar="POINTS", help="points of the line, for --mode exhaustive")
+    how.add_argument(
+        "--budget", type=int, metavar="DRAWS", help="certification trials per side and finalist, for --mode monte-carlo"
+    )
+    how.add_argument(
+        "--detect",
+        type=float,
+        metavar="LOSS",
+        help="loss that sampling must be able to see, in nats (default: 1.5 times the claim)",
+    )
+    how.add_argument("--confidence", type=float, default=0.999, help="of the whole run (default: %(default)s)")
+    how.add_argument("--seed", type=int, default=0, help="root of all random streams (default: %(default)s)")
+    data = run.add_argument_group("data")
+    data.add_argument(
+        "--data",
+        default="breast-cancer",
+        metavar="FILE",
+        help="a CSV file with a header line (default: scikit-learn's breast cancer set)",
+    )
+    data.add_argument("--target", metavar="COLUMN", help="the column of --data that holds the label")
+    data.add_argument("--train", type=int, metavar="N", help="training records at most")
+    data.add_argument("--queries", type=int, metavar="N", help="held-out query points at most")
+    data.add_argument(
+        "--neighbours",
+        choices=("one", "flip", "one+flip", "all"),
+        help="per training record: one replacement from the pool, its label flipped, both, or every replacement",
+    )
+    out = run.add_argument_group("output")
+    out.add_argument("--out", metavar="DIR", help="write record.json, index.html, report.md, cells.csv and witnesses/ there")
+    out.add_argument("--json", action="store_true", help="print the record on stdout instead of the table")
+    out.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks on stderr")
+    out.add_argument("--allow-inconclusive", action="store_true", help="exit 0 instead of 4")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments; those of the process by default.
+
+    Returns
+    -------
+    int
+        The exit code; see `EXIT_CODES`.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        arguments = parser().parse_args(words)
+        if arguments.version:
+            from dpassay import __version__
+
+            sys.stdout.write(f"dpassay {__version__}\n")
+            return 0
+        if arguments.command is None:
+            parser().print_help()
+            return 2
+        from dpassay import commands
+
+        return int(getattr(commands, f"{arguments.command}_command")(arguments, words))
+    except DpassayError as error:
+        sys.stderr.write(f"dpassay: error: {' '.join(str(error).split())}\n")
+        return 2 if isinstance(error, InvalidInput) else 3
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has gone; that is no error of ours
+        return 0
+    except KeyboardInterrupt:
+        sys.stderr.write("dpassay: interrupted\n")
+        return 130

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
-
 from dpassay.errors import InvalidInput, require
 from dpassay.seeds import stream
+from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,10 +37,15 @@ class Labelled:
     def __post_init__(self) -> None:
         object.__setattr__(self, "X", points(self.X, "X"))
         labels = np.array(self.y)
-        require(labels.shape == (len(self.X),), "y", f"shape {labels.shape}", f"of shape ({len(self.X)},), one label a row of X")
+        require(
+            labels.shape == (len(self.X),),
+            "y",
+            f"shape {labels.shape}",
+            f"of shape ({len(self.X)},), one label a row of X",
+        )
         whole = labels.astype(np.int64) if labels.dtype.kind in "biuf" and np.isfinite(labels).all() else None
         require(whole is not None and bool((whole == labels).all() and (whole >= 0).all()), "y", labels, "integers >= 0")
-        assert whole is not None  # noqa: S101  (for the type checker)
+        assert whole is not None  # for the type checker
         whole.flags.writeable = False
         object.__setattr__(self, "y", whole)
 
@@ -124,7 +128,7 @@ def load(source: str, target: str | None = None) -> Table:
         If the file or the column is missing, a value is missing or infinite, or nothing is left to learn from.
     """
     if source == "breast-cancer":
-        from sklearn.datasets import load_breast_cancer  # noqa: PLC0415  (half a second)
+        from sklearn.datasets import load_breast_cancer
 
         X, y = load_breast_cancer(return_X_y=True)
         return _table(Labelled(X, y), kind="builtin", name=source, target="diagnosis", labels=["malignant", "benign"])
@@ -142,13 +146,18 @@ def _load_csv(path: Path, target: str | None) -> Table:
     if target not in frame.columns:
         raise InvalidInput(f"--target = '{target}': no such column in '{path}'; it has {', '.join(map(str, frame.columns))}")
     features = frame.drop(columns=[target])
-    require(len(frame) > 0 and features.shape[1] > 0, "--data", str(path), "a table with at least one record and one feature")
+    require(
+        len(frame) > 0 and features.shape[1] > 0,
+        "--data",
+        str(path),
+        "a table with at least one record and one feature",
+    )
     for column in frame.columns:
         values = frame[column]
         numbers = pd.to_numeric(values, errors="coerce") if values.dtype.kind in "iufb" else None
-        bad = values.isna() if numbers is None else ~np.isfinite(numbers.astype(float))
+        bad = values.isna().to_numpy() if numbers is None else ~np.isfinite(numbers.to_numpy(dtype=float))
         if bad.any():
-            row = int(np.argmax(bad.to_numpy()))
+            row = int(np.argmax(bad))
             raise InvalidInput(
                 f"--data = '{path}': column '{column}', record {row + 1} is {values.iloc[row]}; "
                 "must be a finite number or a text, none missing"
@@ -211,5 +220,8 @@ def split(table: Table, *, train: int, queries: int, seed: int) -> Split:
     held_out = table.data.X[asked]
     held_out.flags.writeable = False
     return Split(
-        train=table.data.take(trained), pool=table.data.take(pool), queries=held_out, source=table.source | {"split": sizes}
+        train=table.data.take(trained),
+        pool=table.data.take(pool),
+        queries=held_out,
+        source=table.source | {"split": sizes},
     )

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import binom
-
 from dpassay.auditee import Auditee
 from dpassay.bounds import Bound
 from dpassay.claims import Claim
@@ -16,6 +13,8 @@ from dpassay.laws import FiniteLaw
 from dpassay.loss import Loss, privacy_loss
 from dpassay.plan import DIRECTIONS, Group, Progress
 from dpassay.trials import draw
+from numpy.typing import NDArray
+from scipy.stats import binom
 
 METHOD = "exact law"
 FIT_DRAWS = 2000
@@ -133,7 +132,10 @@ def any_size(auditee: Auditee, claim: Claim) -> AnySize | None:
     one, other = reachable.moves.T
     log_p = reachable.law.log_p
     loss = privacy_loss(
-        np.concatenate([log_p[one], log_p[other]]), np.concatenate([log_p[other], log_p[one]]), claim.delta, reachable.law.error
+        np.concatenate([log_p[one], log_p[other]]),
+        np.concatenate([log_p[other], log_p[one]]),
+        claim.delta,
+        reachable.law.error,
     )
     worst = int(np.argmax(loss.epsilon))
     first, second = np.concatenate([one, other])[worst], np.concatenate([other, one])[worst]
@@ -168,7 +170,8 @@ def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.f
     """P-value of each label's count, shape (q, K): twice the smaller exact binomial tail, at most 1."""
     p = law.p
     tails = np.minimum(binom.cdf(counts, n, p), binom.sf(counts - 1, n, p))
-    return np.minimum(1.0, 2 * tails)
+    p_values: NDArray[np.float64] = np.minimum(1.0, 2 * tails)
+    return p_values
 
 
 def searched(groups: tuple[Group, ...]) -> dict[str, object]:

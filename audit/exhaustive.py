@@ -6,17 +6,16 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-
 from dpassay.auditee import Auditee
 from dpassay.claims import Claim
 from dpassay.data import Labelled, points
-from dpassay.errors import InvalidInput, require
+from dpassay.errors import AuditeeError, require
 from dpassay.evidence import Cell, Evidence, event_labels
 from dpassay.exact import any_size, computed
 from dpassay.loss import privacy_loss
 from dpassay.pairs import Pairs, Replace
 from dpassay.plan import DIRECTIONS, Group, Progress
+from numpy.typing import NDArray
 
 MAX_DATASETS = 1_000_000
 
@@ -45,7 +44,12 @@ class Domain:
         require(self.n >= 1, "--n", self.n, "an integer >= 1")
         require(self.points >= 1, "--domain", self.points, "an integer >= 1")
         size = (2 * self.points) ** self.n
-        require(size <= MAX_DATASETS, "--n, --domain", (self.n, self.points), f"small enough for {MAX_DATASETS:,} datasets, not {size:,}")
+        require(
+            size <= MAX_DATASETS,
+            "--n, --domain",
+            (self.n, self.points),
+            f"small enough for {MAX_DATASETS:,} datasets, not {size:,}",
+        )
 
     def __str__(self) -> str:
         return f"all datasets of {self.n} records over the points 1..{self.points} with labels 0 and 1"
@@ -82,7 +86,7 @@ def domain_laws(auditee: Auditee, domain: Domain, progress: Progress) -> tuple[N
     for done, choice in enumerate(itertools.product(*map(range, sizes))):
         law = auditee.law(auditee.prepare(domain.dataset(choice)), queries, f"the dataset {choice}")
         if law is None:
-            raise InvalidInput(f"--mode exhaustive: {auditee.name} has no exact law for {domain}; use --mode monte-carlo")
+            raise AuditeeError(f"it has no exact law for {domain}; use mode monte-carlo")
         log_p[choice], error = law.log_p, max(error, law.error)
         if done % 256 == 255 or done + 1 == total:
             progress("datasets", done + 1, total)
@@ -106,14 +110,21 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, log_p: N
             value = float(rest[place, query])
             best = worst[query]
             if best is None or value > best[0]:
-                worst[query] = (value, float(loss.error.reshape(-1, domain.points)[place, query]), axis, a, b, int(place))
+                worst[query] = (
+                    value,
+                    float(loss.error.reshape(-1, domain.points)[place, query]),
+                    axis,
+                    a,
+                    b,
+                    int(place),
+                )
 
     groups, cells = [], []
     for query, found in enumerate(worst):
-        assert found is not None  # noqa: S101  (a domain has at least two records)
+        assert found is not None  # a domain has at least two records
         value, error, axis, a, b, place = found
-        others = list(np.unravel_index(place, (len(record_numbers),) * (axes - 1))) if axes > 1 else []
-        choice = tuple(int(k) for k in (*others[:axis], a, *others[axis:]))
+        others = [int(k) for k in np.unravel_index(place, (len(record_numbers),) * (axes - 1))] if axes > 1 else []
+        choice = (*others[:axis], a, *others[axis:])
         other = (*choice[:axis], b, *choice[axis + 1 :])
         x, y = domain.records[b]
         pair = Pairs(base=domain.dataset(choice), changes=(Replace(axis, np.array([float(x)]), y),), how=str(domain))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-
 from dpassay.laws import UNIT_ROUNDOFF
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,9 +28,7 @@ class Loss:
     error: NDArray[np.float64]
 
 
-def privacy_loss(
-    log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: float = 0.0, law_error: float = 0.0
-) -> Loss:
+def privacy_loss(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: float = 0.0, law_error: float = 0.0) -> Loss:
     """Smallest epsilon for which P[E] <= e^epsilon Q[E] + delta holds for all events E.
 
     This is the delta-approximate max-divergence of Dwork and Feldman (2018), section 3. By the Neyman-Pearson lemma

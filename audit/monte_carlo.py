@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-
 from dpassay.auditee import Auditee
 from dpassay.bounds import CLOPPER_PEARSON, Bound, Counts, loss_lower, loss_upper
 from dpassay.claims import Claim
@@ -16,6 +15,7 @@ from dpassay.exact import searched
 from dpassay.plan import DIRECTIONS, Group, Progress
 from dpassay.power import detectable
 from dpassay.trials import draw
+from numpy.typing import NDArray
 
 SCREEN_ALPHA = 0.05
 """Cells are ranked by a lower bound at this level; it chases no tiny counts, and certifies nothing."""
@@ -63,10 +63,12 @@ def monte_carlo_evidence(
     """
     events = event_masks(len(auditee.labels), claim.delta)
     finalists: list[Finalist] = []
+    states = []
     trials, done, total = 0, 0, sum(len(group.pairs) for group in groups)
     screen_draws = int(np.clip(budget.draws * sum(len(group.queries) for group in groups) // total, 100, budget.draws))
     for g, group in enumerate(groups):
         state = auditee.prepare(group.pairs.base)
+        states.append(state)
         base = draw(auditee, state, group, None, screen_draws, phase="screen", seed=budget.seed)
         ranking = np.empty((len(group.pairs), 2, len(group.queries), len(events)))
         for i, change in enumerate(group.pairs.changes):
@@ -80,11 +82,10 @@ def monte_carlo_evidence(
             progress("screening", done, total)
         trials += screen_draws * (1 + len(group.pairs))
         for query in range(len(group.queries)):
-            pair, direction, event = np.unravel_index(np.argmax(ranking[:, :, query]), ranking[:, :, query].shape)
-            finalists.append(
-                Finalist(group=g, pair=int(pair), query=query, direction=int(direction), event=events[event].astype(bool))
-            )
-    cells, certify_trials = _certify(auditee, claim, groups, budget, finalists, events, progress)
+            at_query = ranking[:, :, query]
+            pair, direction, event = (int(k) for k in np.unravel_index(np.argmax(at_query), at_query.shape))
+            finalists.append(Finalist(group=g, pair=pair, query=query, direction=direction, event=events[event].astype(bool)))
+    cells, certify_trials = _certify(auditee, claim, groups, states, budget, finalists, events, progress)
     cell_alpha = budget.alpha / 2 / len(finalists)
     worst = max(cells, key=lambda cell: cell.lower.value)
     return Evidence(
@@ -117,6 +118,7 @@ def _certify(
     auditee: Auditee,
     claim: Claim,
     groups: tuple[Group, ...],
+    states: list[Any],
     budget: Budget,
     finalists: list[Finalist],
     events: NDArray[np.int64],
@@ -128,8 +130,7 @@ def _certify(
     wanted = sorted({(f.group, f.pair) for f in finalists})
     counted: dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
     for g, places in itertools.groupby(wanted, key=lambda place: place[0]):
-        group = groups[g]
-        state = auditee.prepare(group.pairs.base)
+        group, state = groups[g], states[g]
         base = draw(auditee, state, group, None, n, phase="certify", seed=budget.seed)
         trials += n
         for _, pair in places:

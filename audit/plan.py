@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-
 from dpassay.auditee import Auditee
 from dpassay.pairs import Pairs
+from numpy.typing import NDArray
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done, total) as work goes on."""
@@ -50,7 +49,5 @@ class Group:
 
 def groups_for(auditee: Auditee, data: Group | None) -> tuple[Group, ...]:
     """Return the user's pairs, if any, followed by the mechanism's own worst cases."""
-    own = tuple(
-        Group(pairs=case.pairs, queries=case.queries, kind="own", reason=case.reason) for case in auditee.worst_cases()
-    )
+    own = tuple(Group(pairs=case.pairs, queries=case.queries, kind="own", reason=case.reason) for case in auditee.worst_cases())
     return own if data is None else (data, *own)

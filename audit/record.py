@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from dpassay.bounds import Bound
 from dpassay.errors import InvalidInput
 from dpassay.evidence import Cell, Evidence
@@ -37,7 +36,7 @@ def make_record(run: Mapping[str, Any], results: Iterable[Result]) -> dict[str, 
     dict
         Valid under `record_schema`.
     """
-    from dpassay import __version__  # noqa: PLC0415  (the package itself)
+    from dpassay import __version__
 
     versions = {name: metadata.version(name) for name in PACKAGES}
     facts = {"version": __version__, "packages": versions} | dict(run)
@@ -58,7 +57,19 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
     }
     evidence = result.evidence
     if evidence is None:
-        empty = ("lower", "upper", "exact", "error", "detectable", "alpha", "confidence", "searched", "witness", "any_size", "fit")
+        empty = (
+            "lower",
+            "upper",
+            "exact",
+            "error",
+            "detectable",
+            "alpha",
+            "confidence",
+            "searched",
+            "witness",
+            "any_size",
+            "fit",
+        )
         return entry | dict.fromkeys(empty) | {"trials": 0, "per_query": []}
     sampled = evidence.mode == "monte-carlo"
     return entry | {
@@ -169,7 +180,12 @@ def _any_size(evidence: Evidence) -> dict[str, Any] | None:
     found = evidence.any_size
     if found is None:
         return None
-    return {"exact": number(found.loss), "error": number(found.error), "states": list(found.states), "argument": found.argument}
+    return {
+        "exact": number(found.loss),
+        "error": number(found.error),
+        "states": list(found.states),
+        "argument": found.argument,
+    }
 
 
 def _fit(evidence: Evidence) -> dict[str, Any] | None:

@@ -79,6 +79,6 @@ class Result:
 
     def to_frame(self) -> pd.DataFrame:
         """All cells as a table: group, pair, query, direction (0: S to S'), and the loss or its bounds."""
-        import pandas as pd  # noqa: PLC0415  (half a second)
+        import pandas as pd
 
         return pd.DataFrame({} if self.evidence is None else dict(self.evidence.table))

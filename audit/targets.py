@@ -17,7 +17,12 @@ from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism, Mechanism
 
 
-def resolve(target: str, parameters: Mapping[str, Any] | None = None, claims: tuple[Claim, ...] | None = None, labels: tuple[int, ...] = (0, 1)) -> Auditee:
+def resolve(
+    target: str,
+    parameters: Mapping[str, Any] | None = None,
+    claims: tuple[Claim, ...] | None = None,
+    labels: tuple[int, ...] = (0, 1),
+) -> Auditee:
     """Find a mechanism by its catalogue name or as `module:object`, and build it.
 
     Parameters
@@ -81,8 +86,10 @@ def load_object(address: str, argument: str) -> Any:
         sys.path.insert(0, here)
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:  # noqa: BLE001  (a user's module may raise anything while it is imported)
-        raise InvalidInput(f"{argument} = '{address}': cannot import '{module_name}' ({type(error).__name__}: {error})") from error
+    except Exception as error:
+        raise InvalidInput(
+            f"{argument} = '{address}': cannot import '{module_name}' ({type(error).__name__}: {error})"
+        ) from error
     try:
         return getattr(module, name)
     except AttributeError:
@@ -94,7 +101,9 @@ def parameters_of(mechanism: object) -> dict[str, Any]:
     if not dataclasses.is_dataclass(mechanism):
         return {}
     values = {field.name: getattr(mechanism, field.name) for field in dataclasses.fields(mechanism) if field.init}
-    return {name: value if isinstance(value, (bool, int, float, str, type(None))) else repr(value) for name, value in values.items()}
+    return {
+        name: value if isinstance(value, (bool, int, float, str, type(None))) else repr(value) for name, value in values.items()
+    }
 
 
 def _address(target: str) -> str:
@@ -118,7 +127,7 @@ def _build(target: str, mechanism_class: type, given: dict[str, Any]) -> Mechani
         mechanism: Mechanism = mechanism_class(**{name: _convert(name, value, fields[name]) for name, value in given.items()})
     except InvalidInput:
         raise
-    except Exception as error:  # noqa: BLE001  (a user's class may raise anything)
+    except Exception as error:
         raise InvalidInput(f"target = '{target}': cannot be built ({type(error).__name__}: {error})") from error
     return mechanism
 

@@ -50,29 +50,29 @@ def decide(claim: Claim, evidence: Evidence, detect: float) -> Verdict:
             raise TypeError(f"a verdict needs certified bounds, not {type(bound).__name__}")
     fit = evidence.fit
     if fit is not None and fit.p_value < FIT_ALARM:
+        seen = f"p = {fit.p_value:.2g} in {fit.tests} tests"
         return Verdict(
-            word="error",
-            reason=f"sample and distribution disagree (p = {fit.p_value:.2g} in {fit.tests} tests): the exact numbers are not about what runs",
+            word="error", reason=f"sample and distribution disagree ({seen}): the exact numbers are not about what runs"
         )
+    if evidence.mode == "monte-carlo":
+        return _sampled(claim, evidence, detect)
+    exact, allowed = f"{lower.value + lower.error:.6g}", f"the claim allows {claim.epsilon:g}"
     if lower.value > claim.epsilon:
-        if evidence.mode == "monte-carlo":
-            counts = lower.counts
-            shown = "" if counts is None else f" ({counts.x} of {counts.n1} against {counts.y} of {counts.n0})"
-            return Verdict(word="refuted", reason=f"the loss is at least {lower.value:.6g}{shown}; the claim allows {claim.epsilon:g}")
-        return Verdict(word="refuted", reason=f"the loss is {_exact(lower):.6g}; the claim allows {claim.epsilon:g}")
+        return Verdict(word="refuted", reason=f"the loss is {exact}; {allowed}")
+    equal = ", equal to the claim within rounding" if upper.value > claim.epsilon else ""
     if evidence.domain is not None:
-        equal = "; equal within rounding" if upper.value > claim.epsilon else ""
-        return Verdict(word="verified", reason=f"the worst loss of {evidence.domain} is {_exact(lower):.6g}{equal}")
-    if evidence.mode == "exact":
-        equal = ", equal to the claim within rounding" if upper.value > claim.epsilon else ""
-        return Verdict(word="not refuted", reason=f"the worst loss at the audited cells is {_exact(lower):.6g}{equal}")
+        return Verdict(word="verified", reason=f"the worst loss of {evidence.domain} is {exact}{equal}; {allowed}")
+    return Verdict(word="not refuted", reason=f"the worst loss at the audited cells is {exact}{equal}; {allowed}")
+
+
+def _sampled(claim: Claim, evidence: Evidence, detect: float) -> Verdict:
+    lower, allowed = evidence.lower, f"the claim allows {claim.epsilon:g}"
+    counts = lower.counts
+    shown = "" if counts is None else f" ({counts.x} of {counts.n1} against {counts.y} of {counts.n0})"
+    found = f"the loss is at least {lower.value:.6g}{shown}; {allowed}"
+    if lower.value > claim.epsilon:
+        return Verdict(word="refuted", reason=found)
     if evidence.detectable > detect:
-        return Verdict(
-            word="inconclusive",
-            reason=f"only a loss of {evidence.detectable:.4g} or more would have been seen; {detect:.4g} was asked: raise --budget",
-        )
-    return Verdict(word="not refuted", reason=f"the loss is at least {lower.value:.6g}, and the claim allows {claim.epsilon:g}")
-
-
-def _exact(lower: Bound) -> float:
-    return lower.value + lower.error
+        weak = f"a loss below {evidence.detectable:.4g} would have been missed, {detect:.4g} was asked: raise the budget"
+        return Verdict(word="inconclusive", reason=f"{found}; {weak}")
+    return Verdict(word="not refuted", reason=found)

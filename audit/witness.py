@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
-
 from dpassay.auditee import Auditee
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, load, points, split
@@ -22,6 +20,7 @@ from dpassay.plan import DIRECTIONS, Group
 from dpassay.result import Result
 from dpassay.targets import resolve
 from dpassay.trials import draw
+from threadpoolctl import threadpool_limits
 
 SCHEMA = "dpassay/witness/1"
 MAX_INLINE = 10_000
@@ -49,7 +48,13 @@ def make_witness(result: Result) -> dict[str, Any] | None:
     if group.source is not None:
         data: dict[str, Any] = {"kind": "source", "source": group.source, "sha256": base.digest}
     elif base.X.size + group.queries.size <= MAX_INLINE:
-        data = {"kind": "inline", "X": base.X.tolist(), "y": base.y.tolist(), "queries": group.queries.tolist(), "sha256": base.digest}
+        data = {
+            "kind": "inline",
+            "X": base.X.tolist(),
+            "y": base.y.tolist(),
+            "queries": group.queries.tolist(),
+            "sha256": base.digest,
+        }
     else:
         data = {"kind": "memory", "sha256": base.digest}
     counts = cell.lower.counts
@@ -86,9 +91,13 @@ def in_words(result: Result) -> str:
     group = evidence.groups[cell.group]
     change, base = group.pairs.changes[cell.pair], group.pairs.base
     named = group.source is not None or base.X.size > 24
-    shown = f"{len(base)} records" if named else "{" + ", ".join(
-        f"({', '.join(f'{value:g}' for value in x)}; {y})" for x, y in zip(base.X, base.y, strict=True)
-    ) + "}"
+    shown = (
+        f"{len(base)} records"
+        if named
+        else "{"
+        + ", ".join(f"({', '.join(f'{value:g}' for value in x)}; {y})" for x, y in zip(base.X, base.y, strict=True))
+        + "}"
+    )
     where = "data" if group.kind == "data" else group.kind
     point = "" if named else f" (x = {', '.join(f'{value:g}' for value in group.queries[cell.query])})"
     event = " or ".join(map(str, cell.event))
@@ -195,7 +204,11 @@ def replay(witness: Mapping[str, Any], *, auditee: Auditee | None = None, group:
             same = value == recorded or abs(value - recorded) <= TOLERANCE
             words = f"loss {value:.12g}, recorded {recorded:.12g}"
             return Replay(
-                loss=value, reproduced=same, refuted=value > claim.epsilon + TOLERANCE, expected=claim.expected == "refuted", words=words
+                loss=value,
+                reproduced=same,
+                refuted=value > claim.epsilon + TOLERANCE,
+                expected=claim.expected == "refuted",
+                words=words,
             )
         drawn = [
             draw(subject, each, place, side, int(trials["draws"]), phase="certify", seed=int(trials["seed"]))[query][event].sum()
@@ -238,7 +251,12 @@ def _group(witness: Mapping[str, Any]) -> Group:
     else:
         raise InvalidInput("the data of this witness lived in memory only: replay it from Python with the same pairs and queries")
     change = change_from_json(witness["change"], pool)
-    return Group(pairs=Pairs(base=base, changes=(change,), how="replay", pool=pool), queries=queries, kind="data", reason="replay")
+    return Group(
+        pairs=Pairs(base=base, changes=(change,), how="replay", pool=pool),
+        queries=queries,
+        kind="data",
+        reason="replay",
+    )
 
 
 def _law(subject: Auditee, state: Any, place: Group, where: str) -> Any:

@@ -7,11 +7,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
-
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
 from dpassay.targets import load_object
+from numpy.typing import NDArray
 
 MEMO: Final = 4096
 """Trained models that a `BlockLearner` remembers; enumerations meet the same small block again and again."""
@@ -84,7 +83,9 @@ class Teacher:
         if self._answers is None or self._queries is not queries:
             answers = np.asarray(self._predict(queries))
             if answers.shape != (len(queries),) or not np.isin(answers, (0, 1)).all():
-                raise ValueError(f"the learner's predict returned {answers!r}; expected a label 0 or 1 for each of {len(queries)} queries")
+                raise ValueError(
+                    f"the learner's predict returned {answers!r}; expected a label 0 or 1 for each of {len(queries)} queries"
+                )
             self._queries, self._answers = queries, answers.astype(np.int64)
         return self._answers
 

@@ -28,9 +28,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit
-
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import require
@@ -38,6 +35,8 @@ from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.pairs import FlipLabel, Pairs
+from numpy.typing import NDArray
+from scipy.special import expit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -91,7 +90,14 @@ class ProjectedWalk:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim."""
-        return (DP(epsilon=self.epsilon, coins="answer fresh; there are no others", source="Dwork and Feldman 2018, Lemma 5.1", status="printed"),)
+        return (
+            DP(
+                epsilon=self.epsilon,
+                coins="answer fresh; there are no others",
+                source="Dwork and Feldman 2018, Lemma 5.1",
+                status="printed",
+            ),
+        )
 
     def bound_for(self, alpha: float) -> int:
         """Return T = ceil(2 ln(2 / alpha) / epsilon), Theorem 5.3's bound of the walk for error alpha in (0, 1)."""
@@ -161,9 +167,9 @@ class ProjectedWalk:
             law=bernoulli_law(self.epsilon * ends / 2),
             moves=np.concatenate([np.stack([states[:-step], states[step:]], axis=1) for step in (1, 2)]),
             argument=(
-                "Removing an example changes one step by 1 and every later step keeps or shrinks the distance, so a replacement, a"
-                " removal and an insertion, moves the end by at most 2. |v| equal labels end at v without touching the border, and"
-                " flipping one of them, or moving it beyond the query, makes each of the steps of 2 and 1."
+                "Removing an example changes one step by 1 and every later step keeps or shrinks the distance, so a"
+                " replacement, a removal and an insertion, moves the end by at most 2. |v| equal labels end at v without"
+                " touching the border; flipping one of them makes the move of 2, putting it beyond the query the move of 1."
             ),
         )
 

@@ -14,9 +14,6 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import expit
-
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import InvalidInput, require
@@ -24,6 +21,8 @@ from dpassay.laws import FiniteLaw, bernoulli_law, mixture_law
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.learners import BlockLearner, Teacher
 from dpassay.pairs import Change, FlipLabel, Pairs
+from numpy.typing import NDArray
+from scipy.special import expit
 
 MAX_PARTITIONS = 10_000
 """Fresh partitions are enumerated up to this number; beyond it there is no exact law."""
@@ -139,10 +138,10 @@ class SoftMajority:
 
     def logit(self, votes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Log-odds of label 1 given the number of teachers that vote 1: epsilon v / 2 with v = 2 votes - r."""
-        return self.epsilon * (2 * votes - self.r) / 2
+        return np.asarray(self.epsilon * (2 * votes - self.r) / 2, dtype=float)
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """One record per block, all labelled 0, one label flipped: v moves from -r to 2 - r, where the sigmoid is steepest in log scale."""
+        """One record per block, all labelled 0, one label flipped: v moves from -r to 2 - r."""
         data = Labelled(np.zeros((self.r, 1)), np.zeros(self.r, dtype=int))
         pair = Pairs(base=data, changes=(FlipLabel(0),), how=f"{self.r} records labelled 0, one label flipped")
         reason = f"the vote count moves from 0 to 1 of {self.r}, and label 1 is as rare as it can be"

@@ -12,10 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
-
 from dpassay.claims import DP, Claim
 from dpassay.mechanisms.soft_majority import SoftMajority
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +28,13 @@ class SoftMajorityOverview(SoftMajority):
         printed = DP(epsilon=self.epsilon, coins=self._coins, source=source, status="printed")
         catalogue = (self.epsilon, self.r) == (SoftMajority().epsilon, SoftMajority().r)
         corrected = DP(
-            epsilon=2 * self.epsilon, coins=self._coins, source="docs/findings.md, 'The soft majority of the overview'", status="corrected"
+            epsilon=2 * self.epsilon,
+            coins=self._coins,
+            source="docs/findings.md, 'The soft majority of the overview'",
+            status="corrected",
         )
         return (replace(printed, expected="refuted") if catalogue else printed, corrected)
 
     def logit(self, votes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Log-odds of label 1 given the number of teachers that vote 1: epsilon v with v = 2 votes - r."""
-        return self.epsilon * (2 * votes - self.r)
+        return np.asarray(self.epsilon * (2 * votes - self.r), dtype=float)
