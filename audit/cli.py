@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from dpassay.errors import DpassayError, InvalidInput
@@ -43,6 +43,17 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
         raise InvalidInput(f"{message} (see {self.prog} --help)")
+
+
+def one_of(*allowed: str) -> Callable[[str], str]:
+    """Return an argparse type that takes these words only (its own `choices` are worded differently by each Python)."""
+
+    def check(word: str) -> str:
+        if word not in allowed:
+            raise argparse.ArgumentTypeError(f"'{word}' must be one of {', '.join(allowed)}")
+        return word
+
+    return check
 
 
 def parser() -> argparse.ArgumentParser:
@@ -106,15 +117,17 @@ def _run(commands: Any) -> None:
     how = run.add_argument_group("how it is found out")
     how.add_argument(
         "--mode",
-        choices=("auto", "exact", "exhaustive", "monte-carlo"),
+        type=one_of("auto", "exact", "exhaustive", "monte-carlo"),
+        metavar="MODE",
         default="auto",
-        help="auto: exact where there is a law (default: %(default)s)",
+        help="auto (exact where there is a law), exact, exhaustive or monte-carlo (default: %(default)s)",
     )
     how.add_argument(
         "--profile",
-        choices=("quick", "default", "deep"),
+        type=one_of("quick", "default", "deep"),
+        metavar="PROFILE",
         default="default",
-        help="sizes of everything not said otherwise (default: %(default)s)",
+        help="quick, default or deep: sizes of everything not said otherwise (default: %(default)s)",
     )
     how.add_argument("--n", type=int, metavar="N", help="records in a dataset, for --mode exhaustive")
     how.add_argument("--domain", type=int, metavar="POINTS", help="points of the line, for --mode exhaustive")
@@ -141,8 +154,9 @@ def _run(commands: Any) -> None:
     data.add_argument("--queries", type=int, metavar="N", help="held-out query points at most")
     data.add_argument(
         "--neighbours",
-        choices=("one", "flip", "one+flip", "all"),
-        help="per training record: one replacement from the pool, its label flipped, both, or every replacement",
+        type=one_of("one", "flip", "one+flip", "all"),
+        metavar="WHICH",
+        help="per training record: one (replacement from the pool), flip (of its label), one+flip, or all (replacements)",
     )
     out = run.add_argument_group("output")
     out.add_argument("--out", metavar="DIR", help="write record.json, index.html, report.md, cells.csv and witnesses/ there")
@@ -166,7 +180,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        arguments = parser().parse_args(words)
+        arguments, unknown = parser().parse_known_args(words)
+        if unknown:
+            place = f"dpassay {arguments.command} --help" if arguments.command else "dpassay --help"
+            raise InvalidInput(f"{unknown[0]}: no such option or argument (see {place})")
         if arguments.version:
             from dpassay import __version__
 

@@ -118,7 +118,7 @@ def list_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noq
 
     table = Table(box=None, pad_edge=False, show_edge=False)
     for column in ("mechanism", "claim", "source", "modes"):
-        table.add_column(column, overflow="fold")
+        table.add_column(column, no_wrap=column == "mechanism")
     for entry in entries:
         for k, claim in enumerate(entry["claims"]):
             status = claim["status"] + (", known to be wrong" if claim["expected"] else "")
@@ -223,8 +223,12 @@ def _data(arguments: argparse.Namespace) -> Group:
     profile = PROFILES[arguments.profile]
     if arguments.target is not None and arguments.data == "breast-cancer":
         raise InvalidInput(f"--target = '{arguments.target}': goes with --data FILE")
+    table = load(arguments.data, arguments.target)
+    labels = table.source["labels"]
+    if len(labels) != 2:
+        raise InvalidInput(f"--target = '{arguments.target}': has {len(labels)} labels ({', '.join(labels[:5])}); must have two")
     parts = split(
-        load(arguments.data, arguments.target),
+        table,
         train=_or(arguments.train, profile.train),
         queries=_or(arguments.queries, profile.queries),
         seed=arguments.seed,

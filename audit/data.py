@@ -140,7 +140,7 @@ def _load_csv(path: Path, target: str | None) -> Table:
     if target is None:
         raise InvalidInput("--target is missing: must name the column of --data that holds the label")
     try:
-        frame = pd.read_csv(path, skipinitialspace=True, float_precision="round_trip")
+        frame = pd.read_csv(path, skipinitialspace=True)
     except (ValueError, UnicodeDecodeError) as error:
         raise InvalidInput(f"--data = '{path}': cannot be read as CSV ({str(error).splitlines()[0]})") from None
     if target not in frame.columns:

@@ -1,0 +1,94 @@
+"""Reports: one view of a record, many formats. Nothing heavy is imported before something is drawn."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dpassay.errors import InvalidInput
+
+
+class Format(NamedTuple):
+    """One way of writing a record: the name of its file, and the function that makes the text."""
+
+    filename: str
+    render: Callable[[Mapping[str, Any]], str]
+
+
+def _html(record: Mapping[str, Any]) -> str:
+    from dpassay.reports.html import to_html  # jinja2 and seaborn
+
+    return to_html(record)
+
+
+def _markdown(record: Mapping[str, Any]) -> str:
+    from dpassay.reports.markdown import to_markdown
+
+    return to_markdown(record)
+
+
+def _json(record: Mapping[str, Any]) -> str:
+    from dpassay.record import dumps  # numpy
+
+    return dumps(record)
+
+
+FORMATS: dict[str, Format] = {
+    "html": Format("index.html", _html),
+    "md": Format("report.md", _markdown),
+    "json": Format("record.json", _json),
+}
+"""Every format by the name that `--format` knows it by."""
+
+
+def write(record: Mapping[str, Any], formats: Iterable[str], directory: Path) -> tuple[Path, ...]:
+    """Write a record in several formats.
+
+    Everything is rendered before anything is written, and every file appears complete or not at all.
+
+    Parameters
+    ----------
+    record : mapping
+        Valid under `dpassay.record.record_schema`.
+    formats : iterable of str
+        Keys of `FORMATS`.
+    directory : Path
+        Made if it does not exist.
+
+    Returns
+    -------
+    tuple of Path
+        The files, in the order of `formats`.
+
+    Raises
+    ------
+    InvalidInput
+        If a format is unknown or the directory cannot be written.
+    """
+    wanted = tuple(dict.fromkeys(formats))
+    for name in wanted:
+        if name not in FORMATS:
+            raise InvalidInput(f"--format = '{name}': must be one of {', '.join(FORMATS)}")
+    texts = {FORMATS[name].filename: FORMATS[name].render(record) for name in wanted}
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        return tuple(_replace(directory / filename, text) for filename, text in texts.items())
+    except OSError as error:
+        raise InvalidInput(f"--out = '{directory}': cannot be written ({error.strerror})") from None
+
+
+def _replace(path: Path, text: str) -> Path:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        temporary.chmod(0o644)  # mkstemp makes files that only their owner can read
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return path

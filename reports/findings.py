@@ -1,0 +1,107 @@
+"""Findings: where the promised constant and the true one differ, and by what factor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dpassay.reports.numbers import clean, factor, loss, value
+from dpassay.reports.tables import Table
+from dpassay.reports.words import claim_short
+
+Raw = Mapping[str, Any]
+Kind = Literal["refuted", "exceeded", "loose", "tight"]
+
+TIGHT = 0.99
+"""A claim whose true worst loss is at least this share of it is called tight."""
+
+AUDITED = "the audited cells"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A claimed constant beside the true one.
+
+    Parameters
+    ----------
+    kind : {"refuted", "exceeded", "loose", "tight"}
+        Refuted by the audit; exceeded by a reachable dataset that was not among the audited ones; larger than the true worst
+        loss by more than 1 %; or within 1 % of it.
+    result, claimed, true, factor, scope, source : str
+        Finished texts; `factor` is true over claimed, `scope` says what the true loss is the worst over.
+    """
+
+    kind: Kind
+    result: str
+    claimed: str
+    true: str
+    factor: str
+    scope: str
+    source: str
+
+
+def finding_of(result: Raw) -> Finding | None:
+    """Compare the claim of a result with the best that is known about the truth; None if that is not enough to say."""
+    claimed = result["claim"]["epsilon"]
+    known = _known(result)
+    if known is None:
+        return None
+    true, certified, scope = known
+    kind = _kind(result, true, certified, scope)
+    if kind is None:
+        return None
+    least = "≥ " if result["exact"] is None and scope == AUDITED else ""
+    return Finding(
+        kind=kind,
+        result=clean(result["id"]),
+        claimed=claim_short(result["claim"]),
+        true=least + loss(true, claimed),
+        factor=least + factor(true, claimed),
+        scope=scope,
+        source=clean(result["claim"]["source"]),
+    )
+
+
+def findings_table(findings: tuple[Finding, ...]) -> Table | None:
+    """Put the findings that a reader must act on into a table: refuted, exceeded and loose claims; None without any."""
+    rows = tuple(
+        (finding.result, finding.kind, finding.claimed, finding.true, finding.factor, finding.scope, finding.source)
+        for finding in findings
+        if finding.kind != "tight"
+    )
+    if not rows:
+        return None
+    return Table(
+        caption="Claimed and true loss, in nats; the factor is true over claimed",
+        columns=("result", "finding", "claimed", "true", "factor", "worst over", "source"),
+        numeric=(False, False, True, True, True, False, False),
+        rows=rows,
+    )
+
+
+def _known(result: Raw) -> tuple[float, float, str] | None:
+    """Return the true loss, what is certain of it, and over what it is the worst."""
+    if result["verdict"] == "error":
+        return None
+    found = result["any_size"]
+    lower, exact = value(result["lower"]), value(result["exact"])
+    if found is not None:
+        true, error = float(found["exact"]), float(found["error"])
+        if lower is None or true + error >= lower:
+            return true, true - error, "datasets of any size"
+    if lower is None:
+        return None
+    scope = "the enumerated domain" if result["mode"] == "exhaustive" else AUDITED
+    return (lower if exact is None else exact), lower, scope
+
+
+def _kind(result: Raw, true: float, certified: float, scope: str) -> Kind | None:
+    claimed = result["claim"]["epsilon"]
+    if result["verdict"] == "refuted":
+        return "refuted"
+    if certified > claimed:
+        return "exceeded"
+    if scope == AUDITED:  # a small loss there says nothing about the worst case
+        return None
+    return "tight" if true >= TIGHT * claimed else "loose"

@@ -1,0 +1,36 @@
+"""The HTML report: one file, no JavaScript, readable in light, dark and on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpassay.reports.view import make_view
+
+
+def to_html(record: Mapping[str, Any]) -> str:
+    """Write a record as one self-contained HTML page.
+
+    Parameters
+    ----------
+    record : mapping
+        Valid under `dpassay.record.record_schema`.
+
+    Returns
+    -------
+    str
+        The page; equal records give equal pages, byte by byte.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from dpassay.reports.plots import interval_plot, query_plot
+
+    environment = Environment(
+        loader=PackageLoader("dpassay.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    view = make_view(record)
+    return environment.get_template("index.html.j2").render(
+        view=view,
+        summary_plot=interval_plot(view) if view.results else "",
+        query_plots={result.anchor: query_plot(result) for result in view.results if result.queries},
+    )

@@ -1,0 +1,269 @@
+"""All plotting: inline SVG with seaborn and matplotlib, without global state, the same bytes every time."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from dpassay.reports.numbers import plural, shorten
+from dpassay.reports.tables import QueryView
+from dpassay.reports.view import ResultView, View
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, FAINT, CLAIM = "#010203", "#010204", "#010205"
+"""Stand-ins for colours that the page chooses; drawn by nobody, replaced by `_THEME` in the SVG."""
+PALETTE = {
+    "refuted": ("#010301", "#d55e00"),
+    "error": ("#010302", "#cc79a7"),
+    "missed": ("#010303", "#aa3377"),
+    "inconclusive": ("#010304", "#c98a00"),
+    "expected": ("#010305", "#d55e00"),
+    "held": ("#010306", "#0072b2"),
+    "verified": ("#010307", "#009e73"),
+}
+"""Stand-in and colour of each status, after Okabe and Ito (2008)."""
+_THEME = {
+    INK: "currentColor",
+    FAINT: "var(--faint, #8a8f98)",
+    CLAIM: "var(--claim, #6b7079)",
+    **{stand_in: f"var(--{slug}, {colour})" for slug, (stand_in, colour) in PALETTE.items()},
+}
+WIDTH = 9.6
+ROW = 0.34
+MANY = 24
+"""With more query points than this, not every one is labelled."""
+
+
+def interval_plot(view: View) -> str:
+    """Draw one bar per result, from 0 to the exact loss or the lower bound, with a tick at the claim.
+
+    Returns
+    -------
+    str
+        An SVG element for inlining; its numbers are those of the summary table, in the same order.
+    """
+    results = view.results
+    height = ROW * max(1, len(results)) + 0.75
+    with _figure(height) as (figure, seaborn):
+        axes = _axes(figure, (3.55, 0.5, WIDTH - 3.75, height - 0.65), height)
+        edge = _edge([_finite_numbers(result) for result in results])
+        for row, result in enumerate(results):
+            _interval(axes, row, result, edge)
+        axes.set_xlim(0, edge)
+        axes.set_ylim(len(results) - 0.4, -0.6)
+        axes.set_yticks(range(len(results)), [shorten(result.id, 46) for result in results])
+        axes.set_xlabel("loss in nats")
+        axes.grid(visible=True, axis="x", color=FAINT, alpha=0.25, linewidth=0.6)
+        seaborn.despine(ax=axes, left=True)
+        axes.tick_params(axis="y", length=0, pad=8)
+        return _svg(
+            figure,
+            name="plot-summary",
+            title="Loss found and loss claimed, per result",
+            description=(
+                f"{plural(len(results), 'result')}, worst first. Bars end at the exact loss or at the certified lower bound, marked "
+                "by the shape of the status; thin lines run to the upper bound; upright ticks are the claims; an arrow means that "
+                "the value lies beyond the edge or is infinite. The summary table has the same numbers."
+            ),
+        )
+
+
+def query_plot(result: ResultView) -> str:
+    """Draw the loss at every query point, with the claim as a line.
+
+    Exact losses are points; sampled ones are intervals from the lower to the upper bound. The mechanism's own worst cases
+    stand apart at the right.
+
+    Returns
+    -------
+    str
+        An SVG element for inlining; its numbers are those of the per-query table.
+    """
+    data = [query for query in result.queries if not query.own]
+    own = [query for query in result.queries if query.own]
+    places = [*range(len(data)), *(len(data) + (1.0 if data else 0.0) + place for place in range(len(own)))]
+    height = 2.7
+    with _figure(height) as (figure, seaborn):
+        axes = _axes(figure, (0.75, 0.6, WIDTH - 0.95, height - 0.85), height)
+        edge = _edge([(*_finite(query.size, query.upper), result.claimed) for query in result.queries])
+        for place, query in zip(places, [*data, *own], strict=True):
+            _query(axes, place, query, result, edge)
+        axes.axhline(result.claimed, color=CLAIM, linewidth=1.3, dashes=(5, 3), zorder=1)
+        last = places[-1] if places else 0
+        axes.set_xlim(-0.8, last + 0.8)
+        axes.set_ylim(0, edge)
+        axes.set_ylabel("loss in nats")
+        axes.annotate(
+            f"claim {result.claim}", (last + 0.8, result.claimed), (-2, 4), textcoords="offset points", ha="right", color=CLAIM
+        )
+        _name_queries(axes, data, own, places)
+        axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
+        seaborn.despine(ax=axes)
+        return _svg(
+            figure,
+            name=f"plot-{result.anchor}",
+            title=f"Loss at every query point: {result.id}",
+            description=(
+                f"{plural(len(data), 'query')} and {plural(len(own), 'own worst case')}. "
+                + ("Lines run from the lower to the upper bound" if result.sampled else "Points are exact losses")
+                + "; the dashed line is the claim; an arrow means that the value lies beyond the edge or is infinite. The table "
+                "of query points has the same numbers."
+            ),
+        )
+
+
+def _interval(axes: Axes, row: int, result: ResultView, edge: float) -> None:
+    colour = PALETTE[result.status.slug][0]
+    axes.plot([result.claimed] * 2, [row - 0.36, row + 0.36], color=INK, linewidth=1.8, zorder=3)
+    if result.bar is None:
+        _mark(axes, (0, row), result, size=7)
+        return
+    end = min(result.bar, edge)
+    axes.barh(row, end, height=0.42, color=colour, alpha=0.32, linewidth=0, zorder=2)
+    if result.sampled and result.upper is not None:
+        beyond = result.upper > edge
+        axes.plot([end, min(result.upper, edge)], [row, row], color=colour, linewidth=1.2, zorder=2)
+        axes.plot(min(result.upper, edge), row, ">" if beyond else "|", color=colour, markersize=6, clip_on=False, zorder=3)
+    if result.bar > edge:
+        axes.plot(edge, row, ">", color=colour, markersize=8, clip_on=False, zorder=5)
+        end = 0.97 * edge
+    _mark(axes, (end, row), result, size=7)
+
+
+def _query(axes: Axes, place: float, query: QueryView, result: ResultView, edge: float) -> None:
+    colour = PALETTE[result.status.slug][0]
+    size, end = (5.5, min(query.size, edge)) if len(result.queries) <= 60 else (3.5, min(query.size, edge))
+    if result.sampled:
+        beyond = query.upper > edge
+        axes.plot([place, place], [end, min(query.upper, edge)], color=colour, linewidth=1.2, alpha=0.75, zorder=2)
+        axes.plot(place, min(query.upper, edge), "^" if beyond else "_", color=colour, markersize=size, clip_on=False, zorder=3)
+    if query.size > edge:
+        axes.plot(place, edge, "^", color=colour, markersize=size + 1, clip_on=False, zorder=4)
+        return
+    style = {"marker": "D" if query.own else "o", "markeredgecolor": colour, "markeredgewidth": 1.2}
+    axes.plot(
+        place,
+        end,
+        color=colour,
+        markerfacecolor="none" if query.own else colour,
+        markersize=size,
+        clip_on=False,
+        zorder=4,
+        **style,
+    )
+
+
+def _mark(axes: Axes, at: tuple[float, float], result: ResultView, size: float) -> None:
+    colour = PALETTE[result.status.slug][0]
+    hollow = result.status.slug == "expected"
+    axes.plot(
+        *at,
+        marker=result.status.marker,
+        markersize=size + (3 if result.status.marker == "*" else 0),
+        markerfacecolor="none" if hollow else colour,
+        markeredgecolor=colour,
+        markeredgewidth=1.4,
+        clip_on=False,
+        zorder=4,
+    )
+
+
+def _name_queries(axes: Axes, data: Sequence[QueryView], own: Sequence[QueryView], places: Sequence[float]) -> None:
+    step = math.ceil(max(1, len(data)) / MANY)
+    named = [(place, query.label) for place, query in zip(places, data, strict=False)][::step]
+    if own and len(own) <= 4:
+        named += [(place, "own") for place in places[len(data) :]]
+    if own and data:
+        axes.axvline(len(data), color=FAINT, linewidth=0.8, alpha=0.6)
+    axes.set_xticks([place for place, _ in named], [shorten(label, 12) for _, label in named])
+    axes.set_xlabel("query point" + ("; ◇ the mechanism's own worst case" if own else ""))
+
+
+def _finite_numbers(result: ResultView) -> tuple[float, ...]:
+    return (*_finite(result.bar, result.upper), result.claimed)
+
+
+def _finite(size: float | None, upper: float | None) -> tuple[float, ...]:
+    """Return what the axis should show: all of the losses, and upper bounds that are not far beyond them."""
+    return tuple(number for number in (size, upper) if number is not None and math.isfinite(number))
+
+
+def _edge(rows: Sequence[tuple[float, ...]]) -> float:
+    """Return the end of the loss axis: room for every claim and loss, no more than three times that for upper bounds."""
+    claims = max((row[-1] for row in rows), default=1.0)
+    sizes = max((row[0] for row in rows if len(row) > 1), default=0.0)
+    everything = max((max(row) for row in rows), default=1.0)
+    return 1.12 * min(everything, 2 * max(claims, sizes))
+
+
+def _axes(figure: Figure, box: tuple[float, float, float, float], height: float) -> Axes:
+    """Add axes at a place given in inches, so that no text measure moves them."""
+    left, bottom, width, tall = box
+    return figure.add_axes((left / WIDTH, bottom / height, width / WIDTH, tall / height))
+
+
+@contextmanager
+def _figure(height: float) -> Iterator[tuple[Figure, Any]]:
+    """Give a figure and seaborn, under our own settings whatever the user's are."""
+    import matplotlib as mpl
+    import seaborn
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # the browser has the fonts, matplotlib only measures
+        mpl.rcdefaults()
+        mpl.rcParams.update(seaborn.axes_style("ticks") | seaborn.plotting_context("paper", font_scale=1.05))
+        mpl.rcParams.update(
+            {
+                "font.family": ["DejaVu Sans"],
+                "svg.fonttype": "none",
+                "text.parse_math": False,
+                "text.color": INK,
+                "axes.labelcolor": INK,
+                "axes.edgecolor": FAINT,
+                "axes.facecolor": "none",
+                "xtick.color": FAINT,
+                "ytick.color": FAINT,
+                "xtick.labelcolor": INK,
+                "ytick.labelcolor": INK,
+                "xtick.bottom": True,
+                "axes.unicode_minus": False,
+            }
+        )
+        yield Figure(figsize=(WIDTH, height)), seaborn
+
+
+def _svg(figure: Figure, *, name: str, title: str, description: str) -> str:
+    """Render a figure as an SVG element: unique ids, colours of the page, a title and a description."""
+    import matplotlib as mpl
+
+    buffer = io.StringIO()
+    mpl.rcParams["svg.hashsalt"] = name
+    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style[^>]*>\*\{", f'<style type="text/css">#{name} *{{', text)
+    used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
+    text = re.sub(r' id="([^"]+)"', lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "", text)
+    text = re.sub(r'(href="|url\()#', rf"\1#{name}-", text)
+    for stand_in, colour in _THEME.items():
+        text = text.replace(stand_in, colour)
+    head = f'<svg id="{name}" class="plot" role="img" aria-labelledby="{name}-title {name}-desc"'
+    told = f'<title id="{name}-title">{escape(title)}</title>\n <desc id="{name}-desc">{escape(description)}</desc>'
+    opening = re.match(r"<svg([^>]*)>", text)
+    if opening is None:
+        raise RuntimeError("matplotlib wrote no SVG element")
+    attributes = re.sub(r' (width|height|version|xmlns:xlink)="[^"]*"', "", opening[1])
+    if "xlink:" in text[opening.end() :]:
+        attributes += ' xmlns:xlink="http://www.w3.org/1999/xlink"'
+    return f"{head}{attributes}>\n {told}{text[opening.end() :].rstrip()}\n"

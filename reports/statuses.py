@@ -1,0 +1,106 @@
+"""The status of a result: a word, a shape and a rank. Colour only ever repeats what these say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What became of a claim, as a reader meets it.
+
+    Parameters
+    ----------
+    slug : str
+        Name for style sheets.
+    word : str
+        What is printed: the verdict, and whether it was expected.
+    symbol : str
+        A shape of its own, so that nothing hangs on colour.
+    marker : str
+        The same shape for matplotlib.
+    rank : int
+        Place in the worst-first order; 0 is worst.
+    meaning : str
+        One sentence for the reader who sees the word for the first time.
+    """
+
+    slug: str
+    word: str
+    symbol: str
+    marker: str
+    rank: int
+    meaning: str
+
+
+REFUTED = Status(
+    slug="refuted",
+    word="refuted",
+    symbol="▲",
+    marker="^",
+    rank=0,
+    meaning="A certified lower bound on the loss exceeds the claim.",
+)
+ERROR = Status(
+    slug="error",
+    word="error",
+    symbol="■",
+    marker="s",
+    rank=1,
+    meaning="The mechanism or the audit failed; nothing is known about the claim.",
+)
+MISSED = Status(
+    slug="missed",
+    word="not refuted, known wrong",
+    symbol="▼",
+    marker="v",
+    rank=2,
+    meaning="The claim is declared wrong, and this audit did not see it: it was too weak, or blind.",
+)
+INCONCLUSIVE = Status(
+    slug="inconclusive",
+    word="inconclusive",
+    symbol="◆",
+    marker="D",
+    rank=3,
+    meaning="Nothing was found, but a violation of the size that was asked for could have been missed.",
+)
+EXPECTED = Status(
+    slug="expected",
+    word="refuted as expected",
+    symbol="△",
+    marker="^",
+    rank=4,
+    meaning="The claim was declared wrong beforehand, and the audit refuted it.",
+)
+HELD = Status(
+    slug="held",
+    word="not refuted",
+    symbol="●",
+    marker="o",
+    rank=5,
+    meaning="No violation at the audited cells; 'detectable' says how large one had to be to be seen. Others may exist.",
+)
+VERIFIED = Status(
+    slug="verified",
+    word="verified",
+    symbol="★",
+    marker="*",
+    rank=6,
+    meaning="The claim holds for every dataset of the named domain, for the declared law. It says nothing beyond that domain.",
+)
+
+ALL = (REFUTED, ERROR, MISSED, INCONCLUSIVE, EXPECTED, HELD, VERIFIED)
+"""Every status, worst first."""
+
+_BY_VERDICT = {"refuted": REFUTED, "error": ERROR, "inconclusive": INCONCLUSIVE, "not refuted": HELD, "verified": VERIFIED}
+
+
+def status_of(result: Mapping[str, Any]) -> Status:
+    """Return the status of a record's result, from its verdict and from what was expected."""
+    status = _BY_VERDICT[result["verdict"]]
+    if result["expected"] != "refuted":
+        return status
+    return {"refuted": EXPECTED, "held": MISSED, "verified": MISSED}.get(status.slug, status)

@@ -1,0 +1,152 @@
+"""Tables as data: titles, cells and which columns are numbers. Each format only draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpassay.reports.numbers import clean, count, loss, plain, value
+
+Raw = Mapping[str, Any]
+
+GROUPS = {"data": "data", "own": "own worst case", "domain": "domain"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table of finished texts.
+
+    Parameters
+    ----------
+    caption : str
+    columns : tuple of str
+        Titles; the first column names the row.
+    numeric : tuple of bool
+        Which columns hold numbers, to be aligned at the right.
+    rows : tuple of tuple of str
+    """
+
+    caption: str
+    columns: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+_EXACT = (
+    ("query", False),
+    ("group", False),
+    ("loss", True),
+    ("p1", True),
+    ("p0", True),
+    ("event", False),
+    ("direction", False),
+    ("change", False),
+)
+_SAMPLED = (
+    ("query", False),
+    ("group", False),
+    ("lower", True),
+    ("upper", True),
+    ("in event, one side", True),
+    ("in event, other side", True),
+    ("event", False),
+    ("direction", False),
+    ("change", False),
+)
+_SHORT = {"query", "loss", "lower", "upper", "event", "direction", "change"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryView:
+    """The worst cell of one query point, for the plot and for the table.
+
+    Parameters
+    ----------
+    label : str
+        The query: its number, or the point itself in an enumerated domain.
+    own : bool
+        Whether it belongs to the mechanism's own worst cases.
+    lower, upper : float
+        In nats; may be inf.
+    exact : float or None
+        None where it was sampled.
+    cells : tuple of str
+        Its row in the table.
+    """
+
+    label: str
+    own: bool
+    lower: float
+    upper: float
+    exact: float | None
+    cells: tuple[str, ...]
+
+    @property
+    def size(self) -> float:
+        """What is known of the loss: the exact value, else the lower bound."""
+        return self.lower if self.exact is None else self.exact
+
+
+def query_views(result: Raw) -> tuple[QueryView, ...]:
+    """Return the worst cell of every query point, in the record's order."""
+    claimed = result["claim"]["epsilon"]
+    return tuple(_query_view(cell, claimed) for cell in result["per_query"])
+
+
+def query_table(queries: Sequence[QueryView], *, sampled: bool, caption: str) -> Table | None:
+    """Put query points into a table; exact numbers and sampled ones have different columns. None without any."""
+    if not queries:
+        return None
+    columns = _SAMPLED if sampled else _EXACT
+    return Table(
+        caption=caption,
+        columns=tuple(title for title, _ in columns),
+        numeric=tuple(numeric for _, numeric in columns),
+        rows=tuple(query.cells for query in queries),
+    )
+
+
+def shortlist(queries: Sequence[QueryView], *, sampled: bool, limit: int) -> Table | None:
+    """Put the `limit` query points of the largest loss into a table that fits 80 columns. None without any."""
+    worst = tuple(sorted(queries, key=lambda query: query.size, reverse=True)[:limit])
+    table = query_table(worst, sampled=sampled, caption="Query points of the largest loss, in nats")
+    if table is None:
+        return None
+    kept = [place for place, title in enumerate(table.columns) if title in _SHORT]
+    return Table(
+        caption=table.caption,
+        columns=tuple(table.columns[place] for place in kept),
+        numeric=tuple(table.numeric[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
+    )
+
+
+def _query_view(cell: Raw, claimed: float) -> QueryView:
+    lower, upper, exact = (value(cell[name]) for name in ("lower", "upper", "exact"))
+    label = _label(cell)
+    event = " or ".join(str(answer) for answer in cell["event"])
+    counts = cell["counts"]
+    if counts is None:
+        numbers: tuple[str, ...] = (loss(exact if exact is not None else lower, claimed), plain(cell["p1"]), plain(cell["p0"]))
+    else:
+        numbers = (
+            loss(lower, claimed),
+            loss(upper, claimed),
+            f"{count(counts['x'])} of {count(counts['n1'])}",
+            f"{count(counts['y'])} of {count(counts['n0'])}",
+        )
+    return QueryView(
+        label=label,
+        own=cell["group"] == "own",
+        lower=lower or 0.0,
+        upper=upper if upper is not None else float("inf"),
+        exact=exact,
+        cells=(label, GROUPS[cell["group"]], *numbers, event, cell["direction"], clean(cell["change"])),
+    )
+
+
+def _label(cell: Raw) -> str:
+    if cell["point"] is None:
+        return f"own {cell['query']}" if cell["group"] == "own" else str(cell["query"])
+    return f"x = {', '.join(plain(number) for number in cell['point'])}"

@@ -1,0 +1,126 @@
+"""The terminal's summary of a run, and the explanation of one result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpassay.reports.tables import Table
+from dpassay.reports.view import find_result, make_view
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+STYLES = {
+    "refuted": "bold red",
+    "error": "bold magenta",
+    "missed": "bold magenta",
+    "inconclusive": "yellow",
+    "expected": "red",
+    "held": "blue",
+    "verified": "green",
+}
+
+
+def print_summary(record: Mapping[str, Any], console: Console) -> None:
+    """Print the headline, one row per result, what limits it all, and the caveat.
+
+    Parameters
+    ----------
+    record : mapping
+        Valid under `dpassay.record.record_schema`.
+    console : rich.console.Console
+        Where to; its width and its colours are respected. Readable from 80 columns on.
+    """
+    view = make_view(record)
+    _say(console, view.headline, "bold")
+    if view.results:
+        table = _table(
+            ("status", "result", "claim", "lower", "exact/upper", "detectable"), (False, False, True, True, True, True)
+        )
+        room = max(12, console.width - max(len(result.claim) for result in view.results) - 53)
+        for result in view.results:
+            status = _text(f"{result.status.symbol} {result.status.word}", STYLES[result.status.slug])
+            cells = (_fold(result.id, room), result.claim, result.lower, result.top, result.detectable)
+            table.add_row(status, *map(_text, cells))
+        console.print(table)
+    for note in view.notes:
+        _say(console, note)
+    _say(console, view.caveat, "bold")
+
+
+def print_explanation(record: Mapping[str, Any], result_id: str, console: Console) -> None:
+    """Print one result in full.
+
+    Parameters
+    ----------
+    record : mapping
+        Valid under `dpassay.record.record_schema`.
+    result_id : str
+        As in the record.
+    console : rich.console.Console
+        Where to.
+
+    Raises
+    ------
+    InvalidInput
+        If the record has no such result.
+    """
+    view = make_view(record)
+    result = find_result(view, result_id)
+    _say(console, f"{result.status.symbol} {result.id}: {result.status.word}", STYLES[result.status.slug])
+    for part in result.parts:
+        _say(console, "")
+        _say(console, part.title, "bold")
+        for text in part.texts:
+            _say(console, text)
+        if part.command is not None:
+            _say(console, f"  {part.command}")
+    if result.query_shortlist is not None:
+        _say(console, "")
+        _say(console, result.query_shortlist.caption, "bold")
+        console.print(_filled(result.query_shortlist))
+        if result.more:
+            _say(console, f"and {result.more} more in the record")
+    _say(console, "")
+    _say(console, view.caveat, "bold")
+
+
+def _fold(name: str, room: int) -> str:
+    """Break a long id where it has joints, which rich would break anywhere."""
+    lines = [""]
+    for piece in re.findall(r"[^.\-_:]*[.\-_:]?", name):
+        if len(lines[-1]) + len(piece) > room:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(lines)
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    console.print(_text(text, style), overflow="fold", no_wrap=False)
+
+
+def _text(text: str, style: str = "") -> Any:
+    """Wrap a text so that rich reads no markup, emoji code or link in it."""
+    from rich.text import Text
+
+    return Text(text, style=style, overflow="fold")
+
+
+def _table(columns: tuple[str, ...], numeric: tuple[bool, ...]) -> RichTable:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as RichTable
+
+    table = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    for title, right in zip(columns, numeric, strict=True):
+        table.add_column(_text(title), justify="right" if right else "left", overflow="fold", no_wrap=right)
+    return table
+
+
+def _filled(data: Table) -> RichTable:
+    table = _table(data.columns, data.numeric)
+    for row in data.rows:
+        table.add_row(*map(_text, row))
+    return table

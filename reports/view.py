@@ -1,0 +1,341 @@
+"""The view: everything that any report shows, worked out once. Formats arrange it and compute nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from dpassay.errors import InvalidInput
+from dpassay.reports.findings import Finding, finding_of, findings_table
+from dpassay.reports.numbers import MISSING, clean, count, loss, percent, plain, plural, shorten, value
+from dpassay.reports.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
+from dpassay.reports.tables import QueryView, Table, query_table, query_views, shortlist
+from dpassay.reports.words import Part, claim_short, parts_of
+
+Raw = Mapping[str, Any]
+
+CAVEAT = "Not refuted does not mean private."
+CAVEAT_DETAIL = (
+    "It means that no violation was found at the pairs, queries and events that were looked at; 'detectable' is the smallest "
+    "true loss there that would have been refuted with probability 0.9."
+)
+SHORTLIST = 10
+"""Query points that a short table shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusCount:
+    """How many results have a status."""
+
+    status: Status
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultView:
+    """One result, ready to be shown.
+
+    Parameters
+    ----------
+    id : str
+    anchor : str
+        The id made safe for a link, unique in the report.
+    status : Status
+    claim, source, lower, top, detectable, trials : str
+        Cells of the summary; `top` is '= ' the exact value or '≤ ' the upper bound.
+    claimed : float
+    bar : float or None
+        Exact loss, else the lower bound, in nats; None for an error.
+    upper : float or None
+    sampled : bool
+        Whether the numbers come from trials.
+    parts : tuple of Part
+        The story of the result.
+    queries : tuple of QueryView
+    query_table, query_shortlist : Table or None
+        All query points in order, and the worst ones first; None where there are none.
+    more : int
+        Query points that the short list leaves out.
+    finding : Finding or None
+    explain : str
+        Command that shows this result again.
+    """
+
+    id: str
+    anchor: str
+    status: Status
+    claim: str
+    source: str
+    lower: str
+    top: str
+    detectable: str
+    trials: str
+    claimed: float
+    bar: float | None
+    upper: float | None
+    sampled: bool
+    parts: tuple[Part, ...]
+    queries: tuple[QueryView, ...]
+    query_table: Table | None
+    query_shortlist: Table | None
+    more: int
+    finding: Finding | None
+    explain: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A record, ready to be shown.
+
+    Parameters
+    ----------
+    headline : str
+        The one sentence that a reader must not miss.
+    tone : str
+        Slug of the worst status; 'none' where nothing was audited.
+    notes : tuple of str
+        What limits the headline: an interrupted run, the catalogue instead of the user's mechanisms, what was sampled.
+    caveat, caveat_detail : str
+    counts : tuple of StatusCount
+        Those that occur, worst first.
+    results : tuple of ResultView
+        Worst first.
+    summary : Table or None
+        The same as a table; None where nothing was audited.
+    anchors : dict of str to str
+        From the id of a result to its anchor.
+    findings : Table or None
+        Claims that are refuted, exceeded or loose.
+    findings_words : tuple of str
+        What the table does not show.
+    facts : tuple of (str, str)
+        Version, commit, seed, data and so on.
+    command : str
+        What made the record, and makes it again.
+    glossary : tuple of Status
+        Every status with its meaning.
+    """
+
+    headline: str
+    tone: str
+    notes: tuple[str, ...]
+    caveat: str
+    caveat_detail: str
+    counts: tuple[StatusCount, ...]
+    results: tuple[ResultView, ...]
+    summary: Table | None
+    anchors: dict[str, str]
+    findings: Table | None
+    findings_words: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...]
+    command: str
+    glossary: tuple[Status, ...] = ALL
+
+
+def make_view(record: Raw) -> View:
+    """Work out everything a report shows.
+
+    Parameters
+    ----------
+    record : mapping
+        Valid under `dpassay.record.record_schema`.
+
+    Returns
+    -------
+    View
+    """
+    run = record["run"]
+    taken: set[str] = set()
+    results = sorted((_result_view(result, run, taken) for result in record["results"]), key=_worst_first)
+    numbers = Counter(result.status.slug for result in results)
+    counts = tuple(StatusCount(status=status, number=numbers[status.slug]) for status in ALL if numbers[status.slug])
+    findings = tuple(result.finding for result in results if result.finding is not None)
+    return View(
+        headline=_headline(numbers, len(results), run),
+        tone=counts[0].status.slug if counts else "none",
+        notes=_notes(numbers, results, run),
+        caveat=CAVEAT,
+        caveat_detail=CAVEAT_DETAIL,
+        counts=counts,
+        results=tuple(results),
+        summary=_summary(results),
+        anchors={result.id: result.anchor for result in results},
+        findings=findings_table(findings),
+        findings_words=_findings_words(findings),
+        facts=_facts(run),
+        command=clean(run["command"]),
+    )
+
+
+def find_result(view: View, result_id: str) -> ResultView:
+    """Return one result of a view.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none of that id; names the nearest ones, or all if none is near.
+    """
+    wanted = clean(result_id)
+    for result in view.results:
+        if result.id == wanted:
+            return result
+    known = [result.id for result in view.results]
+    near = get_close_matches(wanted, known, n=3)
+    if near:
+        hint = f"did you mean {' or '.join(near)}?"
+    else:
+        hint = f"the record has {', '.join(known)}" if known else "the record has no results"
+    raise InvalidInput(f"ID = '{wanted}': no such result; {hint}")
+
+
+def _result_view(result: Raw, run: Raw, taken: set[str]) -> ResultView:
+    claimed, name = result["claim"]["epsilon"], clean(result["id"])
+    status, sampled = status_of(result), result["mode"] == "monte-carlo"
+    lower, upper, exact = (value(result[key]) for key in ("lower", "upper", "exact"))
+    queries = query_views(result)
+    return ResultView(
+        id=name,
+        anchor=_anchor(name, taken),
+        status=status,
+        claim=claim_short(result["claim"]),
+        source=clean(result["claim"]["source"]),
+        lower=loss(lower, claimed),
+        top=_top(exact, upper, claimed),
+        detectable=loss(value(result["detectable"]), claimed),
+        trials=count(result["trials"]),
+        claimed=claimed,
+        bar=lower if exact is None else exact,
+        upper=upper,
+        sampled=sampled,
+        parts=parts_of(result, status, run),
+        queries=queries,
+        query_table=query_table(queries, sampled=sampled, caption=f"Loss at every query point of {name}, in nats"),
+        query_shortlist=shortlist(queries, sampled=sampled, limit=SHORTLIST),
+        more=max(0, len(queries) - SHORTLIST),
+        finding=finding_of(result),
+        explain=f"dpassay explain {shlex.quote(name)}",
+    )
+
+
+def _summary(results: Sequence[ResultView]) -> Table | None:
+    if not results:
+        return None
+    titles = ("status", "result", "claim", "lower bound", "exact or upper", "detectable", "trials", "source")
+    return Table(
+        caption="Every claim, worst first. Losses in nats.",
+        columns=titles,
+        numeric=(False, False, True, True, True, True, True, False),
+        rows=tuple(
+            (f"{r.status.symbol} {r.status.word}", r.id, r.claim, r.lower, r.top, r.detectable, r.trials, r.source)
+            for r in results
+        ),
+    )
+
+
+def _worst_first(result: ResultView) -> tuple[int, float]:
+    return result.status.rank, -(result.bar or 0.0) / result.claimed
+
+
+def _top(exact: float | None, upper: float | None, claimed: float) -> str:
+    if exact is not None:
+        return f"= {loss(exact, claimed)}"
+    return MISSING if upper is None else f"≤ {loss(upper, claimed)}"
+
+
+def _anchor(name: str, taken: set[str]) -> str:
+    """Make an id of letters, digits, dots and dashes that no other result has."""
+    stem = "result-" + re.sub(r"[^A-Za-z0-9.-]+", "-", name)
+    unique = stem
+    while unique in taken:
+        unique = f"{stem}-{len(taken) + 1}"
+        stem += "-"
+    taken.add(unique)
+    return unique
+
+
+def _headline(numbers: Mapping[str, int], total: int, run: Raw) -> str:
+    if not total:
+        return "Nothing was audited" if run["complete"] else "Nothing was audited: the run was interrupted"
+    expected, refuted = numbers[EXPECTED.slug], numbers[REFUTED.slug] + numbers[EXPECTED.slug]
+    text = f"{refuted} of {plural(total, 'claim')} refuted at {percent(run['confidence'])} confidence"
+    if expected:
+        text += ", as expected" if expected == refuted else f", {expected} of them as expected"
+    others = (
+        (numbers[ERROR.slug], "ended in an error"),
+        (numbers[MISSED.slug], "known to be wrong was not refuted"),
+        (numbers[INCONCLUSIVE.slug], "inconclusive"),
+    )
+    text += "".join(f"; {number} {words}" for number, words in others if number)
+    return text if run["complete"] else f"{text}; the run is incomplete"
+
+
+def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) -> tuple[str, ...]:
+    notes = []
+    if not run["complete"]:
+        notes.append("The run was interrupted: claims that it did not reach are missing here.")
+    if run["catalogue"]:
+        notes.append("The built-in catalogue was audited, no mechanism of your own.")
+    if numbers[MISSED.slug]:
+        notes.append("A claim known to be wrong was not refuted: this audit was too weak to see it, or blind.")
+    known = [result for result in results if result.bar is not None]
+    sampled = sum(result.sampled for result in known)
+    if sampled:
+        notes.append(
+            f"{plural(sampled, 'result')} sampled, {len(known) - sampled} computed; all sampled bounds hold together with a "
+            f"probability of at least {percent(run['confidence'])}."
+        )
+    elif known:
+        notes.append("Every number was computed from an exact law; none was sampled.")
+    return tuple(notes)
+
+
+def _findings_words(findings: Sequence[Finding]) -> tuple[str, ...]:
+    texts = []
+    if all(finding.kind == "tight" for finding in findings):
+        texts.append("No claim was refuted or found to be loose.")
+    if any(finding.kind == "exceeded" for finding in findings):
+        texts.append("Exceeded: a reachable dataset outside the audited ones violates the claim.")
+    tight = [finding.result for finding in findings if finding.kind == "tight"]
+    if tight:
+        texts.append(f"Tight, the true worst loss being within 1 % of the claim: {', '.join(tight)}.")
+    return tuple(texts)
+
+
+def _facts(run: Raw) -> tuple[tuple[str, str], ...]:
+    packages = ", ".join(f"{clean(name)} {clean(version)}" for name, version in sorted(run["packages"].items()))
+    return (
+        ("version", f"dpassay {clean(run['version'])}"),
+        ("commit", MISSING if run["commit"] is None else clean(run["commit"])),
+        ("seed", str(run["seed"])),
+        ("confidence", percent(run["confidence"])),
+        ("profile", clean(run["profile"])),
+        ("budget", f"{count(run['budget'])} certification trials per side and finalist"),
+        ("data", _data(run["data"])),
+        ("packages", packages or MISSING),
+    )
+
+
+def _data(data: Raw | None) -> str:
+    if data is None:
+        return "none; the mechanisms' own worst cases or an enumerated domain"
+    rest = {key: entry for key, entry in data.items() if key not in {"name", "kind"}}
+    words = ", ".join(f"{clean(key)} {_fact(entry)}" for key, entry in sorted(rest.items()))
+    name = clean(data.get("name", "unnamed"))
+    return f"{name} ({words})" if words else name
+
+
+def _fact(entry: object) -> str:
+    if isinstance(entry, Mapping):
+        return " ".join(f"{clean(key)} {_fact(inner)}" for key, inner in sorted(entry.items()))
+    if isinstance(entry, list):
+        return "/".join(_fact(inner) for inner in entry)
+    if isinstance(entry, float) and math.isfinite(entry):
+        return plain(entry)
+    return shorten(clean(entry if isinstance(entry, str) else json.dumps(entry)))

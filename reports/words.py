@@ -1,0 +1,221 @@
+"""What a report says about one result, in sentences. The formats only arrange them."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpassay.reports.numbers import clean, count, loss, plain, plural, shorten, value
+from dpassay.reports.statuses import EXPECTED, MISSED, Status
+
+Raw = Mapping[str, Any]
+
+ORIGIN = {
+    "printed": "as printed in the source",
+    "corrected": "corrected, with a derivation",
+    "own": "declared by its owner",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One titled piece of the story of a result.
+
+    Parameters
+    ----------
+    title : str
+    texts : tuple of str
+        Paragraphs.
+    command : str or None
+        A command line that belongs to it.
+    """
+
+    title: str
+    texts: tuple[str, ...]
+    command: str | None = None
+
+
+def parts_of(result: Raw, status: Status, run: Raw) -> tuple[Part, ...]:
+    """Tell everything about a result but its per-query table; what is not known is left out."""
+    found = (
+        Part(title="Claim", texts=claim_words(result["claim"])),
+        _verdict(result, status),
+        _witness(result),
+        _counts(result),
+        _method(result),
+        _alpha(result, run),
+        _any_size(result),
+        _fit(result),
+        _searched(result),
+        _parameters(result),
+        _replay(result),
+    )
+    return tuple(part for part in found if part is not None)
+
+
+def claim_short(claim: Raw) -> str:
+    """Write the claimed loss for a table: epsilon, and delta where there is one."""
+    delta = f", δ = {plain(claim['delta'])}" if claim["delta"] else ""
+    return f"{plain(claim['epsilon'])}{delta}"
+
+
+def claim_words(claim: Raw) -> tuple[str, ...]:
+    """Say what was promised, to whom it applies, and who says so."""
+    epsilon, delta = claim["epsilon"], claim["delta"]
+    bound = f"e^{plain(epsilon)}" + (f" = {plain(math.exp(epsilon))}" if epsilon < 700 else "")
+    slack = f", plus δ = {plain(delta)}" if delta else ""
+    name = f"({plain(epsilon)}, {plain(delta)})" if delta else plain(epsilon)
+    promise = (
+        f"{name}-differential privacy, {clean(claim['relation'])}: replacing one record changes the probability of any event "
+        f"by a factor of at most {bound}{slack}."
+    )
+    scope = f"Unit: {clean(claim['unit'])}. Coins: {clean(claim['coins'])}."
+    return promise, scope, f"Source: {clean(claim['source'])} ({ORIGIN[claim['status']]})."
+
+
+def _verdict(result: Raw, status: Status) -> Part:
+    reason = clean(result["reason"])
+    if result["verdict"] == "error":
+        return Part(title="Cause of the error", texts=(reason or "no cause was recorded", status.meaning))
+    texts = [f"{status.word[0].upper()}{status.word[1:]}: {reason}."]
+    if status in (EXPECTED, MISSED) or result["verdict"] == "verified":
+        texts.append(status.meaning)
+    return Part(title="Verdict", texts=tuple(texts))
+
+
+def _witness(result: Raw) -> Part | None:
+    witness = result["witness"]
+    return None if witness is None else Part(title="Witness", texts=(clean(witness["words"]),))
+
+
+def _counts(result: Raw) -> Part | None:
+    witness = result["witness"]
+    if witness is None:
+        return None
+    one, other = ("S", "S'") if witness["direction"] == "S to S'" else ("S'", "S")
+    event = " or ".join(str(label) for label in witness["event"])
+    trials = witness["trials"]
+    if trials is not None:
+        draws = count(trials["draws"])
+        seen = f"The answer {event} came in {count(trials['x'])} of {draws} runs on {one}, in {count(trials['y'])} of {draws} on {other}."
+        total = f"{count(result['trials'])} runs of the mechanism in all, screening included."
+        return Part(title="Counts", texts=(f"{seen} {total}",))
+    law = f"P[{event}] is {plain(witness['p1'])} on {one} and {plain(witness['p0'])} on {other}"
+    slack = f" - {plain(result['claim']['delta'])}" if result["claim"]["delta"] else ""
+    shown = loss(value(witness["loss"]), result["claim"]["epsilon"])
+    formula = f"ln((p1{slack}) / p0)" if slack else "ln(p1 / p0)"
+    return Part(title="Counts", texts=(f"No trials; by the law, {law}: {formula} = {shown}.",))
+
+
+def _method(result: Raw) -> Part | None:
+    mode = result["mode"]
+    if result["lower"] is None or mode is None:
+        return None
+    if mode == "monte-carlo":
+        return Part(title="How the bound was made", texts=_sampled(result))
+    error = f"Numerical error at most {value(result['error']) or 0.0:.2g}, already outside the bounds."
+    if mode == "exhaustive":
+        how = (
+            "Exhaustive enumeration: the exact law of every dataset of the domain was compared with that of every neighbour at "
+            "every query, so this is the true worst case of the domain."
+        )
+    else:
+        how = "Exact law: the loss of every audited cell was computed from the mechanism's own output law, in both directions."
+    return Part(title="How the bound was made", texts=(f"{how} {error}",))
+
+
+def _sampled(result: Raw) -> tuple[str, ...]:
+    searched = result["searched"] or {}
+    screening = searched.get("screening_trials")
+    cells = searched.get("certified_cells", len(result["per_query"]))
+    first = "Screening trials of every pair" + (f" ({count(screening)} per side)" if screening is not None else "")
+    screening_words = (
+        f"{first} chose the pair, direction and event that looked worst at each query. "
+        "Separate, fresh trials certified them; no draw was used twice."
+    )
+    certified_words = (
+        f"Lower bound: Clopper-Pearson limits of the two proportions, Bonferroni over the {plural(cells, 'query')}. "
+        "Upper bound: Clopper-Pearson, intersection-union over events, directions and certified cells; it covers those cells only."
+    )
+    return screening_words, certified_words
+
+
+def _alpha(result: Raw, run: Raw) -> Part | None:
+    if result["alpha"] is None:
+        return None
+    title = "How α was spent"
+    if result["mode"] != "monte-carlo":
+        return Part(title=title, texts=("Nothing was spent: a computed number has no sampling error.",))
+    text = f"Of the run's error probability {plain(1 - run['confidence'])} this result received α = {plain(result['alpha'])}"
+    if result["per_query"]:
+        each, queries = plain(result["per_query"][0]["alpha"]), plural(len(result["per_query"]), "query")
+        text += f": half of it for the lower bounds, {each} at each of {queries}, half for the upper bound"
+    return Part(title=title, texts=(text + ".",))
+
+
+def _any_size(result: Raw) -> Part | None:
+    found = result["any_size"]
+    if found is None:
+        return None
+    worst = loss(value(found["exact"]), result["claim"]["epsilon"])
+    one, other = (clean(state) for state in found["states"])
+    error = f"numerical error at most {value(found['error']) or 0.0:.2g}"
+    text = f"The worst loss over datasets of any size is {worst} ({error}), between '{one}' and '{other}'."
+    return Part(title="Datasets of any size", texts=(text, clean(found["argument"])))
+
+
+def _fit(result: Raw) -> Part | None:
+    fit = result["fit"]
+    if fit is None:
+        return None
+    text = (
+        f"{plural(fit['tests'], 'exact binomial test')} of {count(fit['draws'])} draws each held the sampler against the declared "
+        f"law; smallest p-value after Bonferroni: {plain(fit['p_value'])}. Such a test can only find differences, never show that "
+        "there are none."
+    )
+    return Part(title="Goodness of fit", texts=(text,))
+
+
+def _searched(result: Raw) -> Part | None:
+    searched = result["searched"]
+    if searched is None:
+        return None
+    datasets = f"{plural(searched['datasets'], 'dataset')}, " if "datasets" in searched else ""
+    size = (
+        f"{datasets}{plural(searched['pairs'], 'pair')} of neighbours and {plural(searched['queries'], 'query')}: "
+        f"{plural(searched['cells'], 'cell')}, both directions counted."
+    )
+    return Part(title="What was searched", texts=(size, *(f"{_capital(clean(how))}." for how in searched["how"])))
+
+
+def _parameters(result: Raw) -> Part:
+    return Part(title="Mechanism", texts=(f"{clean(result['mechanism'])}; {parameter_words(result['parameters'])}.",))
+
+
+def parameter_words(parameters: Raw) -> str:
+    """Write parameters as 'name = value', long values cut."""
+    pairs = (f"{clean(name)} = {shorten(clean(_json(parameter)))}" for name, parameter in sorted(parameters.items()))
+    return ", ".join(pairs) or "no parameters"
+
+
+def _replay(result: Raw) -> Part | None:
+    witness = result["witness"]
+    if witness is None:
+        return None
+    if witness["target"] is None or witness["data"].get("kind") == "memory":
+        why = "The mechanism or its data lived in memory only: replay the witness from Python, with the same pairs and queries."
+        return Part(title="Replay", texts=(why,))
+    path = shlex.quote(f"witnesses/{clean(result['id'])}.json")
+    return Part(title="Replay", texts=("Run this one witness again, alone:",), command=f"dpassay replay {path}")
+
+
+def _json(parameter: object) -> str:
+    return parameter if isinstance(parameter, str) else json.dumps(parameter, ensure_ascii=False, sort_keys=True)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

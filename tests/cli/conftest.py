@@ -1,0 +1,25 @@
+"""A folder of its own for every test, and one that has been run once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from dpassay.cli import main
+
+QUICK = ["run", "--profile", "quick", "-q"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def catalogue_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that a quick run of the whole catalogue has written."""
+    out = tmp_path_factory.mktemp("catalogue") / "report"
+    assert main([*QUICK, "--out", str(out)]) == 0
+    return out

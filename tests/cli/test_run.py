@@ -1,0 +1,175 @@
+"""`dpassay run`: verdicts, exit codes, what is written, and that it comes out the same again."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+from dpassay.catalogue import CATALOGUE
+from dpassay.cli import main
+from dpassay.record import record_schema
+
+MAJORITY = ["run", "soft-majority", "--mode", "exhaustive", "-p", "epsilon=1", "-p", "r=3", "--n", "3", "--domain", "1"]
+WALK = ["run", "projected-walk", "--mode", "exhaustive", "-p", "epsilon=1", "-p", "T=3", "--n", "5", "--domain", "3"]
+SMALL = ["--train", "40", "--queries", "3", "-p", "r=5"]
+
+
+def sigma(t: float) -> float:
+    return 1 / (1 + math.exp(-t))
+
+
+def record_of(out: Path) -> dict[str, object]:
+    record: dict[str, object] = json.loads((out / "record.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(record_schema()).validate(record)
+    return record
+
+
+@pytest.mark.parametrize("command", [[*MAJORITY, "--learner", "majority"], WALK], ids=["soft-majority", "projected-walk"])
+def test_exhaustive_worst_case_has_a_witness_that_replays(
+    command: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command, "--out", "out"]) == 0
+    result = record_of(folder / "out")["results"][0]  # type: ignore[index]
+    assert result["verdict"] == "verified"
+    assert result["exact"] == pytest.approx(math.log(sigma(-0.5) / sigma(-1.5)), abs=1e-9)
+    assert result["any_size"]["exact"] == pytest.approx(result["exact"], abs=1e-12)
+    assert result["witness"]["data"]["kind"] == "inline"
+    capsys.readouterr()
+    assert main(["replay", f"out/witnesses/{result['id']}.json"]) == 0
+    assert "\nreproduced: loss 0.727336293803, recorded 0.727336293803" in capsys.readouterr().out
+
+
+def test_a_changed_witness_is_not_reproduced(folder: Path) -> None:
+    assert main([*WALK, "--out", "out", "-q"]) == 0
+    path = next(Path("out/witnesses").iterdir())
+    witness = json.loads(path.read_text())
+    path.write_text(json.dumps(witness | {"loss": witness["loss"] + 1e-6}))
+    assert main(["replay", str(path)]) == 3
+    path.write_text(json.dumps(witness | {"data": witness["data"] | {"y": [1] * 5}}))
+    assert main(["replay", str(path)]) == 2
+
+
+@pytest.mark.parametrize("mode", ["exact", "monte-carlo"])
+def test_twice_the_claim_is_refuted_and_the_claim_itself_is_not(mode: str, folder: Path) -> None:
+    twice = ["run", "soft-majority", *SMALL, "-p", "epsilon=1", "--claim", "epsilon=0.5", "--mode", mode, "-q"]
+    assert main([*twice, "--out", "twice"]) == 1
+    assert record_of(folder / "twice")["results"][0]["verdict"] == "refuted"  # type: ignore[index]
+    assert main(["replay", str(next(Path("twice/witnesses").iterdir()))]) == 1
+    correct = ["run", "soft-majority", *SMALL, "-p", "epsilon=0.5", "--mode", mode, "-q"]
+    assert main([*correct, "--out", "correct"]) == 0
+    assert record_of(folder / "correct")["results"][0]["verdict"] == "not refuted"  # type: ignore[index]
+
+
+def test_the_catalogue_runs_and_its_known_refutation_is_expected(catalogue_run: Path) -> None:
+    record = record_of(catalogue_run)
+    results = record["results"]
+    assert {result["mechanism"] for result in results} == set(CATALOGUE)  # type: ignore[attr-defined]
+    verdicts = {result["id"]: result["verdict"] for result in results}  # type: ignore[attr-defined]
+    assert verdicts.pop("soft-majority-overview.printed.exact") == "refuted"
+    assert set(verdicts.values()) == {"not refuted"}
+    assert record["run"]["catalogue"] is True  # type: ignore[index]
+    for name in ("index.html", "report.md", "cells.csv", "sidecar.json"):
+        assert (catalogue_run / name).stat().st_size > 0
+    assert len(list((catalogue_run / "witnesses").iterdir())) == len(results)  # type: ignore[arg-type]
+
+
+def test_every_witness_of_the_catalogue_replays(catalogue_run: Path) -> None:
+    for path in (catalogue_run / "witnesses").iterdir():
+        assert main(["replay", str(path)]) == 0
+
+
+def test_a_witness_of_named_data_carries_none_of_them(catalogue_run: Path) -> None:
+    witness = json.loads((catalogue_run / "witnesses" / "projected-walk.printed.exact.json").read_text())
+    assert witness["data"]["kind"] in ("source", "inline")
+    for path in (catalogue_run / "witnesses").iterdir():
+        data = json.loads(path.read_text())["data"]
+        assert data["kind"] == "source" or len(data["y"]) <= 25
+
+
+@pytest.mark.parametrize("mode", ["exact", "monte-carlo"])
+def test_same_seed_same_bytes(mode: str, folder: Path) -> None:
+    words = ["run", "soft-majority", "projected-walk", *SMALL, "--budget", "2000", "--mode", mode, "-q", "--allow-inconclusive"]
+    assert main([*words, "--out", "one"]) == 0
+    again = [sys.executable, "-W", "error", "-m", "dpassay", *words, "--out", "two"]
+    assert subprocess.run(again, check=False).returncode == 0
+    assert main([*words, "--out", "three", "--seed", "1"]) == 0
+    one, two, three = (Path(out, "record.json").read_bytes() for out in ("one", "two", "three"))
+    assert one == two
+    assert one != three
+    assert Path("one/index.html").read_bytes() == Path("two/index.html").read_bytes()
+
+
+def test_json_on_stdout_is_the_record(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*WALK, "--json", "--out", "out"]) == 0
+    assert capsys.readouterr().out == Path("out/record.json").read_text(encoding="utf-8")
+
+
+def test_inconclusive_unless_allowed(folder: Path) -> None:
+    words = ["run", "soft-majority", *SMALL, "--mode", "monte-carlo", "--budget", "100", "-q"]
+    assert main(words) == 4
+    assert main([*words, "--allow-inconclusive"]) == 0
+    assert main([*words, "--detect", "40"]) == 0
+
+
+def test_known_refutation_that_is_not_found_means_the_harness_is_blind(folder: Path) -> None:
+    blind = ["run", "soft-majority-overview", "--mode", "monte-carlo", "--budget", "100", "--train", "40", "--queries", "2", "-q"]
+    assert main([*blind, "--allow-inconclusive"]) == 3
+
+
+def test_own_function_on_own_data(folder: Path) -> None:
+    Path("mine.py").write_text(
+        "import numpy as np\n"
+        "def predict(data, queries, size, rng):\n"
+        "    p = 1 / (1 + np.exp(-len(data) * (2 * data.y.mean() - 1)))\n"
+        "    return (rng.random((size, len(queries))) < p).astype(int)\n"
+    )
+    Path("mine.csv").write_text(
+        "kind,size,answer\n" + "".join(f"{'ab'[i % 2]},{i},{'no' if i % 2 else 'yes'}\n" for i in range(30))
+    )
+    words = ["run", "mine:predict", "--data", "mine.csv", "--target", "answer", "--queries", "1", "--train", "10", "-q"]
+    assert main([*words, "--claim", "epsilon=1", "--out", "out"]) == 1
+    record = record_of(folder / "out")
+    assert record["run"]["data"]["labels"] == ["no", "yes"]  # type: ignore[index]
+    assert record["run"]["data"]["columns"] == 3  # type: ignore[index]
+    assert main([*words, "--claim", "epsilon=2.1"]) == 0
+
+
+def test_a_failing_mechanism_does_not_take_the_others_with_it(folder: Path) -> None:
+    Path("broken.py").write_text("def predict(data, queries, size, rng): raise OSError('gone')\n")
+    assert (
+        main(["run", "broken:predict", "projected-walk", "--claim", "epsilon=1", "--profile", "quick", "--out", "out", "-q"]) == 3
+    )
+    verdicts = [result["verdict"] for result in record_of(folder / "out")["results"]]  # type: ignore[attr-defined]
+    assert verdicts == ["error", "not refuted"]
+
+
+def test_interrupted_run_keeps_what_is_finished(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import dpassay.assay
+
+    finished = dpassay.assay.assay
+
+    def interrupted(*arguments: object) -> object:
+        yield next(finished(*arguments))  # type: ignore[arg-type]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpassay.commands.assay", interrupted)
+    assert main(["run", "--profile", "quick", "--out", "out", "-q"]) == 130
+    record = record_of(folder / "out")
+    assert record["run"]["complete"] is False  # type: ignore[index]
+    assert len(record["results"]) == 1  # type: ignore[arg-type]
+
+
+def test_stale_witnesses_of_an_earlier_run_are_removed(folder: Path) -> None:
+    assert main([*WALK, "--out", "out", "-q"]) == 0
+    assert main([*MAJORITY, "--out", "out", "-q"]) == 0
+    assert [path.name for path in Path("out/witnesses").iterdir()] == ["soft-majority.printed.exhaustive.json"]
+
+
+def test_the_command_of_the_record_leaves_out_where_it_was_written(folder: Path) -> None:
+    assert main([*WALK, "--out", "out", "-q"]) == 0
+    assert record_of(folder / "out")["run"]["command"] == " ".join(["dpassay", *WALK])  # type: ignore[index]

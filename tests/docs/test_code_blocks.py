@@ -1,0 +1,73 @@
+"""Every code block of README.md and docs/ is run as it stands.
+
+`python` blocks of a page run one after the other in one namespace; a first line `# name.py` also writes the block to that file.
+`console` blocks run line by line (`$ command`) in one empty folder per page, and what they print must match; `...` stands for
+anything. `sh` blocks may hold `make` targets only, and these must exist: `make test` cannot run inside `make test`.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+KINDS = {"python", "console", "sh", "text"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    namespace: dict[str, object] = {"__name__": page.stem}
+    for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        assert kind in KINDS, f"a block of {page.name} is marked '{kind}': one of {sorted(KINDS)} is run or declared as text"
+        if kind == "python":
+            name = re.match(r"# (\w+\.py)\n", block)
+            if name:
+                Path(name[1]).write_text(block, encoding="utf-8")
+            exec(compile(block, f"{page.name}", "exec"), namespace)
+        elif kind == "console":
+            run_console(block, tmp_path)
+        elif kind == "sh":
+            make_targets_exist(block)
+
+
+def run_console(block: str, folder: Path) -> None:
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "COLUMNS": "80",
+        "NO_COLOR": "1",
+        "PYTHONPATH": str(folder),
+    }
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, wanted = part.partition("\n")
+        found = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        got = found.stdout + found.stderr
+        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        assert doctest.OutputChecker().check_output(wanted, got, flags), f"$ {command}\nwanted:\n{wanted}\ngot:\n{got}"
+
+
+def make_targets_exist(block: str) -> None:
+    for line in block.splitlines():
+        words = shlex.split(line, comments=True)
+        if not words:
+            continue
+        assert words[0] == "make", f"'{line}': only make targets may stand in an sh block"
+        for target in words[1:]:
+            assert re.search(rf"^{re.escape(target)}:", (ROOT / "Makefile").read_text(), re.MULTILINE), target
+
+
+def test_a_wrong_block_is_noticed(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        run_console("$ echo one\ntwo\n", tmp_path)
+    with pytest.raises(AssertionError):
+        make_targets_exist("make nonsense\n")

@@ -1,0 +1,68 @@
+"""Every row of docs/errors.md: exit code, one line on stderr, nothing written."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from dpassay.cli import main
+
+PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
+ROWS = re.findall(
+    r"^\| ([^|`]+) \| `([^`]+)` \| (\d) \| (?:`([^`]*(?:`[^`]*)*?)`)? ?\|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+)
+
+BAD = """
+import numpy as np
+class Raises:
+    def get_params(self, deep=True): return {}
+    def set_params(self, **_): return self
+    def fit(self, X, y): raise RuntimeError("out of luck")
+def wrong_shape(data, queries, size, rng): return np.zeros((size, len(queries) + 1), dtype=int)
+def wrong_label(data, queries, size, rng): return np.full((size, len(queries)), 7)
+"""
+
+
+def table(rows: list[str]) -> str:
+    return "\n".join(["a,b,label", *rows]) + "\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    good = [f"{i},{i * i},{i // 2 % 2}" for i in range(12)]
+    Path(tmp_path, "bad.py").write_text(BAD)
+    Path(tmp_path, "good.csv").write_text(table(good))
+    Path(tmp_path, "nan.csv").write_text(table([good[0], "1,,0", *good[2:]]))
+    Path(tmp_path, "inf.csv").write_text(table([*good[:2], "1,inf,0", *good[3:]]))
+    Path(tmp_path, "three.csv").write_text(table([f"{i},1,{i % 3}" for i in range(12)]))
+    Path(tmp_path, "oneclass.csv").write_text(table([f"{i},{i},{int(i > 10)}" for i in range(30)]))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_the_page_has_its_rows() -> None:
+    assert len(ROWS) == PAGE.read_text(encoding="utf-8").count("`dpassay ") - PAGE.read_text(encoding="utf-8").count(
+        "by `dpassay "
+    )
+    assert len(ROWS) >= 25
+
+
+@pytest.mark.parametrize(("what", "command", "code", "message"), ROWS, ids=[row[0] for row in ROWS])
+def test_row(what: str, command: str, code: str, message: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = sorted(folder.rglob("*"))
+    assert main(shlex.split(command)[1:]) == int(code)
+    stderr = capsys.readouterr().err
+    if message:
+        assert stderr.splitlines() == [f"dpassay: {message}" if ": error: " in message else f"dpassay: error: {message}"]
+    else:
+        assert stderr == ""
+    after = [path for path in sorted(folder.rglob("*")) if "__pycache__" not in path.parts]
+    assert after == before
+
+
+def test_unwritable_output_is_found_before_any_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpassay.commands.assay", lambda *_: pytest.fail("work was done first"))
+    assert main(["run", "soft-majority", "--out", "good.csv/report"]) == 2

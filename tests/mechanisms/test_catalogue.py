@@ -1,0 +1,45 @@
+"""The catalogue's table against the folder of mechanisms."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from pathlib import Path
+
+import pytest
+
+from dpassay.catalogue import CATALOGUE
+from dpassay.mechanism import HasWorstCases
+from dpassay.targets import resolve
+
+FOLDER = Path(__file__).parents[2] / "mechanisms"
+
+
+def mechanisms_in_the_folder() -> set[str]:
+    """Addresses of all classes with claims, module by module."""
+    found = set()
+    for path in FOLDER.glob("*.py"):
+        if path.stem == "__init__":
+            continue
+        module = importlib.import_module(f"dpassay.mechanisms.{path.stem}")
+        for name, thing in inspect.getmembers(module, inspect.isclass):
+            if thing.__module__ == module.__name__ and hasattr(thing, "claims"):
+                found.add(f"{module.__name__}:{name}")
+    return found
+
+
+def test_every_mechanism_is_in_the_table_and_no_other() -> None:
+    assert set(CATALOGUE.values()) == mechanisms_in_the_folder()
+    assert len(set(CATALOGUE.values())) == len(CATALOGUE)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_an_entry_is_built_from_its_name_and_named_as_its_module(name: str) -> None:
+    auditee = resolve(name)
+    assert auditee.name == auditee.target == name
+    assert CATALOGUE[name].split(":")[0].rsplit(".", 1)[1] == name.replace("-", "_")
+    assert isinstance(auditee.mechanism, HasWorstCases)
+    assert inspect.getdoc(type(auditee.mechanism))
+    assert "Dwork and Feldman" in (importlib.import_module(type(auditee.mechanism).__module__).__doc__ or "")
+
+

@@ -1,0 +1,200 @@
+"""What every entry of the catalogue must keep to; a new entry is tested without being named here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from dpassay.auditee import Auditee
+from dpassay.catalogue import CATALOGUE
+from dpassay.data import Labelled
+from dpassay.exact import any_size, both_directions, group_laws, two_sided
+from dpassay.laws import FiniteLaw
+from dpassay.pairs import Change
+from dpassay.plan import Group, groups_for, silent
+from dpassay.targets import resolve
+
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    ("soft-majority", {"r": 7, "learner": "tree", "epsilon": 0.3}),
+    ("soft-majority", {"r": 3, "partition": "fresh", "learner": "stump"}),
+    ("soft-majority-overview", {"r": 3, "learner": "stump", "epsilon": 0.2}),
+    ("projected-walk", {"T": 1, "ties": "index", "feature": 1}),
+    ("projected-walk", {"T": 5, "epsilon": 0.2}),
+]
+CASES = [(name, {}) for name in CATALOGUE] + VARIANTS
+DRAWS = 20_000
+LEVEL = 1e-3
+
+
+@pytest.fixture(params=CASES, ids=lambda case: "-".join([case[0], *(f"{k}={v}" for k, v in case[1].items())]))
+def auditee(request: pytest.FixtureRequest) -> Auditee:
+    """One mechanism of the catalogue, newly made."""
+    name, parameters = request.param
+    return resolve(name, parameters)
+
+
+def again(auditee: Auditee) -> Auditee:
+    """The same mechanism made anew, so that nothing it remembers can help it."""
+    assert auditee.target is not None
+    return resolve(auditee.target, auditee.parameters)
+
+
+def sample(auditee: Auditee, state: Any, group: Group, size: int, seed: int) -> NDArray[Any]:
+    """The mechanism's own answer, not yet checked by the auditee."""
+    return auditee.mechanism.sample(state, group.queries, size, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("size", [1, 37])
+def test_samples_are_integer_labels_of_shape_size_by_queries(auditee: Auditee, group: Group, size: int) -> None:
+    draws = sample(auditee, auditee.prepare(group.pairs.base), group, size, seed=0)
+    assert isinstance(draws, np.ndarray)
+    assert draws.shape == (size, len(group.queries))
+    assert np.issubdtype(draws.dtype, np.integer)
+    assert np.isin(draws, auditee.labels).all()
+
+
+def test_same_seed_same_bytes(auditee: Auditee, group: Group) -> None:
+    first = sample(auditee, auditee.prepare(group.pairs.base), group, 50, seed=5)
+    other = again(auditee)
+    second = sample(other, other.prepare(group.pairs.base), group, 50, seed=5)
+    third = sample(auditee, auditee.prepare(group.pairs.base), group, 50, seed=6)
+    assert (first.dtype, first.tobytes()) == (second.dtype, second.tobytes())
+    assert first.tobytes() != third.tobytes()
+
+
+def test_trials_have_coins_of_their_own(auditee: Auditee, group: Group) -> None:
+    draws = sample(auditee, auditee.prepare(group.pairs.base), group, 200, seed=7)
+    assert (draws[:-1] != draws[1:]).any()
+    assert (draws[:, :-1] != draws[:, 1:]).any()
+
+
+def test_inputs_and_states_are_left_as_they_are(auditee: Auditee, group: Group) -> None:
+    data, change = group.pairs.base, group.pairs.changes[3]
+    X, y, queries = data.X.tobytes(), data.y.tobytes(), group.queries.tobytes()
+    state = auditee.prepare(data)
+    before = sample(auditee, state, group, 20, seed=1)
+    auditee.neighbour(data, state, change)
+    sample(auditee, state, group, 20, seed=2)
+    after = sample(auditee, state, group, 20, seed=1)
+    assert not (data.X.flags.writeable or data.y.flags.writeable or group.queries.flags.writeable)
+    assert (data.X.tobytes(), data.y.tobytes(), group.queries.tobytes()) == (X, y, queries)
+    np.testing.assert_array_equal(before, after)
+
+
+def changed_records(base: Labelled, neighbour: Labelled) -> list[int]:
+    """Places at which two datasets of one size differ."""
+    assert base.X.shape == neighbour.X.shape
+    differ = (base.X != neighbour.X).any(axis=1) | (base.y != neighbour.y)
+    return [int(i) for i in np.flatnonzero(differ)]
+
+
+def test_own_worst_cases_are_replace_one_neighbours(auditee: Auditee) -> None:
+    for case in auditee.worst_cases():
+        assert case.reason
+        assert case.pairs.how
+        assert not case.queries.flags.writeable
+        for change in case.pairs.changes:
+            assert changed_records(case.pairs.base, change.apply(case.pairs.base)) == [change.index]
+
+
+def test_update_equals_prepare_on_the_neighbour(auditee: Auditee, group: Group) -> None:
+    data, queries = group.pairs.base, group.queries
+    state = auditee.prepare(data)
+    for change in group.pairs.changes:
+        updated = auditee.neighbour(data, state, change)
+        new = again(auditee)
+        prepared = new.prepare(change.apply(data))
+        law, expected = auditee.law(updated, queries, "updated"), new.law(prepared, queries, "prepared")
+        if law is None or expected is None:
+            assert law is None
+            assert expected is None
+            np.testing.assert_array_equal(sample(auditee, updated, group, 3, seed=1), sample(new, prepared, group, 3, seed=1))
+        else:
+            np.testing.assert_array_equal(law.log_p, expected.log_p)
+
+
+def test_an_update_of_an_update_is_a_walk_back(auditee: Auditee, group: Group) -> None:
+    data = group.pairs.base
+    state = auditee.prepare(data)
+    flip: Change = next(change for change in group.pairs.changes if change.as_json()["kind"] == "flip-label")
+    there = auditee.neighbour(data, state, flip)
+    back = auditee.neighbour(flip.apply(data), there, flip)
+    np.testing.assert_array_equal(sample(auditee, back, group, 20, seed=4), sample(auditee, state, group, 20, seed=4))
+
+
+def law_of(auditee: Auditee, group: Group) -> tuple[Any, FiniteLaw]:
+    """State and exact law on the conformance data."""
+    state = auditee.prepare(group.pairs.base)
+    law = auditee.law(state, group.queries, "the base dataset")
+    if law is None:
+        pytest.skip("no exact law for this many records")
+    return state, law
+
+
+def label_counts(auditee: Auditee, state: Any, group: Group, seed: int) -> NDArray[np.int64]:
+    """How often each label came at each query in `DRAWS` trials."""
+    draws = sample(auditee, state, group, DRAWS, seed)
+    return np.stack([(draws == label).sum(axis=0) for label in auditee.labels], axis=1)
+
+
+def mis_scaled(law: FiniteLaw) -> FiniteLaw:
+    """Every row's smallest probability made larger by a tenth, the others smaller to make up for it."""
+    p = law.p
+    rarest = p.argmin(axis=1)
+    rows = np.arange(len(p))
+    small = p[rows, rarest]
+    p *= ((1 - 1.1 * small) / (1 - small))[:, None]
+    p[rows, rarest] = 1.1 * small
+    return FiniteLaw(log_p=np.log(p), error=0.0)
+
+
+def test_sampler_agrees_with_the_law(auditee: Auditee, group: Group) -> None:
+    state, law = law_of(auditee, group)
+    p_values = two_sided(label_counts(auditee, state, group, seed=21), DRAWS, law)
+    assert p_values.min() * p_values.size >= LEVEL
+
+
+def test_the_same_test_rejects_a_law_mis_scaled_by_a_tenth(auditee: Auditee, group: Group) -> None:
+    """The power is exact at the best single query, so at least that much over all of them."""
+    state, law = law_of(auditee, group)
+    wrong = mis_scaled(law)
+    every = np.arange(DRAWS + 1)[:, None, None]
+    rejected = two_sided(every, DRAWS, wrong) * law.p.size < LEVEL
+    power = (binom.pmf(every, DRAWS, law.p) * rejected).sum(axis=0)
+    assert power.max() >= 0.9
+    p_values = two_sided(label_counts(auditee, state, group, seed=21), DRAWS, wrong)
+    assert p_values.min() * p_values.size < LEVEL
+
+
+def test_worst_case_of_any_size_is_its_own_worst_pair(auditee: Auditee) -> None:
+    if auditee.reachable() is None:
+        pytest.skip("knows no reachable states")
+    own = []
+    for claim in auditee.claims:
+        for case in groups_for(auditee, None):
+            laws = group_laws(auditee, case, silent)
+            assert laws is not None
+            own.append(both_directions(laws, claim.delta).epsilon.max())
+        found = any_size(auditee, claim)
+        assert found is not None
+        assert found.loss == pytest.approx(max(own), rel=0, abs=1e-12)
+        assert found.argument
+
+
+def test_no_pair_of_real_neighbours_exceeds_the_worst_case_of_any_size(auditee: Auditee, group: Group) -> None:
+    laws = group_laws(auditee, group, silent)
+    found = any_size(auditee, auditee.claims[0])
+    if laws is None or found is None:
+        pytest.skip("no exact law, or no reachable states")
+    assert both_directions(laws, 0.0).epsilon.max() <= found.loss + found.error
+
+
+def test_claims_name_their_source(auditee: Auditee) -> None:
+    assert auditee.claims
+    for claim in auditee.claims:
+        assert claim.status in ("printed", "corrected")
+        assert claim.source != "declared by the user"

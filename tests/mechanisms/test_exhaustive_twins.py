@@ -1,0 +1,99 @@
+"""Exhaustive mode against the brute-force twins: the worst loss, per query point and over all, and every single law."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.assay import Settings, assay
+from dpassay.exhaustive import Domain, domain_laws
+from dpassay.plan import silent
+from dpassay.result import Result
+from dpassay.targets import resolve
+from tests.mechanisms import twin_projected_walk as walk
+from tests.mechanisms import twin_soft_majority as vote
+from tests.mechanisms.twin_worst_case import Law, every_dataset, worst_losses
+
+TOLERANCE = 1e-9
+Answer = Callable[..., float]
+
+
+def exhaust(name: str, parameters: dict[str, Any], n: int, points: int) -> list[Result]:
+    """One result per claim."""
+    settings = Settings(mode="exhaustive", domain=Domain(n=n, points=points))
+    return list(assay([resolve(name, parameters)], None, settings))
+
+
+def compare(name: str, parameters: dict[str, Any], n: int, points: int, law: Law) -> list[Result]:
+    """Assert that all numbers are the twin's, and return the results."""
+    expected = worst_losses(law, n, points)
+    results = exhaust(name, parameters, n, points)
+    for result in results:
+        assert result.evidence is not None
+        assert result.mode == "exhaustive"
+        found = [cell.lower.value + cell.lower.error for cell in result.evidence.cells]
+        assert found == pytest.approx(expected, rel=0, abs=TOLERANCE)
+        assert result.exact == pytest.approx(max(expected), rel=0, abs=TOLERANCE)
+        assert result.lower <= max(expected) <= result.upper
+    auditee = resolve(name, parameters)
+    log_p, _ = domain_laws(auditee, Domain(n=n, points=points), silent)
+    table = np.exp(log_p).reshape(-1, points, 2)[:, :, 1]
+    twin = [[law(dataset, query) for query in range(1, points + 1)] for dataset in every_dataset(n, points)]
+    np.testing.assert_allclose(table, twin, rtol=1e-12, atol=0)
+    return results
+
+
+SHAPES = [
+    pytest.param(3, 1, 3, "majority", vote.majority, id="n=3,r=3,domain=1"),
+    pytest.param(4, 1, 2, "majority", vote.majority, id="n=4,r=2,domain=1"),
+    pytest.param(5, 1, 2, "majority", vote.majority, id="n=5,r=2,domain=1"),
+    pytest.param(4, 2, 2, "majority", vote.majority, id="n=4,r=2,domain=2"),
+    pytest.param(4, 2, 2, "tree", vote.splitting_at_the_middle, id="n=4,r=2,domain=2,tree"),
+    pytest.param(4, 2, 3, "tree", vote.splitting_at_the_middle, id="n=4,r=3,domain=2,tree"),
+]
+RULES = [pytest.param("soft-majority", vote.theorem, id="theorem"), pytest.param("soft-majority-overview", vote.overview, id="overview")]
+
+
+@pytest.mark.parametrize(("name", "answer"), RULES)
+@pytest.mark.parametrize(("n", "points", "r", "learner", "twin_learner"), SHAPES)
+def test_fixed_partition(name: str, answer: Answer, n: int, points: int, r: int, learner: str, twin_learner: vote.Learner) -> None:
+    law = functools.partial(answer, epsilon=1.0, r=r, learner=twin_learner)
+    compare(name, {"epsilon": 1.0, "r": r, "learner": learner}, n, points, law)
+
+
+@pytest.mark.parametrize(("name", "answer"), RULES)
+@pytest.mark.parametrize(("n", "points", "r", "learner", "twin_learner"), SHAPES)
+def test_fresh_partition(name: str, answer: Answer, n: int, points: int, r: int, learner: str, twin_learner: vote.Learner) -> None:
+    law = functools.partial(vote.fresh, epsilon=1.0, r=r, learner=twin_learner, answer=answer)
+    compare(name, {"epsilon": 1.0, "r": r, "learner": learner, "partition": "fresh"}, n, points, law)
+
+
+@pytest.mark.parametrize("ties", ["sum", "index"])
+@pytest.mark.parametrize(("T", "n"), [(1, 4), (3, 5)])
+def test_projected_walk(ties: str, T: int, n: int) -> None:
+    law = functools.partial(walk.probability_of_one, epsilon=1.0, T=T, ties=ties)
+    (result,) = compare("projected-walk", {"epsilon": 1.0, "T": T, "ties": ties}, n, 3, law)
+    assert result.verdict == "verified"
+
+
+def test_the_theorem_is_verified_and_the_overview_refuted() -> None:
+    parameters = {"epsilon": 1.0, "r": 3, "learner": "majority"}
+    (theorem,) = exhaust("soft-majority", parameters, 3, 1)
+    printed, corrected = exhaust("soft-majority-overview", parameters, 3, 1)
+    assert (theorem.verdict, printed.verdict, corrected.verdict) == ("verified", "refuted", "verified")
+    # one of three votes: ln(sigma(-1/2) / sigma(-3/2)) and ln(sigma(-1) / sigma(-3)), worked out by hand
+    assert theorem.exact == pytest.approx(math.log((1 + math.exp(1.5)) / (1 + math.exp(0.5))), abs=1e-12)
+    assert printed.exact == pytest.approx(math.log((1 + math.exp(3)) / (1 + math.exp(1))), abs=1e-12)
+
+
+def test_the_counts_of_what_was_searched() -> None:
+    (result,) = exhaust("projected-walk", {"T": 1}, 2, 2)
+    assert result.evidence is not None
+    assert result.evidence.searched["datasets"] == 16
+    assert result.evidence.searched["pairs"] == 16 * 6 // 2
+    assert result.evidence.searched["cells"] == 16 * 6 * 2

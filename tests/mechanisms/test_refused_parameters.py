@@ -1,0 +1,77 @@
+"""Parameters out of range are refused by name, with the value and what is allowed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.catalogue import CATALOGUE
+from dpassay.data import Labelled
+from dpassay.errors import InvalidInput
+from dpassay.targets import resolve
+
+VOTES = ["soft-majority", "soft-majority-overview"]
+WALK = "projected-walk"
+BAD = [
+    *[(name, "epsilon", value, "finite number > 0") for name in CATALOGUE for value in (0, -1, math.inf, math.nan)],
+    *[(name, "r", value, "integer >= 1") for name in VOTES for value in (0, -3, 2.5)],
+    *[(name, "partition", "random", "'fixed' or 'fresh'") for name in VOTES],
+    *[(name, "learner", "oracle", "logistic") for name in VOTES],
+    *[(WALK, "T", value, "integer >= 1") for value in (0, -1, 1.5)],
+    (WALK, "feature", -1, "integer >= 0"),
+    (WALK, "ties", "random", "'sum' or 'index'"),
+]
+
+
+@pytest.mark.parametrize(("name", "parameter", "value", "allowed"), BAD)
+def test_refused_with_name_value_and_range(name: str, parameter: str, value: Any, allowed: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        resolve(name, {parameter: value})
+    text = str(refusal.value)
+    assert parameter in text
+    assert str(value) in text
+    assert allowed in text
+
+
+@pytest.mark.parametrize("value", ["1", None])
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_an_epsilon_that_is_no_number_is_refused_by_name(name: str, value: Any) -> None:
+    """Given to the class itself, where no text is converted."""
+    mechanism_class = type(resolve(name).mechanism)
+    with pytest.raises(InvalidInput, match="epsilon"):
+        mechanism_class(epsilon=value)
+
+
+@pytest.mark.parametrize("name", VOTES)
+def test_more_blocks_than_records(name: str) -> None:
+    data = Labelled(np.zeros((4, 1)), np.array([0, 1, 0, 1]))
+    mechanism: Any = resolve(name, {"r": 5}).mechanism
+    for method in (mechanism.check, mechanism.prepare):
+        with pytest.raises(InvalidInput, match="r = 5: must be at most the number of records, 4"):
+            method(data)
+
+
+@pytest.mark.parametrize("name", CATALOGUE)
+def test_a_third_label(name: str) -> None:
+    data = Labelled(np.zeros((40, 1)), np.arange(40) % 3)
+    mechanism: Any = resolve(name).mechanism
+    with pytest.raises(InvalidInput, match=r"labels = \[0, 1, 2\]: must be 0 and 1"):
+        mechanism.check(data)
+
+
+def test_a_feature_that_the_data_do_not_have() -> None:
+    mechanism: Any = resolve(WALK, {"feature": 2}).mechanism
+    with pytest.raises(InvalidInput, match="feature = 2: must be below the number of columns, 2"):
+        mechanism.check(Labelled(np.zeros((3, 2)), np.array([0, 1, 0])))
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -0.1, math.nan])
+def test_alpha_out_of_range(alpha: float) -> None:
+    vote: Any = resolve("soft-majority").mechanism
+    walk: Any = resolve(WALK).mechanism
+    for function in (vote.blocks_for, walk.bound_for):
+        with pytest.raises(InvalidInput, match=r"alpha = .*: must be a number in \(0, 1\)"):
+            function(alpha)

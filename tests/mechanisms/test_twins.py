@@ -1,0 +1,39 @@
+"""The twins share nothing with what they check: they import the standard library only."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+TWINS = sorted(Path(__file__).parent.glob("twin_*.py"))
+ALLOWED = {"__future__", "collections.abc", "fractions", "itertools", "math"}
+
+
+def imported(source: str) -> set[str]:
+    """Names of all modules that a source imports, at any depth."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            found.add("." * node.level + (node.module or ""))
+    return found
+
+
+def test_there_are_twins() -> None:
+    assert len(TWINS) >= 3
+
+
+@pytest.mark.parametrize("path", TWINS, ids=lambda path: path.stem)
+def test_a_twin_imports_nothing_of_the_project(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    assert imported(source) <= ALLOWED
+    assert "__import__" not in source
+    assert "importlib" not in source
+
+
+@pytest.mark.parametrize("line", ["import numpy", "from dpassay import loss", "def f():\n    import audit.loss", "from . import x"])
+def test_the_check_sees_an_import(line: str) -> None:
+    assert not imported(line) <= ALLOWED

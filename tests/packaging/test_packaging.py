@@ -1,0 +1,68 @@
+"""What is installed is what lies in the folders, and importing it is cheap."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import dpassay
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = {"dpassay": "audit", "dpassay/mechanisms": "mechanisms", "dpassay/attacks": "attacks", "dpassay/reports": "reports"}
+HEAVY = {"numpy", "scipy", "pandas", "sklearn", "seaborn", "matplotlib", "rich", "jinja2"}
+
+
+def sources() -> set[str]:
+    found = set()
+    for package, folder in FOLDERS.items():
+        for path in (ROOT / folder).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                found.add(f"{package}/{path.relative_to(ROOT / folder)}")
+    return found
+
+
+def test_the_editable_install_links_every_file() -> None:
+    installed = Path(dpassay.__file__).parent
+    linked = {f"dpassay/{path.relative_to(installed)}" for path in installed.rglob("*") if path.is_file()}
+    assert {name for name in linked if "__pycache__" not in name} == sources()
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_every_file(tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    tracked = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    for name in tracked.splitlines():
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes((ROOT / name).read_bytes())
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(copy)], check=True, capture_output=True
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    assert names == sources()
+
+
+def test_every_folder_is_declared() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    with_code = {Path(name).parent.as_posix().replace("/", ".") for name in sources() if name.endswith(".py")}
+    assert with_code == set(declared)
+
+
+@pytest.mark.parametrize(
+    "code", ["import dpassay", "from dpassay.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass"]
+)
+def test_importing_and_help_load_nothing_heavy(code: str) -> None:
+    probe = f"{code}\nimport sys\nprint('LOADED', *sorted({HEAVY!r} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout
+    assert found.splitlines()[-1].split() == ["LOADED"]
+
+
+def test_version_is_said_once() -> None:
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == dpassay.__version__
