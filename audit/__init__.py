@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dpassay.errors import DpassayError as DpassayError
     from dpassay.errors import InvalidInput as InvalidInput
     from dpassay.exhaustive import Domain as Domain
+    from dpassay.laws import FiniteLaw as FiniteLaw
     from dpassay.pairs import Pairs as Pairs
     from dpassay.pairs import replace_one as replace_one
 
@@ -21,6 +22,7 @@ _WHERE = {
     "AuditeeError": "errors",
     "Domain": "exhaustive",
     "DpassayError": "errors",
+    "FiniteLaw": "laws",
     "InvalidInput": "errors",
     "Labelled": "data",
     "Pairs": "pairs",

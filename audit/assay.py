@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
+from threadpoolctl import threadpool_limits
+
 from dpassay.auditee import Auditee
 from dpassay.claims import Claim
 from dpassay.data import points
@@ -21,8 +24,6 @@ from dpassay.plan import Group, Progress, groups_for, silent
 from dpassay.result import Result
 from dpassay.targets import parameters_of
 from dpassay.verdicts import Verdict, decide
-from numpy.typing import ArrayLike
-from threadpoolctl import threadpool_limits
 
 Holder = Callable[[Claim], Evidence]
 """Holds what has been measured against one claim."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
+
 from dpassay.claims import Claim
 from dpassay.errors import AuditeeError, InvalidInput
 from dpassay.laws import FiniteLaw
@@ -22,7 +24,6 @@ from dpassay.mechanism import (
     WorstCase,
 )
 from dpassay.pairs import Change
-from numpy.typing import NDArray
 
 T = TypeVar("T")
 

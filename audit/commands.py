@@ -20,13 +20,13 @@ from dpassay.assay import Settings, assay, check
 from dpassay.catalogue import CATALOGUE
 from dpassay.claims import DP, Claim
 from dpassay.data import load, split
+from dpassay.documents import dumps, writable, write_text
 from dpassay.errors import InvalidInput
 from dpassay.exhaustive import Domain
-from dpassay.files import writable, write_text
 from dpassay.mechanism import HasLaw, HasReachable
 from dpassay.pairs import Neighbours, replace_one
 from dpassay.plan import Group, Progress, silent
-from dpassay.record import cells_csv, dumps, make_record, read_record
+from dpassay.record import cells_csv, make_record, read_record
 from dpassay.result import Result
 from dpassay.targets import accepts, resolve
 from dpassay.witness import make_witness, read_witness, replay

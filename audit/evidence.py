@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
+
 from dpassay.bounds import Bound
 from dpassay.plan import Group
-from numpy.typing import NDArray
 
 Mode = Literal["exact", "exhaustive", "monte-carlo"]
 

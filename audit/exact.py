@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
 from dpassay.auditee import Auditee
 from dpassay.bounds import Bound
 from dpassay.claims import Claim
@@ -13,8 +16,6 @@ from dpassay.laws import FiniteLaw
 from dpassay.loss import Loss, privacy_loss
 from dpassay.plan import DIRECTIONS, Group, Progress
 from dpassay.trials import draw
-from numpy.typing import NDArray
-from scipy.stats import binom
 
 METHOD = "exact law"
 FIT_DRAWS = 2000

@@ -6,6 +6,8 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+
 from dpassay.auditee import Auditee
 from dpassay.claims import Claim
 from dpassay.data import Labelled, points
@@ -15,7 +17,6 @@ from dpassay.exact import any_size, computed
 from dpassay.loss import privacy_loss
 from dpassay.pairs import Pairs, Replace
 from dpassay.plan import DIRECTIONS, Group, Progress
-from numpy.typing import NDArray
 
 MAX_DATASETS = 1_000_000
 

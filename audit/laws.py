@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from dpassay.errors import require
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit
+
+from dpassay.errors import require
 
 UNIT_ROUNDOFF = 2.0**-53
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from dpassay.laws import UNIT_ROUNDOFF
 from numpy.typing import NDArray
+
+from dpassay.laws import UNIT_ROUNDOFF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

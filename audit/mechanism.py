@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
+
 from dpassay.claims import Claim
 from dpassay.laws import FiniteLaw
 from dpassay.pairs import Change, Pairs
-from numpy.typing import NDArray
 
 
 class Mechanism(Protocol):

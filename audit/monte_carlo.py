@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from dpassay.auditee import Auditee
 from dpassay.bounds import CLOPPER_PEARSON, Bound, Counts, loss_lower, loss_upper
 from dpassay.claims import Claim
@@ -15,7 +17,6 @@ from dpassay.exact import searched
 from dpassay.plan import DIRECTIONS, Group, Progress
 from dpassay.power import detectable
 from dpassay.trials import draw
-from numpy.typing import NDArray
 
 SCREEN_ALPHA = 0.05
 """Cells are ranked by a lower bound at this level; it chases no tiny counts, and certifies nothing."""

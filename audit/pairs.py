@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from dpassay.claims import REPLACE_ONE
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, require
 from dpassay.seeds import stream
-from numpy.typing import ArrayLike, NDArray
 
 Neighbours = Literal["one", "flip", "one+flip", "all"]
 """Per record: `one` replacement from the pool, the label `flip`ped, both, or `all` of the pool and the flip."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from dpassay.auditee import Auditee
 from dpassay.pairs import Pairs
-from numpy.typing import NDArray
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done, total) as work goes on."""

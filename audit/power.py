@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from dpassay.bounds import clopper_pearson_lower
 from scipy.stats import binom
+
+from dpassay.bounds import clopper_pearson_lower
 
 POWER = 0.9
 LARGEST = 50.0

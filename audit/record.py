@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from dpassay.bounds import Bound
+from dpassay.documents import DIGITS, number
 from dpassay.errors import InvalidInput
 from dpassay.evidence import Cell, Evidence
 from dpassay.result import Result
 from dpassay.witness import make_witness
 
 SCHEMA = "dpassay/record/1"
-DIGITS = 12
-"""Computed numbers are recorded with this many significant digits, so that equal runs give equal bytes."""
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 
 
@@ -87,18 +86,6 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         "fit": _fit(evidence),
         "per_query": [_cell(cell, evidence) for cell in evidence.cells],
     }
-
-
-def number(value: float) -> float | str:
-    """Return a computed number as it is recorded: 12 significant digits, infinities as text."""
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return float(f"{float(value):.{DIGITS}g}")
-
-
-def dumps(document: Mapping[str, Any]) -> str:
-    """Write a document as canonical JSON: sorted keys, two spaces, one newline at the end, no NaN."""
-    return json.dumps(document, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def read_record(path: Path) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 
 import numpy as np
+from numpy.typing import NDArray
+
 from dpassay.auditee import Auditee
 from dpassay.pairs import Change
 from dpassay.plan import Group
 from dpassay.seeds import stream
-from numpy.typing import NDArray
 
 BLOCK = 1000
 """Trials in a block; a block has its own random stream, so that blocks can be drawn in any order."""

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
+
 from dpassay.auditee import Auditee
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, load, points, split
+from dpassay.documents import number
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw
 from dpassay.loss import privacy_loss
@@ -20,7 +23,6 @@ from dpassay.plan import DIRECTIONS, Group
 from dpassay.result import Result
 from dpassay.targets import resolve
 from dpassay.trials import draw
-from threadpoolctl import threadpool_limits
 
 SCHEMA = "dpassay/witness/1"
 MAX_INLINE = 10_000
@@ -58,7 +60,6 @@ def make_witness(result: Result) -> dict[str, Any] | None:
     else:
         data = {"kind": "memory", "sha256": base.digest}
     counts = cell.lower.counts
-    number = cell.lower.value + cell.lower.error
     return {
         "schema": SCHEMA,
         "result": result.id,
@@ -74,9 +75,9 @@ def make_witness(result: Result) -> dict[str, Any] | None:
         "query": cell.query,
         "direction": cell.direction,
         "event": list(cell.event),
-        "loss": number if np.isfinite(number) else "inf",
-        "p1": cell.p1,
-        "p0": cell.p0,
+        "loss": number(cell.lower.value + cell.lower.error),
+        "p1": number(cell.p1),
+        "p0": number(cell.p0),
         "trials": None if counts is None else {"seed": result.seed, "draws": counts.n1, "x": counts.x, "y": counts.y},
         "words": in_words(result),
     }

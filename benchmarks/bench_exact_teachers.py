@@ -9,14 +9,15 @@ from __future__ import annotations
 import statistics
 import time
 
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression  # noqa: F401  (so that its import is not timed)
+from threadpoolctl import threadpool_limits
+
 from dpassay.data import Labelled, points
 from dpassay.exact import exact_evidence, group_laws
 from dpassay.pairs import replace_one
 from dpassay.plan import Group, silent
 from dpassay.targets import resolve
-from sklearn.datasets import load_digits
-from sklearn.linear_model import LogisticRegression  # noqa: F401  (so that its import is not timed)
-from threadpoolctl import threadpool_limits
 
 REPEATS = 5
 
@@ -40,7 +41,5 @@ def audit_once() -> tuple[float, int, float]:
 if __name__ == "__main__":
     runs = [audit_once() for _ in range(REPEATS)]
     seconds, fits, loss = zip(*runs, strict=True)
-    print(
-        f"exact audit, 25 teachers, 1,000 records: median {statistics.median(seconds):.2f} s (asked: 5), {fits[0]} fits"
-    )
+    print(f"exact audit, 25 teachers, 1,000 records: median {statistics.median(seconds):.2f} s (asked: 5), {fits[0]} fits")
     print(f"worst loss {loss[0]:.6f}, claimed 0.5")

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
+
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
 from dpassay.targets import load_object
-from numpy.typing import NDArray
 
 MEMO: Final = 4096
 """Trained models that a `BlockLearner` remembers; enumerations meet the same small block again and again."""

@@ -28,6 +28,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import require
@@ -35,8 +38,6 @@ from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.pairs import FlipLabel, Pairs
-from numpy.typing import NDArray
-from scipy.special import expit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,6 +14,9 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import InvalidInput, require
@@ -21,8 +24,6 @@ from dpassay.laws import FiniteLaw, bernoulli_law, mixture_law
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.learners import BlockLearner, Teacher
 from dpassay.pairs import Change, FlipLabel, Pairs
-from numpy.typing import NDArray
-from scipy.special import expit
 
 MAX_PARTITIONS = 10_000
 """Fresh partitions are enumerated up to this number; beyond it there is no exact law."""

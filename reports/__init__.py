@@ -31,7 +31,7 @@ def _markdown(record: Mapping[str, Any]) -> str:
 
 
 def _json(record: Mapping[str, Any]) -> str:
-    from dpassay.record import dumps  # numpy
+    from dpassay.documents import dumps
 
     return dumps(record)
 

@@ -21,9 +21,8 @@ def to_html(record: Mapping[str, Any]) -> str:
     str
         The page; equal records give equal pages, byte by byte.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     from dpassay.reports.plots import interval_plot, query_plot
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
         loader=PackageLoader("dpassay.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True

@@ -53,7 +53,7 @@ def interval_plot(view: View) -> str:
     """
     results = view.results
     height = ROW * max(1, len(results)) + 0.75
-    with _figure(height) as (figure, seaborn):
+    with _figure(height) as (figure, sns):
         axes = _axes(figure, (3.55, 0.5, WIDTH - 3.75, height - 0.65), height)
         edge = _edge([_finite_numbers(result) for result in results])
         for row, result in enumerate(results):
@@ -63,16 +63,16 @@ def interval_plot(view: View) -> str:
         axes.set_yticks(range(len(results)), [shorten(result.id, 46) for result in results])
         axes.set_xlabel("loss in nats")
         axes.grid(visible=True, axis="x", color=FAINT, alpha=0.25, linewidth=0.6)
-        seaborn.despine(ax=axes, left=True)
+        sns.despine(ax=axes, left=True)
         axes.tick_params(axis="y", length=0, pad=8)
         return _svg(
             figure,
             name="plot-summary",
             title="Loss found and loss claimed, per result",
             description=(
-                f"{plural(len(results), 'result')}, worst first. Bars end at the exact loss or at the certified lower bound, marked "
-                "by the shape of the status; thin lines run to the upper bound; upright ticks are the claims; an arrow means that "
-                "the value lies beyond the edge or is infinite. The summary table has the same numbers."
+                f"{plural(len(results), 'result')}, worst first. Bars end at the exact loss or at the certified lower bound, "
+                "marked by the shape of the status; thin lines run to the upper bound; upright ticks are the claims; "
+                "an arrow means that the value lies beyond the edge or is infinite. The summary table has the same numbers."
             ),
         )
 
@@ -92,7 +92,7 @@ def query_plot(result: ResultView) -> str:
     own = [query for query in result.queries if query.own]
     places = [*range(len(data)), *(len(data) + (1.0 if data else 0.0) + place for place in range(len(own)))]
     height = 2.7
-    with _figure(height) as (figure, seaborn):
+    with _figure(height) as (figure, sns):
         axes = _axes(figure, (0.75, 0.6, WIDTH - 0.95, height - 0.85), height)
         edge = _edge([(*_finite(query.size, query.upper), result.claimed) for query in result.queries])
         for place, query in zip(places, [*data, *own], strict=True):
@@ -107,7 +107,7 @@ def query_plot(result: ResultView) -> str:
         )
         _name_queries(axes, data, own, places)
         axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
-        seaborn.despine(ax=axes)
+        sns.despine(ax=axes)
         return _svg(
             figure,
             name=f"plot-{result.anchor}",
@@ -141,7 +141,7 @@ def _interval(axes: Axes, row: int, result: ResultView, edge: float) -> None:
 
 def _query(axes: Axes, place: float, query: QueryView, result: ResultView, edge: float) -> None:
     colour = PALETTE[result.status.slug][0]
-    size, end = (5.5, min(query.size, edge)) if len(result.queries) <= 60 else (3.5, min(query.size, edge))
+    size, end = 5.5 if len(result.queries) <= 60 else 3.5, min(query.size, edge)
     if result.sampled:
         beyond = query.upper > edge
         axes.plot([place, place], [end, min(query.upper, edge)], color=colour, linewidth=1.2, alpha=0.75, zorder=2)
@@ -149,16 +149,16 @@ def _query(axes: Axes, place: float, query: QueryView, result: ResultView, edge:
     if query.size > edge:
         axes.plot(place, edge, "^", color=colour, markersize=size + 1, clip_on=False, zorder=4)
         return
-    style = {"marker": "D" if query.own else "o", "markeredgecolor": colour, "markeredgewidth": 1.2}
     axes.plot(
         place,
         end,
-        color=colour,
-        markerfacecolor="none" if query.own else colour,
+        marker="D" if query.own else "o",
         markersize=size,
+        markerfacecolor="none" if query.own else colour,
+        markeredgecolor=colour,
+        markeredgewidth=1.2,
         clip_on=False,
         zorder=4,
-        **style,
     )
 
 
@@ -215,13 +215,13 @@ def _axes(figure: Figure, box: tuple[float, float, float, float], height: float)
 def _figure(height: float) -> Iterator[tuple[Figure, Any]]:
     """Give a figure and seaborn, under our own settings whatever the user's are."""
     import matplotlib as mpl
-    import seaborn
+    import seaborn as sns
     from matplotlib.figure import Figure
 
     with mpl.rc_context(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # the browser has the fonts, matplotlib only measures
         mpl.rcdefaults()
-        mpl.rcParams.update(seaborn.axes_style("ticks") | seaborn.plotting_context("paper", font_scale=1.05))
+        mpl.rcParams.update(sns.axes_style("ticks") | sns.plotting_context("paper", font_scale=1.05))
         mpl.rcParams.update(
             {
                 "font.family": ["DejaVu Sans"],
@@ -239,7 +239,7 @@ def _figure(height: float) -> Iterator[tuple[Figure, Any]]:
                 "axes.unicode_minus": False,
             }
         )
-        yield Figure(figsize=(WIDTH, height)), seaborn
+        yield Figure(figsize=(WIDTH, height)), sns
 
 
 def _svg(figure: Figure, *, name: str, title: str, description: str) -> str:

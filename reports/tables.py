@@ -109,7 +109,7 @@ def query_table(queries: Sequence[QueryView], *, sampled: bool, caption: str) ->
 
 def shortlist(queries: Sequence[QueryView], *, sampled: bool, limit: int) -> Table | None:
     """Put the `limit` query points of the largest loss into a table that fits 80 columns. None without any."""
-    worst = tuple(sorted(queries, key=lambda query: query.size, reverse=True)[:limit])
+    worst = tuple(sorted(queries, key=lambda query: (query.size, query.upper), reverse=True)[:limit])
     table = query_table(worst, sampled=sampled, caption="Query points of the largest loss, in nats")
     if table is None:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpassay.reports.tables import Table
-from dpassay.reports.view import find_result, make_view
+from dpassay.reports.view import View, find_result, make_view
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,6 +22,9 @@ STYLES = {
     "held": "blue",
     "verified": "green",
 }
+STATUS_WIDTH = 14
+MIN_ID = 12
+GAP = 2
 
 
 def print_summary(record: Mapping[str, Any], console: Console) -> None:
@@ -37,15 +40,7 @@ def print_summary(record: Mapping[str, Any], console: Console) -> None:
     view = make_view(record)
     _say(console, view.headline, "bold")
     if view.results:
-        table = _table(
-            ("status", "result", "claim", "lower", "exact/upper", "detectable"), (False, False, True, True, True, True)
-        )
-        room = max(12, console.width - max(len(result.claim) for result in view.results) - 53)
-        for result in view.results:
-            status = _text(f"{result.status.symbol} {result.status.word}", STYLES[result.status.slug])
-            cells = (_fold(result.id, room), result.claim, result.lower, result.top, result.detectable)
-            table.add_row(status, *map(_text, cells))
-        console.print(table)
+        console.print(_summary(view, console.width))
     for note in view.notes:
         _say(console, note)
     _say(console, view.caveat, "bold")
@@ -88,6 +83,21 @@ def print_explanation(record: Mapping[str, Any], result_id: str, console: Consol
     _say(console, view.caveat, "bold")
 
 
+def _summary(view: View, width: int) -> RichTable:
+    rows = [(result.claim, result.lower, result.top, result.detectable) for result in view.results]
+    titles = ("claim", "lower", "exact/upper", "detectable")
+    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
+    left = width - STATUS_WIDTH - sum(widths) - GAP * (len(titles) + 2)
+    room = max(MIN_ID, min(left, max(len(result.id) for result in view.results)))
+    table = _table(("status", "result", *titles), (False, False, True, True, True, True))
+    for column, fixed in zip(table.columns, (STATUS_WIDTH, room, *widths), strict=True):
+        column.width = fixed
+    for result, cells in zip(view.results, rows, strict=True):
+        status = _text(f"{result.status.symbol} {result.status.word}", STYLES[result.status.slug])
+        table.add_row(status, *map(_text, (_fold(result.id, room), *cells)))
+    return table
+
+
 def _fold(name: str, room: int) -> str:
     """Break a long id where it has joints, which rich would break anywhere."""
     lines = [""]
@@ -113,9 +123,9 @@ def _table(columns: tuple[str, ...], numeric: tuple[bool, ...]) -> RichTable:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
 
-    table = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
+    table = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     for title, right in zip(columns, numeric, strict=True):
-        table.add_column(_text(title), justify="right" if right else "left", overflow="fold", no_wrap=right)
+        table.add_column(_text(title), justify="right" if right else "left", overflow="fold")
     return table
 
 

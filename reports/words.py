@@ -100,8 +100,8 @@ def _counts(result: Raw) -> Part | None:
     event = " or ".join(str(label) for label in witness["event"])
     trials = witness["trials"]
     if trials is not None:
-        draws = count(trials["draws"])
-        seen = f"The answer {event} came in {count(trials['x'])} of {draws} runs on {one}, in {count(trials['y'])} of {draws} on {other}."
+        draws, x, y = (count(trials[name]) for name in ("draws", "x", "y"))
+        seen = f"The answer {event} came in {x} of {draws} runs on {one}, in {y} of {draws} on {other}."
         total = f"{count(result['trials'])} runs of the mechanism in all, screening included."
         return Part(title="Counts", texts=(f"{seen} {total}",))
     law = f"P[{event}] is {plain(witness['p1'])} on {one} and {plain(witness['p0'])} on {other}"
@@ -139,7 +139,8 @@ def _sampled(result: Raw) -> tuple[str, ...]:
     )
     certified_words = (
         f"Lower bound: Clopper-Pearson limits of the two proportions, Bonferroni over the {plural(cells, 'query')}. "
-        "Upper bound: Clopper-Pearson, intersection-union over events, directions and certified cells; it covers those cells only."
+        "Upper bound: Clopper-Pearson, intersection-union over events, directions and certified cells; "
+        "it covers those cells only."
     )
     return screening_words, certified_words
 
@@ -172,10 +173,11 @@ def _fit(result: Raw) -> Part | None:
     fit = result["fit"]
     if fit is None:
         return None
+    tests = plural(fit["tests"], "exact binomial test")
     text = (
-        f"{plural(fit['tests'], 'exact binomial test')} of {count(fit['draws'])} draws each held the sampler against the declared "
-        f"law; smallest p-value after Bonferroni: {plain(fit['p_value'])}. Such a test can only find differences, never show that "
-        "there are none."
+        f"{tests} of {count(fit['draws'])} draws each held the sampler against the declared law; "
+        f"smallest p-value after Bonferroni: {plain(fit['p_value'])}. "
+        "Such a test can only find differences, never show that there are none."
     )
     return Part(title="Goodness of fit", texts=(text,))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from dpassay.cli import main
 
 QUICK = ["run", "--profile", "quick", "-q"]

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from dpassay.catalogue import CATALOGUE
 from dpassay.cli import main
 

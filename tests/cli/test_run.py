@@ -10,6 +10,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+
 from dpassay.catalogue import CATALOGUE
 from dpassay.cli import main
 from dpassay.record import record_schema

@@ -1,6 +1,7 @@
 """Every code block of README.md and docs/ is run as it stands.
 
-`python` blocks of a page run one after the other in one namespace; a first line `# name.py` also writes the block to that file.
+`python` blocks of a page run one after the other in one namespace; one that starts with `# name.py` is written to that file and
+imported.
 `console` blocks run line by line (`$ command`) in one empty folder per page, and what they print must match; `...` stands for
 anything. `sh` blocks may hold `make` targets only, and these must exist: `make test` cannot run inside `make test`.
 """
@@ -8,6 +9,7 @@ anything. `sh` blocks may hold `make` targets only, and these must exist: `make 
 from __future__ import annotations
 
 import doctest
+import importlib
 import os
 import re
 import shlex
@@ -31,10 +33,12 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
         assert kind in KINDS, f"a block of {page.name} is marked '{kind}': one of {sorted(KINDS)} is run or declared as text"
         if kind == "python":
-            name = re.match(r"# (\w+\.py)\n", block)
+            name = re.match(r"# (\w+)\.py\n", block)
             if name:
-                Path(name[1]).write_text(block, encoding="utf-8")
-            exec(compile(block, f"{page.name}", "exec"), namespace)
+                Path(f"{name[1]}.py").write_text(block, encoding="utf-8")
+                namespace |= vars(importlib.import_module(name[1]))
+            else:
+                exec(compile(block, page.name, "exec"), namespace)
         elif kind == "console":
             run_console(block, tmp_path)
         elif kind == "sh":

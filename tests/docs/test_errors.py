@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+
 from dpassay.cli import main
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"

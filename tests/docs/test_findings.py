@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from dpassay.assay import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled, points

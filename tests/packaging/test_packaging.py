@@ -8,8 +8,9 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-import dpassay
 import pytest
+
+import dpassay
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = {"dpassay": "audit", "dpassay/mechanisms": "mechanisms", "dpassay/attacks": "attacks", "dpassay/reports": "reports"}

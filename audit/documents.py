@@ -1,12 +1,31 @@
-"""Files that are whole or not there."""
+"""How documents are written: canonical JSON, computed numbers with 12 digits, files that are whole or not there."""
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from dpassay.errors import InvalidInput
+
+DIGITS = 12
+"""Computed numbers are written with this many significant digits, so that equal runs give equal bytes."""
+
+
+def number(value: float) -> float | str:
+    """Return a computed number as it is recorded: 12 significant digits, infinities as text."""
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return float(f"{float(value):.{DIGITS}g}")
+
+
+def dumps(document: Mapping[str, Any]) -> str:
+    """Write a document as canonical JSON: sorted keys, two spaces, one newline at the end, no NaN."""
+    return json.dumps(document, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def write_text(path: Path, text: str) -> None:

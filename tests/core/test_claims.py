@@ -1,0 +1,56 @@
+"""Claims: what is refused, how they are written, and what the record gets."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import pytest
+
+from dpassay.claims import DP
+from dpassay.errors import InvalidInput
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, -1e-300, math.inf, -math.inf, math.nan, "1", None, True, [1.0]])
+def test_epsilon_out_of_range(epsilon: Any) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        DP(epsilon=epsilon)
+    assert str(refusal.value) == f"epsilon = {epsilon!r}: must be a finite number > 0"
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1, 1.5, math.nan, math.inf, "0", None, False])
+def test_delta_out_of_range(delta: Any) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        DP(epsilon=1.0, delta=delta)
+    assert str(refusal.value) == f"delta = {delta!r}: must be a number in [0, 1)"
+
+
+def test_another_neighbour_relation() -> None:
+    with pytest.raises(InvalidInput, match="relation = 'add-remove': must be 'replace-one'"):
+        DP(epsilon=1.0, relation="add-remove")
+
+
+@pytest.mark.parametrize("epsilon", [5e-324, 1, 1.0, 1e308])
+@pytest.mark.parametrize("delta", [0, 0.0, 1e-300, math.nextafter(1, 0)])
+def test_the_whole_range_is_taken(epsilon: float, delta: float) -> None:
+    assert DP(epsilon=epsilon, delta=delta).epsilon == epsilon
+
+
+@pytest.mark.parametrize(("claim", "text"), [(DP(epsilon=0.5), "DP(0.5)"), (DP(epsilon=2, delta=1e-5), "DP(2, 1e-05)")])
+def test_written_short(claim: DP, text: str) -> None:
+    assert str(claim) == text
+
+
+def test_json_has_every_field_and_nulls_for_other_kinds() -> None:
+    facts = DP(epsilon=1.0, delta=0.1, expected="refuted").as_json()
+    named = {field.name for field in dataclasses.fields(DP)} - {"expected"}
+    assert set(facts) == named | {"kind", "gamma", "beta1", "beta2"}
+    assert (facts["kind"], facts["epsilon"], facts["delta"]) == ("DP", 1.0, 0.1)
+    assert facts["gamma"] is facts["beta1"] is facts["beta2"] is None
+
+
+def test_a_claim_cannot_be_changed() -> None:
+    claim = DP(epsilon=1.0)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        claim.epsilon = 2.0  # type: ignore[misc]
