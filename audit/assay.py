@@ -113,7 +113,7 @@ def assay(auditees: Sequence[Auditee], data: Group | None, settings: Settings, p
         held: Holder | AuditeeError
         with threadpool_limits(limits=1):
             try:
-                mode, held = _measure(auditee, data, settings, share, progress)
+                mode, held = _measure(auditee, data, settings, share, _named(auditee.name, progress))
             except AuditeeError as error:
                 held = error
             for claim in auditee.claims:
@@ -224,6 +224,10 @@ def _result(
         seed=settings.seed,
         draws=draws,
     )
+
+
+def _named(name: str, progress: Progress) -> Progress:
+    return lambda what, done, total: progress(f"{name}: {what}", done, total)
 
 
 def _address(mechanism: Any) -> tuple[str, str | None]:

@@ -145,7 +145,6 @@ def _run(commands: Any) -> None:
     data = run.add_argument_group("data")
     data.add_argument(
         "--data",
-        default="breast-cancer",
         metavar="FILE",
         help="a CSV file with a header line (default: scikit-learn's breast cancer set)",
     )

@@ -166,14 +166,24 @@ def report_command(arguments: argparse.Namespace, words: list[str]) -> int:  # n
     return NOTHING
 
 
+IDLE_OPTIONS = {
+    "auto": ("n", "domain"),
+    "monte-carlo": ("n", "domain"),
+    "exact": ("n", "domain", "budget", "detect"),
+    "exhaustive": ("data", "target", "train", "queries", "neighbours", "budget", "detect"),
+}
+"""Options that would change nothing in a mode; they are refused, not ignored."""
+
+
 def _settings(arguments: argparse.Namespace) -> Settings:
+    for option in IDLE_OPTIONS[arguments.mode]:
+        if getattr(arguments, option) is not None:
+            raise InvalidInput(f"--{option}: changes nothing with --mode {arguments.mode}")
     domain = None
     if arguments.mode == "exhaustive":
         if arguments.n is None or arguments.domain is None:
             raise InvalidInput("--mode exhaustive: needs --n (records in a dataset) and --domain (points of the line)")
         domain = Domain(n=arguments.n, points=arguments.domain)
-    elif arguments.n is not None or arguments.domain is not None:
-        raise InvalidInput(f"--n and --domain: go with --mode exhaustive, not with --mode {arguments.mode}")
     return Settings(
         mode=arguments.mode,
         seed=arguments.seed,
@@ -221,9 +231,9 @@ def _assignment(text: str, option: str) -> tuple[str, str]:
 
 def _data(arguments: argparse.Namespace) -> Group:
     profile = PROFILES[arguments.profile]
-    if arguments.target is not None and arguments.data == "breast-cancer":
+    if arguments.target is not None and arguments.data is None:
         raise InvalidInput(f"--target = '{arguments.target}': goes with --data FILE")
-    table = load(arguments.data, arguments.target)
+    table = load(arguments.data or "breast-cancer", arguments.target)
     labels = table.source["labels"]
     if len(labels) != 2:
         raise InvalidInput(f"--target = '{arguments.target}': has {len(labels)} labels ({', '.join(labels[:5])}); must have two")

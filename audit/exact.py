@@ -120,7 +120,7 @@ def both_directions(law: Laws, delta: float) -> Loss:
 def computed(value: float, error: float) -> tuple[Bound, Bound]:
     """Lower and upper bound of a number that is known but for its numerical error."""
     return (
-        Bound(value=max(0.0, value - error), alpha=0.0, method=METHOD, error=error),
+        Bound(value=value - error, alpha=0.0, method=METHOD, error=error),
         Bound(value=value + error, alpha=0.0, method=METHOD, error=error),
     )
 

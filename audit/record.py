@@ -72,7 +72,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         return entry | dict.fromkeys(empty) | {"trials": 0, "per_query": []}
     sampled = evidence.mode == "monte-carlo"
     return entry | {
-        "lower": number(evidence.lower.value),
+        "lower": number(max(0.0, evidence.lower.value)),
         "upper": number(evidence.upper.value),
         "exact": None if sampled else number(evidence.lower.value + evidence.lower.error),
         "error": None if sampled else number(evidence.lower.error),
@@ -148,7 +148,7 @@ def _cell(cell: Cell, evidence: Evidence) -> dict[str, Any]:
         "change": str(change),
         "direction": cell.direction,
         "event": list(cell.event),
-        "lower": number(cell.lower.value),
+        "lower": number(max(0.0, cell.lower.value)),
         "upper": number(cell.upper.value),
         "exact": None if sampled else number(cell.lower.value + cell.lower.error),
         "p1": number(cell.p1),

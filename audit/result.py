@@ -58,7 +58,7 @@ class Result:
     @property
     def lower(self) -> float:
         """Certified lower bound on the loss, in nats; 0 if nothing was found out."""
-        return 0.0 if self.evidence is None else self.evidence.lower.value
+        return 0.0 if self.evidence is None else max(0.0, self.evidence.lower.value)
 
     @property
     def upper(self) -> float:
