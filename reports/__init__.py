@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +17,7 @@ class Format(NamedTuple):
 
 
 def _html(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.html import to_html  # jinja2 and seaborn
+    from dpassay.reports.html import to_html
 
     return to_html(record)
 
@@ -68,27 +66,14 @@ def write(record: Mapping[str, Any], formats: Iterable[str], directory: Path) ->
     InvalidInput
         If a format is unknown or the directory cannot be written.
     """
+    from dpassay.documents import writable, write_text
+
     wanted = tuple(dict.fromkeys(formats))
     for name in wanted:
         if name not in FORMATS:
             raise InvalidInput(f"--format = '{name}': must be one of {', '.join(FORMATS)}")
     texts = {FORMATS[name].filename: FORMATS[name].render(record) for name in wanted}
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        return tuple(_replace(directory / filename, text) for filename, text in texts.items())
-    except OSError as error:
-        raise InvalidInput(f"--out = '{directory}': cannot be written ({error.strerror})") from None
-
-
-def _replace(path: Path, text: str) -> Path:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        temporary.chmod(0o644)  # mkstemp makes files that only their owner can read
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return path
+    writable(directory)
+    for filename, text in texts.items():
+        write_text(directory / filename, text)
+    return tuple(directory / filename for filename in texts)

@@ -21,8 +21,9 @@ def to_html(record: Mapping[str, Any]) -> str:
     str
         The page; equal records give equal pages, byte by byte.
     """
-    from dpassay.reports.plots import interval_plot, query_plot
     from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from dpassay.reports.plots import interval_plot, query_plot
 
     environment = Environment(
         loader=PackageLoader("dpassay.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True

@@ -71,7 +71,7 @@ def factor(true: float, claimed: float) -> str:
     ratio = true / claimed
     if math.isinf(ratio):
         return f"{INFINITY} ×"
-    return f"{ratio:.2f} ×" if abs(ratio - 1) >= 0.005 else f"{ratio:.6g} ×"
+    return f"{ratio:.2f} ×" if abs(ratio - 1) >= 0.01 else f"{ratio:.6g} ×"
 
 
 def plural(number: int, noun: str) -> str:

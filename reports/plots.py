@@ -93,7 +93,7 @@ def query_plot(result: ResultView) -> str:
     places = [*range(len(data)), *(len(data) + (1.0 if data else 0.0) + place for place in range(len(own)))]
     height = 2.7
     with _figure(height) as (figure, sns):
-        axes = _axes(figure, (0.75, 0.6, WIDTH - 0.95, height - 0.85), height)
+        axes = _axes(figure, (0.75, 0.6, WIDTH - 2.1, height - 0.85), height)
         edge = _edge([(*_finite(query.size, query.upper), result.claimed) for query in result.queries])
         for place, query in zip(places, [*data, *own], strict=True):
             _query(axes, place, query, result, edge)
@@ -103,7 +103,14 @@ def query_plot(result: ResultView) -> str:
         axes.set_ylim(0, edge)
         axes.set_ylabel("loss in nats")
         axes.annotate(
-            f"claim {result.claim}", (last + 0.8, result.claimed), (-2, 4), textcoords="offset points", ha="right", color=CLAIM
+            f"claim {result.claim}",
+            (1, result.claimed),
+            (6, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            va="center",
+            color=CLAIM,
+            annotation_clip=False,
         )
         _name_queries(axes, data, own, places)
         axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)

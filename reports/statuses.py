@@ -103,4 +103,4 @@ def status_of(result: Mapping[str, Any]) -> Status:
     status = _BY_VERDICT[result["verdict"]]
     if result["expected"] != "refuted":
         return status
-    return {"refuted": EXPECTED, "held": MISSED, "verified": MISSED}.get(status.slug, status)
+    return {REFUTED: EXPECTED, ERROR: ERROR}.get(status, MISSED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import shlex
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -211,8 +211,10 @@ def _replay(result: Raw) -> Part | None:
     if witness["target"] is None or witness["data"].get("kind") == "memory":
         why = "The mechanism or its data lived in memory only: replay the witness from Python, with the same pairs and queries."
         return Part(title="Replay", texts=(why,))
-    path = shlex.quote(f"witnesses/{clean(result['id'])}.json")
-    return Part(title="Replay", texts=("Run this one witness again, alone:",), command=f"dpassay replay {path}")
+    filename = re.sub(r"[^A-Za-z0-9._-]", "_", result["id"])  # as `dpassay run --out` names it
+    return Part(
+        title="Replay", texts=("Run this one witness again, alone:",), command=f"dpassay replay witnesses/{filename}.json"
+    )
 
 
 def _json(parameter: object) -> str:
