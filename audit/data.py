@@ -44,11 +44,12 @@ class Labelled:
             f"shape {labels.shape}",
             f"of shape ({len(self.X)},), one label a row of X",
         )
-        whole = labels.astype(np.int64) if labels.dtype.kind in "biuf" and np.isfinite(labels).all() else None
-        require(whole is not None and bool((whole == labels).all() and (whole >= 0).all()), "y", labels, "integers >= 0")
-        assert whole is not None  # for the type checker
-        whole.flags.writeable = False
-        object.__setattr__(self, "y", whole)
+        numeric = labels.dtype.kind in "biuf"
+        whole = numeric and bool(np.all((labels >= 0) & (labels < 2**53) & (np.trunc(labels) == labels)))
+        require(whole, "y", labels, "integers >= 0")
+        codes = labels.astype(np.int64)
+        codes.flags.writeable = False
+        object.__setattr__(self, "y", codes)
 
     def __len__(self) -> int:
         return len(self.y)

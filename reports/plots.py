@@ -90,7 +90,7 @@ def query_plot(result: ResultView) -> str:
     """
     data = [query for query in result.queries if not query.own]
     own = [query for query in result.queries if query.own]
-    places = [*range(len(data)), *(len(data) + (1.0 if data else 0.0) + place for place in range(len(own)))]
+    places = [*range(len(data)), *_own_places(len(data), len(own))]
     height = 2.7
     with _figure(height) as (figure, sns):
         axes = _axes(figure, (0.75, 0.6, WIDTH - 2.1, height - 0.85), height)
@@ -187,12 +187,18 @@ def _mark(axes: Axes, at: tuple[float, float], result: ResultView, size: float) 
 def _name_queries(axes: Axes, data: Sequence[QueryView], own: Sequence[QueryView], places: Sequence[float]) -> None:
     step = math.ceil(max(1, len(data)) / MANY)
     named = [(place, query.label) for place, query in zip(places, data, strict=False)][::step]
-    if own and len(own) <= 4:
-        named += [(place, "own") for place in places[len(data) :]]
+    if own:
+        named.append(((places[len(data)] + places[-1]) / 2, "own"))
     if own and data:
-        axes.axvline(len(data), color=FAINT, linewidth=0.8, alpha=0.6)
+        axes.axvline((len(data) - 1 + places[len(data)]) / 2, color=FAINT, linewidth=0.8, alpha=0.6)
     axes.set_xticks([place for place, _ in named], [shorten(label, 12) for _, label in named])
     axes.set_xlabel("query point" + ("; ◇ the mechanism's own worst case" if own else ""))
+
+
+def _own_places(data: int, own: int) -> list[float]:
+    """Set the mechanism's own worst cases apart, as wide as the labels of the others are."""
+    stride = max(1.0, data / MANY)
+    return [data - 1 + stride * (2 + k) if data else float(k) for k in range(own)]
 
 
 def _finite_numbers(result: ResultView) -> tuple[float, ...]:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpassay.data import Labelled, points
-from dpassay.plan import Group
 from dpassay.pairs import replace_one
+from dpassay.plan import Group
 
 RECORDS, FEATURES = 30, 2
 

@@ -56,19 +56,26 @@ SHAPES = [
     pytest.param(4, 2, 2, "tree", vote.splitting_at_the_middle, id="n=4,r=2,domain=2,tree"),
     pytest.param(4, 2, 3, "tree", vote.splitting_at_the_middle, id="n=4,r=3,domain=2,tree"),
 ]
-RULES = [pytest.param("soft-majority", vote.theorem, id="theorem"), pytest.param("soft-majority-overview", vote.overview, id="overview")]
+RULES = [
+    pytest.param("soft-majority", vote.theorem, id="theorem"),
+    pytest.param("soft-majority-overview", vote.overview, id="overview"),
+]
 
 
 @pytest.mark.parametrize(("name", "answer"), RULES)
 @pytest.mark.parametrize(("n", "points", "r", "learner", "twin_learner"), SHAPES)
-def test_fixed_partition(name: str, answer: Answer, n: int, points: int, r: int, learner: str, twin_learner: vote.Learner) -> None:
+def test_fixed_partition(
+    name: str, answer: Answer, n: int, points: int, r: int, learner: str, twin_learner: vote.Learner
+) -> None:
     law = functools.partial(answer, epsilon=1.0, r=r, learner=twin_learner)
     compare(name, {"epsilon": 1.0, "r": r, "learner": learner}, n, points, law)
 
 
 @pytest.mark.parametrize(("name", "answer"), RULES)
 @pytest.mark.parametrize(("n", "points", "r", "learner", "twin_learner"), SHAPES)
-def test_fresh_partition(name: str, answer: Answer, n: int, points: int, r: int, learner: str, twin_learner: vote.Learner) -> None:
+def test_fresh_partition(
+    name: str, answer: Answer, n: int, points: int, r: int, learner: str, twin_learner: vote.Learner
+) -> None:
     law = functools.partial(vote.fresh, epsilon=1.0, r=r, learner=twin_learner, answer=answer)
     compare(name, {"epsilon": 1.0, "r": r, "learner": learner, "partition": "fresh"}, n, points, law)
 

@@ -45,7 +45,9 @@ def assert_lemma(n: int, points: int, Ts: tuple[int, ...], epsilons: tuple[float
                     continue
                 excess = error - opt - math.exp(-epsilon * T / 2)
                 allowance = (k + 2) * T / n
-                assert ProjectedWalk(epsilon=epsilon, T=T).excess_error(n, k) == pytest.approx(allowance + math.exp(-epsilon * T / 2))
+                assert ProjectedWalk(epsilon=epsilon, T=T).excess_error(n, k) == pytest.approx(
+                    allowance + math.exp(-epsilon * T / 2)
+                )
                 assert excess <= allowance + ROUNDING, (dataset, T, epsilon, k)
                 needed = max(needed, excess / allowance)
     return needed

@@ -34,6 +34,8 @@ def test_a_twin_imports_nothing_of_the_project(path: Path) -> None:
     assert "importlib" not in source
 
 
-@pytest.mark.parametrize("line", ["import numpy", "from dpassay import loss", "def f():\n    import audit.loss", "from . import x"])
+@pytest.mark.parametrize(
+    "line", ["import numpy", "from dpassay import loss", "def f():\n    import audit.loss", "from . import x"]
+)
 def test_the_check_sees_an_import(line: str) -> None:
     assert not imported(line) <= ALLOWED

@@ -16,10 +16,8 @@ def walk_end(dataset: tuple[Record, ...], query: int, T: int, ties: str) -> int:
         steps = [1 if y == 1 else -1 for x, y in seen if x == point]
         for step in steps if ties == "index" else [sum(steps)]:
             v += step
-            if v > T:
-                v = T
-            if v < -T:
-                v = -T
+            v = min(v, T)
+            v = max(v, -T)
     return v
 
 

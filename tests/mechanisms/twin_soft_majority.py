@@ -39,7 +39,9 @@ def overview(dataset: tuple[Record, ...], query: int, epsilon: float, r: int, le
     return math.exp(epsilon * ones) / (math.exp(epsilon * ones) + math.exp(epsilon * (r - ones)))
 
 
-def fresh(dataset: tuple[Record, ...], query: int, epsilon: float, r: int, learner: Learner, answer: Callable[..., float]) -> float:
+def fresh(
+    dataset: tuple[Record, ...], query: int, epsilon: float, r: int, learner: Learner, answer: Callable[..., float]
+) -> float:
     """Average over all n! orders in which the records may be dealt to the blocks."""
     every = [answer(order, query, epsilon, r, learner) for order in itertools.permutations(dataset)]
     return math.fsum(every) / len(every)

@@ -1,0 +1,86 @@
+"""Exhaustive mode: the domain, what it enumerates, and how its worst case is named (the numbers: tests/mechanisms)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.assay import Settings, assay
+from dpassay.claims import DP
+from dpassay.errors import InvalidInput
+from dpassay.exhaustive import MAX_DATASETS, Domain
+from dpassay.mechanism import FunctionMechanism
+from tests.core.toys import TableMechanism, auditee_of
+
+
+def test_records_queries_and_datasets() -> None:
+    domain = Domain(n=2, points=2)
+    assert domain.records == ((1, 0), (1, 1), (2, 0), (2, 1))
+    assert domain.queries.tolist() == [[1], [2]]
+    data = domain.dataset((1, 2))
+    assert (data.X.tolist(), data.y.tolist()) == ([[1], [2]], [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("n", "points", "message"),
+    [
+        (0, 1, "--n = 0: must be an integer >= 1"),
+        (1, 0, "--domain = 0"),
+        (20, 1, "small enough for 1,000,000 datasets"),
+        (7, 4, "2,097,152"),
+    ],
+)
+def test_domains_that_are_refused(n: int, points: int, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Domain(n=n, points=points)
+    assert MAX_DATASETS >= (2 * 3) ** 7
+    Domain(n=7, points=3)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_the_worst_pair_is_where_it_must_be(n: int) -> None:
+    """Only the label of record 0 matters, so every worst pair changes it from one label to the other."""
+    mechanism = TableMechanism(table=((0.9, 0.1), (0.5, 0.5)), epsilon=2.0)
+    (result,) = assay([auditee_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=n, points=2)))
+    assert result.verdict == "verified"
+    assert result.exact == pytest.approx(math.log(5), abs=1e-12)
+    assert result.evidence is not None
+    assert len(result.evidence.cells) == 2
+    for cell in result.evidence.cells:
+        group = result.evidence.groups[cell.group]
+        base, change = group.pairs.base, group.pairs.changes[0]
+        assert change.index == 0
+        assert (int(base.y[0]), int(change.apply(base).y[0])) == (1, 0)
+        assert (cell.event, cell.p1, cell.p0) == ((1,), pytest.approx(0.5), pytest.approx(0.1))
+    assert [group.queries.tolist() for group in result.evidence.groups] == [[[1]], [[2]]]
+
+
+def test_delta_is_taken_off() -> None:
+    mechanism = TableMechanism(table=((0.9, 0.1), (0.5, 0.5)), epsilon=1.0, delta=0.2)
+    (result,) = assay([auditee_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
+    assert result.exact == pytest.approx(math.log(0.3 / 0.1), abs=1e-12)
+    assert result.verdict == "refuted"
+
+
+def test_equal_within_rounding_is_verified() -> None:
+    mechanism = TableMechanism(table=((0.9, 0.1), (0.5, 0.5)), epsilon=math.log(5))
+    (result,) = assay([auditee_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
+    assert result.verdict == "verified"
+    assert "within rounding" in result.judgement.reason
+
+
+def test_what_has_no_law_cannot_be_enumerated() -> None:
+    def function(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+        return np.zeros((size, len(queries)), dtype=int)
+
+    auditee = auditee_of(FunctionMechanism(function=function, claims=(DP(epsilon=1.0),)))
+    with pytest.raises(InvalidInput, match="exhaustive.*: toy has no exact law"):
+        next(assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1))))
+
+
+def test_the_mode_needs_a_domain() -> None:
+    with pytest.raises(InvalidInput, match="needs a domain"):
+        Settings(mode="exhaustive")

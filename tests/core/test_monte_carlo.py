@@ -1,0 +1,142 @@
+"""Monte Carlo mode: the finalists, how the error probability is shared, and what the bounds are made from."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from dpassay.assay import Settings, assay
+from dpassay.bounds import loss_lower, loss_upper
+from dpassay.data import Labelled
+from dpassay.evidence import Evidence
+from dpassay.monte_carlo import event_masks
+from dpassay.pairs import FlipLabel, Pairs
+from dpassay.plan import Group
+from dpassay.result import Result
+from tests.core.toys import Sampled, WithWorstCase, auditee_of, flip_group
+
+LOPSIDED = ((0.9, 0.1), (0.5, 0.5))
+
+
+def one(
+    mechanism: Sampled, group: Group | None = None, budget: int = 2000, confidence: float = 0.95, seed: int = 0
+) -> tuple[Result, Evidence]:
+    """The result, with its evidence."""
+    settings = Settings(mode="monte-carlo", budget=budget, confidence=confidence, seed=seed)
+    (result,) = assay([auditee_of(mechanism)], group or flip_group(queries=2), settings)
+    assert result.evidence is not None
+    return result, result.evidence
+
+
+def test_the_worst_cell_is_chosen_and_bounded_on_both_sides() -> None:
+    result, evidence = one(Sampled(table=LOPSIDED))
+    assert (evidence.worst.event, evidence.worst.direction) == ((1,), "S' to S")
+    assert 1.0 < result.lower < math.log(5) < result.upper < 2.5
+    assert result.exact is None
+    assert result.verdict == "refuted"
+
+
+def test_the_pair_that_leaks_is_found_among_those_that_do_not() -> None:
+    group = flip_group(records=20, queries=2, changes=tuple(FlipLabel(i) for i in reversed(range(20))))
+    _, evidence = one(Sampled(table=LOPSIDED), group, budget=20_000)
+    assert [cell.pair for cell in evidence.cells] == [19, 19]
+
+
+def test_alpha_is_shared_by_results_then_sides_then_cells() -> None:
+    auditees = [auditee_of(Sampled(table=LOPSIDED), name=name) for name in "abc"]
+    for result in assay(auditees, flip_group(queries=5), Settings(mode="monte-carlo", budget=200, confidence=0.94)):
+        evidence = result.evidence
+        assert evidence is not None
+        assert evidence.alpha == pytest.approx(0.06 / 3)
+        assert len(evidence.cells) == 5
+        for cell in evidence.cells:
+            assert cell.lower.alpha == pytest.approx(0.06 / 3 / 2 / 5)
+            assert cell.upper.alpha == pytest.approx(0.06 / 3 / 2)
+
+
+def test_bounds_are_those_of_the_counts() -> None:
+    _, evidence = one(Sampled(table=LOPSIDED), budget=1234)
+    for cell in evidence.cells:
+        counts = cell.lower.counts
+        assert counts is not None
+        x, y, n = counts.x, counts.y, 1234
+        assert (counts.n1, counts.n0) == (n, n)
+        assert (cell.p1, cell.p0) == (x / n, y / n)
+        assert cell.lower.value == loss_lower(x, n, y, n, delta=0.0, alpha=cell.lower.alpha)
+        faces = [(x, y), (y, x), (n - x, n - y), (n - y, n - x)]
+        assert cell.upper.value == max(float(loss_upper(a, n, b, n, delta=0.0, alpha=cell.upper.alpha)) for a, b in faces)
+    assert evidence.lower == max((cell.lower for cell in evidence.cells), key=lambda bound: bound.value)
+    assert evidence.upper.value == max(cell.upper.value for cell in evidence.cells)
+
+
+def test_screening_trials_are_not_certification_trials() -> None:
+    result, evidence = one(Sampled(table=LOPSIDED), budget=1000)
+    assert result.draws == 1000
+    assert evidence.searched["screening_trials"] == 1000
+    assert evidence.trials == 2 * 1000 + 2 * 1000
+
+
+def test_the_same_seed_gives_the_same_counts_and_another_does_not() -> None:
+    def counts(seed: int) -> list[object]:
+        return [cell.lower.counts for cell in one(Sampled(table=LOPSIDED), seed=seed)[1].cells]
+
+    assert counts(3) == counts(3)
+    assert counts(3) != counts(4)
+
+
+def test_own_worst_cases_are_certified_too() -> None:
+    class Both(WithWorstCase):
+        distribution = None  # type: ignore[assignment]
+
+    _, evidence = one(Both(table=LOPSIDED))  # type: ignore[arg-type]
+    assert [cell.group for cell in evidence.cells] == [0, 0, 1]
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.1])
+def test_a_union_of_labels_is_looked_at_where_delta_makes_it_worse(delta: float) -> None:
+    """STATISTICS section 3: (.3, .3, .4) against (.15, .15, .7)."""
+    _, evidence = one(Sampled(table=((0.3, 0.3, 0.4), (0.15, 0.15, 0.7)), delta=delta), flip_group(), budget=50_000)
+    truth = math.log((0.6 - delta) / 0.3) if delta else math.log(2)
+    assert evidence.lower.value < truth < evidence.upper.value
+    if delta:
+        assert evidence.worst.event == (0, 1)
+
+
+@pytest.mark.parametrize("labels", [2, 3, 4])
+def test_events(labels: int) -> None:
+    assert event_masks(labels, 0.0).tolist() == np.eye(labels, dtype=int).tolist()
+    found = {tuple(row) for row in event_masks(labels, 0.1).tolist()}
+    proper = {each for each in itertools.product((0, 1), repeat=labels) if 0 < sum(each) < labels}
+    assert found == proper
+
+
+def test_an_upper_bound_is_not_claimed_for_events_nobody_looked_at() -> None:
+    eleven = tuple([1 / 11] * 11)
+    _, evidence = one(Sampled(table=(eleven, eleven), delta=0.1), flip_group(), budget=500)
+    assert evidence.upper.value == math.inf
+
+
+def test_too_small_a_budget_is_inconclusive() -> None:
+    fair = ((0.5, 0.5), (0.5, 0.5))
+    small, evidence = one(Sampled(table=fair, epsilon=0.1), budget=200)
+    assert small.verdict == "inconclusive"
+    assert evidence.detectable > 0.15
+    assert one(Sampled(table=fair, epsilon=1.0), budget=2000)[0].verdict == "not refuted"
+
+
+def test_screening_tells_cells_apart_whose_lower_bounds_are_all_below_zero() -> None:
+    """One pair leaks a rare answer, .04 against .001, and 40 do not; with 100 screening trials nothing is significant yet.
+
+    The certification sees the leak only if the screening sends it the right pair, which it cannot do if it takes all bounds
+    below zero for equal: chance picks that pair in 1 or 2 of 60 runs, the bounds as they are in 24.
+    """
+    changes = (*(FlipLabel(i) for i in range(1, 41)), FlipLabel(0))
+    base = Labelled(np.zeros((41, 1)), np.zeros(41, dtype=int))
+    pairs = Pairs(base=base, changes=changes, how="by hand")
+    group = Group(pairs=pairs, queries=flip_group(queries=1).queries, kind="data", reason="by hand")
+    mechanism = Sampled(table=((0.04, 0.96), (0.001, 0.999)))
+    found = [one(mechanism, group, budget=100, seed=seed)[1].worst.pair == 40 for seed in range(60)]
+    assert sum(found) >= 12

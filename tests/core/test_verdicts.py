@@ -1,0 +1,72 @@
+"""The verdict follows from certified bounds alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import pytest
+
+from dpassay.bounds import Bound, Counts, Estimate
+from dpassay.claims import DP
+from dpassay.evidence import Cell, Evidence, Fit, Mode
+from dpassay.verdicts import FIT_ALARM, decide
+from tests.core.toys import flip_group
+
+CLAIM = DP(epsilon=1.0)
+
+
+def evidence(mode: Mode, lower: float, upper: float, detectable: float = 1.2, error: float = 0.0, **more: Any) -> Evidence:
+    """Evidence with these bounds."""
+    counts = Counts(x=30, n1=40, y=10, n0=40) if mode == "monte-carlo" else None
+    low = Bound(value=lower, alpha=0.01, method="test", counts=counts, error=error)
+    high = Bound(value=upper, alpha=0.01, method="test", error=error)
+    cell = Cell(group=0, pair=0, query=0, direction="S to S'", event=(1,), p1=0.75, p0=0.25, lower=low, upper=high)
+    return Evidence(
+        mode=mode, lower=low, upper=high, cells=(cell,), worst=cell, groups=(flip_group(),), detectable=detectable,
+        trials=0, alpha=0.01, searched={}, **more,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("found", "word", "said"),
+    [
+        (evidence("monte-carlo", 1.001, 2.0), "refuted", "30 of 40 against 10 of 40"),
+        (evidence("monte-carlo", 1.0, 2.0), "not refuted", "the claim allows 1"),
+        (evidence("monte-carlo", 0.2, 0.5), "not refuted", "the loss is at least 0.2"),
+        (evidence("monte-carlo", 0.2, 9.0, detectable=1.51), "inconclusive", "1.51"),
+        (evidence("monte-carlo", 1.1, 9.0, detectable=math.inf), "refuted", "at least 1.1"),
+        (evidence("exact", 1.1, 1.1), "refuted", "the loss is 1.1"),
+        (evidence("exact", math.inf, math.inf), "refuted", "the loss is inf"),
+        (evidence("exact", 0.9, 0.9, detectable=9.0), "not refuted", "audited cells is 0.9"),
+        (evidence("exact", 1 - 1e-15, 1 + 1e-15, error=1e-15), "not refuted", "equal to the claim within rounding"),
+        (evidence("exhaustive", 0.9, 0.9, domain="all of it"), "verified", "worst loss of all of it is 0.9"),
+        (evidence("exhaustive", 1 - 1e-15, 1 + 1e-15, error=1e-15, domain="all"), "verified", "within rounding"),
+        (evidence("exhaustive", 1.1, 1.1, domain="all"), "refuted", "the loss is 1.1"),
+    ],
+)
+def test_word_and_reason(found: Evidence, word: str, said: str) -> None:
+    verdict = decide(CLAIM, found, detect=1.5)
+    assert verdict.word == word
+    assert said in verdict.reason
+
+
+@pytest.mark.parametrize("side", ["lower", "upper"])
+@pytest.mark.parametrize("mode", ["monte-carlo", "exact", "exhaustive"])
+def test_an_estimate_decides_nothing(side: str, mode: Mode) -> None:
+    found: Any = evidence(mode, 1.5, 2.0)
+    with pytest.raises(TypeError, match="a verdict needs certified bounds, not Estimate"):
+        decide(CLAIM, dataclasses.replace(found, **{side: Estimate(value=3.0, method="plug-in")}), detect=1.5)
+
+
+@pytest.mark.parametrize(("p_value", "word"), [(FIT_ALARM / 2, "error"), (FIT_ALARM, "refuted"), (1.0, "refuted")])
+def test_a_sampler_that_belies_its_law_ends_as_error(p_value: float, word: str) -> None:
+    found = evidence("exact", 1.5, 1.5, fit=Fit(draws=10, tests=4, p_value=p_value))
+    assert decide(CLAIM, found, detect=1.5).word == word
+
+
+@pytest.mark.parametrize("word", ["private", "safe", "passed"])
+def test_words_that_no_verdict_uses(word: str) -> None:
+    every = [evidence("monte-carlo", 0.1, 0.5), evidence("exact", 0.1, 0.5), evidence("exhaustive", 0.1, 0.5, domain="d")]
+    assert all(word not in f"{decide(CLAIM, each, 1.5).word} {decide(CLAIM, each, 1.5).reason}" for each in every)

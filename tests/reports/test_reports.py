@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpassay.documents import dumps
+from dpassay.errors import InvalidInput
+from dpassay.reports import FORMATS, Format, write
+
+Record = dict[str, Any]
+
+
+def test_formats() -> None:
+    assert {name: entry.filename for name, entry in FORMATS.items()} == {
+        "html": "index.html",
+        "md": "report.md",
+        "json": "record.json",
+    }
+
+
+def test_write(small: Record, tmp_path: Path) -> None:
+    paths = write(small, ["html", "md", "json", "md"], tmp_path / "new" / "report")
+    assert [path.name for path in paths] == ["index.html", "report.md", "record.json"]
+    assert sorted(path.name for path in (tmp_path / "new" / "report").iterdir()) == sorted(path.name for path in paths)
+    assert paths[2].read_text(encoding="utf-8") == dumps(small)
+    assert json.loads(paths[2].read_text(encoding="utf-8")) == small
+
+
+def test_lone_surrogates_do_not_stop_a_report(make: Any, tmp_path: Path) -> None:
+    record = make.record(make.result("a", "error", reason="\ud800"))
+    write(record, ["html", "md"], tmp_path)
+
+
+def test_unknown_format_writes_nothing(small: Record, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"--format = 'pdf': must be one of html, md, json"):
+        write(small, ["md", "pdf"], tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_renderer_that_fails_writes_nothing(small: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(record: Mapping[str, Any]) -> str:
+        raise RuntimeError("no")
+
+    monkeypatch.setitem(FORMATS, "html", Format("index.html", fail))
+    with pytest.raises(RuntimeError):
+        write(small, ["md", "html"], tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_that_cannot_be_written(small: Record, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="--out = "):
+        write(small, ["md"], tmp_path / "file")

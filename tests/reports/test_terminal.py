@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from dpassay.errors import InvalidInput
+from dpassay.reports.terminal import print_explanation, print_summary
+
+Record = dict[str, Any]
+
+
+@pytest.fixture
+def console() -> Console:
+    return Console(file=io.StringIO(), width=80, force_terminal=False, color_system=None)
+
+
+def printed(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_summary_at_80_columns(small: Record, console: Console) -> None:
+    print_summary(small, console)
+    text = printed(console)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "Not refuted does not mean private." in text
+    for words in ("▲ refuted", "■ error", "★ verified", "◆ inconclusive", "broken.monte-carlo", "1.234567", "≤ ∞", "= 2.000000"):
+        assert words in text
+
+
+def test_long_ids_break_at_their_joints(make: Any, console: Console) -> None:
+    print_summary(make.record(make.computed("soft-majority-overview.printed.monte-carlo", "not refuted")), console)
+    words = {word for line in printed(console).splitlines() for word in line.split()}
+    assert {"soft-majority-", "overview.printed.", "monte-carlo"} <= words
+
+
+def test_numbers_keep_their_line_beside_long_ids(make: Any, console: Console) -> None:
+    name = "soft-majority-overview.corrected.monte-carlo"
+    blind = make.sampled(name, "not refuted", lower=0.402344, upper=1.645652, expected="refuted")
+    print_summary(make.record(blind), console)
+    assert "overview.corrected. " in printed(console)
+    blind["claim"]["delta"] = 1e-5
+    print_summary(make.record(blind), console)
+    row = next(line for line in printed(console).splitlines() if "δ" in line)
+    assert "1, δ = 1e-05  0.402344   ≤ 1.645652    1.181583" in row
+
+
+def test_no_number_is_ever_cut(make: Any) -> None:
+    for width in (30, 60, 80, 200):
+        console = Console(file=io.StringIO(), width=width, color_system=None)
+        print_summary(make.record(make.computed("a" * 300, "refuted", 1.0000000123)), console)
+        assert "…" not in printed(console)
+        if width >= 80:
+            assert "1.0000000123" in printed(console)
+
+
+def test_hostile_summary(hostile: Record, console: Console) -> None:
+    print_summary(hostile, console)
+    text = printed(console)
+    assert "[red]" in text
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_explanation_tells_everything(small: Record, console: Console) -> None:
+    print_explanation(small, "broken.monte-carlo", console)
+    text = printed(console)
+    assert max(map(len, text.splitlines())) <= 80
+    flat = " ".join(text.split())
+    for words in (
+        "▲ broken.monte-carlo: refuted",
+        "at most e^1 = 2.71828",
+        "label of record 7 flipped",
+        "The answer 1 came in 2,500 of 5,000 runs on S, in 625 of 5,000 on S'.",
+        "Clopper-Pearson limits of the two proportions, Bonferroni over the 2 queries",
+        "this result received α = 0.00025",
+        "0.000125 at each of 3 queries",
+        "dpassay replay witnesses/broken.monte-carlo.json",
+        "own 0",
+    ):
+        assert words in flat
+
+
+def test_explanation_of_computed_numbers(small: Record, console: Console) -> None:
+    print_explanation(small, "majority.exact", console)
+    flat = " ".join(printed(console).split())
+    for words in (
+        "Nothing was spent",
+        "ln(p1 / p0) = 0.995000",
+        "Numerical error at most 1e-14",
+        "datasets of any size is 0.995000",
+        "Because it is so.",
+        "can only find differences",
+    ):
+        assert words in flat
+
+
+def test_explanation_of_an_error_is_its_cause(small: Record, console: Console) -> None:
+    print_explanation(small, "crash", console)
+    assert "Cause of the error\nsample returned NaN" in printed(console)
+
+
+def test_explanation_of_many_queries_is_short(make: Any, console: Console) -> None:
+    result = make.computed("a", "not refuted")
+    result["per_query"] = [make.cell(k, k / 1000, k / 1000, exact=k / 1000) for k in range(200)]
+    print_explanation(make.record(result), "a", console)
+    text = printed(console)
+    assert "and 190 more in the record" in text
+    assert text.index("0.199000") < text.index("0.190000")
+    assert "0.189000" not in text
+
+
+def test_hostile_explanation(hostile: Record, make: Any, console: Console) -> None:
+    print_explanation(hostile, make.hostile, console)
+    text = printed(console)
+    assert "[red]x[/red]" in text
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_unknown_id(small: Record, console: Console) -> None:
+    with pytest.raises(InvalidInput, match=r"did you mean overview\.exact"):
+        print_explanation(small, "overview", console)
+    assert printed(console) == ""
+
+
+def test_nothing_audited(make: Any, console: Console) -> None:
+    print_summary(make.record(), console)
+    assert printed(console).startswith("Nothing was audited\n")

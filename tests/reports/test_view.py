@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from dpassay.errors import InvalidInput
+from dpassay.record import record_schema
+from dpassay.reports.numbers import clean, factor, loss, percent, plural
+from dpassay.reports.view import find_result, make_view
+
+Record = dict[str, Any]
+
+
+def headline(record: Record) -> str:
+    return make_view(record).headline
+
+
+def test_fixtures_are_records(small: Record, hostile: Record) -> None:
+    for record in (small, hostile):
+        jsonschema.validate(record, record_schema())
+
+
+def test_headline_of_a_clean_catalogue(make: Any) -> None:
+    record = make.record(
+        make.computed("a", "refuted", 2.0, expected="refuted"), *[make.computed(n, "not refuted") for n in "bcd"]
+    )
+    assert headline(record) == "1 of 4 claims refuted at 99.9 % confidence, as expected"
+
+
+def test_headline_tells_expected_from_unexpected(make: Any) -> None:
+    record = make.record(make.computed("a", "refuted", 2.0, expected="refuted"), make.computed("b", "refuted", 2.0))
+    assert headline(record) == "2 of 2 claims refuted at 99.9 % confidence, 1 of them as expected"
+
+
+def test_headline_without_refutation(make: Any) -> None:
+    assert headline(make.record(make.computed("a", "verified"))) == "0 of 1 claim refuted at 99.9 % confidence"
+
+
+def test_headline_counts_everything_that_went_wrong(small: Record) -> None:
+    assert headline(small) == (
+        "2 of 7 claims refuted at 99.9 % confidence, 1 of them as expected; 1 ended in an error; "
+        "1 known to be wrong was not refuted; 1 inconclusive; the run is incomplete"
+    )
+
+
+def test_headline_of_nothing(make: Any) -> None:
+    assert headline(make.record()) == "Nothing was audited"
+    assert headline(make.record(complete=False)) == "Nothing was audited: the run was interrupted"
+
+
+def test_worst_first(small: Record) -> None:
+    assert [result.id for result in make_view(small).results] == [
+        "broken.monte-carlo",
+        "crash",
+        "blind.monte-carlo",
+        "weak.monte-carlo",
+        "overview.exact",
+        "majority.exact",
+        "walk.exhaustive",
+    ]
+
+
+def test_equal_status_is_ordered_by_loss_over_claim(make: Any) -> None:
+    large = make.computed("large claim", "not refuted", 1.5)
+    large["claim"]["epsilon"] = 4.0
+    record = make.record(large, make.computed("tight", "not refuted", 0.9), make.computed("loose", "not refuted", 0.1))
+    assert [result.id for result in make_view(record).results] == ["tight", "large claim", "loose"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected", "word"),
+    [
+        ("refuted", None, "refuted"),
+        ("refuted", "refuted", "refuted as expected"),
+        ("not refuted", None, "not refuted"),
+        ("not refuted", "refuted", "not refuted, known wrong"),
+        ("verified", "refuted", "not refuted, known wrong"),
+        ("inconclusive", "refuted", "not refuted, known wrong"),
+        ("error", "refuted", "error"),
+        ("verified", None, "verified"),
+        ("inconclusive", None, "inconclusive"),
+    ],
+)
+def test_status_words(make: Any, verdict: str, expected: str | None, word: str) -> None:
+    (result,) = make_view(make.record(make.computed("a", verdict, expected=expected))).results
+    assert result.status.word == word
+
+
+def test_notes(small: Record, make: Any) -> None:
+    notes = " ".join(make_view(small).notes)
+    for words in ("interrupted", "built-in catalogue", "known to be wrong", "3 results sampled, 3 computed"):
+        assert words in notes
+    assert make_view(make.record(make.computed("a", "verified"))).notes == (
+        "Every number was computed from an exact law; none was sampled.",
+    )
+
+
+def test_findings(small: Record) -> None:
+    found = {result.id: result.finding for result in make_view(small).results}
+    kinds = {name: finding and (finding.kind, finding.true, finding.factor) for name, finding in found.items()}
+    assert kinds == {
+        "broken.monte-carlo": ("refuted", "≥ 1.234567", "≥ 1.23 ×"),
+        "crash": None,
+        "blind.monte-carlo": None,
+        "weak.monte-carlo": None,
+        "overview.exact": ("refuted", "2.000000", "2.00 ×"),
+        "majority.exact": ("tight", "0.995000", "0.995 ×"),
+        "walk.exhaustive": ("loose", "0.700000", "0.70 ×"),
+    }
+
+
+def test_a_reachable_violation_outside_the_audited_cells_is_a_finding(make: Any) -> None:
+    record = make.record(make.computed("a", "verified", 0.7, mode="exhaustive", any_size=make.any_size(1.2)))
+    (result,) = make_view(record).results
+    assert result.finding is not None
+    assert result.finding.kind == "exceeded"
+    assert "violates the claim" in make_view(record).findings_words[0]
+
+
+def test_a_small_loss_at_the_audited_cells_is_no_finding(make: Any) -> None:
+    (result,) = make_view(make.record(make.computed("a", "not refuted", 0.1))).results
+    assert result.finding is None
+
+
+def test_a_refuting_loss_never_looks_equal_to_the_claim() -> None:
+    assert loss(1.0000000123, 1.0) == "1.0000000123"
+    assert loss(0.9999999, 1.0) == "1.000000"
+    assert loss(1.5, 1.0) == "1.500000"
+
+
+def test_numbers() -> None:
+    assert [loss(value) for value in (None, float("inf"), 0.0, 2.5e-9, 1e7)] == ["–", "∞", "0.000000", "2.5e-09", "1e+07"]
+    assert percent(0.999) == "99.9 %"
+    assert percent(0.95) == "95 %"
+    assert (factor(2.0, 1.0), factor(0.999994, 1.0), factor(float("inf"), 1.0)) == ("2.00 ×", "0.999994 ×", "∞ ×")
+    assert (plural(1, "query"), plural(2, "query"), plural(1200, "pair")) == ("1 query", "2 queries", "1,200 pairs")
+
+
+def test_clean_leaves_one_printable_line() -> None:
+    assert clean("a\n\tb \x1b[31m\u202e\ud800é") == "a b \ufffd[31m\ufffd\ufffdé"
+
+
+def test_anchors_are_safe_and_unique(make: Any) -> None:
+    results = [make.computed(name, "verified") for name in ("a b", "a/b", "a-b", "a b ", "é")]
+    anchors = [result.anchor for result in make_view(make.record(*results)).results]
+    assert len(set(anchors)) == 5
+    assert all(set(anchor) <= set("abcdefghijklmnopqrstuvwxyz-.0123456789") for anchor in anchors)
+
+
+def test_memory_only_witness_is_replayed_from_python(make: Any) -> None:
+    result = make.computed("a", "verified")
+    result["witness"]["target"] = None
+    (view,) = make_view(make.record(result)).results
+    replay = next(part for part in view.parts if part.title == "Replay")
+    assert replay.command is None
+    assert "from Python" in replay.texts[0]
+
+
+def test_replay_names_the_file_that_the_run_writes(make: Any) -> None:
+    (view,) = make_view(make.record(make.computed("m:f x/y", "verified"))).results
+    assert view.parts[-1].command == "dpassay replay witnesses/m_f_x_y.json"
+
+
+def test_find_result_suggests(small: Record) -> None:
+    view = make_view(small)
+    assert find_result(view, "crash").id == "crash"
+    with pytest.raises(InvalidInput, match=r"ID = 'overview.exakt'.*did you mean overview.exact"):
+        find_result(view, "overview.exakt")
+    with pytest.raises(InvalidInput, match=r"the record has broken.monte-carlo, crash, "):
+        find_result(view, "zzzzzzzz")
+
+
+def test_huge_epsilon_is_no_overflow(make: Any) -> None:
+    result = make.computed("a", "verified")
+    result["claim"]["epsilon"] = 1e300
+    assert "e^1e+300" in make_view(make.record(result)).results[0].parts[0].texts[0]
+
+
+def test_delta_is_told(make: Any) -> None:
+    result = make.computed("a", "not refuted")
+    result["claim"]["delta"] = 1e-5
+    (view,) = make_view(make.record(result)).results
+    assert view.claim == "1, δ = 1e-05"
+    assert "plus δ = 1e-05" in view.parts[0].texts[0]
+    assert any("ln((p1 - 1e-05) / p0)" in text for part in view.parts for text in part.texts)
+
+
+def test_import_costs_nothing() -> None:
+    heavy = "{'numpy', 'seaborn', 'matplotlib', 'jinja2', 'rich', 'pandas'}"
+    names = ", ".join(f"dpassay.reports.{path.stem}" for path in Path("reports").glob("[a-z]*.py"))
+    code = f"import sys, dpassay.reports, {names}; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_view_needs_nothing_but_the_record(small: Record) -> None:
+    assert make_view(json.loads(json.dumps(small))) == make_view(small)

@@ -1,0 +1,86 @@
+"""Whole audits, screening and choice of cells included: false alarms on the boundary of the claim, and power beyond it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpassay.assay import Settings, assay
+from dpassay.claims import DP
+from dpassay.data import Labelled, points
+from dpassay.mechanism import FunctionMechanism
+from dpassay.pairs import FlipLabel, Pairs
+from dpassay.plan import Group
+from dpassay.power import power, tight_pair
+from dpassay.result import Result
+from tests.core.toys import auditee_of, response
+
+ALPHA = 0.05
+RECORDS, QUERIES = 4, 3
+GROUP = Group(
+    pairs=Pairs(
+        base=Labelled(np.zeros((RECORDS, 1)), np.zeros(RECORDS, dtype=int)),
+        changes=tuple(FlipLabel(i) for i in range(RECORDS)),
+        how="every label flipped",
+    ),
+    queries=points(np.arange(QUERIES)[:, None], "queries"),
+    kind="data",
+    reason="calibration",
+)
+
+
+def audit(truth: float, claim: float, seed: int, budget: int) -> Result:
+    """Randomised response with a known loss, held against a claim at 95 % confidence."""
+    mechanism = FunctionMechanism(function=response(truth), claims=(DP(epsilon=claim),))
+    (result,) = assay(
+        [auditee_of(mechanism)], GROUP, Settings(mode="monte-carlo", seed=seed, confidence=1 - ALPHA, budget=budget)
+    )
+    return result
+
+
+def false_alarms(runs: int, claim: float, budget: int) -> tuple[int, int]:
+    """Number of audits that refute a claim which holds exactly, and of those whose upper bound lies below it."""
+    results = [audit(claim, claim, seed, budget) for seed in range(runs)]
+    return sum(result.verdict == "refuted" for result in results), sum(result.upper < claim for result in results)
+
+
+@pytest.mark.parametrize("claim", [0.2, 1.0, 3.0])
+def test_false_alarms_lie_in_the_exact_region(claim: float) -> None:
+    runs = 200
+    refuted, missed = false_alarms(runs, claim, budget=150)
+    assert refuted <= binom.isf(0.01, runs, ALPHA / 2)
+    assert missed <= binom.isf(0.01, runs, ALPHA / 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("claim", [0.2, 1.0, 3.0])
+def test_false_alarms_of_a_thousand_audits(claim: float) -> None:
+    """At most 66 of 1,000 (STATISTICS section 7; the exact upper 1 % region begins at 68)."""
+    runs = 1000
+    assert binom.isf(0.01, runs, ALPHA) == 67
+    refuted, missed = false_alarms(runs, claim, budget=300)
+    assert refuted + missed <= 66
+
+
+def test_twice_the_claim_is_refuted() -> None:
+    """At least as often as the power of one certified cell says, by the exact region of its binomial law."""
+    runs, budget = 60, 400
+    expected = power(*tight_pair(2.0, 0.0), epsilon=1.0, delta=0.0, n=budget, alpha=ALPHA / 2 / QUERIES)
+    assert expected > 0.99
+    refuted = sum(audit(2.0, 1.0, seed, budget).verdict == "refuted" for seed in range(runs))
+    assert refuted >= binom.ppf(0.01, runs, expected)
+
+
+def test_a_loss_at_detectable_is_refuted_nine_times_in_ten() -> None:
+    runs, budget = 100, 400
+    found = audit(1.0, 1.0, 0, budget).detectable
+    assert 1.2 < found < 2.0
+    refuted = sum(audit(found, 1.0, seed, budget).verdict == "refuted" for seed in range(runs))
+    assert refuted >= binom.ppf(0.01, runs, 0.9)
+
+
+def test_the_leak_is_seen_at_the_record_that_leaks() -> None:
+    result = audit(2.0, 1.0, 0, 1000)
+    assert result.evidence is not None
+    assert {cell.pair for cell in result.evidence.cells} == {0}
