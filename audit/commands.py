@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import re
 import shlex
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from dpassay.assay import Settings, assay, check
 from dpassay.catalogue import CATALOGUE
 from dpassay.claims import DP, Claim
 from dpassay.data import load, split
-from dpassay.documents import dumps, writable, write_text
+from dpassay.documents import dumps, witness_file, writable, write_text
 from dpassay.errors import InvalidInput
 from dpassay.exhaustive import Domain
 from dpassay.mechanism import HasLaw, HasReachable
@@ -286,7 +285,7 @@ def _write_sidecars(directory: Path, results: list[Result], seconds: float) -> N
     for result in results:
         witness = make_witness(result)
         if witness is not None:
-            path = directory / "witnesses" / f"{re.sub(r'[^A-Za-z0-9._-]', '_', result.id)}.json"
+            path = directory / witness_file(result.id)
             write_text(path, dumps(witness))
             written.add(path)
     for stale in (directory / "witnesses").glob("*.json"):

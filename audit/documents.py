@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from dpassay.errors import InvalidInput
 
@@ -26,6 +27,11 @@ def number(value: float) -> float | str:
 def dumps(document: Mapping[str, Any]) -> str:
     """Write a document as canonical JSON: sorted keys, two spaces, one newline at the end, no NaN."""
     return json.dumps(document, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def witness_file(result_id: str) -> str:
+    """Return the path of a result's witness below the folder of its run; different ids never share one."""
+    return f"witnesses/{quote(result_id, safe='')}.json"
 
 
 def write_text(path: Path, text: str) -> None:

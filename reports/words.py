@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dpassay.documents import witness_file
 from dpassay.reports.numbers import clean, count, loss, plain, plural, shorten, value
 from dpassay.reports.statuses import EXPECTED, MISSED, Status
 
@@ -211,10 +211,8 @@ def _replay(result: Raw) -> Part | None:
     if witness["target"] is None or witness["data"].get("kind") == "memory":
         why = "The mechanism or its data lived in memory only: replay the witness from Python, with the same pairs and queries."
         return Part(title="Replay", texts=(why,))
-    filename = re.sub(r"[^A-Za-z0-9._-]", "_", result["id"])  # as `dpassay run --out` names it
-    return Part(
-        title="Replay", texts=("Run this one witness again, alone:",), command=f"dpassay replay witnesses/{filename}.json"
-    )
+    command = f"dpassay replay {witness_file(result['id'])}"
+    return Part(title="Replay", texts=("Run this one witness again, alone:",), command=command)
 
 
 def _json(parameter: object) -> str:

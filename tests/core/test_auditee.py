@@ -65,7 +65,7 @@ def test_a_law_of_the_wrong_shape() -> None:
 
 
 def test_a_law_that_does_not_sum_to_one() -> None:
-    with pytest.raises(AuditeeError, match="distribution on here raised InvalidInput: log_p = .*sum to 1"):
+    with pytest.raises(AuditeeError, match=r"distribution on here raised InvalidInput: log_p = .*sum to 1"):
         auditee_of(TableMechanism(table=TABLE, declared=((0.5, 0.4), (0.5, 0.5)))).law(0, QUERIES, "here")
 
 

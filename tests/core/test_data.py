@@ -37,7 +37,7 @@ def test_number_of_labels(y: Any) -> None:
 
 @pytest.mark.parametrize("y", [[0, -1], [0.5, 1], [np.nan, 1], [np.inf, 1], ["a", "b"], [None, 1], [1e30, 0], [1j, 0]])
 def test_labels_that_are_no_integers(y: Any) -> None:
-    with pytest.raises(InvalidInput, match="y = .*: must be integers >= 0"):
+    with pytest.raises(InvalidInput, match=r"y = .*: must be integers >= 0"):
         Labelled([[0.0], [1.0]], y)  # type: ignore[arg-type]
 
 
@@ -103,7 +103,7 @@ def test_files_that_are_refused(tmp_path: Path, text: str, target: str, message:
 
 
 def test_no_file_and_no_target(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="--data = .*: must be an existing CSV file"):
+    with pytest.raises(InvalidInput, match=r"--data = .*: must be an existing CSV file"):
         load(str(tmp_path / "nothing.csv"), "y")
     with pytest.raises(InvalidInput, match="--target is missing"):
         load(write(tmp_path, "a,y\n1,0\n"))

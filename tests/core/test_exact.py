@@ -94,7 +94,7 @@ def test_every_cell_is_in_the_table() -> None:
 
 
 def test_without_a_law_exact_mode_is_refused_and_auto_samples() -> None:
-    with pytest.raises(InvalidInput, match="exact.*: toy has no exact law"):
+    with pytest.raises(InvalidInput, match=r"exact.*: toy has no exact law"):
         one(Sampled(table=LOPSIDED), mode="exact")
     assert one(Sampled(table=LOPSIDED), mode="auto", budget=200).mode == "monte-carlo"
     assert one(TableMechanism(table=LOPSIDED), mode="auto").mode == "exact"
@@ -116,8 +116,8 @@ def test_own_worst_cases_are_audited_beside_the_data_and_alone() -> None:
 def test_two_sided_is_twice_the_smaller_tail() -> None:
     law = FiniteLaw(log_p=np.log([[0.3, 0.7], [0.5, 0.5]]), error=0.0)
     p_values = two_sided(np.array([[1, 9], [5, 5]]), 10, law)
-    tail = 2 * (0.7**10 + 10 * 0.3 * 0.7**9)
-    np.testing.assert_allclose(p_values, [[tail, tail], [1, 1]], rtol=1e-12)
+    tail = float(2 * (0.7**10 + 10 * 0.3 * 0.7**9))
+    np.testing.assert_allclose(p_values, np.array([[tail, tail], [1.0, 1.0]]), rtol=1e-12)
 
 
 @pytest.mark.parametrize("n", [20, 100])

@@ -68,7 +68,7 @@ def test_log_probabilities(row: list[float]) -> None:
 
 @pytest.mark.parametrize("error", [-1e-30, np.inf, np.nan])
 def test_error_must_be_a_finite_number(error: float) -> None:
-    with pytest.raises(InvalidInput, match="error = .*: must be a finite number >= 0"):
+    with pytest.raises(InvalidInput, match=r"error = .*: must be a finite number >= 0"):
         FiniteLaw(log_p=np.log([[0.5, 0.5]]), error=error)
 
 

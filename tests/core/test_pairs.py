@@ -44,7 +44,7 @@ def test_without_a_pool_labels_are_flipped() -> None:
     assert [change.as_json() for change in pairs.changes] == [{"kind": "flip-label", "index": i} for i in range(6)]
     for neighbours in ("one", "all"):
         with pytest.raises(InvalidInput, match=f"neighbours = '{neighbours}': must be 'flip' where there is no pool"):
-            replace_one(BASE.X, BASE.y, neighbours=neighbours)  # type: ignore[arg-type]
+            replace_one(BASE.X, BASE.y, neighbours=neighbours)
 
 
 def test_replacements_are_drawn_by_the_seed() -> None:

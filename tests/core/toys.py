@@ -84,7 +84,8 @@ def response(epsilon: float) -> Function:
 
     def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
         truth = rng.random((size, len(queries))) < 1 / (1 + np.exp(-epsilon))
-        return np.where(truth, data.y[0], 1 - data.y[0])
+        answers: NDArray[Any] = np.where(truth, data.y[0], 1 - data.y[0])
+        return answers
 
     return answer
 

@@ -25,7 +25,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("projected-walk", {"T": 1, "ties": "index", "feature": 1}),
     ("projected-walk", {"T": 5, "epsilon": 0.2}),
 ]
-CASES = [(name, {}) for name in CATALOGUE] + VARIANTS
+CASES: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in CATALOGUE), *VARIANTS]
 DRAWS = 20_000
 LEVEL = 1e-3
 
@@ -80,7 +80,7 @@ def test_inputs_and_states_are_left_as_they_are(auditee: Auditee, group: Group) 
     auditee.neighbour(data, state, change)
     sample(auditee, state, group, 20, seed=2)
     after = sample(auditee, state, group, 20, seed=1)
-    assert not (data.X.flags.writeable or data.y.flags.writeable or group.queries.flags.writeable)
+    assert not any(array.flags.writeable for array in (data.X, data.y, group.queries))
     assert (data.X.tobytes(), data.y.tobytes(), group.queries.tobytes()) == (X, y, queries)
     np.testing.assert_array_equal(before, after)
 

@@ -40,7 +40,7 @@ def test_refused_with_name_value_and_range(name: str, parameter: str, value: Any
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_an_epsilon_that_is_no_number_is_refused_by_name(name: str, value: Any) -> None:
     """Given to the class itself, where no text is converted."""
-    mechanism_class = type(resolve(name).mechanism)
+    mechanism_class: Any = type(resolve(name).mechanism)
     with pytest.raises(InvalidInput, match="epsilon"):
         mechanism_class(epsilon=value)
 

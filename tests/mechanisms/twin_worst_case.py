@@ -23,9 +23,8 @@ def neighbours(dataset: Dataset, points: int) -> list[Dataset]:
     found = []
     for i in range(len(dataset)):
         for x in range(1, points + 1):
-            for y in (0, 1):
-                if (x, y) != dataset[i]:
-                    found.append((*dataset[:i], (x, y), *dataset[i + 1 :]))
+            others = [(x, y) for y in (0, 1) if (x, y) != dataset[i]]
+            found += [(*dataset[:i], other, *dataset[i + 1 :]) for other in others]
     return found
 
 

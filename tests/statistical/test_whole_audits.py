@@ -45,10 +45,10 @@ def false_alarms(runs: int, claim: float, budget: int) -> tuple[int, int]:
     return sum(result.verdict == "refuted" for result in results), sum(result.upper < claim for result in results)
 
 
-@pytest.mark.parametrize("claim", [0.2, 1.0, 3.0])
+@pytest.mark.parametrize("claim", [0.3, 2.0])
 def test_false_alarms_lie_in_the_exact_region(claim: float) -> None:
     runs = 200
-    refuted, missed = false_alarms(runs, claim, budget=150)
+    refuted, missed = false_alarms(runs, claim, budget=120)
     assert refuted <= binom.isf(0.01, runs, ALPHA / 2)
     assert missed <= binom.isf(0.01, runs, ALPHA / 2)
 
