@@ -18,7 +18,7 @@ LOGITS = st.lists(st.floats(-700, 700), min_size=1, max_size=4)
 def log_sigma(logit: float) -> Decimal:
     """-ln(1 + e^-t) to 60 digits and more."""
     with localcontext() as context:
-        context.prec = 700  # 1 + e^700 must not swallow the 1
+        context.prec = 330  # 1 + e^700 must not swallow the 1
         return -(1 + (-Decimal(logit)).exp()).ln()
 
 

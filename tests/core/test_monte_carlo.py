@@ -16,6 +16,7 @@ from dpassay.monte_carlo import event_masks
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.plan import Group
 from dpassay.result import Result
+from dpassay.trials import draw
 from tests.core.toys import Sampled, WithWorstCase, auditee_of, flip_group
 
 LOPSIDED = ((0.9, 0.1), (0.5, 0.5))
@@ -140,3 +141,15 @@ def test_screening_tells_cells_apart_whose_lower_bounds_are_all_below_zero() -> 
     mechanism = Sampled(table=((0.04, 0.96), (0.001, 0.999)))
     found = [one(mechanism, group, budget=100, seed=seed)[1].worst.pair == 40 for seed in range(60)]
     assert sum(found) >= 12
+
+
+def test_bounds_are_made_from_trials_of_the_certification_alone() -> None:
+    """The counts behind a bound are those of streams that the screening never used."""
+    auditee, group = auditee_of(Sampled(table=LOPSIDED)), flip_group(queries=2)
+    _, evidence = one(Sampled(table=LOPSIDED), group, budget=1000, seed=5)
+    for phase, same in (("certify", True), ("screen", False)):
+        base = draw(auditee, auditee.prepare(group.pairs.base), group, None, 1000, phase=phase, seed=5)
+        for cell in evidence.cells:
+            assert cell.lower.counts is not None
+            seen = cell.lower.counts.y if cell.direction == "S' to S" else cell.lower.counts.x
+            assert (seen == base[cell.query][list(cell.event)].sum()) == same

@@ -67,3 +67,10 @@ def test_the_sides_of_a_pair_are_independent() -> None:
     """With one stream on both sides the counts of equal laws would always agree."""
     agree = sum((counts(seed=seed) == counts(seed=seed, change=FlipLabel(0))).all() for seed in range(20))
     assert agree == 0
+
+
+def test_each_block_has_coins_of_its_own() -> None:
+    blocks = [counts(BLOCK)]
+    for more in (2, 3):
+        blocks.append(counts(more * BLOCK) - sum(blocks))
+    assert len({block.tobytes() for block in blocks}) == 3

@@ -30,6 +30,7 @@ def test_losses(name: str, epsilon: str, size: str, claimed: str, true: str, fac
     mechanism = resolve(name, {"epsilon": float(epsilon), letter: int(size)}).mechanism
     result = audit(mechanism, mode="exact")
     assert result.evidence is not None
+    assert result.exact is not None
     assert result.evidence.any_size is not None
     assert result.exact == pytest.approx(result.evidence.any_size.loss, abs=1e-12)
     assert f"{result.exact:.6f}" == true

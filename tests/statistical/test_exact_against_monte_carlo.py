@@ -17,7 +17,7 @@ from dpassay.targets import resolve
 
 BUDGET = 20_000
 AVERAGE = 1.6
-"""Two limits at alpha / 2 cost up to sqrt 2 z(alpha / 2) / z(alpha), below 1.5, times what one test costs: z(alpha) S / sqrt n."""
+"""Two limits at alpha / 2 cost up to sqrt 2 z(alpha / 2) / z(alpha), below 1.5, times one test's z(alpha) S / sqrt n."""
 LUCK = 4.0
 """The bound of a single cell scatters by S / sqrt n around that; four of them are granted to fixed seeds."""
 

@@ -73,7 +73,7 @@ def test_twice_the_claim_is_refuted() -> None:
 
 
 def test_a_loss_at_detectable_is_refuted_nine_times_in_ten() -> None:
-    runs, budget = 100, 400
+    runs, budget = 60, 400
     found = audit(1.0, 1.0, 0, budget).detectable
     assert 1.2 < found < 2.0
     refuted = sum(audit(found, 1.0, seed, budget).verdict == "refuted" for seed in range(runs))
