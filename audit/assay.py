@@ -22,7 +22,7 @@ from dpassay.monte_carlo import Budget, monte_carlo_evidence
 from dpassay.pairs import Pairs
 from dpassay.plan import Group, Progress, groups_for, silent
 from dpassay.result import Result
-from dpassay.targets import parameters_of
+from dpassay.targets import can_be_rebuilt, parameters_of
 from dpassay.verdicts import Verdict, decide
 
 Holder = Callable[[Claim], Evidence]
@@ -231,7 +231,10 @@ def _named(name: str, progress: Progress) -> Progress:
 
 
 def _address(mechanism: Any) -> tuple[str, str | None]:
-    thing = mechanism if callable(mechanism) and hasattr(mechanism, "__qualname__") else type(mechanism)
+    """Name of a mechanism or function, and the same as a target if that is enough to make it again."""
+    function = not hasattr(mechanism, "sample")
+    thing = mechanism if function and hasattr(mechanism, "__qualname__") else type(mechanism)
     name = f"{thing.__module__}:{thing.__qualname__}"
-    importable = thing.__module__ != "__main__" and "<locals>" not in name and "." not in thing.__qualname__
-    return name, name if importable else None
+    importable = thing.__module__ != "__main__" and "." not in thing.__qualname__
+    rebuilt = thing is mechanism or (not function and can_be_rebuilt(mechanism))
+    return name, name if importable and rebuilt else None

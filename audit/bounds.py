@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainccinv, betaincinv
 
+EXACT_LAW = "exact law"
 CLOPPER_PEARSON = "Clopper-Pearson, Bonferroni over the two sides"
 
 
@@ -35,15 +36,39 @@ class Bound:
         How it was made.
     counts : Counts or None
         What it was made from; None for a computed number.
-    error : float
-        Numerical error of a computed number, already outside `value`.
     """
 
     value: float
     alpha: float
     method: str
     counts: Counts | None = None
-    error: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Computed:
+    """A number that was computed from an exact law, with a bound on its numerical error.
+
+    Parameters
+    ----------
+    value : float
+        In nats; may be inf.
+    error : float
+        The true number is within this of `value`; inf where nothing is known (a probability that equals delta up to
+        rounding), 0 where `value` is inf for certain.
+    """
+
+    value: float
+    error: float
+
+    @property
+    def lower(self) -> Bound:
+        """The least it can be."""
+        return Bound(value=max(0.0, self.value - self.error), alpha=0.0, method=EXACT_LAW)
+
+    @property
+    def upper(self) -> Bound:
+        """The most it can be."""
+        return Bound(value=self.value + self.error, alpha=0.0, method=EXACT_LAW)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,9 +130,20 @@ def loss_lower(x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, delta: float, al
     array
         In nats, at least 0 (a loss is never negative). y = 0 gives a finite number: the loss is at least that.
     """
+    return np.maximum(0.0, ranking_bound(x, n1, y, n0, delta=delta, alpha=alpha))
+
+
+def ranking_bound(x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, delta: float, alpha: float) -> NDArray[np.float64]:
+    """Return `loss_lower` before it is cut off at 0, so that cells which show nothing yet can still be ranked.
+
+    Returns
+    -------
+    array
+        In nats; -inf where p1 may be no larger than delta.
+    """
     p1, p0 = clopper_pearson_lower(x, n1, alpha / 2), clopper_pearson_upper(y, n0, alpha / 2)
     excess = p1 - delta
-    return np.maximum(0.0, np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - np.log(p0), 0.0))
+    return np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - np.log(p0), -np.inf)
 
 
 def loss_upper(x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, delta: float, alpha: float) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
-from dpassay.errors import require
+from dpassay.errors import is_real, require
 
 REPLACE_ONE = "replace-one"
 """Two datasets of the same size that differ in one record, which keeps its place."""
@@ -57,8 +57,8 @@ class DP:
     expected: Literal["refuted"] | None = None
 
     def __post_init__(self) -> None:
-        require(_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
-        require(_real(self.delta) and 0 <= self.delta < 1, "delta", self.delta, "a number in [0, 1)")
+        require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(is_real(self.delta) and 0 <= self.delta < 1, "delta", self.delta, "a number in [0, 1)")
         require(self.relation == REPLACE_ONE, "relation", self.relation, f"'{REPLACE_ONE}'")
 
     def __str__(self) -> str:
@@ -73,7 +73,3 @@ class DP:
 
 Claim = DP
 """Every kind of claim there is."""
-
-
-def _real(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -17,6 +17,11 @@ class AuditeeError(DpassayError, RuntimeError):
     """The mechanism failed while it was audited (exit code 3): its result is `error`, the rest of the run goes on."""
 
 
+def is_real(value: object) -> bool:
+    """Whether a value is a plain real number (and no truth value)."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def require(condition: bool, argument: str, value: Any, allowed: str) -> None:
     """Raise `InvalidInput` naming the argument, the value and what is allowed, unless `condition` holds.
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.bounds import Bound
+from dpassay.bounds import Bound, Computed
 from dpassay.plan import Group
 
 Mode = Literal["exact", "exhaustive", "monte-carlo"]
@@ -31,6 +31,8 @@ class Cell:
     lower, upper : Bound
         Certified bounds on the loss of this cell (lower) and of all events and both directions of this pair and query
         (upper).
+    exact : Computed or None
+        The loss itself, where it was computed.
     """
 
     group: int
@@ -42,6 +44,7 @@ class Cell:
     p0: float
     lower: Bound
     upper: Bound
+    exact: Computed | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from dpassay.auditee import Auditee
-from dpassay.bounds import Bound
+from dpassay.bounds import EXACT_LAW, Bound, Computed
 from dpassay.claims import Claim
 from dpassay.evidence import AnySize, Cell, Evidence, Fit, event_labels
 from dpassay.laws import FiniteLaw
@@ -17,7 +17,6 @@ from dpassay.loss import Loss, privacy_loss
 from dpassay.plan import DIRECTIONS, Group, Progress
 from dpassay.trials import draw
 
-METHOD = "exact law"
 FIT_DRAWS = 2000
 
 
@@ -82,6 +81,7 @@ def exact_evidence(
         `lower` and `upper` are the worst loss minus and plus its numerical error.
     """
     cells: list[Cell] = []
+    highest = 0.0
     columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in ("group", "pair", "query", "direction", "loss")}
     for g, law in enumerate(laws):
         loss = both_directions(law, claim.delta)
@@ -93,15 +93,16 @@ def exact_evidence(
             columns[name].append(column.ravel())
         columns["group"].append(np.full(loss.epsilon.size, g))
         columns["loss"].append(loss.epsilon.ravel())
+        highest = max(highest, float(np.max(loss.epsilon + loss.error)))
     worst = max(cells, key=lambda cell: cell.lower.value)
     return Evidence(
         mode="exact",
         lower=worst.lower,
-        upper=max((cell.upper for cell in cells), key=lambda bound: bound.value),
+        upper=Bound(value=highest, alpha=0.0, method=EXACT_LAW),
         cells=tuple(cells),
         worst=worst,
         groups=groups,
-        detectable=claim.epsilon + worst.lower.error,
+        detectable=claim.epsilon + (0.0 if worst.exact is None else worst.exact.error),
         trials=0,
         alpha=0.0,
         searched=searched(groups),
@@ -115,14 +116,6 @@ def both_directions(law: Laws, delta: float) -> Loss:
     """Loss of every cell of a group, leading indices (direction, pair, query)."""
     base = np.broadcast_to(law.base, law.neighbours.shape)
     return privacy_loss(np.stack([base, law.neighbours]), np.stack([law.neighbours, base]), delta, law.error)
-
-
-def computed(value: float, error: float) -> tuple[Bound, Bound]:
-    """Lower and upper bound of a number that is known but for its numerical error."""
-    return (
-        Bound(value=value - error, alpha=0.0, method=METHOD, error=error),
-        Bound(value=value + error, alpha=0.0, method=METHOD, error=error),
-    )
 
 
 def any_size(auditee: Auditee, claim: Claim) -> AnySize | None:
@@ -187,7 +180,7 @@ def _cell(auditee: Auditee, law: Laws, loss: Loss, place: tuple[int, int, int, i
     g, direction, pair, query = place
     sides = (law.base[query], law.neighbours[pair, query])
     event = loss.event[direction, pair, query]
-    lower, upper = computed(float(loss.epsilon[direction, pair, query]), float(loss.error[direction, pair, query]))
+    exact = Computed(value=float(loss.epsilon[direction, pair, query]), error=float(loss.error[direction, pair, query]))
     return Cell(
         group=g,
         pair=pair,
@@ -196,6 +189,7 @@ def _cell(auditee: Auditee, law: Laws, loss: Loss, place: tuple[int, int, int, i
         event=event_labels(event, auditee.labels),
         p1=float(np.exp(sides[direction])[event].sum()),
         p0=float(np.exp(sides[1 - direction])[event].sum()),
-        lower=lower,
-        upper=upper,
+        lower=exact.lower,
+        upper=exact.upper,
+        exact=exact,
     )

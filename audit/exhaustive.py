@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.auditee import Auditee
+from dpassay.bounds import EXACT_LAW, Bound, Computed
 from dpassay.claims import Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import AuditeeError, require
 from dpassay.evidence import Cell, Evidence, event_labels
-from dpassay.exact import any_size, computed
+from dpassay.exact import any_size
 from dpassay.loss import privacy_loss
 from dpassay.pairs import Pairs, Replace
 from dpassay.plan import DIRECTIONS, Group, Progress
@@ -102,10 +103,12 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, log_p: N
     """
     axes, record_numbers = domain.n, range(len(domain.records))
     worst: list[tuple[float, float, int, int, int, int] | None] = [None] * domain.points
+    highest = 0.0
     for axis, a, b in itertools.product(range(axes), record_numbers, record_numbers):
         if a == b:
             continue
         loss = privacy_loss(np.take(log_p, a, axis=axis), np.take(log_p, b, axis=axis), claim.delta, law_error)
+        highest = max(highest, float(np.max(loss.epsilon + loss.error)))
         rest = loss.epsilon.reshape(-1, domain.points)
         for query, place in enumerate(rest.argmax(axis=0)):
             value = float(rest[place, query])
@@ -132,7 +135,7 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, log_p: N
         groups.append(Group(pairs=pair, queries=domain.queries[query : query + 1], kind="domain", reason="enumeration"))
         row, row0 = log_p[choice][query], log_p[other][query]
         event = privacy_loss(row, row0, claim.delta).event
-        lower, upper = computed(value, error)
+        exact = Computed(value=value, error=error)
         cells.append(
             Cell(
                 group=query,
@@ -142,8 +145,9 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, log_p: N
                 event=event_labels(event, auditee.labels),
                 p1=float(np.exp(row)[event].sum()),
                 p0=float(np.exp(row0)[event].sum()),
-                lower=lower,
-                upper=upper,
+                lower=exact.lower,
+                upper=exact.upper,
+                exact=exact,
             )
         )
     top = max(cells, key=lambda cell: cell.lower.value)
@@ -152,11 +156,11 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, log_p: N
     return Evidence(
         mode="exhaustive",
         lower=top.lower,
-        upper=max((cell.upper for cell in cells), key=lambda bound: bound.value),
+        upper=Bound(value=highest, alpha=0.0, method=EXACT_LAW),
         cells=tuple(cells),
         worst=top,
         groups=tuple(groups),
-        detectable=claim.epsilon + top.lower.error,
+        detectable=claim.epsilon + (0.0 if top.exact is None else top.exact.error),
         trials=0,
         alpha=0.0,
         searched={

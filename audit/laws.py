@@ -47,7 +47,7 @@ class FiniteLaw:
     @property
     def p(self) -> NDArray[np.float64]:
         """Probabilities, shape (q, K)."""
-        return np.exp(self.log_p)
+        return np.minimum(np.exp(self.log_p), 1.0)
 
 
 def bernoulli_law(logit: ArrayLike) -> FiniteLaw:

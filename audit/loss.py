@@ -51,7 +51,8 @@ def privacy_loss(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: 
         Never negative; inf where P gives an event, beyond delta, that Q never produces.
     """
     log_p, log_q = np.broadcast_arrays(log_p, log_q)
-    ratio = np.where(np.isneginf(log_p), -np.inf, log_p - np.where(np.isneginf(log_q), -np.inf, log_q))
+    with np.errstate(invalid="ignore"):
+        ratio = np.where(np.isneginf(log_p), -np.inf, log_p - log_q)
     labels = log_p.shape[-1]
     if delta == 0:
         best = np.argmax(ratio, axis=-1)
@@ -63,14 +64,20 @@ def privacy_loss(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: 
     order = np.argsort(-ratio, axis=-1, kind="stable")
     p = np.cumsum(np.take_along_axis(np.exp(log_p), order, axis=-1), axis=-1)
     q = np.cumsum(np.take_along_axis(np.exp(log_q), order, axis=-1), axis=-1)
-    excess = p - delta
-    with np.errstate(divide="ignore"):
-        nested = np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - np.log(q), -np.inf)
+    relative = law_error + 2 * labels * UNIT_ROUNDOFF
+    slack = relative * p + UNIT_ROUNDOFF * delta  # what P[E] - delta may be off by, all of it where P[E] is about delta
+    low, nested, high = (_log_ratio(p - delta + shift, q) for shift in (-slack, 0.0, slack))
     size = np.argmax(nested, axis=-1)
-    loss = np.take_along_axis(nested, size[..., None], axis=-1)[..., 0]
     event = np.zeros(log_p.shape, dtype=bool)
     np.put_along_axis(event, order, np.arange(labels) <= size[..., None], axis=-1)
-    relative = law_error + 2 * labels * UNIT_ROUNDOFF
-    amplified = np.take_along_axis(p / np.where(excess > 0, excess, np.inf), size[..., None], axis=-1)[..., 0]
-    error = np.where(np.isfinite(loss), relative * (1 + amplified) + 2 * UNIT_ROUNDOFF * np.abs(loss), 0.0)
-    return Loss(epsilon=np.maximum(loss, 0.0), event=event, error=error)
+    loss, least, most = (np.maximum(each.max(axis=-1), 0.0) for each in (nested, low, high))
+    loss = np.where(np.isinf(most) & np.isfinite(least), least, loss)
+    with np.errstate(invalid="ignore"):
+        spread = np.maximum(most - loss, loss - least)
+    rounding = relative + 4 * UNIT_ROUNDOFF * np.abs(np.where(np.isfinite(loss), loss, 0.0))
+    return Loss(epsilon=loss, event=event, error=np.where(np.isinf(least), 0.0, spread + rounding))
+
+
+def _log_ratio(excess: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(divide="ignore"):
+        return np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - np.log(q), -np.inf)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.auditee import Auditee
-from dpassay.bounds import CLOPPER_PEARSON, Bound, Counts, loss_lower, loss_upper
+from dpassay.bounds import CLOPPER_PEARSON, Bound, Counts, loss_lower, loss_upper, ranking_bound
 from dpassay.claims import Claim
 from dpassay.evidence import Cell, Evidence, event_labels
 from dpassay.exact import searched
@@ -76,7 +76,7 @@ def monte_carlo_evidence(
             neighbour = auditee.neighbour(group.pairs.base, state, change)
             counts = draw(auditee, neighbour, group, change, screen_draws, phase="screen", seed=budget.seed)
             for direction, (one, other) in enumerate(((base, counts), (counts, base))):
-                ranking[i, direction] = loss_lower(
+                ranking[i, direction] = ranking_bound(
                     one @ events.T, screen_draws, other @ events.T, screen_draws, delta=claim.delta, alpha=SCREEN_ALPHA
                 )
             done += 1

@@ -70,12 +70,12 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
             "fit",
         )
         return entry | dict.fromkeys(empty) | {"trials": 0, "per_query": []}
-    sampled = evidence.mode == "monte-carlo"
+    exact, sampled = evidence.worst.exact, evidence.mode == "monte-carlo"
     return entry | {
-        "lower": number(max(0.0, evidence.lower.value)),
+        "lower": number(evidence.lower.value),
         "upper": number(evidence.upper.value),
-        "exact": None if sampled else number(evidence.lower.value + evidence.lower.error),
-        "error": None if sampled else number(evidence.lower.error),
+        "exact": None if exact is None else number(exact.value),
+        "error": None if exact is None else number(exact.error),
         "detectable": number(evidence.detectable),
         "alpha": number(evidence.alpha),
         "confidence": number(confidence) if sampled else 1,
@@ -139,7 +139,6 @@ def _texts(column: Any) -> list[str]:
 def _cell(cell: Cell, evidence: Evidence) -> dict[str, Any]:
     group = evidence.groups[cell.group]
     change = group.pairs.changes[cell.pair]
-    sampled = evidence.mode == "monte-carlo"
     return {
         "group": group.kind,
         "query": cell.query if group.kind != "domain" else cell.group,
@@ -148,9 +147,9 @@ def _cell(cell: Cell, evidence: Evidence) -> dict[str, Any]:
         "change": str(change),
         "direction": cell.direction,
         "event": list(cell.event),
-        "lower": number(max(0.0, cell.lower.value)),
+        "lower": number(cell.lower.value),
         "upper": number(cell.upper.value),
-        "exact": None if sampled else number(cell.lower.value + cell.lower.error),
+        "exact": None if cell.exact is None else number(cell.exact.value),
         "p1": number(cell.p1),
         "p0": number(cell.p0),
         "alpha": number(cell.lower.alpha),

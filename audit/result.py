@@ -58,7 +58,7 @@ class Result:
     @property
     def lower(self) -> float:
         """Certified lower bound on the loss, in nats; 0 if nothing was found out."""
-        return 0.0 if self.evidence is None else max(0.0, self.evidence.lower.value)
+        return 0.0 if self.evidence is None else self.evidence.lower.value
 
     @property
     def upper(self) -> float:
@@ -68,9 +68,8 @@ class Result:
     @property
     def exact(self) -> float | None:
         """The true largest loss of the audited cells where it was computed, else None."""
-        if self.evidence is None or self.mode == "monte-carlo":
-            return None
-        return self.evidence.lower.value + self.evidence.lower.error
+        exact = None if self.evidence is None else self.evidence.worst.exact
+        return None if exact is None else exact.value
 
     @property
     def detectable(self) -> float:

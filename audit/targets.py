@@ -96,14 +96,26 @@ def load_object(address: str, argument: str) -> Any:
         raise InvalidInput(f"{argument} = '{address}': module '{module_name}' has no '{name}'") from None
 
 
+def is_json(parameter: object) -> bool:
+    """Whether a parameter can be written down as it is."""
+    return parameter is None or isinstance(parameter, (bool, int, float, str))
+
+
 def parameters_of(mechanism: object) -> dict[str, Any]:
     """Parameters of a mechanism as JSON values: numbers and texts as they are, other objects by their repr."""
+    values = _values(mechanism)
+    return {name: value if is_json(value) else repr(value) for name, value in values.items()}
+
+
+def can_be_rebuilt(mechanism: object) -> bool:
+    """Whether its class and its parameters, as they are written down, make the mechanism again."""
+    return dataclasses.is_dataclass(mechanism) and all(map(is_json, _values(mechanism).values()))
+
+
+def _values(mechanism: object) -> dict[str, Any]:
     if not dataclasses.is_dataclass(mechanism):
         return {}
-    values = {field.name: getattr(mechanism, field.name) for field in dataclasses.fields(mechanism) if field.init}
-    return {
-        name: value if isinstance(value, (bool, int, float, str, type(None))) else repr(value) for name, value in values.items()
-    }
+    return {field.name: getattr(mechanism, field.name) for field in dataclasses.fields(mechanism) if field.init}
 
 
 def _address(target: str) -> str:

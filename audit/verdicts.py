@@ -54,9 +54,9 @@ def decide(claim: Claim, evidence: Evidence, detect: float) -> Verdict:
         return Verdict(
             word="error", reason=f"sample and distribution disagree ({seen}): the exact numbers are not about what runs"
         )
-    if evidence.mode == "monte-carlo":
+    if evidence.worst.exact is None:
         return _sampled(claim, evidence, detect)
-    exact, allowed = f"{lower.value + lower.error:.6g}", f"the claim allows {claim.epsilon:g}"
+    exact, allowed = f"{evidence.worst.exact.value:.6g}", f"the claim allows {claim.epsilon:g}"
     if lower.value > claim.epsilon:
         return Verdict(word="refuted", reason=f"the loss is {exact}; {allowed}")
     equal = ", equal to the claim within rounding" if upper.value > claim.epsilon else ""

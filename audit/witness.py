@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
 from dpassay.auditee import Auditee
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, load, points, split
 from dpassay.documents import number
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw
-from dpassay.loss import privacy_loss
 from dpassay.pairs import Pairs, change_from_json
 from dpassay.plan import DIRECTIONS, Group
 from dpassay.result import Result
@@ -75,7 +76,7 @@ def make_witness(result: Result) -> dict[str, Any] | None:
         "query": cell.query,
         "direction": cell.direction,
         "event": list(cell.event),
-        "loss": number(cell.lower.value + cell.lower.error),
+        "loss": number(cell.lower.value if cell.exact is None else cell.exact.value),
         "p1": number(cell.p1),
         "p0": number(cell.p0),
         "trials": None if counts is None else {"seed": result.seed, "draws": counts.n1, "x": counts.x, "y": counts.y},
@@ -186,8 +187,10 @@ def replay(witness: Mapping[str, Any], *, auditee: Auditee | None = None, group:
             raise InvalidInput("the data are not those the witness was made from: their SHA-256 differs")
         change = change_from_json(witness["change"], place.pairs.pool)
         event = np.isin(subject.labels, witness["event"])
-        query, flip, trials = int(witness["query"]), witness["direction"] == DIRECTIONS[1], witness["trials"]
+        query, flip, trials = witness["query"], DIRECTIONS.index(witness["direction"]) == 1, witness["trials"]
         recorded = float(witness["loss"])
+        require(0 <= query < len(place.queries), "query", query, f"in 0..{len(place.queries) - 1}")
+        require(event.sum() == len(witness["event"]) > 0, "event", witness["event"], f"labels out of {subject.labels}")
     except (KeyError, TypeError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise
@@ -200,8 +203,7 @@ def replay(witness: Mapping[str, Any], *, auditee: Auditee | None = None, group:
         if trials is None:
             sides = [_law(subject, each, place, where)[query] for each, where in ((state, "S"), (neighbour, "S'"))]
             one, other = sides[::-1] if flip else sides
-            loss = privacy_loss(one, other, claim.delta, 0.0)
-            value = float(loss.epsilon)
+            value = _loss_at(event, one, other, claim.delta)
             same = value == recorded or abs(value - recorded) <= TOLERANCE
             words = f"loss {value:.12g}, recorded {recorded:.12g}"
             return Replay(
@@ -260,7 +262,15 @@ def _group(witness: Mapping[str, Any]) -> Group:
     )
 
 
-def _law(subject: Auditee, state: Any, place: Group, where: str) -> Any:
+def _loss_at(event: NDArray[np.bool_], one: NDArray[np.float64], other: NDArray[np.float64], delta: float) -> float:
+    """Loss of one event: that of the law of two answers, 'in the event' and 'not', in which only the first is looked at."""
+    log_p, log_q = logsumexp(one[event]), logsumexp(other[event])
+    with np.errstate(divide="ignore"):
+        excess = log_p if delta == 0 else np.log(max(np.exp(log_p) - delta, 0.0))
+    return float(max(0.0, excess - log_q)) if excess > -np.inf else 0.0
+
+
+def _law(subject: Auditee, state: Any, place: Group, where: str) -> NDArray[np.float64]:
     law: FiniteLaw | None = subject.law(state, place.queries, where)
     if law is None:
         raise InvalidInput(f"{subject.name} has no exact law any more for the data of this witness")

@@ -87,6 +87,8 @@ class Teacher:
                 raise ValueError(
                     f"the learner's predict returned {answers!r}; expected a label 0 or 1 for each of {len(queries)} queries"
                 )
+            if queries.flags.writeable:  # somebody may change them in place and ask again
+                return answers.astype(np.int64)
             self._queries, self._answers = queries, answers.astype(np.int64)
         return self._answers
 

@@ -33,7 +33,7 @@ from scipy.special import expit
 
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
-from dpassay.errors import require
+from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.soft_majority import check_binary
@@ -83,7 +83,7 @@ class ProjectedWalk:
     ties: Literal["sum", "index"] = "sum"
 
     def __post_init__(self) -> None:
-        require(0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
         require(isinstance(self.T, int) and self.T >= 1, "T", self.T, "an integer >= 1")
         require(isinstance(self.feature, int) and self.feature >= 0, "feature", self.feature, "an integer >= 0")
         require(self.ties in ("sum", "index"), "ties", self.ties, "'sum' or 'index'")

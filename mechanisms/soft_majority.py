@@ -19,7 +19,7 @@ from scipy.special import expit
 
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
-from dpassay.errors import InvalidInput, require
+from dpassay.errors import InvalidInput, is_real, require
 from dpassay.laws import FiniteLaw, bernoulli_law, mixture_law
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.learners import BlockLearner, Teacher
@@ -68,7 +68,7 @@ class SoftMajority:
     block_learner: BlockLearner = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
         require(isinstance(self.r, int) and self.r >= 1, "r", self.r, "an integer >= 1")
         require(self.partition in ("fixed", "fresh"), "partition", self.partition, "'fixed' or 'fresh'")
         object.__setattr__(self, "block_learner", BlockLearner(self.learner))

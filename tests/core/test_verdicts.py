@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.bounds import Bound, Counts, Estimate
+from dpassay.bounds import Bound, Computed, Counts, Estimate
 from dpassay.claims import DP
 from dpassay.evidence import Cell, Evidence, Fit, Mode
 from dpassay.verdicts import FIT_ALARM, decide
@@ -20,9 +20,12 @@ CLAIM = DP(epsilon=1.0)
 def evidence(mode: Mode, lower: float, upper: float, detectable: float = 1.2, error: float = 0.0, **more: Any) -> Evidence:
     """Evidence with these bounds."""
     counts = Counts(x=30, n1=40, y=10, n0=40) if mode == "monte-carlo" else None
-    low = Bound(value=lower, alpha=0.01, method="test", counts=counts, error=error)
-    high = Bound(value=upper, alpha=0.01, method="test", error=error)
-    cell = Cell(group=0, pair=0, query=0, direction="S to S'", event=(1,), p1=0.75, p0=0.25, lower=low, upper=high)
+    low = Bound(value=lower, alpha=0.01, method="test", counts=counts)
+    high = Bound(value=upper, alpha=0.01, method="test")
+    exact = None if mode == "monte-carlo" else Computed(value=lower + error, error=error)
+    cell = Cell(
+        group=0, pair=0, query=0, direction="S to S'", event=(1,), p1=0.75, p0=0.25, lower=low, upper=high, exact=exact
+    )  # fmt: skip
     return Evidence(
         mode=mode, lower=low, upper=high, cells=(cell,), worst=cell, groups=(flip_group(),), detectable=detectable,
         trials=0, alpha=0.01, searched={}, **more,
