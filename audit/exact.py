@@ -14,7 +14,7 @@ from dpassay.claims import Claim
 from dpassay.evidence import AnySize, Cell, Evidence, Fit, event_labels
 from dpassay.laws import FiniteLaw
 from dpassay.loss import Loss, privacy_loss
-from dpassay.plan import DIRECTIONS, Group, Progress
+from dpassay.plan import DIRECTIONS, Group, Progress, searched
 from dpassay.trials import draw
 
 FIT_DRAWS = 2000
@@ -166,14 +166,6 @@ def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.f
     tails = np.minimum(binom.cdf(counts, n, p), binom.sf(counts - 1, n, p))
     p_values: NDArray[np.float64] = np.minimum(1.0, 2 * tails)
     return p_values
-
-
-def searched(groups: tuple[Group, ...]) -> dict[str, object]:
-    """What was looked at, for the record."""
-    pairs = sum(len(group.pairs) for group in groups)
-    cells = sum(2 * len(group.pairs) * len(group.queries) for group in groups)
-    how = [group.pairs.how if group.kind == "data" else f"own worst case: {group.reason}" for group in groups]
-    return {"pairs": pairs, "queries": sum(len(group.queries) for group in groups), "cells": cells, "how": how}
 
 
 def _cell(auditee: Auditee, law: Laws, loss: Loss, place: tuple[int, int, int, int]) -> Cell:

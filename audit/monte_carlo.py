@@ -13,8 +13,7 @@ from dpassay.auditee import Auditee
 from dpassay.bounds import CLOPPER_PEARSON, Bound, Counts, loss_lower, loss_upper, ranking_bound
 from dpassay.claims import Claim
 from dpassay.evidence import Cell, Evidence, event_labels
-from dpassay.exact import searched
-from dpassay.plan import DIRECTIONS, Group, Progress
+from dpassay.plan import DIRECTIONS, Group, Progress, searched
 from dpassay.power import detectable
 from dpassay.trials import draw
 

@@ -52,3 +52,11 @@ def groups_for(auditee: Auditee, data: Group | None) -> tuple[Group, ...]:
     """Return the user's pairs, if any, followed by the mechanism's own worst cases."""
     own = tuple(Group(pairs=case.pairs, queries=case.queries, kind="own", reason=case.reason) for case in auditee.worst_cases())
     return own if data is None else (data, *own)
+
+
+def searched(groups: tuple[Group, ...]) -> dict[str, object]:
+    """What was looked at, for the record."""
+    pairs = sum(len(group.pairs) for group in groups)
+    cells = sum(2 * len(group.pairs) * len(group.queries) for group in groups)
+    how = [group.pairs.how if group.kind == "data" else f"own worst case: {group.reason}" for group in groups]
+    return {"pairs": pairs, "queries": sum(len(group.queries) for group in groups), "cells": cells, "how": how}
