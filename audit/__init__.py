@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dpassay.errors import InvalidInput as InvalidInput
     from dpassay.exhaustive import Domain as Domain
     from dpassay.laws import FiniteLaw as FiniteLaw
+    from dpassay.laws import bernoulli_law as bernoulli_law
     from dpassay.pairs import Pairs as Pairs
     from dpassay.pairs import replace_one as replace_one
 
@@ -27,6 +28,7 @@ _WHERE = {
     "Labelled": "data",
     "Pairs": "pairs",
     "audit": "assay",
+    "bernoulli_law": "laws",
     "replace_one": "pairs",
 }
 

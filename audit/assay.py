@@ -13,12 +13,12 @@ from threadpoolctl import threadpool_limits
 from dpassay.auditee import Auditee
 from dpassay.claims import Claim
 from dpassay.data import points
-from dpassay.errors import AuditeeError, InvalidInput, require
+from dpassay.errors import AuditeeError, InvalidInput, is_count, is_real, require
 from dpassay.evidence import Evidence, Mode
-from dpassay.exact import exact_evidence, goodness_of_fit, group_laws
+from dpassay.exact import Laws, exact_evidence, goodness_of_fit, group_laws
 from dpassay.exhaustive import Domain, domain_laws, exhaustive_evidence
 from dpassay.mechanism import FunctionMechanism, HasLaw, HasWorstCases, Mechanism
-from dpassay.monte_carlo import Budget, monte_carlo_evidence
+from dpassay.monte_carlo import Budget, monte_carlo_evidence, screen
 from dpassay.pairs import Pairs
 from dpassay.plan import Group, Progress, groups_for, silent
 from dpassay.result import Result
@@ -59,12 +59,15 @@ class Settings:
     def __post_init__(self) -> None:
         modes = ("auto", "exact", "exhaustive", "monte-carlo")
         require(self.mode in modes, "mode", self.mode, f"one of {', '.join(modes)}")
-        require(isinstance(self.seed, int) and self.seed >= 0, "seed", self.seed, "an integer >= 0")
-        require(0 < self.confidence < 1, "confidence", self.confidence, "a number in (0, 1)")
-        require(isinstance(self.budget, int) and self.budget >= 100, "budget", self.budget, "an integer >= 100")
-        require(self.detect is None or 0 < self.detect < np.inf, "detect", self.detect, "a number > 0")
-        if self.mode == "exhaustive" and self.domain is None:
-            raise InvalidInput("mode 'exhaustive': needs a domain to enumerate, --n and --domain")
+        require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
+        require(is_real(self.confidence) and 0 < self.confidence < 1, "confidence", self.confidence, "a number in (0, 1)")
+        require(is_count(self.budget, 100), "budget", self.budget, "an integer >= 100")
+        known = self.detect is None or (is_real(self.detect) and 0 < self.detect < np.inf)
+        require(known, "detect", self.detect, "a number > 0")
+        if (self.mode == "exhaustive") != (self.domain is not None):
+            raise InvalidInput(
+                "mode 'exhaustive' and a domain to enumerate (--n and --domain) go together: one of them is missing"
+            )
 
 
 def check(auditees: Sequence[Auditee], data: Group | None, settings: Settings) -> None:
@@ -126,7 +129,7 @@ def audit(
     claim: Claim | None = None,
     pairs: Pairs | None = None,
     queries: ArrayLike | None = None,
-    labels: tuple[int, ...] = (0, 1),
+    labels: tuple[int, ...] | None = None,
     mode: Literal["auto", "exact", "exhaustive", "monte-carlo"] = "auto",
     seed: int = 0,
     confidence: float = 0.999,
@@ -147,8 +150,8 @@ def audit(
         Neighbouring datasets, from `replace_one` say; the mechanism's own worst cases come on top.
     queries : array (q, d), optional
         Points at which predictions are asked; goes with `pairs`.
-    labels : tuple of int
-        What a function may answer.
+    labels : tuple of int, optional
+        What a function may answer; 0 and 1 by default.
     mode, seed, confidence, budget, detect, domain
         See `Settings`.
 
@@ -161,15 +164,28 @@ def audit(
     InvalidInput
         If an argument is out of range, or there is nothing to audit.
     """
+    if isinstance(mechanism, type):
+        raise InvalidInput(f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with its parameters")
     if hasattr(mechanism, "sample"):
+        if labels is not None:
+            raise InvalidInput("labels: go with a function; a mechanism names its own")
         subject: Mechanism = mechanism  # type: ignore[assignment]
     elif claim is None:
         raise InvalidInput("claim is missing: a function promises nothing by itself, say claim=DP(epsilon=...)")
     else:
-        subject = FunctionMechanism(function=mechanism, claims=(claim,), labels=labels)
+        subject = FunctionMechanism(function=mechanism, claims=(claim,), labels=labels or (0, 1))
     name, target = _address(mechanism)
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(subject)
-    auditee = Auditee(name=name, target=target, parameters=parameters, mechanism=subject, claims=(claim or subject.claims[0],))
+    auditee = Auditee(
+        name=name,
+        target=target,
+        parameters=parameters,
+        mechanism=subject,
+        claims=subject.claims[:1] if claim is None else (claim,),
+    )
+    require(pairs is None or isinstance(pairs, Pairs), "pairs", pairs, "Pairs, from replace_one say")
+    if pairs is not None and mode == "exhaustive":
+        raise InvalidInput("pairs: go with the other modes; 'exhaustive' enumerates its own")
     if (pairs is None) != (queries is None):
         raise InvalidInput("pairs and queries go together: one of them is missing")
     group = None
@@ -183,19 +199,51 @@ def _measure(auditee: Auditee, data: Group | None, settings: Settings, share: fl
     if settings.mode == "exhaustive" and settings.domain is not None:
         domain = settings.domain
         log_p, error = domain_laws(auditee, domain, progress)
-        return "exhaustive", lambda claim: exhaustive_evidence(auditee, claim, domain, log_p, error)
+        own = groups_for(auditee, None)
+        own_laws = _all_laws(auditee, own, progress)
+
+        def hold(claim: Claim) -> Evidence:
+            """Hold the domain against the claim, and the mechanism's own worst case where only that one breaks it."""
+            found = exhaustive_evidence(auditee, claim, domain, log_p, error)
+            if not own_laws or found.lower.value > claim.epsilon:
+                return found
+            beyond = exact_evidence(auditee, claim, own, own_laws, None)
+            return found.joined_by(beyond) if beyond.lower.value > claim.epsilon else found
+
+        return "exhaustive", hold
     groups = groups_for(auditee, data)
     if not groups:
         raise AuditeeError("no pairs to audit: it was given none, and its method pairs returned none")
     if settings.mode != "monte-carlo":
-        laws = tuple(law for group in groups if (law := group_laws(auditee, group, progress)) is not None)
-        if len(laws) == len(groups):
+        laws = _all_laws(auditee, groups, progress)
+        if laws:
             fit = goodness_of_fit(auditee, groups[0], settings.seed)
+            _unchanged(groups)
             return "exact", lambda claim: exact_evidence(auditee, claim, groups, laws, fit)
         if settings.mode == "exact":
             raise AuditeeError("it has no exact law for these data; use mode monte-carlo")
     budget = Budget(draws=settings.budget, alpha=share, seed=settings.seed)
-    return "monte-carlo", lambda claim: monte_carlo_evidence(auditee, claim, groups, budget, progress)
+    screened = screen(auditee, groups, budget, progress)
+    _unchanged(groups)
+    return "monte-carlo", lambda claim: monte_carlo_evidence(auditee, claim, groups, screened, budget, progress)
+
+
+def _all_laws(auditee: Auditee, groups: tuple[Group, ...], progress: Progress) -> tuple[Laws, ...]:
+    """Return the laws of every group, or nothing if one of them has none."""
+    found = []
+    for group in groups:
+        laws = group_laws(auditee, group, progress)
+        if laws is None:
+            return ()
+        found.append(laws)
+    return tuple(found)
+
+
+def _unchanged(groups: tuple[Group, ...]) -> None:
+    """Raise `AuditeeError` if the mechanism has written into a dataset that it was lent."""
+    for group in groups:
+        if group.pairs.base.digest != group.digest:
+            raise AuditeeError("it changed the dataset that it was given; a mechanism must leave its inputs as they are")
 
 
 def _result(
@@ -209,7 +257,7 @@ def _result(
         detect = 1.5 * claim.epsilon if settings.detect is None else settings.detect
         judgement = decide(claim, evidence, detect)
     except AuditeeError as error:
-        judgement = Verdict(word="error", reason=str(error))
+        judgement = Verdict(word="error", reason=error.cause, detail=error.detail)
     stem = ".".join([auditee.name, claim.status, *([mode] if mode else [])])
     unique = next(name for k in range(1, len(taken) + 2) if (name := stem if k == 1 else f"{stem}.{k}") not in taken)
     taken.add(unique)
@@ -235,6 +283,6 @@ def _address(mechanism: Any) -> tuple[str, str | None]:
     function = not hasattr(mechanism, "sample")
     thing = mechanism if function and hasattr(mechanism, "__qualname__") else type(mechanism)
     name = f"{thing.__module__}:{thing.__qualname__}"
-    importable = thing.__module__ != "__main__" and "." not in thing.__qualname__
+    importable = thing.__module__ != "__main__" and thing.__qualname__.isidentifier()
     rebuilt = thing is mechanism or (not function and can_be_rebuilt(mechanism))
     return name, name if importable and rebuilt else None

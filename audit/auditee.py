@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim
-from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.errors import AuditeeError, InvalidInput, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import (
     HasCheck,
@@ -55,8 +55,10 @@ class Auditee:
 
     def __post_init__(self) -> None:
         labels = tuple(self.mechanism.labels) if isinstance(self.mechanism, HasLabels) else (0, 1)
-        if len(set(labels)) < 2:
-            raise InvalidInput(f"labels = {labels}: must be at least two different labels")
+        require(len(labels) >= 2 and len(set(labels)) == len(labels), "labels", labels, "at least two labels, all different")
+        require(isinstance(self.claims, tuple) and len(self.claims) > 0, "claims", self.claims, "a tuple of at least one claim")
+        for claim in self.claims:
+            require(isinstance(claim, Claim), "claim", claim, "a DP(...)")
         object.__setattr__(self, "labels", labels)
 
     def check(self, data: Any) -> None:
@@ -87,6 +89,8 @@ class Auditee:
             return None
         distribution = self.mechanism.distribution
         law = self._guard("distribution", where, lambda: distribution(state, queries))
+        if law is not None and not isinstance(law, FiniteLaw):
+            raise AuditeeError(f"distribution on {where} returned {type(law).__name__}; expected a FiniteLaw, or None")
         expected = (len(queries), len(self.labels))
         if law is not None and law.log_p.shape != expected:
             raise AuditeeError(f"distribution on {where} has shape {law.log_p.shape}; expected (queries, labels) = {expected}")
@@ -94,10 +98,12 @@ class Auditee:
 
     def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator, where: str) -> NDArray[Any]:
         """Return `size` trials as labels, shape (size, q), each of them one of `labels`."""
-        draws = np.asarray(self._guard("sample", where, lambda: self.mechanism.sample(state, queries, size, rng)))
+        draws = self._guard("sample", where, lambda: np.asarray(self.mechanism.sample(state, queries, size, rng)))
         expected = (size, len(queries))
         if draws.shape != expected:
             raise AuditeeError(f"sample on {where} returned shape {draws.shape}; expected (size, queries) = {expected}")
+        if draws.dtype.kind not in "biuf":
+            raise AuditeeError(f"sample on {where} returned an array of {draws.dtype}; expected labels out of {self.labels}")
         known = np.isin(draws, self.labels)
         if not known.all():
             trial, query = np.argwhere(~known)[0]
@@ -109,7 +115,10 @@ class Auditee:
         """Return the pairs that the mechanism itself names."""
         if not isinstance(self.mechanism, HasWorstCases):
             return ()
-        return self._guard("pairs", "its own worst cases", self.mechanism.pairs)
+        cases = self._guard("pairs", "its own worst cases", self.mechanism.pairs)
+        if not (isinstance(cases, (tuple, list)) and all(isinstance(case, WorstCase) for case in cases)):
+            raise AuditeeError(f"pairs returned {type(cases).__name__}; expected a tuple of WorstCase")
+        return tuple(cases)
 
     def reachable(self) -> Reachable | None:
         """Return the reachable states, where the mechanism knows them."""
@@ -122,7 +131,6 @@ class Auditee:
             return call()
         except AuditeeError:
             raise
-        except Exception as error:
-            text = str(error).strip().splitlines()
-            cause = f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
-            raise AuditeeError(f"{method} on {where} raised {cause}") from error
+        except (Exception, SystemExit) as error:
+            text = " ".join(str(error).split())
+            raise AuditeeError(f"{method} on {where} raised {type(error).__name__}", text) from error

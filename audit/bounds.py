@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainccinv, betaincinv
 
 EXACT_LAW = "exact law"
-CLOPPER_PEARSON = "Clopper-Pearson, Bonferroni over the two sides"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,3 +160,11 @@ def loss_upper(x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, delta: float, al
     excess = p1 - delta
     with np.errstate(divide="ignore"):
         return np.maximum(0.0, np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - np.log(p0), 0.0))
+
+
+def plug_in(counts: Counts, delta: float) -> Estimate:
+    """Loss of the event if the observed frequencies were the probabilities: an estimate, biased upwards by every choice made."""
+    p1, p0 = counts.x / counts.n1, counts.y / counts.n0
+    with np.errstate(divide="ignore"):
+        value = float(max(0.0, np.log(p1 - delta) - np.log(p0))) if p1 > delta else 0.0
+    return Estimate(value=value, method="plug-in")

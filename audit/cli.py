@@ -79,6 +79,7 @@ def parser() -> argparse.ArgumentParser:
         "exit codes: 0 reproduced, 1 reproduced and the claim is refuted, 3 not reproduced",
     )
     replay.add_argument("witness", metavar="WITNESS", help="a file of the folder witnesses/ that run --out writes")
+    replay.add_argument("--data", metavar="FILE", help="where the CSV file of the witness lies now (default: where it lay)")
     report = commands.add_parser(
         "report",
         help="reports from a record",
@@ -164,6 +165,15 @@ def _run(commands: Any) -> None:
     out.add_argument("--allow-inconclusive", action="store_true", help="exit 0 instead of 4")
 
 
+def parse(words: list[str]) -> argparse.Namespace:
+    """Read the words of a command line; an option that does not exist is refused."""
+    arguments, unknown = parser().parse_known_args(words)
+    if unknown:
+        place = f"dpassay {arguments.command} --help" if arguments.command else "dpassay --help"
+        raise InvalidInput(f"{unknown[0]}: no such option or argument (see {place})")
+    return arguments
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -179,10 +189,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        arguments, unknown = parser().parse_known_args(words)
-        if unknown:
-            place = f"dpassay {arguments.command} --help" if arguments.command else "dpassay --help"
-            raise InvalidInput(f"{unknown[0]}: no such option or argument (see {place})")
+        arguments = parse(words)
         if arguments.version:
             from dpassay import __version__
 
@@ -197,9 +204,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except DpassayError as error:
         sys.stderr.write(f"dpassay: error: {' '.join(str(error).split())}\n")
         return 2 if isinstance(error, InvalidInput) else 3
-    except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone; that is no error of ours
-        return 0
     except KeyboardInterrupt:
         sys.stderr.write("dpassay: interrupted\n")
         return 130
+    except Exception as error:  # noqa: BLE001  (exit 1 means 'refuted': no bug of ours may leave with it)
+        text = " ".join(str(error).split())
+        sys.stderr.write(
+            f"dpassay: error: {type(error).__name__}: {text} (a bug of dpassay, or a file or terminal that failed)\n"
+        )
+        return 3

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
+import os
 import platform
 import shlex
 import subprocess
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from dpassay.assay import Settings, assay, check
 from dpassay.catalogue import CATALOGUE
 from dpassay.claims import DP, Claim
-from dpassay.data import load, split
+from dpassay.data import BUILT_IN, load, split
 from dpassay.documents import dumps, witness_file, writable, write_text
 from dpassay.errors import InvalidInput
 from dpassay.exhaustive import Domain
@@ -28,7 +30,7 @@ from dpassay.plan import Group, Progress, silent
 from dpassay.record import cells_csv, make_record, read_record
 from dpassay.result import Result
 from dpassay.targets import accepts, resolve
-from dpassay.witness import make_witness, read_witness, replay
+from dpassay.witness import is_witness, make_witness, read_witness, replay
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +76,8 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
             for result in assay(auditees, data, settings, progress):
                 results.append(result)
                 if result.verdict == "error" and not arguments.quiet:
-                    sys.stderr.write(f"dpassay: {result.id}: error: {result.judgement.reason}\n")
+                    cause = ": ".join(filter(None, (result.judgement.reason, result.judgement.detail)))
+                    sys.stderr.write(f"dpassay: {result.id}: error: {cause}\n")
     except KeyboardInterrupt:
         complete = False
     except InvalidInput:
@@ -98,10 +101,12 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
     if directory is not None:
         reports.write(record, list(reports.FORMATS), directory)
         _write_sidecars(directory, results, time.time() - started)
-    if arguments.json:
-        sys.stdout.write(dumps(record))
-    else:
-        print_summary(record, _console())
+    with _readers_may_leave():
+        if arguments.json:
+            sys.stdout.write(dumps(record))
+        else:
+            print_summary(record, _console())
+        sys.stdout.flush()
     if directory is not None and not arguments.quiet:
         sys.stderr.write(f"report: {directory / 'index.html'}\n")
     return _exit_code(results, allow_inconclusive=arguments.allow_inconclusive) if complete else INTERRUPTED
@@ -138,7 +143,7 @@ def explain_command(arguments: argparse.Namespace, words: list[str]) -> int:  # 
 def replay_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001
     """Run one witness again."""
     witness = read_witness(Path(arguments.witness))
-    found = replay(witness)
+    found = replay(witness, file=arguments.data)
     outcome = "reproduced" if found.reproduced else "NOT reproduced"
     claim = witness["claim"]
     judged = f"the claim of {claim['epsilon']:g} is {'refuted' if found.refuted else 'not refuted'} here"
@@ -230,9 +235,9 @@ def _assignment(text: str, option: str) -> tuple[str, str]:
 
 def _data(arguments: argparse.Namespace) -> Group:
     profile = PROFILES[arguments.profile]
-    if arguments.target is not None and arguments.data is None:
+    if arguments.target is not None and arguments.data in (None, BUILT_IN):
         raise InvalidInput(f"--target = '{arguments.target}': goes with --data FILE")
-    table = load(arguments.data or "breast-cancer", arguments.target)
+    table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.target)
     labels = table.source["labels"]
     if len(labels) != 2:
         raise InvalidInput(f"--target = '{arguments.target}': has {len(labels)} labels ({', '.join(labels[:5])}); must have two")
@@ -288,9 +293,9 @@ def _write_sidecars(directory: Path, results: list[Result], seconds: float) -> N
             path = directory / witness_file(result.id)
             write_text(path, dumps(witness))
             written.add(path)
-    for stale in (directory / "witnesses").glob("*.json"):
-        if stale not in written:
-            stale.unlink()
+    for path in (directory / "witnesses").glob("*.json"):
+        if path not in written and is_witness(path):
+            path.unlink()  # of an earlier run into this folder
 
 
 def _exit_code(results: Iterable[Result], *, allow_inconclusive: bool) -> int:
@@ -314,7 +319,18 @@ def _entry(auditee: Auditee) -> dict[str, Any]:
 def _console() -> Any:
     from rich.console import Console
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # an ASCII terminal loses a symbol, not the report
     return Console()
+
+
+@contextmanager
+def _readers_may_leave() -> Iterator[None]:
+    """Go on when whoever reads our output has gone (`| head`): the exit code still tells what was found."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager

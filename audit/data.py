@@ -109,6 +109,10 @@ class Table:
     source: dict[str, Any]
 
 
+BUILT_IN = "breast-cancer"
+"""Name of the data set that comes along, with scikit-learn."""
+
+
 def load(source: str, target: str | None = None) -> Table:
     """Load scikit-learn's breast cancer set (`breast-cancer`), or a CSV file with a header line.
 
@@ -129,11 +133,11 @@ def load(source: str, target: str | None = None) -> Table:
     InvalidInput
         If the file or the column is missing, a value is missing or infinite, or nothing is left to learn from.
     """
-    if source == "breast-cancer":
+    if source == BUILT_IN:
         from sklearn.datasets import load_breast_cancer
 
         X, y = load_breast_cancer(return_X_y=True)
-        return _table(Labelled(X, y), kind="builtin", name=source, target="diagnosis", labels=["malignant", "benign"])
+        return _table(Labelled(X, y), kind="builtin", name=source, target=None, labels=["malignant", "benign"])
     return _load_csv(Path(source), target)
 
 
@@ -142,9 +146,12 @@ def _load_csv(path: Path, target: str | None) -> Table:
     if target is None:
         raise InvalidInput("--target is missing: must name the column of --data that holds the label")
     try:
-        frame = pd.read_csv(path, skipinitialspace=True)
+        header = pd.read_csv(path, skipinitialspace=True, header=None, nrows=1, dtype=str).iloc[0].tolist()
+        frame = pd.read_csv(path, skipinitialspace=True, index_col=False, on_bad_lines="error")
     except (ValueError, UnicodeDecodeError) as error:
         raise InvalidInput(f"--data = '{path}': cannot be read as CSV ({str(error).splitlines()[0]})") from None
+    if len(set(header)) < len(header):
+        raise InvalidInput(f"--data = '{path}': two columns have one name; the header must have different ones")
     if target not in frame.columns:
         raise InvalidInput(f"--target = '{target}': no such column in '{path}'; it has {', '.join(map(str, frame.columns))}")
     features = frame.drop(columns=[target])
@@ -215,7 +222,7 @@ def split(table: Table, *, train: int, queries: int, seed: int) -> Split:
     require(queries >= 1, "--queries", queries, "an integer >= 1")
     require(n >= 3, "--data", f"{n} records", "at least 3 records: one to train on, one to replace it, one to query")
     queries = min(queries, max(1, n // 10))
-    train = min(train, max(1, 7 * n // 10))
+    train = min(train, max(1, 7 * n // 10), n - queries - 1)
     order = stream(seed, "split", table.source["sha256"]).permutation(n)
     asked, trained, pool = order[:queries], order[queries : queries + train], order[queries + train :][:train]
     sizes = {"seed": seed, "train": train, "pool": len(pool), "queries": queries}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 
@@ -14,12 +15,30 @@ class InvalidInput(DpassayError, ValueError):
 
 
 class AuditeeError(DpassayError, RuntimeError):
-    """The mechanism failed while it was audited (exit code 3): its result is `error`, the rest of the run goes on."""
+    """The mechanism failed while it was audited (exit code 3): its result is `error`, the rest of the run goes on.
+
+    Parameters
+    ----------
+    cause : str
+        What happened and where. It goes into the record.
+    detail : str
+        What the mechanism itself said. It may quote data, so it is shown but never recorded.
+    """
+
+    def __init__(self, cause: str, detail: str = "") -> None:
+        super().__init__(f"{cause}: {detail}" if detail else cause)
+        self.cause = cause
+        self.detail = detail
 
 
 def is_real(value: object) -> bool:
-    """Whether a value is a plain real number (and no truth value)."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    """Whether a value is a real number, NumPy's included (and no truth value)."""
+    return not isinstance(value, bool) and isinstance(value, Real)
+
+
+def is_count(value: object, least: int = 1) -> bool:
+    """Whether a value is an integer, NumPy's included, and at least `least`."""
+    return not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
 
 
 def require(condition: bool, argument: str, value: Any, allowed: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.bounds import Bound, Computed
+from dpassay.bounds import Bound, Computed, Estimate
 from dpassay.plan import Group
 
 Mode = Literal["exact", "exhaustive", "monte-carlo"]
@@ -33,6 +33,8 @@ class Cell:
         (upper).
     exact : Computed or None
         The loss itself, where it was computed.
+    estimate : Estimate or None
+        Its plug-in value, where it was sampled; decides nothing.
     """
 
     group: int
@@ -45,6 +47,7 @@ class Cell:
     lower: Bound
     upper: Bound
     exact: Computed | None = None
+    estimate: Estimate | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +97,8 @@ class Evidence:
     ----------
     mode : {"exact", "exhaustive", "monte-carlo"}
     lower, upper : Bound
-        On the largest loss of the audited cells.
+        On the largest loss: `lower` over all audited cells, `upper` over those that were certified (all of them where the
+        law is known; where it was sampled, the finalist of each query).
     cells : tuple of Cell
         The worst cell of every query point, in the order of groups and queries.
     worst : Cell
@@ -102,7 +106,8 @@ class Evidence:
     groups : tuple of Group
         What the numbers in the cells point into.
     detectable : float
-        Smallest true loss at the audited cells that would have been refuted with probability 0.9, in nats.
+        Smallest true loss at a certified cell that would have been refuted with probability 0.9, in nats. A sampled audit
+        certifies the pair of each query that its screening ranked first; this does not say how often that is the leaking one.
     trials : int
         Runs of the mechanism, screening included; 0 where the law was computed.
     alpha : float
@@ -131,6 +136,20 @@ class Evidence:
     any_size: AnySize | None = None
     fit: Fit | None = None
     table: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    def joined_by(self, worse: Evidence) -> Evidence:
+        """Return this evidence with the cells of another, which holds the worst one."""
+        offset = len(self.groups)
+        moved = {cell: replace(cell, group=cell.group + offset) for cell in worse.cells}
+        return replace(
+            self,
+            lower=worse.lower,
+            upper=worse.upper,
+            cells=(*self.cells, *moved.values()),
+            worst=moved[worse.worst],
+            groups=(*self.groups, *worse.groups),
+            searched=self.searched | {"how": [*self.searched["how"], *worse.searched["how"]]},
+        )
 
 
 def event_labels(event: NDArray[np.bool_], labels: tuple[int, ...]) -> tuple[int, ...]:

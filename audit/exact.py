@@ -85,9 +85,10 @@ def exact_evidence(
     columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in ("group", "pair", "query", "direction", "loss")}
     for g, law in enumerate(laws):
         loss = both_directions(law, claim.delta)
+        certain = loss.certain
         pairs, queries = loss.epsilon.shape[1:]
         for query in range(queries):
-            direction, pair = np.unravel_index(np.argmax(loss.epsilon[:, :, query]), (2, pairs))
+            direction, pair = np.unravel_index(np.argmax(certain[:, :, query]), (2, pairs))
             cells.append(_cell(auditee, law, loss, (g, int(direction), int(pair), query)))
         for name, column in zip(("direction", "pair", "query"), np.indices(loss.epsilon.shape), strict=True):
             columns[name].append(column.ravel())
@@ -131,7 +132,7 @@ def any_size(auditee: Auditee, claim: Claim) -> AnySize | None:
         claim.delta,
         reachable.law.error,
     )
-    worst = int(np.argmax(loss.epsilon))
+    worst = int(np.argmax(loss.certain))
     first, second = np.concatenate([one, other])[worst], np.concatenate([other, one])[worst]
     return AnySize(
         loss=float(loss.epsilon[worst]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from dpassay.auditee import Auditee
 from dpassay.bounds import EXACT_LAW, Bound, Computed
 from dpassay.claims import Claim
 from dpassay.data import Labelled, points
-from dpassay.errors import AuditeeError, require
+from dpassay.errors import AuditeeError, is_count, require
 from dpassay.evidence import Cell, Evidence, event_labels
 from dpassay.exact import any_size
 from dpassay.loss import privacy_loss
@@ -43,14 +44,13 @@ class Domain:
     points: int
 
     def __post_init__(self) -> None:
-        require(self.n >= 1, "--n", self.n, "an integer >= 1")
-        require(self.points >= 1, "--domain", self.points, "an integer >= 1")
-        size = (2 * self.points) ** self.n
+        require(is_count(self.n), "--n", self.n, "an integer >= 1")
+        require(is_count(self.points), "--domain", self.points, "an integer >= 1")
         require(
-            size <= MAX_DATASETS,
+            self.n * math.log(2 * self.points) <= math.log(MAX_DATASETS) + 1e-9,
             "--n, --domain",
             (self.n, self.points),
-            f"small enough for {MAX_DATASETS:,} datasets, not {size:,}",
+            f"small enough for at most {MAX_DATASETS:,} datasets, (2 points)^n of them",
         )
 
     def __str__(self) -> str:
@@ -98,44 +98,26 @@ def domain_laws(auditee: Auditee, domain: Domain, progress: Progress) -> tuple[N
 def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, log_p: NDArray[np.float64], law_error: float) -> Evidence:
     """Find the true worst case of a domain, per query point and over all.
 
-    Every ordered pair of neighbours differs along one axis of the table, so each pair of slices of each axis is compared
-    once and both directions are covered.
-    """
-    axes, record_numbers = domain.n, range(len(domain.records))
-    worst: list[tuple[float, float, int, int, int, int] | None] = [None] * domain.points
-    highest = 0.0
-    for axis, a, b in itertools.product(range(axes), record_numbers, record_numbers):
-        if a == b:
-            continue
-        loss = privacy_loss(np.take(log_p, a, axis=axis), np.take(log_p, b, axis=axis), claim.delta, law_error)
-        highest = max(highest, float(np.max(loss.epsilon + loss.error)))
-        rest = loss.epsilon.reshape(-1, domain.points)
-        for query, place in enumerate(rest.argmax(axis=0)):
-            value = float(rest[place, query])
-            best = worst[query]
-            if best is None or value > best[0]:
-                worst[query] = (
-                    value,
-                    float(loss.error.reshape(-1, domain.points)[place, query]),
-                    axis,
-                    a,
-                    b,
-                    int(place),
-                )
+    Parameters
+    ----------
+    auditee, claim
+        What is audited, and against what.
+    domain, log_p, law_error
+        The domain and its laws, from `domain_laws`.
 
+    Returns
+    -------
+    Evidence
+        With one group, of one pair, for every query: its worst.
+    """
+    found, highest = _search(log_p, claim.delta, law_error)
     groups, cells = [], []
-    for query, found in enumerate(worst):
-        assert found is not None  # a domain has at least two records
-        value, error, axis, a, b, place = found
-        others = [int(k) for k in np.unravel_index(place, (len(record_numbers),) * (axes - 1))] if axes > 1 else []
-        choice = (*others[:axis], a, *others[axis:])
-        other = (*choice[:axis], b, *choice[axis + 1 :])
-        x, y = domain.records[b]
-        pair = Pairs(base=domain.dataset(choice), changes=(Replace(axis, np.array([float(x)]), y),), how=str(domain))
+    for query, worst in enumerate(found):
+        x, y = domain.records[worst.other[worst.axis]]
+        pair = Pairs(base=domain.dataset(worst.choice), changes=(Replace(worst.axis, np.array([float(x)]), y),), how=str(domain))
         groups.append(Group(pairs=pair, queries=domain.queries[query : query + 1], kind="domain", reason="enumeration"))
-        row, row0 = log_p[choice][query], log_p[other][query]
+        row, row0 = log_p[worst.choice][query], log_p[worst.other][query]
         event = privacy_loss(row, row0, claim.delta).event
-        exact = Computed(value=value, error=error)
         cells.append(
             Cell(
                 group=query,
@@ -145,13 +127,13 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, log_p: N
                 event=event_labels(event, auditee.labels),
                 p1=float(np.exp(row)[event].sum()),
                 p0=float(np.exp(row0)[event].sum()),
-                lower=exact.lower,
-                upper=exact.upper,
-                exact=exact,
+                lower=worst.loss.lower,
+                upper=worst.loss.upper,
+                exact=worst.loss,
             )
         )
     top = max(cells, key=lambda cell: cell.lower.value)
-    datasets, records = len(record_numbers) ** domain.n, len(record_numbers)
+    records = len(domain.records)
     pairs = domain.n * records ** (domain.n - 1) * records * (records - 1) // 2
     return Evidence(
         mode="exhaustive",
@@ -164,7 +146,7 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, log_p: N
         trials=0,
         alpha=0.0,
         searched={
-            "datasets": datasets,
+            "datasets": records**domain.n,
             "pairs": pairs,
             "queries": domain.points,
             "cells": 2 * pairs * domain.points,
@@ -173,3 +155,38 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, log_p: N
         domain=str(domain),
         any_size=any_size(auditee, claim),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Worst:
+    """The worst pair at one query: two datasets, as record numbers, that differ along one axis."""
+
+    loss: Computed
+    axis: int
+    choice: tuple[int, ...]
+    other: tuple[int, ...]
+
+
+def _search(log_p: NDArray[np.float64], delta: float, law_error: float) -> tuple[list[_Worst], float]:
+    """Return the worst pair per query, and the most that any loss of the domain can be.
+
+    Every ordered pair of neighbours differs along one axis of the table, so each pair of slices of each axis is compared once
+    and both directions are covered.
+    """
+    *sizes, queries, _ = log_p.shape
+    worst: dict[int, _Worst] = {}
+    highest = 0.0
+    for axis, a, b in itertools.product(range(len(sizes)), range(sizes[0]), range(sizes[0])):
+        if a == b:
+            continue
+        loss = privacy_loss(np.take(log_p, a, axis=axis), np.take(log_p, b, axis=axis), delta, law_error)
+        highest = max(highest, float(np.max(loss.epsilon + loss.error)))
+        others = loss.epsilon.shape[:-1]
+        for query in range(queries):
+            place = tuple(int(k) for k in np.unravel_index(np.argmax(loss.certain[..., query]), others)) if others else ()
+            cell = (*place, query)
+            found = Computed(value=float(loss.epsilon[cell]), error=float(loss.error[cell]))
+            if query not in worst or found.value - found.error > worst[query].loss.value - worst[query].loss.error:
+                choice, other = ((*place[:axis], k, *place[axis:]) for k in (a, b))
+                worst[query] = _Worst(loss=found, axis=axis, choice=choice, other=other)
+    return [worst[query] for query in range(queries)], highest

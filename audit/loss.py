@@ -28,6 +28,11 @@ class Loss:
     event: NDArray[np.bool_]
     error: NDArray[np.float64]
 
+    @property
+    def certain(self) -> NDArray[np.float64]:
+        """What the loss is at least, numerical error taken off: cells are ranked by it, so that doubt hides no violation."""
+        return self.epsilon - self.error
+
 
 def privacy_loss(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: float = 0.0, law_error: float = 0.0) -> Loss:
     """Smallest epsilon for which P[E] <= e^epsilon Q[E] + delta holds for all events E.
@@ -63,10 +68,10 @@ def privacy_loss(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: 
 
     order = np.argsort(-ratio, axis=-1, kind="stable")
     p = np.cumsum(np.take_along_axis(np.exp(log_p), order, axis=-1), axis=-1)
-    q = np.cumsum(np.take_along_axis(np.exp(log_q), order, axis=-1), axis=-1)
+    log_q = np.logaddexp.accumulate(np.take_along_axis(log_q, order, axis=-1), axis=-1)  # exp(log_q) would underflow
     relative = law_error + 2 * labels * UNIT_ROUNDOFF
     slack = relative * p + UNIT_ROUNDOFF * delta  # what P[E] - delta may be off by, all of it where P[E] is about delta
-    low, nested, high = (_log_ratio(p - delta + shift, q) for shift in (-slack, 0.0, slack))
+    low, nested, high = (_log_ratio(p - delta + shift, log_q) for shift in (-slack, 0.0, slack))
     size = np.argmax(nested, axis=-1)
     event = np.zeros(log_p.shape, dtype=bool)
     np.put_along_axis(event, order, np.arange(labels) <= size[..., None], axis=-1)
@@ -78,6 +83,5 @@ def privacy_loss(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: 
     return Loss(epsilon=loss, event=event, error=np.where(np.isinf(least), 0.0, spread + rounding))
 
 
-def _log_ratio(excess: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
-    with np.errstate(divide="ignore"):
-        return np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - np.log(q), -np.inf)
+def _log_ratio(excess: NDArray[np.float64], log_q: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - log_q, -np.inf)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.auditee import Auditee
-from dpassay.bounds import CLOPPER_PEARSON, Bound, Counts, loss_lower, loss_upper, ranking_bound
+from dpassay.bounds import Bound, Counts, loss_upper, plug_in, ranking_bound
 from dpassay.claims import Claim
 from dpassay.evidence import Cell, Evidence, event_labels
+from dpassay.lower_bounds import NAMES, Method, choose, lower_bound
 from dpassay.plan import DIRECTIONS, Group, Progress, searched
 from dpassay.power import detectable
 from dpassay.trials import draw
@@ -43,51 +43,75 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Finalist:
-    """The cell of a query that is to be certified: place, direction and event, fixed before the certification trials."""
+    """The cell of a query that is to be certified: place, direction, event and test, fixed before the certification trials."""
 
     group: int
     pair: int
     query: int
     direction: int
     event: NDArray[np.bool_]
+    method: Method
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Screened:
+    """Label counts of the screening trials of every group, which no claim has been held against yet.
+
+    Parameters
+    ----------
+    draws : int
+        Trials per dataset.
+    counts : tuple of int array (2, P, q, K)
+        Per group: side (base, neighbour), pair, query, label.
+    certified : dict
+        Counts of certification trials by (group, pair); filled as claims ask for them, the same for all.
+    """
+
+    draws: int
+    counts: tuple[NDArray[np.int64], ...]
+    certified: dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=dict)
+
+
+def screen(auditee: Auditee, groups: tuple[Group, ...], budget: Budget, progress: Progress) -> Screened:
+    """Run the screening trials of every pair: together about as many as the certification trials."""
+    done, total = 0, sum(len(group.pairs) for group in groups)
+    draws = int(np.clip(budget.draws * sum(len(group.queries) for group in groups) // total, 100, budget.draws))
+    counts = []
+    for group in groups:
+        state = auditee.prepare(group.pairs.base)
+        base = draw(auditee, state, group, None, draws, phase="screen", seed=budget.seed)
+        neighbours = np.empty((len(group.pairs), *base.shape), dtype=np.int64)
+        for i, change in enumerate(group.pairs.changes):
+            neighbour = auditee.neighbour(group.pairs.base, state, change)
+            neighbours[i] = draw(auditee, neighbour, group, change, draws, phase="screen", seed=budget.seed)
+            done += 1
+            progress("screening", done, total)
+        counts.append(np.stack([np.broadcast_to(base, neighbours.shape), neighbours]))
+    return Screened(draws=draws, counts=tuple(counts))
 
 
 def monte_carlo_evidence(
-    auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budget, progress: Progress
+    auditee: Auditee, claim: Claim, groups: tuple[Group, ...], screened: Screened, budget: Budget, progress: Progress
 ) -> Evidence:
     """Bound the loss from trials.
 
-    Screening trials of every pair choose, for each query, the pair, direction and event with the largest lower bound.
-    Fresh trials of those pairs certify them: lower bounds share alpha / 2 among the queries (Bonferroni), the upper bound
-    takes the other half (intersection-union over events, directions and certified cells).
+    The screening trials choose, for each query, the pair, direction and event with the largest lower bound, and the test
+    that is to be expected to give the highest one. Fresh trials of those pairs certify them: lower bounds share alpha / 2
+    among the queries (Bonferroni), the upper bound takes the other half (intersection-union over events, directions and
+    certified cells).
     """
     events = event_masks(len(auditee.labels), claim.delta)
-    finalists: list[Finalist] = []
-    states = []
-    trials, done, total = 0, 0, sum(len(group.pairs) for group in groups)
-    screen_draws = int(np.clip(budget.draws * sum(len(group.queries) for group in groups) // total, 100, budget.draws))
-    for g, group in enumerate(groups):
-        state = auditee.prepare(group.pairs.base)
-        states.append(state)
-        base = draw(auditee, state, group, None, screen_draws, phase="screen", seed=budget.seed)
-        ranking = np.empty((len(group.pairs), 2, len(group.queries), len(events)))
-        for i, change in enumerate(group.pairs.changes):
-            neighbour = auditee.neighbour(group.pairs.base, state, change)
-            counts = draw(auditee, neighbour, group, change, screen_draws, phase="screen", seed=budget.seed)
-            for direction, (one, other) in enumerate(((base, counts), (counts, base))):
-                ranking[i, direction] = ranking_bound(
-                    one @ events.T, screen_draws, other @ events.T, screen_draws, delta=claim.delta, alpha=SCREEN_ALPHA
-                )
-            done += 1
-            progress("screening", done, total)
-        trials += screen_draws * (1 + len(group.pairs))
-        for query in range(len(group.queries)):
-            at_query = ranking[:, :, query]
-            pair, direction, event = (int(k) for k in np.unravel_index(np.argmax(at_query), at_query.shape))
-            finalists.append(Finalist(group=g, pair=pair, query=query, direction=direction, event=events[event].astype(bool)))
-    cells, certify_trials = _certify(auditee, claim, groups, states, budget, finalists, events, progress)
-    cell_alpha = budget.alpha / 2 / len(finalists)
+    cell_alpha = budget.alpha / 2 / sum(len(group.queries) for group in groups)
+    finalists = [
+        _finalist(screened, (g, query), events, claim.delta, cell_alpha, budget.draws)
+        for g, group in enumerate(groups)
+        for query in range(len(group.queries))
+    ]
+    _certify(auditee, groups, finalists, screened, budget, progress)
+    cells = [_cell(finalist, screened, claim, auditee.labels, events, budget, cell_alpha) for finalist in finalists]
     worst = max(cells, key=lambda cell: cell.lower.value)
+    certified_datasets = len(screened.certified) + len({g for g, _ in screened.certified})
+    screened_datasets = sum(1 + len(group.pairs) for group in groups)
     return Evidence(
         mode="monte-carlo",
         lower=worst.lower,
@@ -95,10 +119,13 @@ def monte_carlo_evidence(
         cells=tuple(cells),
         worst=worst,
         groups=groups,
-        detectable=detectable(epsilon=claim.epsilon, delta=claim.delta, n=budget.draws, alpha=cell_alpha),
-        trials=trials + certify_trials,
+        detectable=max(
+            detectable(epsilon=claim.epsilon, delta=claim.delta, n=budget.draws, alpha=cell_alpha, method=method)
+            for method in {finalist.method for finalist in finalists}
+        ),
+        trials=screened_datasets * screened.draws + certified_datasets * budget.draws,
         alpha=budget.alpha,
-        searched=searched(groups) | {"screening_trials": screen_draws, "certified_cells": len(cells)},
+        searched=searched(groups) | {"screening_trials": screened.draws, "certified_cells": len(cells)},
         table=_table(cells),
     )
 
@@ -114,61 +141,76 @@ def event_masks(labels: int, delta: float) -> NDArray[np.int64]:
     return np.array([subset for subset in subsets if 0 < sum(subset) < labels], dtype=np.int64)
 
 
+def _finalist(
+    screened: Screened, place: tuple[int, int], events: NDArray[np.int64], delta: float, alpha: float, n: int
+) -> Finalist:
+    g, query = place
+    sides = screened.counts[g][:, :, query] @ events.T
+    ranking = ranking_bound(sides, screened.draws, sides[::-1], screened.draws, delta=delta, alpha=SCREEN_ALPHA)
+    direction, pair, event = (int(k) for k in np.unravel_index(np.argmax(ranking), ranking.shape))
+    x, y = (int(sides[side, pair, event]) for side in (direction, 1 - direction))
+    method = choose(x, y, screened.draws, n, labels=events.shape[1], delta=delta, alpha=alpha)
+    return Finalist(group=g, pair=pair, query=query, direction=direction, event=events[event].astype(bool), method=method)
+
+
 def _certify(
     auditee: Auditee,
-    claim: Claim,
     groups: tuple[Group, ...],
-    states: list[Any],
-    budget: Budget,
     finalists: list[Finalist],
-    events: NDArray[np.int64],
+    screened: Screened,
+    budget: Budget,
     progress: Progress,
-) -> tuple[list[Cell], int]:
-    cell_alpha, n = budget.alpha / 2 / len(finalists), budget.draws
-    complete = claim.delta == 0 or len(auditee.labels) <= MAX_UNION_LABELS
-    cells, trials, done = [], 0, 0
-    wanted = sorted({(f.group, f.pair) for f in finalists})
-    counted: dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
+) -> None:
+    """Draw fresh trials of every finalist's pair that has none yet; states are made anew, whatever the screening did to them."""
+    wanted = sorted({(f.group, f.pair) for f in finalists} - set(screened.certified))
+    done = 0
     for g, places in itertools.groupby(wanted, key=lambda place: place[0]):
-        group, state = groups[g], states[g]
-        base = draw(auditee, state, group, None, n, phase="certify", seed=budget.seed)
-        trials += n
+        group = groups[g]
+        state = auditee.prepare(group.pairs.base)
+        base = draw(auditee, state, group, None, budget.draws, phase="certify", seed=budget.seed)
         for _, pair in places:
             change = group.pairs.changes[pair]
             neighbour = auditee.neighbour(group.pairs.base, state, change)
-            counted[g, pair] = (base, draw(auditee, neighbour, group, change, n, phase="certify", seed=budget.seed))
-            trials += n
+            counts = draw(auditee, neighbour, group, change, budget.draws, phase="certify", seed=budget.seed)
+            screened.certified[g, pair] = (base, counts)
             done += 1
             progress("certifying", done, len(wanted))
-    for finalist in finalists:
-        sides = [counts[finalist.query] for counts in counted[finalist.group, finalist.pair]]
-        one, other = sides[finalist.direction], sides[1 - finalist.direction]
-        x, y = int(one[finalist.event].sum()), int(other[finalist.event].sum())
-        counts = Counts(x=x, n1=n, y=y, n0=n)
-        faces = [
-            loss_upper(a @ events.T, n, b @ events.T, n, delta=claim.delta, alpha=budget.alpha / 2)
-            for a, b in (sides, sides[::-1])
-        ]
-        lower = float(loss_lower(x, n, y, n, delta=claim.delta, alpha=cell_alpha))
-        cells.append(
-            Cell(
-                group=finalist.group,
-                pair=finalist.pair,
-                query=finalist.query,
-                direction=DIRECTIONS[finalist.direction],
-                event=event_labels(finalist.event, auditee.labels),
-                p1=x / n,
-                p0=y / n,
-                lower=Bound(value=lower, alpha=cell_alpha, method=CLOPPER_PEARSON, counts=counts),
-                upper=Bound(
-                    value=float(np.max(faces)) if complete else np.inf,
-                    alpha=budget.alpha / 2,
-                    method=f"{CLOPPER_PEARSON}, intersection-union over events and directions",
-                    counts=counts,
-                ),
-            )
-        )
-    return cells, trials
+
+
+def _cell(
+    finalist: Finalist,
+    screened: Screened,
+    claim: Claim,
+    labels: tuple[int, ...],
+    events: NDArray[np.int64],
+    budget: Budget,
+    alpha: float,
+) -> Cell:
+    n = budget.draws
+    sides = [counts[finalist.query] for counts in screened.certified[finalist.group, finalist.pair]]
+    one, other = sides[finalist.direction], sides[1 - finalist.direction]
+    counts = Counts(x=int(one[finalist.event].sum()), n1=n, y=int(other[finalist.event].sum()), n0=n)
+    faces = [
+        loss_upper(a @ events.T, n, b @ events.T, n, delta=claim.delta, alpha=budget.alpha / 2) for a, b in (sides, sides[::-1])
+    ]
+    complete = claim.delta == 0 or len(labels) <= MAX_UNION_LABELS
+    return Cell(
+        group=finalist.group,
+        pair=finalist.pair,
+        query=finalist.query,
+        direction=DIRECTIONS[finalist.direction],
+        event=event_labels(finalist.event, labels),
+        p1=counts.x / n,
+        p0=counts.y / n,
+        lower=lower_bound(finalist.method, counts, delta=claim.delta, alpha=alpha),
+        upper=Bound(
+            value=float(np.max(faces)) if complete else np.inf,
+            alpha=budget.alpha / 2,
+            method=f"{NAMES['clopper-pearson']}, intersection-union over events and directions",
+            counts=counts,
+        ),
+        estimate=plug_in(counts, claim.delta),
+    )
 
 
 def _table(cells: list[Cell]) -> dict[str, NDArray[np.generic]]:

@@ -80,7 +80,7 @@ class Replace:
         return {"kind": "replace", "index": self.index} | what
 
     def __str__(self) -> str:
-        new = f"({_short(self.x)}, label {self.y})" if self.pool is None else f"record {self.pool} of the pool (label {self.y})"
+        new = f"({_short(self.x)}, label {self.y})" if self.pool is None else f"record {self.pool} of the pool"
         return f"record {self.index} replaced by {new}"
 
 

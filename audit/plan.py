@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,8 @@ class Group:
         Why these pairs.
     source : dict or None
         Where the data came from, if a witness can name it instead of carrying the data.
+    digest : str
+        SHA-256 of the base dataset before anybody has worked with it.
     """
 
     pairs: Pairs
@@ -46,6 +48,10 @@ class Group:
     kind: str
     reason: str
     source: dict[str, Any] | None = None
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", self.pairs.base.digest)
 
 
 def groups_for(auditee: Auditee, data: Group | None) -> tuple[Group, ...]:

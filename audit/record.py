@@ -104,6 +104,14 @@ def read_record(path: Path) -> dict[str, Any]:
         raise InvalidInput(f"RECORD = '{path}': is no JSON") from None
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
         raise InvalidInput(f"RECORD = '{path}': must be a file of schema {SCHEMA}")
+    parts = record_schema()["properties"]
+    run, results = record.get("run"), record.get("results")
+    if not isinstance(run, dict) or not isinstance(results, list):
+        raise InvalidInput(f"RECORD = '{path}': must have 'run' and 'results'")
+    for entry, wanted in [(run, parts["run"]), *((result, parts["results"]["items"]) for result in results)]:
+        missing = [name for name in wanted["required"] if not isinstance(entry, dict) or name not in entry]
+        if missing:
+            raise InvalidInput(f"RECORD = '{path}': has no field '{missing[0]}' where one must be")
     return record
 
 
@@ -150,6 +158,8 @@ def _cell(cell: Cell, evidence: Evidence) -> dict[str, Any]:
         "lower": number(cell.lower.value),
         "upper": number(cell.upper.value),
         "exact": None if cell.exact is None else number(cell.exact.value),
+        "method": cell.lower.method,
+        "estimate": None if cell.estimate is None else number(cell.estimate.value),
         "p1": number(cell.p1),
         "p0": number(cell.p0),
         "alpha": number(cell.lower.alpha),

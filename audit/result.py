@@ -62,7 +62,7 @@ class Result:
 
     @property
     def upper(self) -> float:
-        """Certified upper bound on the largest loss of the audited cells, in nats; inf if nothing was found out."""
+        """Certified upper bound on the largest loss of the certified cells, in nats; see `Evidence`; inf if there is none."""
         return float("inf") if self.evidence is None else self.evidence.upper.value
 
     @property
@@ -73,7 +73,7 @@ class Result:
 
     @property
     def detectable(self) -> float:
-        """Smallest true loss at the audited cells that would have been refuted with probability 0.9, in nats."""
+        """Smallest true loss at a certified cell that would have been refuted with probability 0.9, in nats; see `Evidence`."""
         return float("inf") if self.evidence is None else self.evidence.detectable
 
     def to_frame(self) -> pd.DataFrame:

@@ -51,7 +51,7 @@ def resolve(
     if isinstance(found, type):
         mechanism = _build(target, found, given)
         given = parameters_of(mechanism)
-    elif given:
+    elif given and given != parameters_of(found):
         raise InvalidInput(f"-p {next(iter(given))}: '{target}' is no mechanism class, it takes no parameters")
     elif hasattr(found, "sample"):
         mechanism, given = found, parameters_of(found)
@@ -86,7 +86,7 @@ def load_object(address: str, argument: str) -> Any:
         sys.path.insert(0, here)
     try:
         module = importlib.import_module(module_name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # what is not ours may do anything
         raise InvalidInput(
             f"{argument} = '{address}': cannot import '{module_name}' ({type(error).__name__}: {error})"
         ) from error
@@ -139,7 +139,7 @@ def _build(target: str, mechanism_class: type, given: dict[str, Any]) -> Mechani
         mechanism: Mechanism = mechanism_class(**{name: _convert(name, value, fields[name]) for name, value in given.items()})
     except InvalidInput:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # what is not ours may do anything
         raise InvalidInput(f"target = '{target}': cannot be built ({type(error).__name__}: {error})") from error
     return mechanism
 
@@ -151,14 +151,15 @@ def _fields(mechanism_class: type) -> dict[str, Any]:
 
 
 def _convert(name: str, value: Any, field: Any) -> Any:
-    default = field.default
-    if not isinstance(value, str) or isinstance(default, str) or default is dataclasses.MISSING:
+    """Turn a text from the command line into the type of the field's default, or of its annotation where it has none."""
+    if not isinstance(value, str):
         return value
-    wanted = type(default)
+    missing = field.default is dataclasses.MISSING
+    wanted = getattr(field.type, "__name__", field.type) if missing else type(field.default).__name__
+    kinds = {"bool": "true or false", "int": "an integer", "float": "a number"}
     try:
-        if wanted is bool:
+        if wanted == "bool":
             return {"true": True, "false": False}[value.lower()]
-        return wanted(value) if wanted in (int, float) else value
+        return {"int": int, "float": float}.get(wanted, str)(value)
     except (KeyError, ValueError):
-        kind = {bool: "true or false", int: "an integer", float: "a number"}[wanted]
-        raise InvalidInput(f"-p {name}={value}: must be {kind}") from None
+        raise InvalidInput(f"-p {name}={value}: must be {kinds[wanted]}") from None

@@ -8,12 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.auditee import Auditee
+from dpassay.errors import AuditeeError
 from dpassay.pairs import Change
 from dpassay.plan import Group
 from dpassay.seeds import stream
 
 BLOCK = 1000
 """Trials in a block; a block has its own random stream, so that blocks can be drawn in any order."""
+
+STICKY = 10
+"""Two blocks that agree in every trial, though the rarer answer came at least so often, were not drawn independently."""
 
 
 def draw(
@@ -46,9 +50,14 @@ def draw(
     side = "base" if change is None else json.dumps(change.as_json(by_value=True), sort_keys=True)
     key = (seed, auditee.name, json.dumps(auditee.parameters, sort_keys=True), group.pairs.base.digest, side, phase)
     counts = np.zeros((len(group.queries), len(auditee.labels)), dtype=np.int64)
+    last: NDArray[np.generic] | None = None
     for block in range(-(-size // BLOCK)):
         trials = min(BLOCK, size - block * BLOCK)
         draws = auditee.sample(state, group.queries, trials, stream(*key, block), where)
-        for k, label in enumerate(auditee.labels):
-            counts[:, k] += np.count_nonzero(draws == label, axis=0)
+        seen = np.stack([np.count_nonzero(draws == label, axis=0) for label in auditee.labels], axis=1)
+        if last is not None and np.array_equal(draws, last) and (np.sort(seen, axis=1)[:, -2] >= STICKY).any():
+            raise AuditeeError(
+                f"sample on {where} is sticky: blocks {block - 1} and {block} are equal, it does not draw from rng"
+            )
+        counts, last = counts + seen, draws
     return counts

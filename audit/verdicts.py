@@ -11,16 +11,19 @@ from dpassay.evidence import Evidence
 
 VerdictWord = Literal["refuted", "not refuted", "verified", "inconclusive", "error"]
 
+ROUNDING = 1e-9
+"""Numerical error up to this part of the claim is rounding; where more of it straddles the claim, nothing is decided."""
 FIT_ALARM = 1e-6
 """A sampler whose goodness of fit has a smaller p-value than this does not follow its declared law."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """One of five words, and the sentence that says why."""
+    """One of five words, the sentence that says why, and what a failing mechanism said (never recorded)."""
 
     word: VerdictWord
     reason: str
+    detail: str = ""
 
 
 def decide(claim: Claim, evidence: Evidence, detect: float) -> Verdict:
@@ -59,6 +62,9 @@ def decide(claim: Claim, evidence: Evidence, detect: float) -> Verdict:
     exact, allowed = f"{evidence.worst.exact.value:.6g}", f"the claim allows {claim.epsilon:g}"
     if lower.value > claim.epsilon:
         return Verdict(word="refuted", reason=f"the loss is {exact}; {allowed}")
+    if upper.value > claim.epsilon + ROUNDING * max(1.0, claim.epsilon):
+        span = f"between {lower.value:.6g} and {upper.value:.6g}"
+        return Verdict(word="inconclusive", reason=f"the numerical error of the law leaves the loss {span}; {allowed}")
     equal = ", equal to the claim within rounding" if upper.value > claim.epsilon else ""
     if evidence.domain is not None:
         return Verdict(word="verified", reason=f"the worst loss of {evidence.domain} is {exact}{equal}; {allowed}")

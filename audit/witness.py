@@ -18,7 +18,8 @@ from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, load, points, split
 from dpassay.documents import number
 from dpassay.errors import InvalidInput, require
-from dpassay.laws import FiniteLaw
+from dpassay.laws import UNIT_ROUNDOFF, FiniteLaw
+from dpassay.loss import privacy_loss
 from dpassay.pairs import Pairs, change_from_json
 from dpassay.plan import DIRECTIONS, Group
 from dpassay.result import Result
@@ -139,6 +140,24 @@ class Replay:
     words: str
 
 
+NEEDED = (
+    "target",
+    "name",
+    "parameters",
+    "labels",
+    "claim",
+    "expected",
+    "data",
+    "change",
+    "query",
+    "direction",
+    "event",
+    "loss",
+    "trials",
+    "words",
+)
+
+
 def read_witness(path: Path) -> dict[str, Any]:
     """Read a witness file.
 
@@ -155,16 +174,32 @@ def read_witness(path: Path) -> dict[str, Any]:
         raise InvalidInput(f"WITNESS = '{path}': is no JSON") from None
     if not isinstance(witness, dict) or witness.get("schema") != SCHEMA:
         raise InvalidInput(f"WITNESS = '{path}': must be a file of schema {SCHEMA}")
+    missing = [name for name in NEEDED if name not in witness]
+    if missing:
+        raise InvalidInput(f"WITNESS = '{path}': has no field '{missing[0]}'")
     return witness
 
 
-def replay(witness: Mapping[str, Any], *, auditee: Auditee | None = None, group: Group | None = None) -> Replay:
+def is_witness(path: Path) -> bool:
+    """Whether a file is a witness."""
+    try:
+        read_witness(path)
+    except InvalidInput:
+        return False
+    return True
+
+
+def replay(
+    witness: Mapping[str, Any], *, file: str | None = None, auditee: Auditee | None = None, group: Group | None = None
+) -> Replay:
     """Run one witness again, alone.
 
     Parameters
     ----------
     witness : mapping
         From `make_witness`.
+    file : str, optional
+        Where the witness's CSV file lies now; its contents are compared by their SHA-256.
     auditee : Auditee, optional
         What to run, if the witness cannot name it.
     group : Group, optional
@@ -182,7 +217,7 @@ def replay(witness: Mapping[str, Any], *, auditee: Auditee | None = None, group:
     try:
         claim = _claim(witness["claim"], witness["expected"])
         subject = auditee if auditee is not None else _subject(witness, claim)
-        place = group if group is not None else _group(witness)
+        place = group if group is not None else _group(witness, file)
         if place.pairs.base.digest != witness["data"]["sha256"]:
             raise InvalidInput("the data are not those the witness was made from: their SHA-256 differs")
         change = change_from_json(witness["change"], place.pairs.pool)
@@ -191,7 +226,7 @@ def replay(witness: Mapping[str, Any], *, auditee: Auditee | None = None, group:
         recorded = float(witness["loss"])
         require(0 <= query < len(place.queries), "query", query, f"in 0..{len(place.queries) - 1}")
         require(event.sum() == len(witness["event"]) > 0, "event", witness["event"], f"labels out of {subject.labels}")
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise
         raise InvalidInput(f"the witness is damaged: {type(error).__name__} {error}") from None
@@ -201,15 +236,16 @@ def replay(witness: Mapping[str, Any], *, auditee: Auditee | None = None, group:
         state = subject.prepare(base)
         neighbour = subject.neighbour(base, state, change)
         if trials is None:
-            sides = [_law(subject, each, place, where)[query] for each, where in ((state, "S"), (neighbour, "S'"))]
-            one, other = sides[::-1] if flip else sides
-            value = _loss_at(event, one, other, claim.delta)
-            same = value == recorded or abs(value - recorded) <= TOLERANCE
+            laws = [_law(subject, each, place, where) for each, where in ((state, "S"), (neighbour, "S'"))]
+            one, other = (_in_or_out(event, law.log_p[query]) for law in (laws[::-1] if flip else laws))
+            found = privacy_loss(one, other, claim.delta, max(law.error for law in laws) + UNIT_ROUNDOFF * len(event))
+            value = float(found.epsilon)
+            same = value == recorded or abs(value - recorded) <= TOLERANCE * max(1.0, recorded)
             words = f"loss {value:.12g}, recorded {recorded:.12g}"
             return Replay(
                 loss=value,
                 reproduced=same,
-                refuted=value > claim.epsilon + TOLERANCE,
+                refuted=float(found.certain) > claim.epsilon,
                 expected=claim.expected == "refuted",
                 words=words,
             )
@@ -238,17 +274,17 @@ def _claim(facts: Mapping[str, Any], expected: Any) -> Claim:
 
 def _subject(witness: Mapping[str, Any], claim: Claim) -> Auditee:
     if witness["target"] is None:
-        raise InvalidInput(f"'{witness['name']}' lives in no module that can be imported: replay it from Python")
+        raise InvalidInput(f"'{witness['name']}' cannot be made again from what a witness holds: replay it from Python")
     return resolve(witness["target"], witness["parameters"], (claim,), tuple(witness["labels"]))
 
 
-def _group(witness: Mapping[str, Any]) -> Group:
+def _group(witness: Mapping[str, Any], file: str | None) -> Group:
     data = witness["data"]
     if data["kind"] == "inline":
         base, queries, pool = Labelled(data["X"], data["y"]), points(data["queries"], "queries"), None
     elif data["kind"] == "source":
         source, cut = data["source"], data["source"]["split"]
-        table = load(source["name"], source["target"])
+        table = load(file or source["name"], source["target"])
         parts = split(table, train=cut["train"], queries=cut["queries"], seed=cut["seed"])
         base, queries, pool = parts.train, parts.queries, parts.pool
     else:
@@ -262,16 +298,13 @@ def _group(witness: Mapping[str, Any]) -> Group:
     )
 
 
-def _loss_at(event: NDArray[np.bool_], one: NDArray[np.float64], other: NDArray[np.float64], delta: float) -> float:
-    """Loss of one event: that of the law of two answers, 'in the event' and 'not', in which only the first is looked at."""
-    log_p, log_q = logsumexp(one[event]), logsumexp(other[event])
-    with np.errstate(divide="ignore"):
-        excess = log_p if delta == 0 else np.log(max(np.exp(log_p) - delta, 0.0))
-    return float(max(0.0, excess - log_q)) if excess > -np.inf else 0.0
+def _in_or_out(event: NDArray[np.bool_], log_p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Law of whether the answer lies in the event."""
+    return np.array([logsumexp(log_p[~event]), logsumexp(log_p[event])])
 
 
-def _law(subject: Auditee, state: Any, place: Group, where: str) -> NDArray[np.float64]:
+def _law(subject: Auditee, state: Any, place: Group, where: str) -> FiniteLaw:
     law: FiniteLaw | None = subject.law(state, place.queries, where)
     if law is None:
         raise InvalidInput(f"{subject.name} has no exact law any more for the data of this witness")
-    return law.log_p
+    return law

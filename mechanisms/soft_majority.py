@@ -142,11 +142,21 @@ class SoftMajority:
         return np.asarray(self.epsilon * (2 * votes - self.r) / 2, dtype=float)
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """One record per block, all labelled 0, one label flipped: v moves from -r to 2 - r."""
-        data = Labelled(np.zeros((self.r, 1)), np.zeros(self.r, dtype=int))
-        pair = Pairs(base=data, changes=(FlipLabel(0),), how=f"{self.r} records labelled 0, one label flipped")
-        reason = f"the vote count moves from 0 to 1 of {self.r}, and label 1 is as rare as it can be"
-        return (WorstCase(pairs=pair, queries=points([[0.0]], "queries"), reason=reason),)
+        """One record per block, one label flipped: from no vote to one, and across the middle.
+
+        The first is the largest loss, of an answer that may be too rare to be sampled; the second loses less where answers are
+        frequent.
+        """
+        rare = f"the vote count moves from 0 to 1 of {self.r}, and label 1 is as rare as it can be"
+        if self.r == 1:
+            return (self._case(0, rare),)
+        frequent = f"the vote count moves from {self.r // 2} to {self.r // 2 + 1} of {self.r}, and both labels are frequent"
+        return self._case(0, rare), self._case(self.r // 2, frequent)
+
+    def _case(self, ones: int, reason: str) -> WorstCase:
+        data = Labelled(np.zeros((self.r, 1)), (np.arange(self.r) >= self.r - ones).astype(np.int64))
+        pair = Pairs(base=data, changes=(FlipLabel(0),), how=f"{self.r} records, {ones} of them labelled 1, one label flipped")
+        return WorstCase(pairs=pair, queries=points([[0.0]], "queries"), reason=reason)
 
     def reachable(self) -> Reachable:
         """Vote counts 0, ..., r; a replaced record moves one vote at most."""

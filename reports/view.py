@@ -24,7 +24,8 @@ Raw = Mapping[str, Any]
 CAVEAT = "Not refuted does not mean private."
 CAVEAT_DETAIL = (
     "It means that no violation was found at the pairs, queries and events that were looked at; 'detectable' is the smallest "
-    "true loss there that would have been refuted with probability 0.9."
+    "true loss at a certified cell that would have been refuted with probability 0.9. Where the law is known every cell is "
+    "certified; where it was sampled, the pair of each query that the screening ranked first."
 )
 SHORTLIST = 10
 """Query points that a short table shows."""
@@ -158,7 +159,7 @@ def make_view(record: Raw) -> View:
     counts = tuple(StatusCount(status=status, number=numbers[status.slug]) for status in ALL if numbers[status.slug])
     findings = tuple(result.finding for result in results if result.finding is not None)
     return View(
-        headline=_headline(numbers, len(results), run),
+        headline=_headline(numbers, len(results), any(result.sampled for result in results), run),
         tone=counts[0].status.slug if counts else "none",
         notes=_notes(numbers, results, run),
         caveat=CAVEAT,
@@ -220,7 +221,7 @@ def _result_view(result: Raw, run: Raw, taken: set[str]) -> ResultView:
         query_shortlist=shortlist(queries, sampled=sampled, limit=SHORTLIST),
         more=max(0, len(queries) - SHORTLIST),
         finding=finding_of(result),
-        explain=f"dpassay explain {shlex.quote(name)}",
+        explain=f"dpassay explain {shlex.quote(name)} --record record.json",
     )
 
 
@@ -260,11 +261,11 @@ def _anchor(name: str, taken: set[str]) -> str:
     return unique
 
 
-def _headline(numbers: Mapping[str, int], total: int, run: Raw) -> str:
+def _headline(numbers: Mapping[str, int], total: int, sampled: bool, run: Raw) -> str:
     if not total:
         return "Nothing was audited" if run["complete"] else "Nothing was audited: the run was interrupted"
     expected, refuted = numbers[EXPECTED.slug], numbers[REFUTED.slug] + numbers[EXPECTED.slug]
-    text = f"{refuted} of {plural(total, 'claim')} refuted at {percent(run['confidence'])} confidence"
+    text = f"{refuted} of {plural(total, 'claim')} refuted" + (f" at {percent(run['confidence'])} confidence" if sampled else "")
     if expected:
         text += ", as expected" if expected == refuted else f", {expected} of them as expected"
     others = (

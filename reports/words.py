@@ -137,8 +137,9 @@ def _sampled(result: Raw) -> tuple[str, ...]:
         f"{first} chose the pair, direction and event that looked worst at each query. "
         "Separate, fresh trials certified them; no draw was used twice."
     )
+    methods = " or ".join(sorted({clean(cell["method"]) for cell in result["per_query"]}))
     certified_words = (
-        f"Lower bound: Clopper-Pearson limits of the two proportions, Bonferroni over the {plural(cells, 'query')}. "
+        f"Lower bound: {methods}, chosen before the certification trials; Bonferroni over the {plural(cells, 'query')}. "
         "Upper bound: Clopper-Pearson, intersection-union over events, directions and certified cells; "
         "it covers those cells only."
     )
@@ -212,7 +213,10 @@ def _replay(result: Raw) -> Part | None:
         why = "The mechanism or its data lived in memory only: replay the witness from Python, with the same pairs and queries."
         return Part(title="Replay", texts=(why,))
     command = f"dpassay replay {witness_file(result['id'])}"
-    return Part(title="Replay", texts=("Run this one witness again, alone:",), command=command)
+    where = "Run this one witness again, alone, in the folder of this report"
+    if witness["data"].get("kind") == "source" and witness["data"]["source"]["kind"] == "file":
+        where, command = f"{where}; FILE is where the data lie", f"{command} --data FILE"
+    return Part(title="Replay", texts=(f"{where}:",), command=command)
 
 
 def _json(parameter: object) -> str:

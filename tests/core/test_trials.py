@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from dpassay.assay import audit
+from dpassay.claims import DP
 from dpassay.data import Labelled
-from dpassay.pairs import FlipLabel, Pairs, Replace
+from dpassay.pairs import FlipLabel, Pairs, Replace, replace_one
 from dpassay.plan import Group
 from dpassay.trials import BLOCK, draw
 from tests.core.toys import Sampled, auditee_of, flip_group
@@ -74,3 +76,20 @@ def test_each_block_has_coins_of_its_own() -> None:
     for more in (2, 3):
         blocks.append(counts(more * BLOCK) - sum(blocks))
     assert len({block.tobytes() for block in blocks}) == 3
+
+
+def test_a_sampler_that_ignores_its_generator_is_called_sticky() -> None:
+    def sticky(data: object, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+        return np.random.default_rng(5).integers(0, 2, (size, len(queries)))
+
+    result = audit(sticky, claim=DP(epsilon=1.0), pairs=replace_one([[0.0]] * 4, [0, 1, 0, 1]), queries=[[0.0]])
+    assert result.verdict == "error"
+    assert "sticky" in result.judgement.reason
+
+
+def test_constant_answers_are_not_called_sticky() -> None:
+    def constant(data: object, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+        return np.zeros((size, len(queries)), dtype=int)
+
+    result = audit(constant, claim=DP(epsilon=1.0), pairs=replace_one([[0.0]] * 4, [0, 1, 0, 1]), queries=[[0.0]])
+    assert result.verdict == "not refuted"

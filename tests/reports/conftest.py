@@ -66,6 +66,8 @@ def cell(
         "lower": lower,
         "upper": upper,
         "exact": exact,
+        "method": "exact law" if counts is None else "weighted Stouffer of exact binomial tails",
+        "estimate": None if counts is None else 1.38629436112,
         "p1": 0.5,
         "p0": 0.125,
         "alpha": 0.0 if counts is None else 0.000125,

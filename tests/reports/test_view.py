@@ -30,16 +30,16 @@ def test_headline_of_a_clean_catalogue(make: Any) -> None:
     record = make.record(
         make.computed("a", "refuted", 2.0, expected="refuted"), *[make.computed(n, "not refuted") for n in "bcd"]
     )
-    assert headline(record) == "1 of 4 claims refuted at 99.9 % confidence, as expected"
+    assert headline(record) == "1 of 4 claims refuted, as expected"
 
 
 def test_headline_tells_expected_from_unexpected(make: Any) -> None:
     record = make.record(make.computed("a", "refuted", 2.0, expected="refuted"), make.computed("b", "refuted", 2.0))
-    assert headline(record) == "2 of 2 claims refuted at 99.9 % confidence, 1 of them as expected"
+    assert headline(record) == "2 of 2 claims refuted, 1 of them as expected"
 
 
 def test_headline_without_refutation(make: Any) -> None:
-    assert headline(make.record(make.computed("a", "verified"))) == "0 of 1 claim refuted at 99.9 % confidence"
+    assert headline(make.record(make.computed("a", "verified"))) == "0 of 1 claim refuted"
 
 
 def test_headline_counts_everything_that_went_wrong(small: Record) -> None:

@@ -6,20 +6,19 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 from dpassay.assay import Settings, assay
 from dpassay.data import load, split
 from dpassay.exact import Laws, group_laws
+from dpassay.lower_bounds import NAMES
 from dpassay.pairs import replace_one
 from dpassay.plan import DIRECTIONS, Group, groups_for, silent
 from dpassay.targets import resolve
 
 BUDGET = 20_000
-AVERAGE = 1.6
-"""Two limits at alpha / 2 cost up to sqrt 2 z(alpha / 2) / z(alpha), below 1.5, times one test's z(alpha) S / sqrt n."""
-LUCK = 4.0
-"""The bound of a single cell scatters by S / sqrt n around that; four of them are granted to fixed seeds."""
+MOST = 1.6
+"""Times z(alpha) S / sqrt n; the bound of one cell scatters by S / sqrt n, which is 0.26 of that at these alphas."""
 
 
 def breast_cancer(train: int, queries: int, seed: int) -> Group:
@@ -56,7 +55,7 @@ def shortfalls(name: str, parameters: dict[str, object], seed: int) -> list[floa
     (result,) = assay([auditee], group, Settings(mode="monte-carlo", budget=BUDGET, seed=seed))
     assert result.verdict in ("not refuted", "inconclusive")
     assert result.evidence is not None
-    assert len(result.evidence.cells) == 7
+    assert len(result.evidence.cells) == sum(len(each.queries) for each in groups_for(auditee, group))
     found = []
     for cell in result.evidence.cells:
         laws = every[cell.group]
@@ -64,11 +63,10 @@ def shortfalls(name: str, parameters: dict[str, object], seed: int) -> list[floa
         p1, p0 = both_sides(laws, cell.pair, cell.query, cell.direction, cell.event)
         exact, z = max(0.0, math.log(p1 / p0)), float(norm.isf(cell.lower.alpha))
         unit = scatter(p1, p0, 0.0, BUDGET)
-        assert cell.lower.value <= exact
-        assert exact - cell.lower.value <= (AVERAGE * z + LUCK) * unit
+        largest = max(exact, math.log((1 - p0) / (1 - p1))) if cell.lower.method == NAMES["accuracy"] else exact
+        assert cell.lower.value <= largest
         assert max(both_ways(laws, cell.pair, cell.query)) <= cell.upper.value
-        if cell.lower.value > 0:
-            found.append((exact - cell.lower.value) / (z * unit))
+        found.append((exact - cell.lower.value) / (z * unit))
     return found
 
 
@@ -82,8 +80,9 @@ CASES = [
 @pytest.mark.parametrize(("name", "parameters"), CASES)
 def test_every_certified_cell(name: str, parameters: dict[str, object]) -> None:
     found = [each for seed in (0, 1, 2) for each in shortfalls(name, parameters, seed)]
-    assert len(found) >= 3
-    assert 1.0 < float(np.mean(found)) <= AVERAGE
+    assert len(found) >= 21
+    assert max(found) <= MOST
+    assert 0.5 < float(np.mean(found)) < 1.3
 
 
 @pytest.mark.slow
@@ -93,5 +92,7 @@ def test_more_seeds() -> None:
         for seed in range(20)
         for each in shortfalls("soft-majority", {"r": 5, "learner": "naive-bayes", "epsilon": 0.5}, seed)
     ]
-    assert len(found) >= 20
-    assert 1.0 < float(np.mean(found)) <= AVERAGE
+    assert len(found) == 160
+    beyond = sum(each > MOST for each in found)
+    assert binom.sf(beyond - 1, len(found), norm.sf(0.6 / 0.26)) > 0.01
+    assert 0.7 < float(np.mean(found)) < 1.3

@@ -1,0 +1,119 @@
+"""Traps that would turn a pipeline green, lose somebody's files, or publish somebody's data."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpassay.cli import main
+
+DPASSAY = [sys.executable, "-m", "dpassay"]
+PEOPLE = "income,age\n" + "".join(f"{i % 2},{40 + i}.867642\n" for i in range(30))
+TRAPS = """
+import sys
+import numpy as np
+def leaves(data, queries, size, rng): sys.exit(0)
+def tells(data, queries, size, rng): raise ValueError(f"cannot handle {data.X[0]}")
+def none(data, queries, size, rng): return np.full((size, len(queries)), None)
+def honest(data, queries, size, rng): return rng.integers(0, 2, (size, len(queries)))
+"""
+ON_PEOPLE = ["--claim", "epsilon=1", "--data", "people.csv", "--target", "income", "--profile", "quick", "-q"]
+
+
+@pytest.fixture
+def traps(folder: Path) -> Path:
+    Path("traps.py").write_text(TRAPS)
+    Path("leaving.py").write_text("import sys\nsys.exit(0)\n")
+    Path("people.csv").write_text(PEOPLE)
+    return folder
+
+
+def test_a_mechanism_that_leaves_is_an_error(traps: Path) -> None:
+    assert main(["run", "traps:leaves", *ON_PEOPLE]) == 3
+    assert main(["run", "leaving:f", *ON_PEOPLE]) == 2
+    assert main(["run", "traps:none", *ON_PEOPLE]) == 3
+
+
+def test_what_a_mechanism_says_of_the_data_is_shown_but_not_recorded(traps: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [word for word in ON_PEOPLE if word != "-q"]
+    assert main(["run", "traps:tells", *words, "--out", "out"]) == 3
+    assert ".867642" in capsys.readouterr().err
+    for path in Path("out").rglob("*.*"):
+        assert ".867642" not in path.read_text(encoding="utf-8"), path
+
+
+def test_no_report_of_a_run_on_a_file_holds_its_values(traps: Path) -> None:
+    assert main(["run", "traps:honest", *ON_PEOPLE, "--out", "out", "--allow-inconclusive"]) == 0
+    for path in Path("out").rglob("*.*"):
+        assert ".867642" not in path.read_text(encoding="utf-8"), path
+
+
+def test_an_empty_file_name_is_not_the_built_in_data(traps: Path) -> None:
+    assert main(["run", "traps:honest", "--claim", "epsilon=1", "--data", "", "--target", "income"]) == 2
+    assert main(["run", "traps:honest", "--claim", "epsilon=1", "--data", "breast-cancer", "--target", "income"]) == 2
+
+
+def test_witnesses_of_file_data_replay_from_elsewhere(traps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert main(["run", "traps:honest", *ON_PEOPLE, "--out", "out", "--allow-inconclusive"]) == 0
+    monkeypatch.chdir("out")
+    witness = next(Path("witnesses").iterdir())
+    assert main(["replay", str(witness)]) == 2
+    assert main(["replay", str(witness), "--data", "../people.csv"]) == 0
+    Path("other.csv").write_text(PEOPLE.replace("40.867642", "41.867642"))
+    assert main(["replay", str(witness), "--data", "other.csv"]) == 2
+
+
+def test_foreign_files_in_the_folder_of_the_run_stay(folder: Path) -> None:
+    Path("out/witnesses").mkdir(parents=True)
+    Path("out/witnesses/mine.json").write_text("{}")
+    assert main(["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1", "--out", "out", "-q"]) == 0
+    assert Path("out/witnesses/mine.json").exists()
+
+
+def test_a_tiny_refutation_replays_as_one(folder: Path) -> None:
+    words = [
+        "run",
+        "projected-walk",
+        "-p",
+        "epsilon=1e-9",
+        "--claim",
+        "epsilon=1e-10",
+        "--profile",
+        "quick",
+        "-q",
+        "--out",
+        "out",
+    ]
+    assert main(words) == 1
+    assert main(["replay", str(next(Path("out/witnesses").iterdir()))]) == 1
+
+
+@pytest.mark.parametrize("reader", ["true", "head -1"])
+def test_a_reader_that_leaves_does_not_change_the_exit_code(reader: str, folder: Path) -> None:
+    command = f"{' '.join(DPASSAY)} run projected-walk --claim epsilon=0.01 --profile quick --json -q | {reader} > /dev/null"
+    found = subprocess.run(["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["1"]
+
+
+def test_an_output_that_fails_is_no_refutation(folder: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        found = subprocess.run([*DPASSAY, "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert found.returncode == 3
+    assert "Traceback" not in found.stderr
+
+
+def test_an_ascii_terminal_loses_symbols_only(folder: Path) -> None:
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    words = ["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1"]
+    assert subprocess.run([*DPASSAY, *words], env=environment, capture_output=True, check=False).returncode == 0
+
+
+def test_a_mangled_record_is_refused(folder: Path) -> None:
+    Path("record.json").write_text(json.dumps({"schema": "dpassay/record/1"}))
+    assert main(["report", "record.json", "-o", "out"]) == 2
+    assert not Path("out").exists()
