@@ -11,6 +11,7 @@ from scipy.stats import binom
 from dpassay.auditee import Auditee
 from dpassay.bounds import EXACT_LAW, Bound, Computed
 from dpassay.claims import Claim
+from dpassay.errors import AuditeeError
 from dpassay.evidence import AnySize, Cell, Evidence, Fit, event_labels
 from dpassay.laws import FiniteLaw
 from dpassay.loss import Loss, privacy_loss
@@ -57,8 +58,19 @@ def group_laws(auditee: Auditee, group: Group, progress: Progress) -> Laws | Non
         if neighbour is None:
             return None
         rows[i], error = neighbour.log_p, max(error, neighbour.error)
+        if i == 0:
+            _same_from_scratch(auditee, group, neighbour)
         progress("pairs", i + 1, len(changes))
     return Laws(base=law.log_p, neighbours=rows, error=error)
+
+
+def _same_from_scratch(auditee: Auditee, group: Group, updated: FiniteLaw) -> None:
+    """Raise `AuditeeError` if the first neighbour has another law when it is prepared from scratch than by `update`."""
+    change = group.pairs.changes[0]
+    where = f"the neighbour with {change}"
+    law = auditee.law(auditee.prepare(change.apply(group.pairs.base)), group.queries, where)
+    if law is None or np.abs(law.p - updated.p).max() > 2 * max(law.error, updated.error):
+        raise AuditeeError(f"update and prepare disagree on {where}: their laws differ")
 
 
 def exact_evidence(

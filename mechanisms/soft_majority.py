@@ -53,7 +53,8 @@ class SoftMajority:
         class becomes a constant predictor. Its coins, if any, are frozen.
     partition : {"fixed", "fresh"}
         `fixed`: record i is in block i mod r, and a replacement takes the place of the record it replaces; the proof holds
-        for each such partition. `fresh`: a uniformly random partition in every trial, as the proof words it.
+        for each such partition. `fresh`: a uniformly random partition in every trial, as the proof words it;
+        unless the partitions can be enumerated, every trial trains r models, so that sampling takes hours on real data.
 
     Raises
     ------
@@ -142,16 +143,17 @@ class SoftMajority:
         return np.asarray(self.epsilon * (2 * votes - self.r) / 2, dtype=float)
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """One record per block, one label flipped: from no vote to one, and across the middle.
+        """One record per block, one label flipped: from no vote to one, and just below the middle.
 
         The first is the largest loss, of an answer that may be too rare to be sampled; the second loses less where answers are
         frequent.
         """
         rare = f"the vote count moves from 0 to 1 of {self.r}, and label 1 is as rare as it can be"
-        if self.r == 1:
+        ones = self.r // 2 - 1
+        if ones < 1:
             return (self._case(0, rare),)
-        frequent = f"the vote count moves from {self.r // 2} to {self.r // 2 + 1} of {self.r}, and both labels are frequent"
-        return self._case(0, rare), self._case(self.r // 2, frequent)
+        frequent = f"the vote count moves from {ones} to {ones + 1} of {self.r}, and both labels are frequent"
+        return self._case(0, rare), self._case(ones, frequent)
 
     def _case(self, ones: int, reason: str) -> WorstCase:
         data = Labelled(np.zeros((self.r, 1)), (np.arange(self.r) >= self.r - ones).astype(np.int64))

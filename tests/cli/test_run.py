@@ -17,6 +17,7 @@ from dpassay.record import record_schema
 
 MAJORITY = ["run", "soft-majority", "--mode", "exhaustive", "-p", "epsilon=1", "-p", "r=3", "--n", "3", "--domain", "1"]
 WALK = ["run", "projected-walk", "--mode", "exhaustive", "-p", "epsilon=1", "-p", "T=3", "--n", "5", "--domain", "3"]
+QUICK = ["run", "--profile", "quick", "-q"]
 SMALL = ["--train", "40", "--queries", "3", "-p", "r=5"]
 
 
@@ -121,6 +122,13 @@ def test_inconclusive_unless_allowed(folder: Path) -> None:
 def test_known_refutation_that_is_not_found_means_the_harness_is_blind(folder: Path) -> None:
     blind = ["run", "soft-majority-overview", "--mode", "monte-carlo", "--budget", "100", "--train", "40", "--queries", "2", "-q"]
     assert main([*blind, "--allow-inconclusive"]) == 3
+
+
+def test_sampling_alone_finds_what_is_known_to_be_wrong(folder: Path) -> None:
+    assert main([*QUICK, "--mode", "monte-carlo", "--out", "out"]) == 0
+    verdicts = {result["id"]: result["verdict"] for result in record_of(folder / "out")["results"]}  # type: ignore[attr-defined]
+    assert verdicts.pop("soft-majority-overview.printed.monte-carlo") == "refuted"
+    assert set(verdicts.values()) == {"not refuted"}
 
 
 def test_own_function_on_own_data(folder: Path) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.assay import Settings, assay
+from dpassay.assay import Settings, assay, audit
 from dpassay.claims import DP
 from dpassay.errors import InvalidInput
 from dpassay.exact import both_directions, goodness_of_fit, group_laws, two_sided
 from dpassay.laws import FiniteLaw
-from dpassay.pairs import FlipLabel
+from dpassay.mechanisms.soft_majority import SoftMajority
+from dpassay.pairs import FlipLabel, replace_one
 from dpassay.plan import silent
 from dpassay.result import Result
 from tests.core.toys import Sampled, TableMechanism, WithWorstCase, auditee_of, flip_group
@@ -166,3 +168,14 @@ def test_only_the_changed_record_matters() -> None:
     assert result.evidence.worst.pair == 1
     assert result.evidence.searched["pairs"] == 3
     assert result.evidence.searched["cells"] == 6
+
+
+def test_an_update_that_is_not_the_neighbour_is_an_error() -> None:
+    class Careless(SoftMajority):
+        def update(self, state: Any, change: Any) -> Any:
+            return state
+
+    pairs = replace_one(np.zeros((5, 1)), [0, 1, 0, 1, 0])
+    result = audit(Careless(r=5, learner="majority"), pairs=pairs, queries=[[0.0]], mode="exact")
+    assert result.verdict == "error"
+    assert "update and prepare disagree" in result.judgement.reason
