@@ -260,7 +260,7 @@ def _command(words: list[str]) -> str:
     """Return the command that reproduces the record: where it was written to and how it was shown does not belong to it."""
     kept, skip = [], False
     for word in words:
-        if skip or word in ("--json", "-q", "--quiet") or word.startswith("--out="):
+        if skip or word in ("--json", "-q", "--quiet", "--allow-inconclusive") or word.startswith("--out="):
             skip = False
             continue
         skip = word == "--out"

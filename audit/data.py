@@ -137,7 +137,7 @@ def load(source: str, target: str | None = None) -> Table:
         from sklearn.datasets import load_breast_cancer
 
         X, y = load_breast_cancer(return_X_y=True)
-        return _table(Labelled(X, y), kind="builtin", name=source, target=None, labels=["malignant", "benign"])
+        return _table(Labelled(X, y), kind="builtin", name=source, labels=["malignant", "benign"])
     return _load_csv(Path(source), target)
 
 

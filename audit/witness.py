@@ -284,7 +284,7 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
         base, queries, pool = Labelled(data["X"], data["y"]), points(data["queries"], "queries"), None
     elif data["kind"] == "source":
         source, cut = data["source"], data["source"]["split"]
-        table = load(file or source["name"], source["target"])
+        table = load(file or source["name"], source.get("target"))
         parts = split(table, train=cut["train"], queries=cut["queries"], seed=cut["seed"])
         base, queries, pool = parts.train, parts.queries, parts.pool
     else:
