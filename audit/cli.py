@@ -62,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="store_true", help="print the version and stop")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     _run(commands)
+    _plan(commands)
     listing = commands.add_parser("list", help="mechanisms, their claims, sources and modes", description="List the catalogue.")
     listing.add_argument("--json", action="store_true", help="as JSON")
     explain = commands.add_parser(
@@ -100,7 +101,55 @@ def _run(commands: Any) -> None:
         epilog=RUN_EXAMPLES + EXIT_CODES,
     )
     run.add_argument("targets", nargs="*", metavar="TARGET", help="a name of `dpassay list`, or module:object of your own")
-    what = run.add_argument_group("what is audited")
+    _subject(run)
+    how = run.add_argument_group("how it is found out")
+    how.add_argument(
+        "--mode",
+        type=one_of("auto", "exact", "exhaustive", "monte-carlo"),
+        metavar="MODE",
+        default="auto",
+        help="auto (exact where there is a law), exact, exhaustive or monte-carlo (default: %(default)s)",
+    )
+    _sizes(how)
+    how.add_argument("--n", type=int, metavar="N", help="records in a dataset, for --mode exhaustive")
+    how.add_argument("--domain", type=int, metavar="POINTS", help="points of the line, for --mode exhaustive")
+    how.add_argument(
+        "--budget", type=int, metavar="DRAWS", help="certification trials per side and finalist, for --mode monte-carlo"
+    )
+    how.add_argument(
+        "--detect",
+        type=float,
+        metavar="LOSS",
+        help="loss that sampling must be able to see, in nats (default: 1.5 times the claim)",
+    )
+    _data(run)
+    out = run.add_argument_group("output")
+    out.add_argument("--out", metavar="DIR", help="write record.json, index.html, report.md, cells.csv and witnesses/ there")
+    out.add_argument("--json", action="store_true", help="print the record on stdout instead of the table")
+    out.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks on stderr")
+    out.add_argument("--allow-inconclusive", action="store_true", help="exit 0 instead of 4")
+
+
+def _plan(commands: Any) -> None:
+    plan = commands.add_parser(
+        "plan",
+        help="how many trials a wanted detectable loss takes",
+        description="Say how many trials, and about how long, a sampled audit takes to see a loss above the claim.",
+        epilog="examples:\n  dpassay plan soft-majority -p epsilon=0.5\n      for a ladder of losses\n"
+        "  dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 --data people.csv --target income",
+    )
+    plan.add_argument("targets", nargs=1, metavar="TARGET", help="a name of `dpassay list`, or module:object of your own")
+    plan.add_argument(
+        "--detect", type=float, metavar="LOSS", help="loss to be seen, in nats (default: 5 to 100 %% above the claim)"
+    )
+    plan.add_argument("--json", action="store_true", help="as JSON")
+    _subject(plan)
+    _sizes(plan)
+    _data(plan)
+
+
+def _subject(command: Any) -> None:
+    what = command.add_argument_group("what is audited")
     what.add_argument(
         "-p",
         dest="parameters",
@@ -115,35 +164,22 @@ def _run(commands: Any) -> None:
         help="base learner: logistic, majority, tree, stump, nearest, naive-bayes or module:object",
     )
     what.add_argument("--claim", metavar="epsilon=E[,delta=D]", help="hold it against this claim instead of its own")
-    how = run.add_argument_group("how it is found out")
-    how.add_argument(
-        "--mode",
-        type=one_of("auto", "exact", "exhaustive", "monte-carlo"),
-        metavar="MODE",
-        default="auto",
-        help="auto (exact where there is a law), exact, exhaustive or monte-carlo (default: %(default)s)",
-    )
-    how.add_argument(
+
+
+def _sizes(command: Any) -> None:
+    command.add_argument(
         "--profile",
         type=one_of("quick", "default", "deep"),
         metavar="PROFILE",
         default="default",
         help="quick, default or deep: sizes of everything not said otherwise (default: %(default)s)",
     )
-    how.add_argument("--n", type=int, metavar="N", help="records in a dataset, for --mode exhaustive")
-    how.add_argument("--domain", type=int, metavar="POINTS", help="points of the line, for --mode exhaustive")
-    how.add_argument(
-        "--budget", type=int, metavar="DRAWS", help="certification trials per side and finalist, for --mode monte-carlo"
-    )
-    how.add_argument(
-        "--detect",
-        type=float,
-        metavar="LOSS",
-        help="loss that sampling must be able to see, in nats (default: 1.5 times the claim)",
-    )
-    how.add_argument("--confidence", type=float, default=0.999, help="of the whole run (default: %(default)s)")
-    how.add_argument("--seed", type=int, default=0, help="root of all random streams (default: %(default)s)")
-    data = run.add_argument_group("data")
+    command.add_argument("--confidence", type=float, default=0.999, help="of the whole run (default: %(default)s)")
+    command.add_argument("--seed", type=int, default=0, help="root of all random streams (default: %(default)s)")
+
+
+def _data(command: Any) -> None:
+    data = command.add_argument_group("data")
     data.add_argument(
         "--data",
         metavar="FILE",
@@ -158,11 +194,6 @@ def _run(commands: Any) -> None:
         metavar="WHICH",
         help="per training record: one (replacement from the pool), flip (of its label), one+flip, or all (replacements)",
     )
-    out = run.add_argument_group("output")
-    out.add_argument("--out", metavar="DIR", help="write record.json, index.html, report.md, cells.csv and witnesses/ there")
-    out.add_argument("--json", action="store_true", help="print the record on stdout instead of the table")
-    out.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks on stderr")
-    out.add_argument("--allow-inconclusive", action="store_true", help="exit 0 instead of 4")
 
 
 def parse(words: list[str]) -> argparse.Namespace:

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,8 @@ from dpassay.errors import InvalidInput
 from dpassay.exhaustive import Domain
 from dpassay.mechanism import HasLaw, HasReachable
 from dpassay.pairs import Neighbours, replace_one
-from dpassay.plan import Group, Progress, silent
+from dpassay.plan import Group, Progress, groups_for, silent
+from dpassay.planning import plan
 from dpassay.record import cells_csv, make_record, read_record
 from dpassay.result import Result
 from dpassay.targets import accepts, resolve
@@ -110,6 +111,33 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
     if directory is not None and not arguments.quiet:
         sys.stderr.write(f"report: {directory / 'index.html'}\n")
     return _exit_code(results, allow_inconclusive=arguments.allow_inconclusive) if complete else INTERRUPTED
+
+
+def plan_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001
+    """Say what it takes to see a loss."""
+    (auditee,) = _auditees(arguments)
+    data = _data(arguments)
+    settings = Settings(mode="monte-carlo", seed=arguments.seed, confidence=arguments.confidence, detect=arguments.detect)
+    check([auditee], data, settings)
+    groups = groups_for(auditee, data)
+    needs = plan(auditee, groups, detect=settings.detect, alpha=(1 - settings.confidence) / len(auditee.claims))
+    if arguments.json:
+        sys.stdout.write(json.dumps([asdict(need) for need in needs], indent=2, sort_keys=True) + "\n")
+        return NOTHING
+    from rich.table import Table
+
+    claim, cells = auditee.claims[0], sum(len(group.queries) for group in groups)
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for column in ("to see a loss of", "--budget", "trials in all", "about, on one core"):
+        table.add_column(column, justify="right")
+    for need in needs:
+        table.add_row(f"{need.detect:g}", f"{need.draws:,}", f"{need.trials:,}", f"{need.seconds:,.0f} s")
+    console = _console()
+    console.print(
+        f"{auditee.name}, {claim}, {cells} certified cells, confidence {settings.confidence:g}; probability 0.9 at one cell"
+    )
+    console.print(table)
+    return NOTHING
 
 
 def list_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001  (every command has one signature)
