@@ -1,0 +1,117 @@
+"""Error probability of the Stouffer and the accuracy test, enumerated on the boundary of the claim: at most alpha, not idle."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from dpassay.lower_bounds import accuracy_lower
+from dpassay.stouffer import stouffer_rejects
+
+ALPHA = 0.05
+POINTS = 250
+CLAIMS = [(epsilon, delta) for epsilon in (0.1, 0.5, 1.0, 2.0, 3.0) for delta in (0.0, 0.01)]
+STOUFFER = {100: 0.0355, 300: 0.0415, 1000: 0.0445}
+"""The worst case reaches at least this at every claim. STATISTICS section 2: .036-.041, .042-.044 and .046-.050; found here:
+.0358-.0415, .0418-.0461 (.0444 without the claims that have a delta) and .0446-.0476."""
+
+
+@functools.cache
+def frontier(n1: int, n0: int, epsilon: float, delta: float, alpha: float = ALPHA) -> tuple[int, ...]:
+    """For each x the largest y that Stouffer rejects, -1 where there is none; it can only rise with x (tests/core checks)."""
+    found, y = [], -1
+    for x in range(n1 + 1):
+        while y < n0 and stouffer_rejects(x, n1, y + 1, n0, epsilon=epsilon, delta=delta, alpha=alpha):
+            y += 1
+        found.append(y)
+    return tuple(found)
+
+
+def boundary(epsilon: float, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Pairs p1 = min(1, e^epsilon p0 + delta): dense where p1 reaches 1, and down to rare events."""
+    top = (1 - delta) * math.exp(-epsilon)
+    even = np.linspace(0, 1, POINTS)
+    p0 = np.unique(np.concatenate([top * even, top * (1 - 10 ** (-4 * even)), top * 10 ** (-4 * even), np.linspace(top, 1, 50)]))
+    return np.minimum(1.0, math.exp(epsilon) * p0 + delta), p0
+
+
+def stouffer_error(n1: int, n0: int, epsilon: float, delta: float, alpha: float = ALPHA) -> NDArray[np.float64]:
+    """P[rejected] at every point of the boundary of the claim."""
+    p1, p0 = boundary(epsilon, delta)
+    y = np.array(frontier(n1, n0, epsilon, delta, alpha))
+    refuted = np.where(y >= 0, binom.cdf(y, n0, p0[:, None]), 0.0)
+    error: NDArray[np.float64] = np.sum(binom.pmf(np.arange(n1 + 1), n1, p1[:, None]) * refuted, axis=1)
+    return error
+
+
+def within_reach(n0: int, epsilon: float, delta: float, alpha: float) -> bool:
+    """Whether any count refutes the claim: not where even y = 0 is likely at the p0 that lets p1 be 1."""
+    return (1 - (1 - delta) * math.exp(-epsilon)) ** n0 < alpha
+
+
+@pytest.mark.parametrize("n", [100, 300, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
+def test_stouffer_refutes_a_true_claim_with_probability_at_most_alpha(n: int, epsilon: float, delta: float) -> None:
+    assert STOUFFER[n] < stouffer_error(n, n, epsilon, delta).max() <= ALPHA
+
+
+@pytest.mark.parametrize(("n1", "n0"), [(100, 60), (60, 100), (200, 20)])
+@pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
+def test_stouffer_with_unequal_numbers_of_trials(n1: int, n0: int, epsilon: float, delta: float) -> None:
+    worst = stouffer_error(n1, n0, epsilon, delta).max()
+    if within_reach(n0, epsilon, delta, ALPHA):
+        assert 0.027 < worst <= ALPHA
+    else:
+        assert worst == 0
+
+
+@pytest.mark.parametrize("alpha", [0.2, 1e-3, 1e-7])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.0), (1.0, 0.01), (3.0, 0.0)])
+def test_stouffer_at_other_levels(alpha: float, epsilon: float, delta: float) -> None:
+    worst = stouffer_error(100, 100, epsilon, delta, alpha).max()
+    if within_reach(100, epsilon, delta, alpha):
+        assert 0.4 * alpha < worst <= alpha
+    else:
+        assert worst == 0
+
+
+def test_the_enumeration_notices_a_bold_test() -> None:
+    """A test that rejects one y more for each x, and one at 1.5 alpha, exceed alpha somewhere."""
+    p1, p0 = boundary(1.0, 0.0)
+    y = np.array(frontier(100, 100, 1.0, 0.0)) + 1
+    assert np.sum(binom.pmf(np.arange(101), 100, p1[:, None]) * binom.cdf(y, 100, p0[:, None]), axis=1).max() > ALPHA
+    assert stouffer_error(100, 100, 1.0, 0.0, 1.5 * ALPHA).max() > ALPHA
+
+
+def accuracy_null(epsilon: float, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points on both faces of the claim for a binary pair, and inside it, all of which satisfy both inequalities."""
+    e = math.exp(epsilon)
+    corner = (1 - delta) / (1 + e)
+    even = np.linspace(0, 1, POINTS)
+    first = np.unique(np.concatenate([corner * even, corner * (1 - 10 ** (-5 * even)), corner * 10 ** (-5 * even)]))  # p0
+    inside1, inside0 = (half.ravel() for half in np.meshgrid(np.linspace(0, 1, 41), np.linspace(0, 1, 41)))
+    kept = (inside1 <= e * inside0 + delta) & (1 - inside0 <= e * (1 - inside1) + delta)
+    p1 = np.concatenate([e * first + delta, 1 - first, inside1[kept]])  # face 1; face 2, its mirror image; the inside
+    p0 = np.concatenate([first, 1 - (e * first + delta), inside0[kept]])
+    assert (p1 <= e * p0 + delta + 1e-12).all()
+    assert (1 - p0 <= e * (1 - p1) + delta + 1e-12).all()
+    assert np.hypot(p1 - (1 - corner), p0 - corner).min() < 1e-12  # where the two faces meet: the least favourable pair
+    return np.clip(p1, 0.0, 1.0), np.clip(p0, 0.0, 1.0)
+
+
+@pytest.mark.parametrize("n", [100, 300])
+@pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
+def test_accuracy_refutes_a_true_claim_with_probability_at_most_alpha(n: int, epsilon: float, delta: float) -> None:
+    p1, p0 = accuracy_null(epsilon, delta)
+    correct = [x for x in range(2 * n + 1) if accuracy_lower(min(x, n), n - max(0, x - n), n, delta=delta, alpha=ALPHA) > epsilon]
+    needed = correct[0]
+    assert correct == list(range(needed, 2 * n + 1))
+    counts = np.arange(n + 1)
+    error = np.sum(binom.pmf(counts, n, p1[:, None]) * binom.cdf(n + counts - needed, n, p0[:, None]), axis=1)
+    assert error.max() <= ALPHA
+    assert error.max() > (0.0355 if delta == 0 else 0.03)  # STATISTICS section 2: .036 to .047; .0322 at one claim with a delta
