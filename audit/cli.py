@@ -143,6 +143,26 @@ def _run(commands: Any) -> None:
     )
     how.add_argument("--confidence", type=float, default=0.999, help="of the whole run (default: %(default)s)")
     how.add_argument("--seed", type=int, default=0, help="root of all random streams (default: %(default)s)")
+    work = run.add_argument_group("how trials are run; no number depends on it")
+    work.add_argument("--jobs", type=int, metavar="N", help="processes that run trials (default: 1)")
+    work.add_argument(
+        "--executor",
+        type=one_of("inline", "local"),
+        metavar="WHERE",
+        help="inline (this process; default with one job) or local (worker processes, which may hang or die)",
+    )
+    work.add_argument(
+        "--shard-timeout",
+        type=float,
+        metavar="SECONDS",
+        help="time that a worker may take over a portion of trials before it is killed (default: 60)",
+    )
+    work.add_argument(
+        "--resume",
+        action="store_true",
+        default=None,
+        help="go on with the run that DIR/ledger.sqlite of --out DIR holds, whose code and data must be the same",
+    )
     data = run.add_argument_group("data")
     data.add_argument(
         "--data",
