@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -16,12 +19,15 @@ from dpassay.data import points
 from dpassay.errors import AuditeeError, InvalidInput, is_count, is_real, require
 from dpassay.evidence import Evidence, Mode
 from dpassay.exact import Laws, exact_evidence, goodness_of_fit, group_laws
+from dpassay.executors import Executor, Kind, Staff, executor
 from dpassay.exhaustive import Domain, domain_laws, exhaustive_evidence
+from dpassay.ledger import Ledger
 from dpassay.mechanism import FunctionMechanism, HasLaw, HasWorstCases, Mechanism
 from dpassay.monte_carlo import Budget, monte_carlo_evidence, screen
 from dpassay.pairs import Pairs
 from dpassay.plan import Group, Progress, groups_for, silent
 from dpassay.result import Result
+from dpassay.shards import Bench
 from dpassay.targets import can_be_rebuilt, parameters_of
 from dpassay.verdicts import Verdict, decide
 
@@ -47,6 +53,12 @@ class Settings:
         Loss in nats that a Monte Carlo audit must be able to see; by default 1.5 times the claim.
     domain : Domain, optional
         What `exhaustive` enumerates.
+    jobs : int
+        Processes that run trials, >= 1; no number depends on it.
+    executor : {"inline", "local"}, optional
+        Trials run in this process (by default where `jobs` is 1), or in `jobs` worker processes that may hang or die.
+    shard_timeout : float
+        Seconds, > 0, that a worker may take over a portion of trials before it is killed.
     """
 
     mode: Literal["auto", "exact", "exhaustive", "monte-carlo"] = "auto"
@@ -55,6 +67,9 @@ class Settings:
     budget: int = 20_000
     detect: float | None = None
     domain: Domain | None = field(default=None)
+    jobs: int = 1
+    executor: Kind | None = None
+    shard_timeout: float = 60.0
 
     def __post_init__(self) -> None:
         modes = ("auto", "exact", "exhaustive", "monte-carlo")
@@ -64,10 +79,23 @@ class Settings:
         require(is_count(self.budget, 100), "budget", self.budget, "an integer >= 100")
         known = self.detect is None or (is_real(self.detect) and 0 < self.detect < np.inf)
         require(known, "detect", self.detect, "a number > 0")
+        require(is_count(self.jobs, 1), "jobs", self.jobs, "an integer >= 1")
+        require(self.executor in (None, "inline", "local"), "executor", self.executor, "inline or local")
+        limit = is_real(self.shard_timeout) and 0 < self.shard_timeout < np.inf
+        require(limit, "shard_timeout", self.shard_timeout, "a finite number > 0")
+        if self.executor == "inline" and self.jobs > 1:
+            raise InvalidInput(f"jobs = {self.jobs}: must be 1 with executor 'inline'; 'local' takes more")
+        if self.kind == "local" and "fork" not in multiprocessing.get_all_start_methods():
+            raise InvalidInput("executor = 'local': must be 'inline' on this system, which cannot fork processes")
         if (self.mode == "exhaustive") != (self.domain is not None):
             raise InvalidInput(
                 "mode 'exhaustive' and a domain to enumerate (--n and --domain) go together: one of them is missing"
             )
+
+    @property
+    def kind(self) -> Kind:
+        """The executor that is meant."""
+        return self.executor or ("inline" if self.jobs == 1 else "local")
 
 
 def check(auditees: Sequence[Auditee], data: Group | None, settings: Settings) -> None:
@@ -85,7 +113,13 @@ def check(auditees: Sequence[Auditee], data: Group | None, settings: Settings) -
             raise InvalidInput(f"{auditee.name}: no pairs to audit; it names no worst cases of its own, so give it data")
 
 
-def assay(auditees: Sequence[Auditee], data: Group | None, settings: Settings, progress: Progress = silent) -> Iterator[Result]:
+def assay(
+    auditees: Sequence[Auditee],
+    data: Group | None,
+    settings: Settings,
+    progress: Progress = silent,
+    ledger: Ledger | None = None,
+) -> Iterator[Result]:
     """Audit each mechanism against each of its claims and yield the results one by one.
 
     Parameters
@@ -97,6 +131,8 @@ def assay(auditees: Sequence[Auditee], data: Group | None, settings: Settings, p
     settings : Settings
     progress : callable
         Called with what is being done, how much of it is done, and how much there is.
+    ledger : Ledger, optional
+        Where finished trials are kept, and taken from if it holds them.
 
     Yields
     ------
@@ -111,12 +147,14 @@ def assay(auditees: Sequence[Auditee], data: Group | None, settings: Settings, p
     check(auditees, data, settings)
     share = (1 - settings.confidence) / max(1, sum(len(auditee.claims) for auditee in auditees))
     taken: set[str] = set()
+    staff = Staff(kind=settings.kind, jobs=settings.jobs, timeout=settings.shard_timeout, ledger=ledger)
     for auditee in auditees:
         mode: Mode | None = None
         held: Holder | AuditeeError
-        with threadpool_limits(limits=1):
+        with threadpool_limits(limits=1), ExitStack() as open_until_judged:
             try:
-                mode, held = _measure(auditee, data, settings, share, _named(auditee.name, progress))
+                hire = partial(_hire, auditee, settings, staff, open_until_judged)
+                mode, held = _measure(auditee, data, settings, share, hire, _named(auditee.name, progress))
             except AuditeeError as error:
                 held = error
             for claim in auditee.claims:
@@ -195,7 +233,18 @@ def audit(
     return next(assay([auditee], group, settings))
 
 
-def _measure(auditee: Auditee, data: Group | None, settings: Settings, share: float, progress: Progress) -> tuple[Mode, Holder]:
+def _hire(auditee: Auditee, settings: Settings, staff: Staff, stack: ExitStack, groups: tuple[Group, ...]) -> Executor:
+    return stack.enter_context(executor(Bench(auditee, groups, settings.seed), staff))
+
+
+def _measure(
+    auditee: Auditee,
+    data: Group | None,
+    settings: Settings,
+    share: float,
+    hire: Callable[[tuple[Group, ...]], Executor],
+    progress: Progress,
+) -> tuple[Mode, Holder]:
     if settings.mode == "exhaustive" and settings.domain is not None:
         domain = settings.domain
         log_p, error = domain_laws(auditee, domain, progress)
@@ -223,9 +272,9 @@ def _measure(auditee: Auditee, data: Group | None, settings: Settings, share: fl
         if settings.mode == "exact":
             raise AuditeeError("it has no exact law for these data; use mode monte-carlo")
     budget = Budget(draws=settings.budget, alpha=share, seed=settings.seed)
-    screened = screen(auditee, groups, budget, progress)
-    _unchanged(groups)
-    return "monte-carlo", lambda claim: monte_carlo_evidence(auditee, claim, groups, screened, budget, progress)
+    runner = hire(groups)
+    screened = screen(runner, groups, budget, progress)
+    return "monte-carlo", lambda claim: monte_carlo_evidence(auditee, claim, groups, screened, budget, runner, progress)
 
 
 def _all_laws(auditee: Auditee, groups: tuple[Group, ...], progress: Progress) -> tuple[Laws, ...]:

@@ -122,6 +122,26 @@ def _run(commands: Any) -> None:
         metavar="LOSS",
         help="loss that sampling must be able to see, in nats (default: 1.5 times the claim)",
     )
+    work = run.add_argument_group("how trials are run; no number depends on it")
+    work.add_argument("--jobs", type=int, metavar="N", help="processes that run trials (default: 1)")
+    work.add_argument(
+        "--executor",
+        type=one_of("inline", "local"),
+        metavar="WHERE",
+        help="inline (this process; default with one job) or local (worker processes, which may hang or die)",
+    )
+    work.add_argument(
+        "--shard-timeout",
+        type=float,
+        metavar="SECONDS",
+        help="time that a worker may take over a portion of trials before it is killed (default: 60)",
+    )
+    work.add_argument(
+        "--resume",
+        action="store_true",
+        default=None,
+        help="go on with the run that DIR/ledger.sqlite of --out DIR holds, whose code and data must be the same",
+    )
     _data(run)
     out = run.add_argument_group("output")
     out.add_argument("--out", metavar="DIR", help="write record.json, index.html, report.md, cells.csv and witnesses/ there")

@@ -24,6 +24,7 @@ from dpassay.data import BUILT_IN, load, split
 from dpassay.documents import dumps, witness_file, writable, write_text
 from dpassay.errors import InvalidInput
 from dpassay.exhaustive import Domain
+from dpassay.ledger import Ledger
 from dpassay.mechanism import HasLaw, HasReachable
 from dpassay.pairs import Neighbours, replace_one
 from dpassay.plan import Group, Progress, groups_for, silent
@@ -73,8 +74,8 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
 
     started, results, complete = time.time(), [], True
     try:
-        with _bars(quiet=arguments.quiet) as progress:
-            for result in assay(auditees, data, settings, progress):
+        with _ledger(directory, resume=bool(arguments.resume)) as ledger, _bars(quiet=arguments.quiet) as progress:
+            for result in assay(auditees, data, settings, progress, ledger):
                 results.append(result)
                 if result.verdict == "error" and not arguments.quiet:
                     cause = ": ".join(filter(None, (result.judgement.reason, result.judgement.detail)))
@@ -198,11 +199,12 @@ def report_command(arguments: argparse.Namespace, words: list[str]) -> int:  # n
     return NOTHING
 
 
+TRIALS_ONLY = ("budget", "detect", "jobs", "executor", "shard_timeout", "resume")
 IDLE_OPTIONS = {
     "auto": ("n", "domain"),
     "monte-carlo": ("n", "domain"),
-    "exact": ("n", "domain", "budget", "detect"),
-    "exhaustive": ("data", "target", "train", "queries", "neighbours", "budget", "detect"),
+    "exact": ("n", "domain", *TRIALS_ONLY),
+    "exhaustive": ("data", "target", "train", "queries", "neighbours", *TRIALS_ONLY),
 }
 """Options that would change nothing in a mode; they are refused, not ignored."""
 
@@ -210,12 +212,17 @@ IDLE_OPTIONS = {
 def _settings(arguments: argparse.Namespace) -> Settings:
     for option in IDLE_OPTIONS[arguments.mode]:
         if getattr(arguments, option) is not None:
-            raise InvalidInput(f"--{option}: changes nothing with --mode {arguments.mode}")
+            raise InvalidInput(f"--{option.replace('_', '-')}: changes nothing with --mode {arguments.mode}")
+    if arguments.resume and arguments.out is None:
+        raise InvalidInput("--resume: goes with --out DIR, the folder of the run that is to be gone on with")
     domain = None
     if arguments.mode == "exhaustive":
         if arguments.n is None or arguments.domain is None:
             raise InvalidInput("--mode exhaustive: needs --n (records in a dataset) and --domain (points of the line)")
         domain = Domain(n=arguments.n, points=arguments.domain)
+    jobs, executor = _or(arguments.jobs, 1), arguments.executor
+    if arguments.shard_timeout is not None and (executor or ("inline" if jobs == 1 else "local")) == "inline":
+        raise InvalidInput("--shard-timeout: goes with --executor local; what runs inline cannot be stopped")
     return Settings(
         mode=arguments.mode,
         seed=arguments.seed,
@@ -223,6 +230,9 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         budget=_or(arguments.budget, PROFILES[arguments.profile].budget),
         detect=arguments.detect,
         domain=domain,
+        jobs=jobs,
+        executor=executor,
+        shard_timeout=60.0 if arguments.shard_timeout is None else arguments.shard_timeout,
     )
 
 
@@ -284,17 +294,30 @@ def _or(value: int | None, default: int) -> int:
     return default if value is None else value
 
 
+ALONE = ("--json", "-q", "--quiet", "--resume", "--allow-inconclusive")
+WITH_A_VALUE = ("--out", "--jobs", "--executor", "--shard-timeout")
+"""Options that change nothing in a record."""
+
+
 def _command(words: list[str]) -> str:
-    """Return the command that reproduces the record: where it was written to and how it was shown does not belong to it."""
-    kept, skip = [], False
-    for word in words:
-        if skip or word in ("--json", "-q", "--quiet", "--allow-inconclusive") or word.startswith("--out="):
-            skip = False
-            continue
-        skip = word == "--out"
-        if not skip:
+    """Return the command that reproduces the record: where it was written to and how it was run does not belong to it."""
+    kept, rest = [], iter(words)
+    for word in rest:
+        if word in WITH_A_VALUE:
+            next(rest, None)
+        elif word not in ALONE and word.partition("=")[0] not in WITH_A_VALUE:
             kept.append(word)
     return shlex.join(["dpassay", *kept])
+
+
+@contextmanager
+def _ledger(directory: Path | None, *, resume: bool) -> Iterator[Ledger | None]:
+    """Open the ledger of a folder, if there is one to be had."""
+    if directory is None:
+        yield None
+        return
+    with Ledger(directory / "ledger.sqlite", resume=resume) as ledger:
+        yield ledger
 
 
 def _commit() -> str | None:

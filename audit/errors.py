@@ -14,6 +14,10 @@ class InvalidInput(DpassayError, ValueError):
     """Wrong usage, parameter or data (exit code 2): nothing was run and nothing was written."""
 
 
+class LedgerError(DpassayError, RuntimeError):
+    """The ledger of a run cannot be read or written (exit code 3): the run ends, what was finished stays in it."""
+
+
 class AuditeeError(DpassayError, RuntimeError):
     """The mechanism failed while it was audited (exit code 3): its result is `error`, the rest of the run goes on.
 

@@ -12,10 +12,11 @@ from dpassay.auditee import Auditee
 from dpassay.bounds import Bound, Counts, loss_upper, plug_in, ranking_bound
 from dpassay.claims import Claim
 from dpassay.evidence import Cell, Evidence, event_labels
+from dpassay.executors import Executor
 from dpassay.lower_bounds import NAMES, Method, choose, lower_bound
 from dpassay.plan import DIRECTIONS, Group, Progress, searched
 from dpassay.power import detectable
-from dpassay.trials import draw
+from dpassay.shards import Task
 
 SCREEN_ALPHA = 0.05
 """Cells are ranked by a lower bound at this level; it chases no tiny counts, and certifies nothing."""
@@ -72,18 +73,18 @@ class Screened:
     certified: dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=dict)
 
 
-def screen(auditee: Auditee, groups: tuple[Group, ...], budget: Budget, progress: Progress) -> Screened:
+def screen(executor: Executor, groups: tuple[Group, ...], budget: Budget, progress: Progress) -> Screened:
     """Run the screening trials of every pair: together about as many as the certification trials."""
     done, total = 0, sum(len(group.pairs) for group in groups)
     draws = int(np.clip(budget.draws * sum(len(group.queries) for group in groups) // total, 100, budget.draws))
+    sides = [(g, pair) for g, group in enumerate(groups) for pair in (None, *range(len(group.pairs)))]
+    drawn = executor.counts([Task(group=g, pair=pair, phase="screen", size=draws) for g, pair in sides])
     counts = []
     for group in groups:
-        state = auditee.prepare(group.pairs.base)
-        base = draw(auditee, state, group, None, draws, phase="screen", seed=budget.seed)
+        base = next(drawn)
         neighbours = np.empty((len(group.pairs), *base.shape), dtype=np.int64)
-        for i, change in enumerate(group.pairs.changes):
-            neighbour = auditee.neighbour(group.pairs.base, state, change)
-            neighbours[i] = draw(auditee, neighbour, group, change, draws, phase="screen", seed=budget.seed)
+        for i in range(len(group.pairs)):
+            neighbours[i] = next(drawn)
             done += 1
             progress("screening", done, total)
         counts.append(np.stack([np.broadcast_to(base, neighbours.shape), neighbours]))
@@ -91,7 +92,13 @@ def screen(auditee: Auditee, groups: tuple[Group, ...], budget: Budget, progress
 
 
 def monte_carlo_evidence(
-    auditee: Auditee, claim: Claim, groups: tuple[Group, ...], screened: Screened, budget: Budget, progress: Progress
+    auditee: Auditee,
+    claim: Claim,
+    groups: tuple[Group, ...],
+    screened: Screened,
+    budget: Budget,
+    executor: Executor,
+    progress: Progress,
 ) -> Evidence:
     """Bound the loss from trials.
 
@@ -107,7 +114,7 @@ def monte_carlo_evidence(
         for g, group in enumerate(groups)
         for query in range(len(group.queries))
     ]
-    _certify(auditee, groups, finalists, screened, budget, progress)
+    _certify(executor, finalists, screened, budget, progress)
     cells = [_cell(finalist, screened, claim, auditee.labels, events, budget, cell_alpha) for finalist in finalists]
     worst = max(cells, key=lambda cell: cell.lower.value)
     certified_datasets = len(screened.certified) + len({g for g, _ in screened.certified})
@@ -153,26 +160,17 @@ def _finalist(
     return Finalist(group=g, pair=pair, query=query, direction=direction, event=events[event].astype(bool), method=method)
 
 
-def _certify(
-    auditee: Auditee,
-    groups: tuple[Group, ...],
-    finalists: list[Finalist],
-    screened: Screened,
-    budget: Budget,
-    progress: Progress,
-) -> None:
+def _certify(executor: Executor, finalists: list[Finalist], screened: Screened, budget: Budget, progress: Progress) -> None:
     """Draw fresh trials of every finalist's pair that has none yet; states are made anew, whatever the screening did to them."""
     wanted = sorted({(f.group, f.pair) for f in finalists} - set(screened.certified))
+    by_group = [(g, [pair for _, pair in places]) for g, places in itertools.groupby(wanted, key=lambda place: place[0])]
+    sides = [(g, pair) for g, pairs in by_group for pair in (None, *pairs)]
+    drawn = executor.counts([Task(group=g, pair=pair, phase="certify", size=budget.draws) for g, pair in sides])
     done = 0
-    for g, places in itertools.groupby(wanted, key=lambda place: place[0]):
-        group = groups[g]
-        state = auditee.prepare(group.pairs.base)
-        base = draw(auditee, state, group, None, budget.draws, phase="certify", seed=budget.seed)
-        for _, pair in places:
-            change = group.pairs.changes[pair]
-            neighbour = auditee.neighbour(group.pairs.base, state, change)
-            counts = draw(auditee, neighbour, group, change, budget.draws, phase="certify", seed=budget.seed)
-            screened.certified[g, pair] = (base, counts)
+    for g, pairs in by_group:
+        base = next(drawn)
+        for pair in pairs:
+            screened.certified[g, pair] = (base, next(drawn))
             done += 1
             progress("certifying", done, len(wanted))
 

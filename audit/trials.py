@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +21,22 @@ BLOCK = 1000
 
 STICKY = 10
 """Two blocks that agree in every trial, though the rarer answer came at least so often, were not drawn independently."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Counts:
+    """Label counts of some blocks, and what tells whether two blocks were the same.
+
+    Parameters
+    ----------
+    labels : int array (q, K)
+        How often each label was answered at each query. Counts of disjoint blocks add up.
+    marks : tuple of bytes
+        Per block: a digest of its answers; empty where they varied so little that two blocks may well agree.
+    """
+
+    labels: NDArray[np.int64]
+    marks: tuple[bytes, ...]
 
 
 def draw(
@@ -46,18 +65,70 @@ def draw(
     int array (q, K)
         How often each label was answered at each query. Counts of disjoint blocks add up.
     """
-    where = "the base dataset" if change is None else f"the neighbour with {change}"
-    side = "base" if change is None else json.dumps(change.as_json(by_value=True), sort_keys=True)
-    key = (seed, auditee.name, json.dumps(auditee.parameters, sort_keys=True), group.pairs.base.digest, side, phase)
-    counts = np.zeros((len(group.queries), len(auditee.labels)), dtype=np.int64)
-    last: NDArray[np.generic] | None = None
-    for block in range(-(-size // BLOCK)):
+    key = stream_key(auditee, group, change, phase=phase, seed=seed)
+    pieces = ((k, draw_blocks(auditee, state, group, change, size, range(k, k + 1), key)) for k in blocks(size))
+    return add_up(pieces, len(group.queries), len(auditee.labels), change)
+
+
+def draw_blocks(
+    auditee: Auditee,
+    state: object,
+    group: Group,
+    change: Change | None,
+    size: int,
+    which: range,
+    key: tuple[str | float, ...],
+) -> Counts:
+    """Run some of the blocks that `size` trials are cut into; `key` is that of `stream_key`."""
+    total, marks = np.zeros((len(group.queries), len(auditee.labels)), dtype=np.int64), []
+    for block in which:
         trials = min(BLOCK, size - block * BLOCK)
-        draws = auditee.sample(state, group.queries, trials, stream(*key, block), where)
-        seen = np.stack([np.count_nonzero(draws == label, axis=0) for label in auditee.labels], axis=1)
-        if last is not None and np.array_equal(draws, last) and (np.sort(seen, axis=1)[:, -2] >= STICKY).any():
-            raise AuditeeError(
-                f"sample on {where} is sticky: blocks {block - 1} and {block} are equal, it does not draw from rng"
-            )
-        counts, last = counts + seen, draws
-    return counts
+        draws = auditee.sample(state, group.queries, trials, stream(*key, block), where(change))
+        answers = [draws == label for label in auditee.labels]
+        seen = np.stack([np.count_nonzero(answer, axis=0) for answer in answers], axis=1)
+        marks.append(_mark(answers) if (np.sort(seen, axis=1)[:, -2] >= STICKY).any() else b"")
+        total += seen
+    return Counts(labels=total, marks=tuple(marks))
+
+
+def add_up(pieces: Iterable[tuple[int, Counts]], queries: int, labels: int, change: Change | None) -> NDArray[np.int64]:
+    """Add the counts of pieces that follow one another, each with its first block.
+
+    Raises
+    ------
+    AuditeeError
+        If two successive blocks gave the same answers, which were not always the same: the mechanism does not draw afresh.
+    """
+    total, last = np.zeros((queries, labels), dtype=np.int64), b""
+    for first, counts in pieces:
+        for block, mark in enumerate(counts.marks, start=first):
+            if mark and mark == last:
+                raise AuditeeError(
+                    f"sample on {where(change)} is sticky: blocks {block - 1} and {block} are equal, it does not draw from rng"
+                )
+            last = mark
+        total += counts.labels
+    return total
+
+
+def blocks(size: int) -> range:
+    """Return the numbers of the blocks that `size` trials are cut into."""
+    return range(-(-size // BLOCK))
+
+
+def stream_key(auditee: Auditee, group: Group, change: Change | None, *, phase: str, seed: int) -> tuple[str | float, ...]:
+    """Return what the random streams of a dataset's trials are derived from, all but the block."""
+    side = "base" if change is None else json.dumps(change.as_json(by_value=True), sort_keys=True)
+    return (seed, auditee.name, json.dumps(auditee.parameters, sort_keys=True), group.digest, side, phase)
+
+
+def where(change: Change | None) -> str:
+    """Name a dataset of a group in a message."""
+    return "the base dataset" if change is None else f"the neighbour with {change}"
+
+
+def _mark(answers: list[NDArray[np.bool_]]) -> bytes:
+    digest = hashlib.blake2b(str(answers[0].shape).encode(), digest_size=16)
+    for answer in answers[1:]:
+        digest.update(np.packbits(answer).data)
+    return digest.digest()
