@@ -83,8 +83,7 @@ if __name__ == "__main__":
     for size, taken in zip(trials, by_trials, strict=True):
         print(f"   25,000 cells, {size:,} trials each: {taken:6.2f} s")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"growth exponents: {exponent(cells, by_pairs):.2f} in cells, {exponent(trials, by_trials):.2f} in trials; peak {peak:.0f} MiB"
-    )
+    print(f"growth exponents: {exponent(cells, by_pairs):.2f} in cells, {exponent(trials, by_trials):.2f} in trials")
+    print(f"peak memory: {peak:.0f} MiB")
     if "--figure" in sys.argv:
         draw(cells, by_pairs, trials, by_trials)
