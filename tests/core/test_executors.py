@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import multiprocessing
 import os
 import signal
@@ -75,7 +76,7 @@ def raises() -> None:
     raise OSError("one block of many")
 
 
-@pytest.mark.parametrize("budget", [100, 2500, 30_000])
+@pytest.mark.parametrize("budget", [100, 20_000])
 def test_nobody_can_tell_from_the_numbers_who_ran_the_trials(budget: int) -> None:
     every = [entries(run(auditee(response(1.0)), budget=budget, **who)) for who in WHO]
     assert every[1:] == every[:1] * 3
@@ -119,19 +120,19 @@ def test_shards_hold_every_block_once() -> None:
     ids=["raises", "nan", "too few rows"],
 )
 def test_a_fault_in_one_block_of_many_is_the_same_error_everywhere(fault: Callable[[], Any], reason: str) -> None:
-    """With 12 + 1 datasets of 20 blocks or so a share of .01 hits two or three blocks; the first is reported."""
+    """About one block in a hundred fails; the first in order is reported, whoever meets another one earlier."""
     every = []
-    for who in WHO:
-        broken, fine = run(auditee(shaky(fault, 0.01), "broken"), auditee(response(1.0), "fine"), budget=40_000, seed=1, **who)
+    for who in ({}, {"jobs": 2}):
+        broken, fine = run(auditee(shaky(fault, 0.01), "broken"), auditee(response(1.0), "fine"), budget=20_000, seed=1, **who)
         assert fine.verdict == "not refuted"
         every.append(entries([broken, fine]))
     assert every[0][0]["verdict"] == "error"
     assert reason in every[0][0]["reason"]
-    assert every[1:] == every[:1] * 3
+    assert every[0] == every[1]
 
 
 DEATHS = [
-    (lambda: ctypes.string_at(0), "the worker died (signal 11)"),
+    (lambda: (faulthandler.disable(), ctypes.string_at(0)), "the worker died (signal 11)"),
     (lambda: os._exit(3), "the worker died (exit code 3)"),
     (lambda: os.kill(os.getpid(), signal.SIGKILL), "the worker died (signal 9)"),
 ]

@@ -214,7 +214,9 @@ def test_the_key_of_a_dataset_tells_everything_apart() -> None:
         dataset_key(("a", 1), "q", (0, 1), ["d"]),
     ]
     assert len(set(every)) == len(every)
-    keys = {block_key(DATASET, first, stop, size) for first, stop, size in [(0, 1, 500), (0, 1, 1000), (0, 2, 2000), (1, 2, 2000)]}
+    keys = {
+        block_key(DATASET, first, stop, size) for first, stop, size in [(0, 1, 500), (0, 1, 1000), (0, 2, 2000), (1, 2, 2000)]
+    }
     assert len(keys) == 4
     assert block_key(DATASET, 2, 4, 3100) == (DATASET, 2, 4, 1100)
 
