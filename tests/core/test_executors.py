@@ -102,7 +102,7 @@ def test_shards_hold_every_block_once() -> None:
     tasks = [Task(group=0, pair=pair, phase="screen", size=size) for pair, size in enumerate(sizes)]
     shards = list(bundle(tasks, (GROUP,)))
     assert len(shards) > 5
-    held = defaultdict(list)
+    held: dict[Task, list[int]] = defaultdict(list)
     for piece in (piece for shard in shards for piece in shard):
         held[piece.task] += list(range(piece.first, piece.stop))
     assert held == {task: list(range(-(-task.size // BLOCK))) for task in tasks}
@@ -122,7 +122,7 @@ def test_shards_hold_every_block_once() -> None:
 def test_a_fault_in_one_block_of_many_is_the_same_error_everywhere(fault: Callable[[], Any], reason: str) -> None:
     """About one block in a hundred fails; the first in order is reported, whoever meets another one earlier."""
     every = []
-    for who in ({}, {"jobs": 2}):
+    for who in (WHO[0], WHO[2]):
         broken, fine = run(auditee(shaky(fault, 0.01), "broken"), auditee(response(1.0), "fine"), budget=20_000, seed=1, **who)
         assert fine.verdict == "not refuted"
         every.append(entries([broken, fine]))
@@ -131,8 +131,13 @@ def test_a_fault_in_one_block_of_many_is_the_same_error_everywhere(fault: Callab
     assert every[0] == every[1]
 
 
+def segfault() -> None:
+    faulthandler.disable()
+    ctypes.string_at(0)
+
+
 DEATHS = [
-    (lambda: (faulthandler.disable(), ctypes.string_at(0)), "the worker died (signal 11)"),
+    (segfault, "the worker died (signal 11)"),
     (lambda: os._exit(3), "the worker died (exit code 3)"),
     (lambda: os.kill(os.getpid(), signal.SIGKILL), "the worker died (signal 9)"),
 ]

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpassay import ledger as ledger_module
 from dpassay.auditee import Auditee
 from dpassay.claims import DP
 from dpassay.errors import InvalidInput, LedgerError
@@ -154,7 +153,7 @@ def test_a_full_disk(path: Path) -> None:
         assert ledger._connection is not None
         ledger._connection.execute("PRAGMA max_page_count = 3")
         many = [row(first) for first in range(10, 2000, 2)]
-        with pytest.raises(LedgerError, match="cannot be read or written .*full"):
+        with pytest.raises(LedgerError, match=r"cannot be read or written .*full"):
             ledger.put(many)
         assert ledger.get(row()[0]) is not None
         assert all(ledger.get(key) is None for key, _ in many)
@@ -172,10 +171,10 @@ class ReadOnly:
 
 
 def test_a_read_only_folder(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger_module.sqlite3, "connect", lambda *_, **__: ReadOnly())
-    with pytest.raises(InvalidInput, match="cannot be read or written .*readonly"):
+    monkeypatch.setattr("dpassay.ledger.sqlite3.connect", lambda *_, **__: ReadOnly())
+    with pytest.raises(InvalidInput, match=r"cannot be read or written .*readonly"):
         Ledger(path, resume=True)
-    with pytest.raises(InvalidInput, match="cannot be emptied .*readonly"):
+    with pytest.raises(InvalidInput, match=r"cannot be emptied .*readonly"):
         Ledger(path, resume=False)
     assert path.exists()
     with pytest.raises(LedgerError, match="readonly"):
