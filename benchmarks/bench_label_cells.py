@@ -18,7 +18,8 @@ KIBIBYTES = 1024 if sys.platform == "linux" else 1024 * 1024
 def predict(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Label 1 with a probability that depends on the share of ones and on the query."""
     p = 1 / (1 + np.exp((0.5 - data.y.mean()) * queries[:, 0]))
-    return (rng.random((size, len(queries))) < p).astype(np.int64)
+    answers: NDArray[np.int64] = (rng.random((size, len(queries))) < p).astype(np.int64)
+    return answers
 
 
 def main() -> None:
