@@ -174,6 +174,7 @@ def audit(
     budget: int = 20_000,
     detect: float | None = None,
     domain: Domain | None = None,
+    jobs: int = 1,
 ) -> Result:
     """Audit one mechanism against one claim.
 
@@ -190,7 +191,7 @@ def audit(
         Points at which predictions are asked; goes with `pairs`.
     labels : tuple of int, optional
         What a function may answer; 0 and 1 by default.
-    mode, seed, confidence, budget, detect, domain
+    mode, seed, confidence, budget, detect, domain, jobs
         See `Settings`.
 
     Returns
@@ -229,7 +230,7 @@ def audit(
     group = None
     if pairs is not None and queries is not None:
         group = Group(pairs=pairs, queries=points(queries, "queries"), kind="data", reason=pairs.how)
-    settings = Settings(mode=mode, seed=seed, confidence=confidence, budget=budget, detect=detect, domain=domain)
+    settings = Settings(mode=mode, seed=seed, confidence=confidence, budget=budget, detect=detect, domain=domain, jobs=jobs)
     return next(assay([auditee], group, settings))
 
 

@@ -196,8 +196,8 @@ class Ledger:
             raise (error if kind is LedgerError else kind(str(error))) from None
         except sqlite3.OperationalError as error:
             raise kind(f"ledger '{self.path}': cannot be read or written ({error})") from None
-        except (sqlite3.Error, OverflowError) as error:
-            raise kind(f"ledger '{self.path}': is damaged ({error}); run without --resume") from None
+        except (sqlite3.Error, OverflowError):
+            raise kind(f"ledger '{self.path}': is damaged; run without --resume") from None
 
 
 def dataset_key(stream: tuple[str | float, ...], queries: str, labels: tuple[int, ...], code: list[str]) -> bytes:

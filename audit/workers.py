@@ -154,7 +154,7 @@ class Local:
 
     def _look(self) -> None:
         """Wait a moment for any job to come back; see to a pool that has stopped answering."""
-        came, _ = wait([job.future for job in self._open], timeout=TICK, return_when=FIRST_COMPLETED)
+        came, _ = wait([job.future for job in self._open if not job.future.done()], timeout=TICK, return_when=FIRST_COMPLETED)
         if self._collect() or came:
             self._quiet_since = None
             return

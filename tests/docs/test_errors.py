@@ -6,9 +6,12 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dpassay.cli import main
+from dpassay.ledger import Ledger
+from dpassay.trials import Counts
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 ROWS = re.findall(
@@ -39,6 +42,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path(tmp_path, "inf.csv").write_text(table([*good[:2], "1,inf,0", *good[3:]]))
     Path(tmp_path, "three.csv").write_text(table([f"{i},1,{i % 3}" for i in range(12)]))
     Path(tmp_path, "oneclass.csv").write_text(table([f"{i},{i},{int(i > 10)}" for i in range(30)]))
+    Path(tmp_path, "noledger").mkdir()
+    Path(tmp_path, "noledger", "ledger.sqlite").write_text("accounts\n")
+    with Ledger(Path(tmp_path, "cutledger.sqlite"), resume=False) as ledger:
+        ledger.put([((b"", 0, 1, 1), Counts(labels=np.ones((1, 1), dtype=np.int64), marks=(b"",)))])
+    whole = Path(tmp_path, "cutledger.sqlite").read_bytes()
+    Path(tmp_path, "cutledger.sqlite").unlink()
+    Path(tmp_path, "cutledger").mkdir()
+    Path(tmp_path, "cutledger", "ledger.sqlite").write_bytes(whole[:5000])
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     return tmp_path

@@ -1,0 +1,199 @@
+"""`dpassay run --jobs --resume`: killed at any moment, it goes on and ends with the same bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from dpassay.cli import main
+
+PREDICT = """
+import time
+import numpy as np
+
+def predict(data, queries, size, rng):
+    time.sleep({pause})
+    p = 1 / (1 + np.exp(-len(data) * (2 * data.y.mean() - 1)))
+    return (rng.random((size, len(queries))) < p).astype(int)
+
+def other(data, queries, size, rng):
+    return predict(data, queries, size, rng)
+"""
+WORDS = ["run", "mine:predict", "mine:other", "--claim", "epsilon=3", "--mode", "monte-carlo", "--data", "mine.csv", "--target"]
+WORDS += ["answer", "--train", "10", "--queries", "2", "--budget", "6000", "-q"]
+SAME = ("record.json", "index.html", "report.md", "cells.csv")
+
+
+@pytest.fixture
+def project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delitem(sys.modules, "mine", raising=False)
+    Path("mine.py").write_text(PREDICT.format(pause=0))
+    Path("mine.csv").write_text("size,answer\n" + "".join(f"{i},{i % 2}\n" for i in range(30)))
+    return folder
+
+
+def contents(out: str) -> list[bytes]:
+    return [Path(out, name).read_bytes() for name in SAME]
+
+
+def blocks_are_whole(out: str) -> None:
+    """Every dataset's blocks follow one another from 0, without gap or overlap, and add up to the trials of the record."""
+    connection = sqlite3.connect(Path(out, "ledger.sqlite"))
+    rows = connection.execute("SELECT dataset, first, stop, trials FROM shards ORDER BY dataset, first").fetchall()
+    connection.close()
+    ends: dict[bytes, int] = defaultdict(int)
+    for dataset, first, stop, _ in rows:
+        assert first == ends[dataset]
+        ends[dataset] = stop
+    results = json.loads(Path(out, "record.json").read_text())["results"]
+    assert sum(row[3] for row in rows) == sum(result["trials"] for result in results)
+
+
+def test_the_record_does_not_tell_how_it_was_run(project: Path) -> None:
+    ways = {
+        "inline": [],
+        "one": ["--executor", "local"],
+        "two": ["--jobs", "2", "--shard-timeout=50"],
+        "four": ["--jobs=4", "--executor=local"],
+        "again": ["--resume"],
+    }
+    for out, way in ways.items():
+        assert main([*WORDS, *way, "--out", out]) == 0
+        assert contents(out) == contents("inline")
+        blocks_are_whole(out)
+    assert main([*WORDS, "--jobs", "2", "--resume", "--out", "four"]) == 0
+    assert contents("four") == contents("inline")
+    assert json.loads(Path("four/record.json").read_text())["run"]["command"] == " ".join(
+        ["dpassay", *(w for w in WORDS if w != "-q")]
+    )
+
+
+def test_without_resume_nothing_is_taken_over(project: Path) -> None:
+    assert main([*WORDS, "--out", "out"]) == 0
+    connection = sqlite3.connect("out/ledger.sqlite")
+    connection.execute("UPDATE shards SET checksum = x'00'")
+    connection.commit()
+    connection.close()
+    assert main([*WORDS, "--out", "out", "--resume"]) == 3
+    assert main([*WORDS, "--out", "out"]) == 0
+    blocks_are_whole("out")
+
+
+def test_a_changed_source_file_is_run_anew(project: Path) -> None:
+    assert main([*WORDS, "--out", "out"]) == 0
+    expected = contents("out")
+    connection = sqlite3.connect("out/ledger.sqlite")
+    (before,) = connection.execute("SELECT count(*) FROM shards").fetchone()
+    Path("mine.py").write_text(PREDICT.format(pause=0) + "# changed\n")
+    assert main([*WORDS, "--out", "out", "--resume"]) == 0
+    assert connection.execute("SELECT count(*) FROM shards").fetchone() == (2 * before,)
+    connection.close()
+    assert contents("out") == expected
+
+
+def test_a_full_disk_ends_the_run_with_one_line(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    connect = sqlite3.connect
+
+    def small(*arguments: object, **options: object) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)  # type: ignore[call-overload]
+        connection.execute("PRAGMA max_page_count = 3")
+        found: sqlite3.Connection = connection
+        return found
+
+    monkeypatch.setattr("dpassay.ledger.sqlite3.connect", small)
+    assert main([*WORDS, "--out", "out"]) == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("dpassay: error: ledger 'out/ledger.sqlite': cannot be read or written (database or disk is full")
+
+
+def descendants(pid: int) -> list[int]:
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        threads = [path for path in Path(f"/proc/{pid}/task").iterdir() if path.name != str(pid)]
+        children += [child for thread in threads for child in (thread / "children").read_text().split()]
+    except OSError:
+        return []
+    return [int(child) for child in children]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def killed(words: list[str], kills: int, seed: int) -> None:
+    """Start the run, kill it or one of its workers after a random time, and again, until that has been done often enough."""
+    chance = random.Random(seed)  # noqa: S311
+    while kills > 0:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dpassay", *words], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
+        seen: set[int] = set()
+        while kills > 0 and process.poll() is None:
+            time.sleep(chance.uniform(0.0, 1.5))
+            workers = descendants(process.pid)
+            seen.update(workers)
+            victim = chance.choice([process.pid, *workers]) if workers else process.pid
+            if process.poll() is None:
+                os.kill(victim, signal.SIGKILL)
+                kills -= 1
+        process.kill()
+        process.wait()
+        deadline = time.monotonic() + 10
+        while any(alive(worker) for worker in seen):
+            assert time.monotonic() < deadline, "a worker outlived the run"
+            time.sleep(0.02)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_at_random_moments_it_ends_with_the_same_bytes(kills: int, project: Path) -> None:
+    Path("mine.py").write_text(PREDICT.format(pause=0.005))
+    assert main([*WORDS, "--out", "whole"]) == 0
+    resumed = [*WORDS, "--out", "out", "--jobs", "2", "--resume"]
+    killed(resumed, kills, seed=kills)
+    assert main(resumed) == 0
+    assert contents("out") == contents("whole")
+    blocks_are_whole("out")
+
+
+def test_two_runs_into_one_ledger_both_end_correctly(project: Path) -> None:
+    Path("mine.py").write_text(PREDICT.format(pause=0.002))
+    assert main([*WORDS, "--out", "alone"]) == 0
+    words = [sys.executable, "-m", "dpassay", *WORDS, "--out", "out", "--resume"]
+    both = [subprocess.Popen([*words, "--jobs", jobs], stdout=subprocess.DEVNULL) for jobs in ("1", "2")]
+    assert [process.wait() for process in both] == [0, 0]
+    assert contents("out") == contents("alone")
+    blocks_are_whole("out")
+
+
+def test_ctrl_c_stops_the_workers_and_leaves_what_was_finished(project: Path) -> None:
+    Path("mine.py").write_text(PREDICT.format(pause=0.01))
+    assert main([*WORDS, "--out", "whole"]) == 0
+    words = [*WORDS, "--out", "out", "--jobs", "2"]
+    process = subprocess.Popen([sys.executable, "-m", "dpassay", *words], stdout=subprocess.DEVNULL)
+    workers: list[int] = []
+    while not (Path("out/ledger.sqlite").exists() and len(workers) == 2):
+        workers = descendants(process.pid)
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == 130
+    assert not any(alive(worker) for worker in workers)
+    assert json.loads(Path("out/record.json").read_text())["run"]["complete"] is False
+    assert main([*words, "--resume"]) == 0
+    assert contents("out") == contents("whole")
