@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincc, ndtri, ndtri_exp
+from scipy.stats import binom
 
 from dpassay.bounds import clopper_pearson_lower, clopper_pearson_upper
 
@@ -30,7 +31,8 @@ LARGE = 1e3
 CERTAIN = 1 - 1e-12
 """A null point with p1 above this gives x no weight, as p1 = 1 does; so rounding cannot split the two."""
 TINY = 1e-280
-"""Tails below this are replaced by their Chernoff bound, which is never smaller than they are."""
+"""Below this the upper tail is replaced by its Chernoff bound, which is never smaller, and the rest of the law by its largest
+term, which is never larger: both make z smaller than it is."""
 
 
 def stouffer_rejects(x: int, n1: int, y: int, n0: int, *, epsilon: float, delta: float, alpha: float) -> bool:
@@ -146,7 +148,9 @@ def _z(x: int, n: int, p: NDArray[np.float64]) -> NDArray[np.float64]:
     tail = betainc(x, n - x + 1, p)
     z = -ndtri(tail)
     likely = tail > 0.5  # there the complement keeps the digits
-    z[likely] = ndtri(betaincc(x, n - x + 1, p[likely]))
+    rest = betaincc(x, n - x + 1, p[likely])
+    with np.errstate(divide="ignore"):
+        z[likely] = np.where(rest > TINY, ndtri(rest), ndtri_exp(binom.logpmf(x - 1, n, p[likely])))
     share = x / n
     with np.errstate(divide="ignore", invalid="ignore"):
         divergence = share * np.log(share / p) + ((1 - share) * np.log((1 - share) / (1 - p)) if share < 1 else 0.0)

@@ -57,7 +57,7 @@ def test_the_union_of_two_labels_shows_what_neither_shows(mode: str) -> None:
 def test_a_correct_symmetric_answer_is_not_refuted_and_little_more_would_have_been() -> None:
     def randomised_response(data: object, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
         keep = rng.random((size, len(queries))) < 1 / (1 + math.exp(-1))
-        return np.where(keep, data.y[0], 1 - data.y[0])  # type: ignore[attr-defined]
+        return np.asarray(np.where(keep, data.y[0], 1 - data.y[0]))  # type: ignore[attr-defined]
 
     pairs = replace_one([[0.0]], [0])
     for seed in range(5):
