@@ -76,7 +76,7 @@ def raises() -> None:
     raise OSError("one block of many")
 
 
-@pytest.mark.parametrize("budget", [100, 20_000])
+@pytest.mark.parametrize("budget", [100, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_nobody_can_tell_from_the_numbers_who_ran_the_trials(budget: int) -> None:
     every = [entries(run(auditee(response(1.0)), budget=budget, **who)) for who in WHO]
     assert every[1:] == every[:1] * 3
@@ -138,8 +138,8 @@ def segfault() -> None:
 
 DEATHS = [
     (segfault, "the worker died (signal 11)"),
-    (lambda: os._exit(3), "the worker died (exit code 3)"),
-    (lambda: os.kill(os.getpid(), signal.SIGKILL), "the worker died (signal 9)"),
+    pytest.param(lambda: os._exit(3), "the worker died (exit code 3)", marks=pytest.mark.slow),
+    pytest.param(lambda: os.kill(os.getpid(), signal.SIGKILL), "the worker died (signal 9)", marks=pytest.mark.slow),
 ]
 
 

@@ -45,7 +45,7 @@ def false_alarms(runs: int, claim: float, budget: int) -> tuple[int, int]:
     return sum(result.verdict == "refuted" for result in results), sum(result.upper < claim for result in results)
 
 
-@pytest.mark.parametrize("claim", [0.3, 2.0])
+@pytest.mark.parametrize("claim", [0.3, pytest.param(2.0, marks=pytest.mark.slow)])
 def test_false_alarms_lie_in_the_exact_region(claim: float) -> None:
     runs = 200
     refuted, missed = false_alarms(runs, claim, budget=120)
