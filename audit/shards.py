@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpassay.auditee import Auditee
+from dpassay.codings import Coding
 from dpassay.errors import AuditeeError
 from dpassay.pairs import Change
 from dpassay.plan import Group
@@ -101,13 +102,16 @@ class Bench:
     auditee : Auditee
     groups : tuple of Group
         What the tasks refer to.
+    codings : tuple of Coding
+        What is counted, per group.
     seed : int
         Root seed.
     """
 
-    def __init__(self, auditee: Auditee, groups: tuple[Group, ...], seed: int) -> None:
+    def __init__(self, auditee: Auditee, groups: tuple[Group, ...], codings: tuple[Coding, ...], seed: int) -> None:
         self.auditee = auditee
         self.groups = groups
+        self.codings = codings
         self.seed = seed
         self._base: tuple[object, Any] = (None, None)
         self._neighbour: tuple[object, Any] = (None, None)
@@ -147,7 +151,8 @@ class Bench:
         task = piece.task
         which = range(piece.first, piece.stop)
         group, change = self.groups[task.group], self.change(task)
-        return draw_blocks(self.auditee, self._state(task), group, change, task.size, which, self.stream(task))
+        coding = self.codings[task.group]
+        return draw_blocks(self.auditee, self._state(task), group, change, task.size, which, self.stream(task), coding)
 
     def _state(self, task: Task) -> Any:
         """State of the dataset of a task; made anew for every phase, whatever an earlier one did to it."""
@@ -166,7 +171,7 @@ class Bench:
 
 def same(one: Counts, other: Counts) -> bool:
     """Whether two counts of the same trials agree, as they must."""
-    return one.marks == other.marks and one.labels.shape == other.labels.shape and bool((one.labels == other.labels).all())
+    return one.marks == other.marks and one.symbols.shape == other.symbols.shape and bool((one.symbols == other.symbols).all())
 
 
 def unrepeatable(change: Change | None) -> str:

@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.assay import Settings, audit
+from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled, points
 from dpassay.pairs import replace_one
+from dpassay.settings import Settings
 
 FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "cells.svg"
 QUERIES = 100

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.bounds import loss_lower
+from dpassay.limits import leak_lower
 from dpassay.power import POWER, detectable, power, tight_pair
+from dpassay.scales import Ratio
 
 
 def double_sum(p1: float, p0: float, epsilon: float, delta: float, n: int, alpha: float) -> float:
-    """P[loss_lower > epsilon], every pair of counts asked one by one."""
+    """P[leak_lower > epsilon], every pair of counts asked one by one."""
     x, y = np.arange(n + 1)[:, None], np.arange(n + 1)[None]
-    refuted = loss_lower(x, n, y, n, delta=delta, alpha=alpha) > epsilon
+    refuted = leak_lower(x, n, y, n, scale=Ratio(delta), alpha=alpha) > epsilon
     return math.fsum((binom.pmf(x, n, p1) * binom.pmf(y, n, p0) * refuted).ravel().tolist())
 
 
@@ -39,7 +40,7 @@ def test_power_is_the_frequency_of_refutations(truth: float, n: int, alpha: floa
     expected = power(p1, p0, epsilon=1.0, delta=0.0, n=n, alpha=alpha)
     assert 0.1 < expected < 0.999
     rng = np.random.default_rng(17)
-    bounds = loss_lower(rng.binomial(n, p1, REPEATS), n, rng.binomial(n, p0, REPEATS), n, delta=0.0, alpha=alpha)
+    bounds = leak_lower(rng.binomial(n, p1, REPEATS), n, rng.binomial(n, p0, REPEATS), n, scale=Ratio(0.0), alpha=alpha)
     refuted = int((bounds > 1.0).sum())
     assert binom.ppf(0.005, REPEATS, expected) <= refuted <= binom.isf(0.005, REPEATS, expected)
 
@@ -51,27 +52,27 @@ def test_detectable_is_the_smallest_loss_with_power_nine_tenths(epsilon: float, 
     def at(loss: float) -> float:
         return power(*tight_pair(loss, delta), epsilon=epsilon, delta=delta, n=n, alpha=alpha)
 
-    found = detectable(epsilon=epsilon, delta=delta, n=n, alpha=alpha)
+    found = detectable(promised=epsilon, scale=Ratio(delta), n=n, alpha=alpha)
     assert epsilon < found < math.inf
     assert at(found) >= POWER
     assert at(found - 2e-6) < POWER
 
 
 def test_detectable_falls_with_trials_and_rises_with_confidence() -> None:
-    found = [detectable(epsilon=1.0, delta=0.0, n=n, alpha=0.05) for n in (100, 1000, 10_000, 100_000)]
+    found = [detectable(promised=1.0, scale=Ratio(0.0), n=n, alpha=0.05) for n in (100, 1000, 10_000, 100_000)]
     assert found == sorted(found, reverse=True)
-    assert detectable(epsilon=1.0, delta=0.0, n=1000, alpha=1e-3) > found[1]
+    assert detectable(promised=1.0, scale=Ratio(0.0), n=1000, alpha=1e-3) > found[1]
 
 
 def test_detectable_is_close_to_the_fast_form() -> None:
     """STATISTICS section 6 for a single test; two limits at alpha / 2 cost up to a factor sqrt 2 and never less than it."""
     for n, limit in ((1000, 1.169), (10_000, 1.052), (100_000, 1.016)):
-        found = detectable(epsilon=1.0, delta=0.0, n=n, alpha=0.05)
+        found = detectable(promised=1.0, scale=Ratio(0.0), n=n, alpha=0.05)
         assert limit - 1 < found - 1 < 1.5 * (limit - 1)
 
 
 def test_nothing_is_detectable_with_too_few_trials() -> None:
-    assert detectable(epsilon=20.0, delta=0.0, n=100, alpha=0.05) == math.inf
+    assert detectable(promised=20.0, scale=Ratio(0.0), n=100, alpha=0.05) == math.inf
 
 
 @pytest.mark.parametrize("loss", [0.1, 1.0, 8.0])

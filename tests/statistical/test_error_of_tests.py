@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from dpassay.lower_bounds import accuracy_lower
+from dpassay.scales import Ratio
 from dpassay.stouffer import stouffer_rejects
 
 ALPHA = 0.05
@@ -108,7 +109,9 @@ def accuracy_null(epsilon: float, delta: float) -> tuple[NDArray[np.float64], ND
 @pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
 def test_accuracy_refutes_a_true_claim_with_probability_at_most_alpha(n: int, epsilon: float, delta: float) -> None:
     p1, p0 = accuracy_null(epsilon, delta)
-    correct = [x for x in range(2 * n + 1) if accuracy_lower(min(x, n), n - max(0, x - n), n, delta=delta, alpha=ALPHA) > epsilon]
+    correct = [
+        x for x in range(2 * n + 1) if accuracy_lower(min(x, n), n - max(0, x - n), n, scale=Ratio(delta), alpha=ALPHA) > epsilon
+    ]
     needed = correct[0]
     assert correct == list(range(needed, 2 * n + 1))
     counts = np.arange(n + 1)

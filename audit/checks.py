@@ -1,0 +1,43 @@
+"""Checks before anything is run: whether mechanism, claims, data and settings can go together at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from dpassay.auditee import Auditee
+from dpassay.claims import Claim, PredictionStability
+from dpassay.errors import InvalidInput
+from dpassay.mechanism import HasLaw, HasWorstCases
+from dpassay.plan import Group
+from dpassay.settings import Settings
+
+
+def check(auditees: Sequence[Auditee], data: Group | None, settings: Settings) -> None:
+    """Raise `InvalidInput` if mechanism, data and settings can never go together; nothing is trained or drawn."""
+    for auditee in auditees:
+        if settings.mode in ("exact", "exhaustive") and not isinstance(auditee.mechanism, HasLaw):
+            raise InvalidInput(
+                f"mode '{settings.mode}': {auditee.name} has no exact law (no method distribution); use monte-carlo"
+            )
+        for claim in auditee.claims:
+            _check_claim(auditee, claim, settings)
+        if settings.mode == "exhaustive" and settings.domain is not None:
+            auditee.check(settings.domain.dataset((0,) * settings.domain.n))
+        elif data is not None:
+            auditee.check(data.pairs.base)
+        elif not isinstance(auditee.mechanism, HasWorstCases):
+            raise InvalidInput(f"{auditee.name}: no pairs to audit; it names no worst cases of its own, so give it data")
+
+
+def _check_claim(auditee: Auditee, claim: Claim, settings: Settings) -> None:
+    if settings.mode in ("exact", "exhaustive") and not has_exact_form(auditee, claim):
+        raise InvalidInput(f"mode '{settings.mode}': {claim} of numbers cannot be computed; use monte-carlo")
+    sampled = settings.mode == "monte-carlo" or not isinstance(auditee.mechanism, HasLaw)
+    if sampled and isinstance(claim, PredictionStability) and not all(map(math.isfinite, auditee.numbers or ())):
+        raise InvalidInput(f"{auditee.name}: answers without limits have no certified mean; say numbers=(least, greatest)")
+
+
+def has_exact_form(auditee: Auditee, claim: Claim) -> bool:
+    """Whether the claim can be read off an exact law: not where it is about events of numbers without coins."""
+    return auditee.numbers is None or isinstance(claim, PredictionStability)
