@@ -161,7 +161,7 @@ def _detectable(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budge
     if isinstance(claim, PredictionStability):
         low, high = auditee.numbers or (0.0, 1.0)
         gamma = claim.gamma / (high - low)
-        return (high - low) * detectable_difference(gamma=gamma, n=budget.draws, alpha=alpha, spread1=HALF, spread0=HALF)
+        return (high - low) * detectable_difference(gamma=gamma, n=budget.draws, alpha=alpha, spreads=(HALF, HALF))
     screening = Screening(
         draws=budget.screening(groups), pairs=max(len(group.pairs) for group in groups), finalists=budget.finalists(groups)
     )

@@ -10,18 +10,14 @@ from numpy.typing import NDArray
 
 from dpassay.bounds import Bound, Estimate, Histograms
 from dpassay.evidence import Event
-from dpassay.means import GRID, detectable_difference, difference_lower, difference_upper
+from dpassay.means import POINTS, Spreads, detectable_difference, difference_lower, difference_upper
 from dpassay.power import Screening
 from dpassay.profile import Profile
 from dpassay.yardstick import Certified
 
 METHOD = "betting on the difference of two bounded means"
-POINTS = np.arange(GRID + 1) / GRID
 SCREEN_Z = 1.64
 """Pairs are ranked by the observed difference less so many standard errors."""
-
-Spreads = tuple[float, float]
-"""Standard deviations on the two sides, in units of the range, from the screening."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +64,8 @@ class Predictions:
         """Bound the difference of the means from both sides."""
         p1, p0 = (self.low + self.width * float(side @ POINTS) / int(side.sum()) for side in (one, other))
         histograms = Histograms(one=tuple(one.tolist()), other=tuple(other.tolist()))
-        lower = self.width * difference_lower(one, other, alpha=alphas[0])
-        upper = self.width * difference_upper(one, other, alpha=alphas[1])
+        lower = self.width * max(0.0, difference_lower(one, other, alpha=alphas[0], spreads=method))
+        upper = self.width * difference_upper(one, other, alpha=alphas[1], spreads=method)
         return Certified(
             p1=p1,
             p0=p0,
@@ -81,9 +77,7 @@ class Predictions:
     def detectable(self, methods: Iterable[Spreads], n: int, alpha: float, screening: Screening) -> float:  # noqa: ARG002
         """Smallest difference that certification would have refuted with probability 0.9, at the spreads of the screening."""
         gamma = self.promised / self.width
-        return self.width * max(
-            detectable_difference(gamma=gamma, n=n, alpha=alpha, spread1=one, spread0=other) for one, other in methods
-        )
+        return self.width * max(detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=spreads) for spreads in methods)
 
     def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> Profile | None:  # noqa: ARG002
         """There is none."""

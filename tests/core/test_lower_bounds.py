@@ -235,7 +235,7 @@ def test_power_of_stouffer_is_the_frequency_of_refutations() -> None:
 
 
 def test_few_trials_refute_one_when_the_truth_is_two() -> None:
-    """STATISTICS section 2: 29 draws a side by accuracy, 64 by another test; at power 0.9: 30, 68 (Clopper-Pearson), 56 (Fisher)."""
+    """STATISTICS section 2: 29 draws a side by accuracy, 64 by another test; here 30, 68 (Clopper-Pearson), 56 (Fisher)."""
     needed: dict[Method, int] = {}
     for method in METHODS[1:]:
         powers = (power(*tight_pair(2.0, 0.0), epsilon=1.0, delta=0.0, n=n, alpha=0.05, method=method) for n in range(5, 120))
