@@ -27,6 +27,8 @@ from dpassay.mechanism import (
 from dpassay.pairs import Change
 
 T = TypeVar("T")
+MOST_TEXT = 500
+"""Characters of what a mechanism says when it fails that are passed on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -157,6 +159,14 @@ class Auditee:
             return call()
         except AuditeeError:
             raise
-        except (Exception, SystemExit) as error:
-            text = " ".join(str(error).split())
-            raise AuditeeError(f"{method} on {where} raised {type(error).__name__}", text) from error
+        except (Exception, SystemExit, GeneratorExit) as error:
+            raise AuditeeError(f"{method} on {where} raised {type(error).__name__}", _text(error)) from error
+
+
+def _text(error: BaseException) -> str:
+    """What an exception says, on one line and not too long; it may fail to say anything."""
+    try:
+        line = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001  (what is not ours may do anything)
+        return ""
+    return line if len(line) <= MOST_TEXT else f"{line[:MOST_TEXT]}..."

@@ -7,7 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,7 +51,11 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
         writable(directory)
     started, results, complete = time.time(), [], True
     try:
-        with _ledger(directory, resume=bool(arguments.resume)) as ledger, bars(quiet=arguments.quiet) as progress:
+        with (
+            _ledger(directory, resume=bool(arguments.resume)) as ledger,
+            bars(quiet=arguments.quiet) as progress,
+            redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
+        ):
             for result in assay(auditees, data, settings, progress, ledger):
                 results.append(result)
                 if result.verdict == "error" and not arguments.quiet:

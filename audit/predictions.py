@@ -55,7 +55,7 @@ class Predictions:
 
     def certify(
         self,
-        event: int,
+        event: int,  # noqa: ARG002
         method: Spreads,
         one: NDArray[np.int64],
         other: NDArray[np.int64],

@@ -89,7 +89,8 @@ def _promise(claim: Raw) -> str:
         if claim["kind"] == "Stability":
             what = "the probability of a label"
             return f"{gamma}-uniform stability, {relation}: replacing one record moves {what} by at most {gamma}."
-        return f"{gamma}-uniform prediction stability, {relation}: replacing one record moves the (mean) prediction by at most {gamma}."
+        what = "the (mean) prediction"
+        return f"{gamma}-uniform prediction stability, {relation}: replacing one record moves {what} by at most {gamma}."
     epsilon, delta = claim["epsilon"], claim["delta"]
     bound = f"e^{plain(epsilon)}" + (f" = {plain(math.exp(epsilon))}" if epsilon < 700 else "")
     slack = f", plus δ = {plain(delta)}" if delta else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from dpassay.codings import LEVELS, Bins, Coding, Labels, Pilot, Rounded, bins_from
 
@@ -50,10 +51,10 @@ def test_rounding_keeps_the_mean() -> None:
     assert counts[0] @ np.arange(65) / 64 / 200_000 == pytest.approx(0.3137, abs=5 * 0.5 / 64 / np.sqrt(200_000))
 
 
-def pilot_of(draws: np.ndarray) -> np.ndarray:
+def pilot_of(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     """The edges that a pilot of these answers leads to, of the first query."""
     counts, _ = Pilot().count(draws, RNG)
-    return bins_from(counts).edges[0]
+    return np.asarray(bins_from(counts).edges[0])
 
 
 def test_the_edges_are_quantiles() -> None:

@@ -59,9 +59,9 @@ def test_the_bound_inverts_the_test(scale: Ratio | Difference) -> None:
 
 def test_it_is_the_best_for_rare_events_only() -> None:
     """Expected counts of 12 against 1: better than Stouffer and Clopper-Pearson; with a hundred times as many, Stouffer is."""
-    arguments = {"scale": Ratio(), "alpha": 0.001}
-    rare = [bound(12, 1000, 0, 1000, **arguments) for bound in (fisher_lower, stouffer_lower, leak_lower)]  # type: ignore[operator]
-    frequent = [bound(1200, 100_000, 100, 100_000, **arguments) for bound in (fisher_lower, stouffer_lower, leak_lower)]  # type: ignore[operator]
+    bounds = (fisher_lower, stouffer_lower, leak_lower)
+    rare = [float(bound(12, 1000, 0, 1000, scale=Ratio(), alpha=0.001)) for bound in bounds]
+    frequent = [float(bound(1200, 100_000, 100, 100_000, scale=Ratio(), alpha=0.001)) for bound in bounds]
     assert rare[0] == max(rare)
     assert frequent[1] == max(frequent)
     assert frequent[0] > frequent[2]

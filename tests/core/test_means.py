@@ -97,7 +97,9 @@ def test_the_error_enumerated_for_three_values() -> None:
     n, alpha, spreads = 6, 0.2, (0.3, 0.3)
     counts = [each for each in itertools.product(range(n + 1), repeat=3) if sum(each) == n]
     histograms = [histogram((0, a), (GRID // 2, b), (GRID, c)) for a, b, c in counts]
-    refuted = rejected(list(itertools.product(histograms, repeat=2)), 0.0, alpha, spreads).reshape(len(counts), len(counts))
+    refuted = rejected([(one, other) for one in histograms for other in histograms], 0.0, alpha, spreads).reshape(
+        len(counts), len(counts)
+    )
     assert refuted.any()
     laws = [(0.5 - h / 2 - k, h + 2 * k, 0.5 - h / 2 - k) for h, k in ((0, 0), (0.5, 0), (0.2, 0.1))]
     laws += [(0.9, 0.0, 0.1), (0.85, 0.1, 0.05), (0.8, 0.2, 0.0)]
