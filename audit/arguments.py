@@ -126,7 +126,7 @@ def _answers(text: str | None) -> Answers | None:
                 return Answers(labels=labels)
     except ValueError:
         pass
-    raise InvalidInput(f"--answers = '{text}': must be labels like 0,1,2 or limits of numbers like 0..1 (-inf..inf for any)")
+    raise InvalidInput(f"--answers = '{text}': must be labels like 0,1,2 or limits of numbers like 0..1 (.. for any)")
 
 
 def _assignment(text: str, option: str) -> tuple[str, str]:

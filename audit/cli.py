@@ -194,7 +194,7 @@ def _subject(command: Any) -> None:
     what.add_argument(
         "--answers",
         metavar="WHICH",
-        help="what a plain function answers: labels like 0,1,2 or numbers like 0..1 or -inf..inf (default: 0,1)",
+        help="what a plain function answers: labels like 0,1,2 or numbers like 0..1, or .. for any (default: 0,1)",
     )
 
 
