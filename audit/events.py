@@ -51,6 +51,11 @@ class Events:
     bins: tuple[Bins, ...] = ()
     complete: bool = True
 
+    @property
+    def profiled(self) -> bool:
+        """Whether there is a privacy profile: for claims about the loss."""
+        return isinstance(self.scale, Ratio)
+
     def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Rank cells: best lower bound over events, and which event it is; shape of both is that of `sides` without its last.
 
@@ -99,7 +104,7 @@ class Events:
 
     def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> Profile | None:
         """Band of delta(epsilon), for claims about the loss; of numbers from below only."""
-        if not isinstance(self.scale, Ratio):
+        if not self.profiled:
             return None
         events = self.masks.astype(bool) if self.bins else None
         band = profile_band(one, other, grid_for(self.promised), alpha=alpha, events=events)

@@ -19,7 +19,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import logsumexp, ndtri
+from scipy.special import logsumexp, ndtr
 
 GRID = 64
 POINTS = np.arange(GRID + 1) / GRID
@@ -32,7 +32,6 @@ COST = math.log(5)
 COARSE = np.linspace(0, 1, 17)
 NEAR = np.linspace(-8, 8, 65)
 REFINEMENTS = 6
-POWER = 0.9
 
 Spreads = tuple[float, float]
 """Standard deviations that are expected on the two sides, known before the trials; they size the bets."""
@@ -122,20 +121,14 @@ def difference_upper(x: NDArray[np.int64], y: NDArray[np.int64], *, alpha: float
     return max(-one, -other)
 
 
-def detectable_difference(*, gamma: float, n: int, alpha: float, spreads: Spreads) -> float:
-    """Smallest difference above gamma that is rejected with a probability of about 0.9, n answers a side.
+def difference_power(excess: float, *, n: int, alpha: float, spreads: Spreads) -> float:
+    """Probability that a difference of gamma + excess is refuted by n answers a side, about.
 
-    By the normal approximation of the logarithm of the evidence, n d^2 / (2 s^2) less `COST` at the difference gamma + d, with
-    s^2 the sum of the squared spreads.
-
-    Returns
-    -------
-    float
-        inf above 1.
+    By the normal approximation: the logarithm of the evidence is n d^2 / (2 s^2) less `COST` where the observed difference
+    exceeds gamma by d, with s^2 the sum of the squared spreads.
     """
     deviation = math.hypot(*spreads) / math.sqrt(n)
-    found = gamma + (math.sqrt(2 * (COST - math.log(alpha))) + float(ndtri(POWER))) * deviation
-    return found if found <= 1 else math.inf
+    return float(ndtr(excess / deviation - math.sqrt(2 * (COST - math.log(alpha)))))
 
 
 def _first(x: NDArray[np.int64], m: NDArray[np.float64], stakes: NDArray[np.float64]) -> NDArray[np.float64]:

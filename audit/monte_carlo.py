@@ -46,11 +46,11 @@ class Budget:
         queries, pairs = sum(len(group.queries) for group in groups), sum(len(group.pairs) for group in groups)
         return int(np.clip(self.draws * queries * self.finalists(groups) // pairs, LEAST_SCREENING, self.draws))
 
-    def spending(self, groups: tuple[Group, ...]) -> Spending:
+    def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
         """Where alpha goes."""
         each = self.finalists(groups)
         cells = sum(min(each, len(group.pairs)) * len(group.queries) for group in groups)
-        return Spending(alpha=self.alpha, cells=cells, queries=sum(len(group.queries) for group in groups))
+        return Spending(alpha=self.alpha, cells=cells, queries=sum(len(group.queries) for group in groups), profiled=profiled)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ def monte_carlo_evidence(
     The screening trials choose, for each query, the pairs that leak most, with direction, event and the test that is to be
     expected to give the highest bound. Fresh trials of those pairs certify them, at the error probabilities of `Spending`.
     """
-    spending, each = budget.spending(groups), budget.finalists(groups)
+    spending, each = budget.spending(groups, profiled=yardstick.profiled), budget.finalists(groups)
     finalists = [
         finalist
         for g, group in enumerate(groups)

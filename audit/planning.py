@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from scipy.special import ndtri
 
 from dpassay.auditee import Auditee
-from dpassay.claims import Claim, PredictionStability
+from dpassay.claims import DP, Claim, PredictionStability
 from dpassay.errors import InvalidInput, require
-from dpassay.means import detectable_difference
 from dpassay.monte_carlo import Budget
 from dpassay.plan import Group
 from dpassay.power import POWER, Screening, detectable, tight_pair
+from dpassay.predictions import detectable_difference
 from dpassay.scales import scale_of
 from dpassay.seeds import stream
 from dpassay.spending import Spending
@@ -86,7 +86,7 @@ def measure(auditee: Auditee, groups: tuple[Group, ...]) -> Speed:
 def cost(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budget, speed: Speed) -> Cost:
     """Say what a sampled audit would do and take."""
     pairs, queries = sum(len(group.pairs) for group in groups), sum(len(group.queries) for group in groups)
-    spending, screening = budget.spending(groups), budget.screening(groups)
+    spending, screening = budget.spending(groups, profiled=isinstance(claim, DP)), budget.screening(groups)
     trials = screening * (pairs + len(groups)) + budget.draws * (min(pairs, spending.cells) + len(groups))
     return Cost(
         pairs=pairs,
@@ -157,14 +157,15 @@ def _guess(auditee: Auditee, claim: Claim, detect: float, alpha: float) -> int:
 
 def _detectable(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> float:
     """Leak that would be seen by the Stouffer test, or by bets on answers that vary as much as they can."""
-    alpha = budget.spending(groups).each_lower
-    if isinstance(claim, PredictionStability):
-        low, high = auditee.numbers or (0.0, 1.0)
-        gamma = claim.gamma / (high - low)
-        return (high - low) * detectable_difference(gamma=gamma, n=budget.draws, alpha=alpha, spreads=(HALF, HALF))
+    alpha = budget.spending(groups, profiled=isinstance(claim, DP)).each_lower
     screening = Screening(
         draws=budget.screening(groups), pairs=max(len(group.pairs) for group in groups), finalists=budget.finalists(groups)
     )
+    if isinstance(claim, PredictionStability):
+        low, high = auditee.numbers or (0.0, 1.0)
+        gamma, spreads = claim.gamma / (high - low), (HALF, HALF)
+        found = detectable_difference(gamma=gamma, n=budget.draws, alpha=alpha, spreads=spreads, screening=screening)
+        return (high - low) * found
     return detectable(
         scale=scale_of(claim), promised=claim.promised, n=budget.draws, alpha=alpha, method="stouffer", screening=screening
     )

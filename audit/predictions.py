@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtr
+from scipy.stats import binom
 
 from dpassay.bounds import Bound, Estimate, Histograms
 from dpassay.evidence import Event
-from dpassay.means import POINTS, Spreads, detectable_difference, difference_lower, difference_upper
-from dpassay.power import Screening
+from dpassay.means import POINTS, Spreads, difference_lower, difference_power, difference_upper
+from dpassay.power import POWER, Screening
 from dpassay.profile import Profile
 from dpassay.yardstick import Certified
 
@@ -35,6 +38,7 @@ class Predictions:
     promised: float
     low: float
     high: float
+    profiled = False
 
     @property
     def width(self) -> float:
@@ -74,10 +78,12 @@ class Predictions:
             estimate=Estimate(value=max(0.0, p1 - p0), method="plug-in"),
         )
 
-    def detectable(self, methods: Iterable[Spreads], n: int, alpha: float, screening: Screening) -> float:  # noqa: ARG002
-        """Smallest difference that certification would have refuted with probability 0.9, at the spreads of the screening."""
+    def detectable(self, methods: Iterable[Spreads], n: int, alpha: float, screening: Screening) -> float:
+        """Smallest difference that the audit would have refuted with probability 0.9, at the spreads of the screening."""
         gamma = self.promised / self.width
-        return self.width * max(detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=spreads) for spreads in methods)
+        return self.width * max(
+            detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=spreads, screening=screening) for spreads in methods
+        )
 
     def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> Profile | None:  # noqa: ARG002
         """There is none."""
@@ -86,6 +92,30 @@ class Predictions:
     def event(self, event: int, group: int, query: int) -> Event:  # noqa: ARG002
         """Means are about no event."""
         return ()
+
+
+def detectable_difference(*, gamma: float, n: int, alpha: float, spreads: Spreads, screening: Screening) -> float:
+    """Smallest difference above gamma, in units of the range, that is refuted with a probability of about 0.9.
+
+    The family is that of `dpassay.power.hit`, in the normal approximation: one pair differs by more than gamma, the others,
+    which share its base and have its spread, by gamma.
+
+    Returns
+    -------
+    float
+        inf above 1.
+    """
+    noise = spreads[1] / np.sqrt(screening.draws)
+    normal = np.linspace(-8, 8, 321)
+    density = np.exp(-(normal**2) / 2)
+
+    def seen(excess: float) -> float:
+        beaten = binom.cdf(screening.finalists - 1, screening.pairs - 1, ndtr(normal - excess / noise))
+        return float(density @ beaten / density.sum()) * difference_power(excess, n=n, alpha=alpha, spreads=spreads)
+
+    if seen(1 - gamma) < POWER:
+        return float("inf")
+    return gamma + float(brentq(lambda excess: seen(excess) - POWER, 0.0, 1 - gamma, xtol=1e-9))
 
 
 def _spread(counts: NDArray[np.int64]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -21,11 +21,14 @@ class Spending:
         Cells that are certified: queries times finalists.
     queries : int
         Query points.
+    profiled : bool
+        Whether the claim has privacy profiles.
     """
 
     alpha: float
     cells: int
     queries: int
+    profiled: bool = True
 
     @property
     def lower(self) -> float:
@@ -39,13 +42,16 @@ class Spending:
 
     @property
     def upper(self) -> float:
-        """A quarter, for the upper bound; it is not divided, being an intersection-union test over everything certified."""
-        return self.alpha / 4
+        """A quarter for the upper bound, half where there are no profiles.
+
+        It is not divided, being an intersection-union test over everything certified.
+        """
+        return self.alpha / 4 if self.profiled else self.alpha / 2
 
     @property
     def profile(self) -> float:
-        """A quarter, for the bands of the privacy profiles of all queries together."""
-        return self.alpha / 4
+        """A quarter, for the bands of the privacy profiles of all queries together; 0 where there are none."""
+        return self.alpha / 4 if self.profiled else 0.0
 
     @property
     def each_profile(self) -> float:
@@ -55,4 +61,5 @@ class Spending:
     def as_json(self) -> dict[str, Any]:
         """What went where."""
         parts = {name: getattr(self, name) for name in ("lower", "each_lower", "upper", "profile", "each_profile")}
-        return asdict(self) | parts | {"directions": 1, "tests": 1, "looks": 1}
+        facts = {"alpha": self.alpha, "cells": self.cells, "queries": self.queries}
+        return facts | parts | {"directions": 1, "tests": 1, "looks": 1}

@@ -31,6 +31,11 @@ class Certified:
 class Yardstick(Protocol):
     """Ranks cells by screening counts, chooses a test, certifies, and knows what it could have seen."""
 
+    @property
+    def profiled(self) -> bool:
+        """Whether there is a privacy profile, which takes a part of alpha."""
+        ...
+
     def rank(self, sides: Array) -> tuple[NDArray[np.float64], Array]:
         """From counts (2, P, K): how bad each (direction, pair) looks, and through which event."""
         ...

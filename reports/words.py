@@ -199,11 +199,13 @@ def _alpha(result: Raw, run: Raw) -> Part | None:
     parts = (
         f"{text}: {plain(spent['lower'])} for the lower bounds, {plain(spent['each_lower'])} at each of "
         f"{plural(spent['cells'], 'certified cell')}; {plain(spent['upper'])} for the upper bound, undivided "
-        f"(intersection-union); {plain(spent['profile'])} for the bands of the privacy profiles, {plain(spent['each_profile'])} "
-        f"at each of {plural(spent['queries'], 'query')}."
+        "(intersection-union)"
     )
+    if spent["profile"]:
+        parts += f"; {plain(spent['profile'])} for the bands of the privacy profiles, {plain(spent['each_profile'])} "
+        parts += f"at each of {plural(spent['queries'], 'query')}"
     free = "Direction, event and test of each cell were chosen by the screening, and there was one look: they cost nothing."
-    return Part(title=title, texts=(parts, free))
+    return Part(title=title, texts=(f"{parts}.", free))
 
 
 def _any_size(result: Raw) -> Part | None:

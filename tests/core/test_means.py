@@ -12,19 +12,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import binom, multinomial
 
-from dpassay.means import (
-    BETS,
-    CAP,
-    GRID,
-    POINTS,
-    detectable_difference,
-    difference_lower,
-    difference_rejects,
-    difference_upper,
-    to_grid,
-)  # fmt: skip
+from dpassay.means import BETS, CAP, GRID, POINTS, difference_lower, difference_rejects, difference_upper, to_grid
+from dpassay.power import Screening
+from dpassay.predictions import detectable_difference
 
 Counts = NDArray[np.int64]
+ALONE = Screening(draws=100, pairs=1)
 
 
 def histogram(*points: tuple[int, int]) -> Counts:
@@ -166,7 +159,7 @@ def test_rounding_is_unbiased_and_to_the_neighbours() -> None:
     ("gamma", "n", "alpha", "spread"), [(0.1, 2000, 0.05, 0.1), (0.0, 500, 1e-3, 0.28), (0.2, 20_000, 1e-4, 0.5)]
 )
 def test_the_power_at_what_is_detectable(gamma: float, n: int, alpha: float, spread: float) -> None:
-    found = detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=(spread, spread))
+    found = detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=(spread, spread), screening=ALONE)
     rng, runs, refuted = np.random.default_rng(8), 400, 0
     for _ in range(runs):
         sides = []
@@ -178,4 +171,18 @@ def test_the_power_at_what_is_detectable(gamma: float, n: int, alpha: float, spr
 
 
 def test_what_is_not_detectable_at_all() -> None:
-    assert detectable_difference(gamma=0.9, n=100, alpha=0.05, spreads=(0.5, 0.5)) == math.inf
+    assert detectable_difference(gamma=0.9, n=100, alpha=0.05, spreads=(0.5, 0.5), screening=ALONE) == math.inf
+
+
+def test_a_crowd_hides_a_difference_as_often_as_it_does() -> None:
+    """One pair of forty above the others' difference, 300 screening trials each: simulated, within the exact 1 % region."""
+    gamma, spread, pairs, draws, finalists = 0.2, 0.1, 40, 300, 2
+    found = detectable_difference(
+        gamma=gamma, n=10**8, alpha=0.05, spreads=(spread, spread),
+        screening=Screening(draws=draws, pairs=pairs, finalists=finalists),
+    )  # fmt: skip
+    assert 0.202 < found < 0.24
+    rng, runs = np.random.default_rng(9), 2000
+    means = rng.normal(np.where(np.arange(pairs) == 0, found, gamma), spread / math.sqrt(draws), (runs, pairs))
+    hits = int(np.sum(np.sum(means[:, 1:] > means[:, :1], axis=1) < finalists))
+    assert binom.ppf(0.005, runs, 0.9) <= hits <= binom.isf(0.005, runs, 0.9)
