@@ -14,12 +14,12 @@ import numpy as np
 from dpassay.documents import DIGITS, number
 from dpassay.errors import InvalidInput
 from dpassay.evidence import Cell, Evidence
-from dpassay.profile import Profile, trade_off
+from dpassay.profile import LEVELS, Profile, trade_off
 from dpassay.result import Result
 from dpassay.witness import event_json, make_witness
 
 SCHEMA = "dpassay/record/1"
-FALSE_POSITIVE = np.array([0.0, 0.001, 0.01, 0.05, *np.arange(1, 10) / 10, 1.0])
+FALSE_POSITIVE = LEVELS[::4]
 """Where the trade-off function is written down."""
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 

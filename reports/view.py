@@ -15,6 +15,7 @@ from typing import Any
 from dpassay.errors import InvalidInput
 from dpassay.reports.findings import Finding, finding_of, findings_table
 from dpassay.reports.numbers import MISSING, clean, count, loss, percent, plain, plural, shorten, value
+from dpassay.reports.profiles import ProfileView, profile_view
 from dpassay.reports.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
 from dpassay.reports.tables import QueryView, Table, query_table, query_views, shortlist
 from dpassay.reports.words import UNITS, Part, claim_short, parts_of, promised
@@ -66,6 +67,8 @@ class ResultView:
         All query points in order, and the worst ones first; None where there are none.
     more : int
         Query points that the short list leaves out.
+    profile : ProfileView or None
+        That of the worst query point.
     finding : Finding or None
     explain : str
         Command that shows this result again.
@@ -90,6 +93,7 @@ class ResultView:
     query_table: Table | None
     query_shortlist: Table | None
     more: int
+    profile: ProfileView | None
     finding: Finding | None
     explain: str
 
@@ -204,6 +208,7 @@ def _result_view(result: Raw, run: Raw, taken: set[str]) -> ResultView:
     status, sampled = status_of(result), result["mode"] == "monte-carlo"
     lower, upper, exact = (value(result[key]) for key in ("lower", "upper", "exact"))
     queries = query_views(result)
+    profile = profile_view(result, queries)
     return ResultView(
         id=name,
         anchor=_anchor(name, taken),
@@ -219,13 +224,14 @@ def _result_view(result: Raw, run: Raw, taken: set[str]) -> ResultView:
         bar=lower if exact is None else exact,
         upper=upper,
         sampled=sampled,
-        parts=parts_of(result, status, run),
+        parts=parts_of(result, status, run, () if profile is None else profile.words),
         queries=queries,
         query_table=query_table(
             queries, sampled=sampled, caption=f"Every query point of {name}: {UNITS[result['claim']['kind']]}"
         ),
         query_shortlist=shortlist(queries, sampled=sampled, limit=SHORTLIST),
         more=max(0, len(queries) - SHORTLIST),
+        profile=profile,
         finding=finding_of(result),
         explain=f"dpassay explain {shlex.quote(name)} --record record.json",
     )

@@ -39,13 +39,14 @@ class Part:
     command: str | None = None
 
 
-def parts_of(result: Raw, status: Status, run: Raw) -> tuple[Part, ...]:
+def parts_of(result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = ()) -> tuple[Part, ...]:
     """Tell everything about a result but its per-query table; what is not known is left out."""
     found = (
         Part(title="Claim", texts=claim_words(result["claim"])),
         _verdict(result, status),
         _witness(result),
         _counts(result),
+        Part(title="Privacy profile", texts=profile) if profile else None,
         _method(result),
         _alpha(result, run),
         _any_size(result),
