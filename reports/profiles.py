@@ -72,14 +72,14 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
 def _words(label: str, profile: Raw, trade_off: Raw, epsilon: float, delta: float, alpha: float) -> tuple[str, ...]:
     nearest = min(range(len(profile["epsilon"])), key=lambda k: abs(profile["epsilon"][k] - epsilon))
     level = min(range(len(trade_off["false_positive"])), key=lambda k: abs(trade_off["false_positive"][k] - LEVEL))
-    held = "" if alpha == 0 else f"; the whole band holds with a probability of at least {percent(1 - alpha)}"
+    held = "" if alpha == 0 else f" (the whole band is wrong with a probability of at most {plain(alpha)})"
     corner = trade_off["false_positive"][level]
     allowed = max(0.0, 1 - delta - math.exp(min(epsilon, 700.0)) * corner, math.exp(-epsilon) * (1 - delta - corner))
+    asked = f"At query {label} δ({plain(profile['epsilon'][nearest])}) is {_between(profile, nearest)}{held}"
+    told = f"Whoever tells S from S' by one answer with {percent(round(corner, 4))} false positives has a false negative rate of"
     return (
-        f"At query {label} δ({plain(profile['epsilon'][nearest])}) is {_between(profile, nearest)}{held}; "
-        f"the claim allows {plain(delta)}.",
-        f"Whoever tells S from S' by one answer with {percent(round(corner, 4))} false positives has a false negative rate of "
-        f"{_between(trade_off, level)} at best; the claim promises at least {plain(allowed)}.",
+        f"{asked}; the claim allows {plain(delta)}.",
+        f"{told} {_between(trade_off, level)} at best; the claim promises at least {plain(allowed)}.",
     )
 
 

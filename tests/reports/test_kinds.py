@@ -58,3 +58,34 @@ def test_the_plots_name_what_they_measure(kinds: Record) -> None:
     assert "change of a probability" in page
     assert "change of the prediction" in page
     assert page.count("<svg") == 4
+
+
+def curves(width: float, alpha: float) -> Record:
+    """A privacy profile with a band of some width, as a record holds it."""
+    return {
+        "epsilon": [0.0, 1.0, 3.0],
+        "lower": [0.25, 0.0625, 0.0],
+        "upper": [0.25 + width, 0.0625 + width, width],
+        "false_positive": [0.0, 0.0625, 1.0],
+        "trade_off_lower": [0.75, 0.5, 0.0],
+        "trade_off_upper": [0.75 + width, 0.5 + width, 0.0],
+        "alpha": alpha,
+    }
+
+
+@pytest.mark.parametrize(
+    ("width", "alpha", "said"), [(0.0, 0.0, "is 0.0625; the"), (0.125, 1e-4, "is between 0.0625 and 0.1875 (the")]
+)
+def test_the_profile_of_the_worst_query_is_told_and_drawn(make: Any, width: float, alpha: float, said: str) -> None:
+    result = make.sampled("band.monte-carlo", "refuted")
+    result["per_query"][0]["profile"] = curves(width, alpha)
+    result["per_query"][1]["profile"] = curves(0.5, alpha)
+    record = make.record(result)
+    text = to_markdown(record)
+    assert f"δ(1) {said}" in text
+    assert ("wrong with a probability of at most 0.0001" in text) == (alpha > 0)
+    assert "6.25 % false positives" in text
+    page = to_html(record)
+    assert page.count("<svg") == 3
+    assert "Trade-off function" in page
+    assert page.count("0.0625") >= 2
