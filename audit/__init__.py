@@ -6,14 +6,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpassay.assay import audit as audit
+    from dpassay.api import audit as audit
     from dpassay.claims import DP as DP
+    from dpassay.claims import PredictionStability as PredictionStability
+    from dpassay.claims import Stability as Stability
     from dpassay.data import Labelled as Labelled
     from dpassay.errors import AuditeeError as AuditeeError
     from dpassay.errors import DpassayError as DpassayError
     from dpassay.errors import InvalidInput as InvalidInput
     from dpassay.exhaustive import Domain as Domain
     from dpassay.laws import FiniteLaw as FiniteLaw
+    from dpassay.laws import PointLaw as PointLaw
     from dpassay.laws import bernoulli_law as bernoulli_law
     from dpassay.pairs import Pairs as Pairs
     from dpassay.pairs import replace_one as replace_one
@@ -27,7 +30,10 @@ _WHERE = {
     "InvalidInput": "errors",
     "Labelled": "data",
     "Pairs": "pairs",
-    "audit": "assay",
+    "PointLaw": "laws",
+    "PredictionStability": "claims",
+    "Stability": "claims",
+    "audit": "api",
     "bernoulli_law": "laws",
     "replace_one": "pairs",
 }

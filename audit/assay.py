@@ -2,115 +2,32 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
 from dpassay.auditee import Auditee
+from dpassay.checks import check, has_exact_form
 from dpassay.claims import Claim
-from dpassay.data import points
-from dpassay.errors import AuditeeError, InvalidInput, is_count, is_real, require
+from dpassay.codings import Coding
+from dpassay.errors import AuditeeError
 from dpassay.evidence import Evidence, Mode
 from dpassay.exact import Laws, exact_evidence, goodness_of_fit, group_laws
-from dpassay.executors import Executor, Kind, Staff, executor
-from dpassay.exhaustive import Domain, domain_laws, exhaustive_evidence
+from dpassay.executors import Executor, Staff, executor
+from dpassay.exhaustive import domain_laws, exhaustive_evidence
 from dpassay.ledger import Ledger
-from dpassay.mechanism import FunctionMechanism, HasLaw, HasWorstCases, Mechanism
-from dpassay.monte_carlo import Budget, monte_carlo_evidence, screen
-from dpassay.pairs import Pairs
+from dpassay.monte_carlo import Budget
 from dpassay.plan import Group, Progress, groups_for, silent
 from dpassay.result import Result
+from dpassay.sampling import Hire, Sampling
+from dpassay.settings import Settings
 from dpassay.shards import Bench
-from dpassay.targets import can_be_rebuilt, parameters_of
 from dpassay.verdicts import Verdict, decide
 
 Holder = Callable[[Claim], Evidence]
 """Holds what has been measured against one claim."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """How a run finds out.
-
-    Parameters
-    ----------
-    mode : {"auto", "exact", "exhaustive", "monte-carlo"}
-        `auto` is exact where the mechanism has a law for the data, else Monte Carlo.
-    seed : int
-        Root of all random streams; >= 0.
-    confidence : float
-        Of the whole run, in (0, 1): all its sampled bounds hold together with this probability.
-    budget : int
-        Certification trials per side and finalist, >= 100.
-    detect : float, optional
-        Loss in nats that a Monte Carlo audit must be able to see; by default 1.5 times the claim.
-    domain : Domain, optional
-        What `exhaustive` enumerates.
-    jobs : int
-        Processes that run trials, >= 1; no number depends on it.
-    executor : {"inline", "local"}, optional
-        Trials run in this process (by default where `jobs` is 1), or in `jobs` worker processes that may hang or die.
-    shard_timeout : float
-        Seconds, > 0, that a worker may take over a portion of trials before it is killed.
-    """
-
-    mode: Literal["auto", "exact", "exhaustive", "monte-carlo"] = "auto"
-    seed: int = 0
-    confidence: float = 0.999
-    budget: int = 20_000
-    detect: float | None = None
-    domain: Domain | None = field(default=None)
-    jobs: int = 1
-    executor: Kind | None = None
-    shard_timeout: float = 60.0
-
-    def __post_init__(self) -> None:
-        modes = ("auto", "exact", "exhaustive", "monte-carlo")
-        require(self.mode in modes, "mode", self.mode, f"one of {', '.join(modes)}")
-        require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
-        require(is_real(self.confidence) and 0 < self.confidence < 1, "confidence", self.confidence, "a number in (0, 1)")
-        require(is_count(self.budget, 100), "budget", self.budget, "an integer >= 100")
-        known = self.detect is None or (is_real(self.detect) and 0 < self.detect < np.inf)
-        require(known, "detect", self.detect, "a number > 0")
-        require(is_count(self.jobs, 1), "jobs", self.jobs, "an integer >= 1")
-        require(self.executor in (None, "inline", "local"), "executor", self.executor, "inline or local")
-        limit = is_real(self.shard_timeout) and 0 < self.shard_timeout < np.inf
-        require(limit, "shard_timeout", self.shard_timeout, "a finite number > 0")
-        if self.executor == "inline" and self.jobs > 1:
-            raise InvalidInput(f"jobs = {self.jobs}: must be 1 with executor 'inline'; 'local' takes more")
-        if self.kind == "local" and "fork" not in multiprocessing.get_all_start_methods():
-            raise InvalidInput("executor = 'local': must be 'inline' on this system, which cannot fork processes")
-        if (self.mode == "exhaustive") != (self.domain is not None):
-            raise InvalidInput(
-                "mode 'exhaustive' and a domain to enumerate (--n and --domain) go together: one of them is missing"
-            )
-
-    @property
-    def kind(self) -> Kind:
-        """The executor that is meant."""
-        return self.executor or ("inline" if self.jobs == 1 else "local")
-
-
-def check(auditees: Sequence[Auditee], data: Group | None, settings: Settings) -> None:
-    """Raise `InvalidInput` if mechanism, data and settings can never go together; nothing is trained or drawn."""
-    for auditee in auditees:
-        if settings.mode in ("exact", "exhaustive") and not isinstance(auditee.mechanism, HasLaw):
-            raise InvalidInput(
-                f"mode '{settings.mode}': {auditee.name} has no exact law (no method distribution); use monte-carlo"
-            )
-        if settings.mode == "exhaustive" and settings.domain is not None:
-            auditee.check(settings.domain.dataset((0,) * settings.domain.n))
-        elif data is not None:
-            auditee.check(data.pairs.base)
-        elif not isinstance(auditee.mechanism, HasWorstCases):
-            raise InvalidInput(f"{auditee.name}: no pairs to audit; it names no worst cases of its own, so give it data")
 
 
 def assay(
@@ -161,81 +78,10 @@ def assay(
                 yield _result(auditee, claim, mode, held, settings, taken)
 
 
-def audit(
-    mechanism: Mechanism | Callable[..., Any],
-    *,
-    claim: Claim | None = None,
-    pairs: Pairs | None = None,
-    queries: ArrayLike | None = None,
-    labels: tuple[int, ...] | None = None,
-    mode: Literal["auto", "exact", "exhaustive", "monte-carlo"] = "auto",
-    seed: int = 0,
-    confidence: float = 0.999,
-    budget: int = 20_000,
-    detect: float | None = None,
-    domain: Domain | None = None,
-    jobs: int = 1,
-) -> Result:
-    """Audit one mechanism against one claim.
-
-    Parameters
-    ----------
-    mechanism : Mechanism or callable
-        An object of the protocol, or a function `function(data, queries, size, rng)` that returns the labels of `size`
-        independent runs at q queries, shape (size, q).
-    claim : DP, optional
-        What to hold it against; its own first claim by default. A function promises nothing by itself.
-    pairs : Pairs, optional
-        Neighbouring datasets, from `replace_one` say; the mechanism's own worst cases come on top.
-    queries : array (q, d), optional
-        Points at which predictions are asked; goes with `pairs`.
-    labels : tuple of int, optional
-        What a function may answer; 0 and 1 by default.
-    mode, seed, confidence, budget, detect, domain, jobs
-        See `Settings`.
-
-    Returns
-    -------
-    Result
-
-    Raises
-    ------
-    InvalidInput
-        If an argument is out of range, or there is nothing to audit.
-    """
-    if isinstance(mechanism, type):
-        raise InvalidInput(f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with its parameters")
-    if hasattr(mechanism, "sample"):
-        if labels is not None:
-            raise InvalidInput("labels: go with a function; a mechanism names its own")
-        subject: Mechanism = mechanism  # type: ignore[assignment]
-    elif claim is None:
-        raise InvalidInput("claim is missing: a function promises nothing by itself, say claim=DP(epsilon=...)")
-    else:
-        subject = FunctionMechanism(function=mechanism, claims=(claim,), labels=labels or (0, 1))
-    name, target = _address(mechanism)
-    parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(subject)
-    auditee = Auditee(
-        name=name,
-        target=target,
-        parameters=parameters,
-        mechanism=subject,
-        claims=subject.claims[:1] if claim is None else (claim,),
-    )
-    require(pairs is None or isinstance(pairs, Pairs), "pairs", pairs, "Pairs, from replace_one say")
-    if pairs is not None and mode == "exhaustive":
-        raise InvalidInput("pairs: go with the other modes; 'exhaustive' enumerates its own")
-    if (pairs is None) != (queries is None):
-        raise InvalidInput("pairs and queries go together: one of them is missing")
-    group = None
-    if pairs is not None and queries is not None:
-        group = Group(pairs=pairs, queries=points(queries, "queries"), kind="data", reason=pairs.how)
-    settings = Settings(mode=mode, seed=seed, confidence=confidence, budget=budget, detect=detect, domain=domain, jobs=jobs)
-    return next(assay([auditee], group, settings))
-
-
-def _hire(auditee: Auditee, settings: Settings, staff: Staff, stack: ExitStack, groups: tuple[Group, ...]) -> Executor:
-    return stack.enter_context(executor(Bench(auditee, groups, settings.seed), staff))
+def _hire(
+    auditee: Auditee, settings: Settings, staff: Staff, stack: ExitStack, groups: tuple[Group, ...], codings: tuple[Coding, ...]
+) -> Executor:
+    return stack.enter_context(executor(Bench(auditee, groups, codings, settings.seed), staff))
 
 
 def _measure(
@@ -243,7 +89,7 @@ def _measure(
     data: Group | None,
     settings: Settings,
     share: float,
-    hire: Callable[[tuple[Group, ...]], Executor],
+    hire: Hire,
     progress: Progress,
 ) -> tuple[Mode, Holder]:
     if settings.mode == "exhaustive" and settings.domain is not None:
@@ -255,16 +101,16 @@ def _measure(
         def hold(claim: Claim) -> Evidence:
             """Hold the domain against the claim, and the mechanism's own worst case where only that one breaks it."""
             found = exhaustive_evidence(auditee, claim, domain, log_p, error)
-            if not own_laws or found.lower.value > claim.epsilon:
+            if not own_laws or found.lower.value > claim.promised:
                 return found
             beyond = exact_evidence(auditee, claim, own, own_laws, None)
-            return found.joined_by(beyond) if beyond.lower.value > claim.epsilon else found
+            return found.joined_by(beyond) if beyond.lower.value > claim.promised else found
 
         return "exhaustive", hold
     groups = groups_for(auditee, data)
     if not groups:
         raise AuditeeError("no pairs to audit: it was given none, and its method pairs returned none")
-    if settings.mode != "monte-carlo":
+    if settings.mode != "monte-carlo" and all(has_exact_form(auditee, claim) for claim in auditee.claims):
         laws = _all_laws(auditee, groups, progress)
         if laws:
             fit = goodness_of_fit(auditee, groups[0], settings.seed)
@@ -272,10 +118,8 @@ def _measure(
             return "exact", lambda claim: exact_evidence(auditee, claim, groups, laws, fit)
         if settings.mode == "exact":
             raise AuditeeError("it has no exact law for these data; use mode monte-carlo")
-    budget = Budget(draws=settings.budget, alpha=share, seed=settings.seed)
-    runner = hire(groups)
-    screened = screen(runner, groups, budget, progress)
-    return "monte-carlo", lambda claim: monte_carlo_evidence(auditee, claim, groups, screened, budget, runner, progress)
+    budget = Budget(draws=settings.budget, alpha=share)
+    return "monte-carlo", Sampling(auditee, groups, budget, hire, progress).hold
 
 
 def _all_laws(auditee: Auditee, groups: tuple[Group, ...], progress: Progress) -> tuple[Laws, ...]:
@@ -304,8 +148,7 @@ def _result(
         if isinstance(held, AuditeeError):
             raise held
         evidence = held(claim)
-        detect = 1.5 * claim.epsilon if settings.detect is None else settings.detect
-        judgement = decide(claim, evidence, detect)
+        judgement = decide(claim, evidence, settings.wanted(claim))
     except AuditeeError as error:
         judgement = Verdict(word="error", reason=error.cause, detail=error.detail)
     stem = ".".join([auditee.name, claim.status, *([mode] if mode else [])])
@@ -326,13 +169,3 @@ def _result(
 
 def _named(name: str, progress: Progress) -> Progress:
     return lambda what, done, total: progress(f"{name}: {what}", done, total)
-
-
-def _address(mechanism: Any) -> tuple[str, str | None]:
-    """Name of a mechanism or function, and the same as a target if that is enough to make it again."""
-    function = not hasattr(mechanism, "sample")
-    thing = mechanism if function and hasattr(mechanism, "__qualname__") else type(mechanism)
-    name = f"{thing.__module__}:{thing.__qualname__}"
-    importable = thing.__module__ != "__main__" and thing.__qualname__.isidentifier()
-    rebuilt = thing is mechanism or (not function and can_be_rebuilt(mechanism))
-    return name, name if importable and rebuilt else None

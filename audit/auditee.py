@@ -9,13 +9,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import Claim
-from dpassay.errors import AuditeeError, InvalidInput, require
-from dpassay.laws import FiniteLaw
+from dpassay.claims import Claim, PredictionStability, Stability
+from dpassay.errors import AuditeeError, InvalidInput, is_real, require
+from dpassay.laws import FiniteLaw, Law, PointLaw
 from dpassay.mechanism import (
     HasCheck,
     HasLabels,
     HasLaw,
+    HasNumbers,
     HasReachable,
     HasUpdate,
     HasWorstCases,
@@ -26,6 +27,8 @@ from dpassay.mechanism import (
 from dpassay.pairs import Change
 
 T = TypeVar("T")
+MOST_TEXT = 500
+"""Characters of what a mechanism says when it fails that are passed on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,14 +55,29 @@ class Auditee:
     mechanism: Mechanism
     claims: tuple[Claim, ...]
     labels: tuple[int, ...] = field(init=False)
+    numbers: tuple[float, float] | None = field(init=False)
 
     def __post_init__(self) -> None:
+        numbers = self.mechanism.numbers if isinstance(self.mechanism, HasNumbers) else None
         labels = tuple(self.mechanism.labels) if isinstance(self.mechanism, HasLabels) else (0, 1)
-        require(len(labels) >= 2 and len(set(labels)) == len(labels), "labels", labels, "at least two labels, all different")
+        if numbers is None:
+            require(len(labels) >= 2 and len(set(labels)) == len(labels), "labels", labels, "at least two labels, all different")
+        else:
+            known = isinstance(numbers, tuple) and len(numbers) == 2 and all(map(is_real, numbers)) and numbers[0] < numbers[1]
+            require(known, "numbers", numbers, "(least, greatest), the least below the greatest")
         require(isinstance(self.claims, tuple) and len(self.claims) > 0, "claims", self.claims, "a tuple of at least one claim")
         for claim in self.claims:
-            require(isinstance(claim, Claim), "claim", claim, "a DP(...)")
-        object.__setattr__(self, "labels", labels)
+            require(isinstance(claim, Claim), "claim", claim, "a DP(...), Stability(...) or PredictionStability(...)")
+            self._check_claim(claim, numbers)
+        object.__setattr__(self, "numbers", numbers)
+        object.__setattr__(self, "labels", labels if numbers is None else ())
+
+    def _check_claim(self, claim: Claim, numbers: tuple[float, float] | None) -> None:
+        """Raise `InvalidInput` if a claim cannot be about such answers."""
+        if isinstance(claim, Stability) and numbers is not None:
+            raise InvalidInput(f"claim = {claim}: is about labels, {self.name} answers numbers; say PredictionStability(...)")
+        if isinstance(claim, PredictionStability) and numbers is None:
+            raise InvalidInput(f"claim = {claim}: is about real predictions, {self.name} answers labels; say Stability(...)")
 
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if the mechanism says that it can never take these data."""
@@ -83,33 +101,43 @@ class Auditee:
             return self._guard("update", f"the neighbour with {change}", lambda: update(state, change))
         return self._guard("prepare", f"the neighbour with {change}", lambda: self.mechanism.prepare(change.apply(data)))
 
-    def law(self, state: Any, queries: NDArray[np.float64], where: str) -> FiniteLaw | None:
+    def law(self, state: Any, queries: NDArray[np.float64], where: str) -> Law | None:
         """Return the exact law at the queries, or None where the mechanism has none for this dataset."""
         if not isinstance(self.mechanism, HasLaw):
             return None
         distribution = self.mechanism.distribution
         law = self._guard("distribution", where, lambda: distribution(state, queries))
-        if law is not None and not isinstance(law, FiniteLaw):
-            raise AuditeeError(f"distribution on {where} returned {type(law).__name__}; expected a FiniteLaw, or None")
-        expected = (len(queries), len(self.labels))
-        if law is not None and law.log_p.shape != expected:
-            raise AuditeeError(f"distribution on {where} has shape {law.log_p.shape}; expected (queries, labels) = {expected}")
+        kind = FiniteLaw if self.numbers is None else PointLaw
+        if law is not None and not isinstance(law, kind):
+            raise AuditeeError(f"distribution on {where} returned {type(law).__name__}; expected a {kind.__name__}, or None")
+        expected = (len(queries), len(self.labels) or 1)
+        if law is not None and law.table.shape != expected:
+            raise AuditeeError(f"distribution on {where} has shape {law.table.shape}; expected (queries, labels) = {expected}")
         return law
 
     def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator, where: str) -> NDArray[Any]:
-        """Return `size` trials as labels, shape (size, q), each of them one of `labels`."""
+        """Return `size` trials, shape (size, q): each of them one of `labels`, or a finite number in the range `numbers`."""
         draws = self._guard("sample", where, lambda: np.asarray(self.mechanism.sample(state, queries, size, rng)))
         expected = (size, len(queries))
         if draws.shape != expected:
             raise AuditeeError(f"sample on {where} returned shape {draws.shape}; expected (size, queries) = {expected}")
         if draws.dtype.kind not in "biuf":
-            raise AuditeeError(f"sample on {where} returned an array of {draws.dtype}; expected labels out of {self.labels}")
-        known = np.isin(draws, self.labels)
+            raise AuditeeError(f"sample on {where} returned an array of {draws.dtype}; expected {self._answers()}")
+        if self.numbers is None:
+            known = np.isin(draws, self.labels)
+        else:
+            low, high = self.numbers
+            known = np.isfinite(draws) & (draws >= low) & (draws <= high)
         if not known.all():
             trial, query = np.argwhere(~known)[0]
             what = f"{draws[trial, query].item()!r} in trial {trial} at query {query}"
-            raise AuditeeError(f"sample on {where} returned {what}; expected one of {self.labels}")
+            raise AuditeeError(f"sample on {where} returned {what}; expected {self._answers()}")
         return draws
+
+    def _answers(self) -> str:
+        if self.numbers is None:
+            return f"one of {self.labels}"
+        return f"a finite number in [{self.numbers[0]:g}, {self.numbers[1]:g}]"
 
     def worst_cases(self) -> tuple[WorstCase, ...]:
         """Return the pairs that the mechanism itself names."""
@@ -131,6 +159,14 @@ class Auditee:
             return call()
         except AuditeeError:
             raise
-        except (Exception, SystemExit) as error:
-            text = " ".join(str(error).split())
-            raise AuditeeError(f"{method} on {where} raised {type(error).__name__}", text) from error
+        except (Exception, SystemExit, GeneratorExit) as error:
+            raise AuditeeError(f"{method} on {where} raised {type(error).__name__}", _text(error)) from error
+
+
+def _text(error: BaseException) -> str:
+    """What an exception says, on one line and not too long; it may fail to say anything."""
+    try:
+        line = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001  (what is not ours may do anything)
+        return ""
+    return line if len(line) <= MOST_TEXT else f"{line[:MOST_TEXT]}..."

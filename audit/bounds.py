@@ -22,25 +22,42 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Histograms:
+    """How often the answers on the two sides came to each point of the grid that their range is cut into.
+
+    Parameters
+    ----------
+    one, other : tuple of int
+        Counts; the answers were rounded to the grid at random, so that their means stayed what they are.
+    """
+
+    one: tuple[int, ...]
+    other: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
     """A number that is wrong with probability at most `alpha`, proven for finite samples.
 
     Parameters
     ----------
     value : float
-        The bound, in nats; may be inf for an upper bound.
+        The bound, in the units of the claim; may be inf for an upper bound.
     alpha : float
         Its error probability; 0 for a number that was computed instead of sampled.
     method : str
         How it was made.
     counts : Counts or None
         What it was made from; None for a computed number.
+    histograms : Histograms or None
+        The same for a bound on the difference of two means.
     """
 
     value: float
     alpha: float
     method: str
     counts: Counts | None = None
+    histograms: Histograms | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +67,7 @@ class Computed:
     Parameters
     ----------
     value : float
-        In nats; may be inf.
+        In the units of the claim; may be inf.
     error : float
         The true number is within this of `value`; inf where nothing is known (a probability that equals delta up to
         rounding), 0 where `value` is inf for certain.
@@ -108,63 +125,3 @@ def clopper_pearson_upper(x: ArrayLike, n: ArrayLike, alpha: float) -> NDArray[n
     x, n = np.asarray(x, dtype=float), np.asarray(n, dtype=float)
     inside = np.minimum(x, n - 1)  # the complemented inverse keeps the digits that 1 - alpha would lose
     return np.where(x == n, 1.0, betainccinv(inside + 1, n - inside, alpha))
-
-
-def loss_lower(x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, delta: float, alpha: float) -> NDArray[np.float64]:
-    """Lower confidence bound on ln((p1 - delta) / p0) for x ~ Bin(n1, p1) and y ~ Bin(n0, p0) independent.
-
-    Parameters
-    ----------
-    x, y : int array
-        Counts of one event on the two datasets; broadcast. The event must be chosen before these draws.
-    n1, n0 : int
-        Trials on the two datasets.
-    delta : float
-        In [0, 1).
-    alpha : float
-        Error probability in (0, 1); each of the two Clopper-Pearson limits takes half of it.
-
-    Returns
-    -------
-    array
-        In nats, at least 0 (a loss is never negative). y = 0 gives a finite number: the loss is at least that.
-    """
-    return np.maximum(0.0, ranking_bound(x, n1, y, n0, delta=delta, alpha=alpha))
-
-
-def ranking_bound(x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, delta: float, alpha: float) -> NDArray[np.float64]:
-    """Return `loss_lower` before it is cut off at 0, so that cells which show nothing yet can still be ranked.
-
-    Returns
-    -------
-    array
-        In nats; -inf where p1 may be no larger than delta.
-    """
-    p1, p0 = clopper_pearson_lower(x, n1, alpha / 2), clopper_pearson_upper(y, n0, alpha / 2)
-    excess = p1 - delta
-    return np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - np.log(p0), -np.inf)
-
-
-def loss_upper(x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, delta: float, alpha: float) -> NDArray[np.float64]:
-    """Upper confidence bound on ln((p1 - delta) / p0) of one event; see `loss_lower`.
-
-    The largest of these over all events, both directions and all audited cells bounds the largest loss among them at the
-    same `alpha`, without a correction: it is an intersection-union test (Berger 1982).
-
-    Returns
-    -------
-    array
-        In nats, at least 0; inf where y = 0 and the event may exceed delta.
-    """
-    p1, p0 = clopper_pearson_upper(x, n1, alpha / 2), clopper_pearson_lower(y, n0, alpha / 2)
-    excess = p1 - delta
-    with np.errstate(divide="ignore"):
-        return np.maximum(0.0, np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - np.log(p0), 0.0))
-
-
-def plug_in(counts: Counts, delta: float) -> Estimate:
-    """Loss of the event if the observed frequencies were the probabilities: an estimate, biased upwards by every choice made."""
-    p1, p0 = counts.x / counts.n1, counts.y / counts.n0
-    with np.errstate(divide="ignore"):
-        value = float(max(0.0, np.log(p1 - delta) - np.log(p0))) if p1 > delta else 0.0
-    return Estimate(value=value, method="plug-in")

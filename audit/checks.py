@@ -1,62 +1,43 @@
-"""A check of the self-test, as data: what was found, what it is held against, and the numbers for a figure."""
+"""Checks before anything is run: whether mechanism, claims, data and settings can go together at all."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
 
-from dpassay.documents import number
-
-Group = Literal["error", "calibration", "sight", "golden", "replay"]
-
-ALPHA = 0.05
-"""Error probability of the tests and audits that are checked: large, so that errors are frequent enough to be counted."""
-CHANCE = 0.01
-"""A check that hangs on random numbers fails by accident with at most this probability, over all seeds."""
+from dpassay.auditee import Auditee
+from dpassay.claims import Claim, PredictionStability
+from dpassay.errors import InvalidInput
+from dpassay.mechanism import HasLaw, HasWorstCases
+from dpassay.plan import Group
+from dpassay.settings import Settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One thing that must be so if the harness is right.
-
-    Parameters
-    ----------
-    group : {"error", "calibration", "sight", "golden", "replay"}
-        What kind of trust it gives.
-    name : str
-        Unique; short enough for a row of a table.
-    what : str
-        What was done, and what a failure would mean.
-    value, limit : float
-        The number that was found, and what it is held against; a value that is not a number fails.
-    relation : {"at most", "at least"}
-        How.
-    points : tuple of dict
-        The numbers behind the value, one row of a table or one mark of a figure each.
-    """
-
-    group: Group
-    name: str
-    what: str
-    value: float
-    limit: float
-    relation: Literal["at most", "at least"] = "at most"
-    points: tuple[dict[str, Any], ...] = ()
-
-    @property
-    def passed(self) -> bool:
-        """Whether value and limit stand in that relation."""
-        return self.value <= self.limit if self.relation == "at most" else self.value >= self.limit
-
-    def as_json(self) -> dict[str, Any]:
-        """Every field, `passed` too; numbers with 12 significant digits, none where there is no number."""
-        points = [{key: _json(value) for key, value in point.items()} for point in self.points]
-        return asdict(self) | {"value": _json(self.value), "limit": _json(self.limit), "points": points, "passed": self.passed}
+def check(auditees: Sequence[Auditee], data: Group | None, settings: Settings) -> None:
+    """Raise `InvalidInput` if mechanism, data and settings can never go together; nothing is trained or drawn."""
+    for auditee in auditees:
+        if settings.mode in ("exact", "exhaustive") and not isinstance(auditee.mechanism, HasLaw):
+            raise InvalidInput(
+                f"mode '{settings.mode}': {auditee.name} has no exact law (no method distribution); use monte-carlo"
+            )
+        for claim in auditee.claims:
+            _check_claim(auditee, claim, settings)
+        if settings.mode == "exhaustive" and settings.domain is not None:
+            auditee.check(settings.domain.dataset((0,) * settings.domain.n))
+        elif data is not None:
+            auditee.check(data.pairs.base)
+        elif not isinstance(auditee.mechanism, HasWorstCases):
+            raise InvalidInput(f"{auditee.name}: no pairs to audit; it names no worst cases of its own, so give it data")
 
 
-def _json(value: object) -> object:
-    """Return a number as it is recorded, None for what is not a number; anything else as it is."""
-    if not isinstance(value, float):
-        return value
-    return None if math.isnan(value) else number(value)
+def _check_claim(auditee: Auditee, claim: Claim, settings: Settings) -> None:
+    if settings.mode in ("exact", "exhaustive") and not has_exact_form(auditee, claim):
+        raise InvalidInput(f"mode '{settings.mode}': {claim} of numbers cannot be computed; use monte-carlo")
+    sampled = settings.mode == "monte-carlo" or not isinstance(auditee.mechanism, HasLaw)
+    if sampled and isinstance(claim, PredictionStability) and not all(map(math.isfinite, auditee.numbers or ())):
+        raise InvalidInput(f"{auditee.name}: answers without limits have no certified mean; say numbers=(least, greatest)")
+
+
+def has_exact_form(auditee: Auditee, claim: Claim) -> bool:
+    """Whether the claim can be read off an exact law: not where it is about events of numbers without coins."""
+    return auditee.numbers is None or isinstance(claim, PredictionStability)

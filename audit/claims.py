@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Literal
 
 from dpassay.errors import is_real, require
@@ -15,17 +15,11 @@ Status = Literal["printed", "corrected", "own"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DP:
-    """(epsilon, delta)-differential privacy of one answer: P[M(S) in E] <= e^epsilon P[M(S') in E] + delta.
-
-    Definition 1.2 of Dwork and Feldman (2018) when the answer is a prediction at a fixed query point.
+class Promise:
+    """What every kind of claim says besides its number.
 
     Parameters
     ----------
-    epsilon : float
-        Claimed privacy loss in nats; finite and > 0.
-    delta : float
-        Claimed additive slack; in [0, 1). 0 is pure differential privacy.
     relation : str
         The neighbour relation; `replace-one` is the one the papers use.
     unit : str
@@ -38,17 +32,12 @@ class DP:
         As printed in the source; corrected by a derivation in docs/findings.md; or the user's own.
     expected : {"refuted"}, optional
         Declared for catalogue claims that are known to be wrong: the refutation is then a finding, not an alarm.
-
-    Raises
-    ------
-    InvalidInput
-        If a number is out of its range.
     """
 
-    kind: ClassVar[str] = "DP"
+    kind: ClassVar[str]
+    quantity: ClassVar[str]
+    """What is bounded, in words."""
 
-    epsilon: float
-    delta: float = 0.0
     relation: str = REPLACE_ONE
     unit: str = "single prediction"
     coins: str = "all fresh"
@@ -57,19 +46,152 @@ class DP:
     expected: Literal["refuted"] | None = None
 
     def __post_init__(self) -> None:
+        require(self.relation == REPLACE_ONE, "relation", self.relation, f"'{REPLACE_ONE}'")
+
+    @property
+    def promised(self) -> float:
+        """The number that what is found is held against."""
+        raise NotImplementedError
+
+    def as_json(self) -> dict[str, Any]:
+        """Every field of the claim for the record; parameters of other kinds of claim are null."""
+        own = asdict(self)
+        del own["expected"]
+        return {"kind": self.kind, **dict.fromkeys(("epsilon", "delta", "gamma", "beta1", "beta2"))} | own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DP(Promise):
+    """(epsilon, delta)-differential privacy of one answer: P[M(S) in E] <= e^epsilon P[M(S') in E] + delta.
+
+    Definition 1.2 of Dwork and Feldman (2018) when the answer is a prediction at a fixed query point.
+
+    Parameters
+    ----------
+    epsilon : float
+        Claimed privacy loss in nats; finite and > 0.
+    delta : float
+        Claimed additive slack; in [0, 1). 0 is pure differential privacy.
+    relation, unit, coins, source, status, expected
+        See `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
+    """
+
+    kind: ClassVar[str] = "DP"
+    quantity: ClassVar[str] = "loss"
+
+    epsilon: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        super(DP, self).__post_init__()  # a slotted dataclass is made twice: plain super() has the wrong class
         require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
         require(is_real(self.delta) and 0 <= self.delta < 1, "delta", self.delta, "a number in [0, 1)")
-        require(self.relation == REPLACE_ONE, "relation", self.relation, f"'{REPLACE_ONE}'")
 
     def __str__(self) -> str:
         return f"DP({self.epsilon:g})" if self.delta == 0 else f"DP({self.epsilon:g}, {self.delta:g})"
 
-    def as_json(self) -> dict[str, Any]:
-        """Every field of the claim for the record; parameters of other kinds of claim are null."""
-        fields = asdict(self)
-        del fields["expected"]
-        return {"kind": self.kind, "gamma": None, "beta1": None, "beta2": None} | fields
+    @property
+    def promised(self) -> float:
+        """epsilon, in nats."""
+        return self.epsilon
 
 
-Claim = DP
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stability(Promise):
+    """gamma-uniform stability of a label: P[M(S, x) = y] <= P[M(S', x) = y] + gamma for every label y.
+
+    Section 2 of Dagan and Feldman (2020). For two labels it is the same as (0, gamma)-differential privacy.
+
+    Parameters
+    ----------
+    gamma : float
+        Claimed change of a probability; in (0, 1].
+    relation, unit, coins, source, status, expected
+        See `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
+    """
+
+    kind: ClassVar[str] = "Stability"
+    quantity: ClassVar[str] = "change of a label's probability"
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        super(Stability, self).__post_init__()
+        require(is_real(self.gamma) and 0 < self.gamma <= 1, "gamma", self.gamma, "a number in (0, 1]")
+
+    def __str__(self) -> str:
+        return f"Stability({self.gamma:g})"
+
+    @property
+    def promised(self) -> float:
+        """gamma, a difference of probabilities."""
+        return self.gamma
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictionStability(Promise):
+    """Uniform replace-one prediction stability of a real prediction: |A(S, x) - A(S', x)| <= gamma.
+
+    Definition 4.4 of Dwork and Feldman (2018). Where the prediction is randomised it is held against the difference of the
+    means, which is what adding noise and averaging rest on.
+
+    Parameters
+    ----------
+    gamma : float
+        Claimed change of a prediction, in the units of the prediction; finite and > 0.
+    relation, unit, coins, source, status, expected
+        See `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
+    """
+
+    kind: ClassVar[str] = "PredictionStability"
+    quantity: ClassVar[str] = "change of the prediction"
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        super(PredictionStability, self).__post_init__()
+        require(is_real(self.gamma) and 0 < self.gamma < math.inf, "gamma", self.gamma, "a finite number > 0")
+
+    def __str__(self) -> str:
+        return f"PredictionStability({self.gamma:g})"
+
+    @property
+    def promised(self) -> float:
+        """gamma, a difference of predictions."""
+        return self.gamma
+
+
+Claim = DP | Stability | PredictionStability
 """Every kind of claim there is."""
+
+KINDS: dict[str, type[Claim]] = {kind.kind: kind for kind in (DP, Stability, PredictionStability)}
+"""Each kind by the name that a record knows it by."""
+
+
+def claim_from_json(facts: dict[str, Any], expected: Any = None) -> Claim:
+    """Read back what `as_json` wrote.
+
+    Raises
+    ------
+    InvalidInput
+        If the kind is unknown or a number is out of range.
+    """
+    require(facts.get("kind") in KINDS, "claim", facts.get("kind"), f"of kind {', '.join(KINDS)}")
+    kind = KINDS[facts["kind"]]
+    known = {name: value for name, value in facts.items() if name in {field.name for field in fields(kind)}}
+    return kind(**known, expected=expected)

@@ -30,6 +30,8 @@ RUN_EXAMPLES = """examples:
       hold a mechanism against another claim than its own, by sampling
   dpassay run my_module:my_predict --claim epsilon=1 --data people.csv --target income
       your own function(data, queries, size, rng) on your own data
+  dpassay run my_module:my_score --answers 0..1 --claim gamma=0.1 --dry-run
+      what it would take to hold a function that answers numbers against a claim of stability
 
 """
 
@@ -121,8 +123,9 @@ def _run(commands: Any) -> None:
         "--detect",
         type=float,
         metavar="LOSS",
-        help="loss that sampling must be able to see, in nats (default: 1.5 times the claim)",
+        help="leak that sampling must be able to see, in the units of the claim (default: 1.5 times the claim)",
     )
+    how.add_argument("--dry-run", action="store_true", help="say what would be done and what it would cost, and stop")
     work = run.add_argument_group("how trials are run; no number depends on it")
     work.add_argument("--jobs", type=int, metavar="N", help="processes that run trials (default: 1)")
     work.add_argument(
@@ -161,7 +164,7 @@ def _plan(commands: Any) -> None:
     )
     plan.add_argument("targets", nargs=1, metavar="TARGET", help="a name of `dpassay list`, or module:object of your own")
     plan.add_argument(
-        "--detect", type=float, metavar="LOSS", help="loss to be seen, in nats (default: 5 to 100 %% above the claim)"
+        "--detect", type=float, metavar="LOSS", help="leak to be seen, in the units of the claim (default: 5 to 100 %% above it)"
     )
     plan.add_argument("--json", action="store_true", help="as JSON")
     _subject(plan)
@@ -201,7 +204,16 @@ def _subject(command: Any) -> None:
         metavar="NAME",
         help="base learner: logistic, majority, tree, stump, nearest, naive-bayes or module:object",
     )
-    what.add_argument("--claim", metavar="epsilon=E[,delta=D]", help="hold it against this claim instead of its own")
+    what.add_argument(
+        "--claim",
+        metavar="CLAIM",
+        help="hold it against this claim instead of its own: epsilon=E, or epsilon=E,delta=D, or gamma=G (stability)",
+    )
+    what.add_argument(
+        "--answers",
+        metavar="WHICH",
+        help="what a plain function answers: labels like 0,1,2 or numbers like 0..1, or .. for any (default: 0,1)",
+    )
 
 
 def _sizes(command: Any) -> None:

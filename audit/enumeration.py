@@ -12,6 +12,7 @@ from scipy.stats import binom
 from dpassay import lower_bounds
 from dpassay.bounds import Counts
 from dpassay.lower_bounds import Method
+from dpassay.scales import Ratio
 
 GRIDS = (1000, 2000, 8000)
 """Null points that the worst case is looked for at; the next size is taken where the proof between the points falls short."""
@@ -108,7 +109,7 @@ def bolder_than_enumerated(method: Method, n: int, *, epsilon: float, delta: flo
     for x, y in list(enumerate(frontier(method, n, epsilon=epsilon, delta=delta, alpha=alpha).tolist()))[::step]:
         if y < n:
             counts = Counts(x=x, n1=n, y=y + 1, n0=n)
-            found += lower_bounds.lower_bound(method, counts, delta=delta, alpha=alpha).value > epsilon
+            found += lower_bounds.lower_bound(method, counts, scale=Ratio(delta), alpha=alpha).value > epsilon
     return found
 
 

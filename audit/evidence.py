@@ -10,8 +10,32 @@ from numpy.typing import NDArray
 
 from dpassay.bounds import Bound, Computed, Estimate
 from dpassay.plan import Group
+from dpassay.profile import Profile
+from dpassay.spending import Spending
 
 Mode = Literal["exact", "exhaustive", "monte-carlo"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HalfLine:
+    """The event that a number is at least, or below, a threshold.
+
+    Parameters
+    ----------
+    threshold : float
+    above : bool
+        Whether the event is 'at least'.
+    """
+
+    threshold: float
+    above: bool
+
+    def __str__(self) -> str:
+        return f"{'>=' if self.above else '<'} {self.threshold:.6g}"
+
+
+Event = tuple[int, ...] | HalfLine
+"""Labels, a half-line, or nothing where a claim is about means."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -24,40 +48,44 @@ class Cell:
         Place of the group in the plan, of the change in its pairs, and of the query in its queries.
     direction : str
         One of `dpassay.plan.DIRECTIONS`.
-    event : tuple of int
-        The labels that make the event.
+    event : tuple of int, or HalfLine
+        The labels that make the event; a half-line of numbers; empty where the claim is about means.
     p1, p0 : float
-        Probability of the event on the two sides: exact, or the observed frequency.
+        Probability of the event on the two sides: exact, or the observed frequency; the mean predictions where the claim is
+        about those.
     lower, upper : Bound
-        Certified bounds on the loss of this cell (lower) and of all events and both directions of this pair and query
+        Certified bounds on the leak of this cell (lower) and of all events and both directions of this pair and query
         (upper).
     exact : Computed or None
-        The loss itself, where it was computed.
+        The leak itself, where it was computed.
     estimate : Estimate or None
         Its plug-in value, where it was sampled; decides nothing.
+    profile : Profile or None
+        delta(epsilon) of this pair and query, exact or as a simultaneous band.
     """
 
     group: int
     pair: int
     query: int
     direction: str
-    event: tuple[int, ...]
+    event: Event
     p1: float
     p0: float
     lower: Bound
     upper: Bound
     exact: Computed | None = None
     estimate: Estimate | None = None
+    profile: Profile | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnySize:
-    """Worst loss over all datasets of any size, through the reachable states.
+    """Worst leak over all datasets of any size, through the reachable states.
 
     Parameters
     ----------
     loss, error : float
-        In nats, with its numerical error.
+        In the units of the claim, with its numerical error.
     states : tuple of str
         The two neighbouring states that attain it, first the one with the larger probability of the event.
     argument : str
@@ -97,7 +125,7 @@ class Evidence:
     ----------
     mode : {"exact", "exhaustive", "monte-carlo"}
     lower, upper : Bound
-        On the largest loss: `lower` over all audited cells, `upper` over those that were certified (all of them where the
+        On the largest leak: `lower` over all audited cells, `upper` over those that were certified (all of them where the
         law is known; where it was sampled, the finalist of each query).
     cells : tuple of Cell
         The worst cell of every query point, in the order of groups and queries.
@@ -106,12 +134,14 @@ class Evidence:
     groups : tuple of Group
         What the numbers in the cells point into.
     detectable : float
-        Smallest true loss at a certified cell that would have been refuted with probability 0.9, in nats. A sampled audit
-        certifies the pair of each query that its screening ranked first; this does not say how often that is the leaking one.
+        Smallest true leak that the audit would have refuted with probability 0.9, its screening included, in the units of the
+        claim; see `dpassay.power.detectable` for the alternatives that it is meant against.
     trials : int
         Runs of the mechanism, screening included; 0 where the law was computed.
     alpha : float
         Share of the run's error probability that this result spent; 0 for computed numbers.
+    spending : Spending or None
+        Where that share went.
     searched : dict
         What was looked at, as JSON: pairs, queries, how.
     domain : str or None
@@ -132,6 +162,7 @@ class Evidence:
     trials: int
     alpha: float
     searched: dict[str, Any]
+    spending: Spending | None = None
     domain: str | None = None
     any_size: AnySize | None = None
     fit: Fit | None = None

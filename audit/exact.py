@@ -1,4 +1,4 @@
-"""Exact mode: the true loss of every cell, from the mechanism's own law."""
+"""Exact mode: the true leak of every cell, from the mechanism's own law."""
 
 from __future__ import annotations
 
@@ -10,15 +10,22 @@ from scipy.stats import binom
 
 from dpassay.auditee import Auditee
 from dpassay.bounds import EXACT_LAW, Bound, Computed
-from dpassay.claims import Claim
+from dpassay.claims import DP, Claim
+from dpassay.codings import Labels
 from dpassay.errors import AuditeeError
 from dpassay.evidence import AnySize, Cell, Evidence, Fit, event_labels
-from dpassay.laws import FiniteLaw
-from dpassay.loss import Loss, privacy_loss
+from dpassay.laws import FiniteLaw, Law, PointLaw
+from dpassay.loss import Loss
 from dpassay.plan import DIRECTIONS, Group, Progress, searched
+from dpassay.profile import exact_profile, grid_for
+from dpassay.scales import ExactLeak, exact_leak
+from dpassay.seeds import stream
 from dpassay.trials import draw
 
 FIT_DRAWS = 2000
+POINT_DRAWS = 10
+POINT_ROUNDING = 1e-9
+"""Predictions without coins are drawn so often, and must agree with the law up to this part of themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,7 +36,7 @@ class Laws:
     ----------
     base : array (q, K)
     neighbours : array (P, q, K)
-        Log-probabilities.
+        Log-probabilities of labels; predictions (K = 1) where there are no coins.
     error : float
         Bound on the numerical error of each of them.
     """
@@ -52,25 +59,29 @@ def group_laws(auditee: Auditee, group: Group, progress: Progress) -> Laws | Non
     law = auditee.law(state, group.queries, "the base dataset")
     if law is None:
         return None
-    error, rows = law.error, np.empty((len(changes), *law.log_p.shape))
+    error, rows = law.error, np.empty((len(changes), *law.table.shape))
     for i, change in enumerate(changes):
         neighbour = auditee.law(auditee.neighbour(base, state, change), group.queries, f"the neighbour with {change}")
         if neighbour is None:
             return None
-        rows[i], error = neighbour.log_p, max(error, neighbour.error)
+        rows[i], error = neighbour.table, max(error, neighbour.error)
         if i == 0:
             _same_from_scratch(auditee, group, neighbour)
         progress("pairs", i + 1, len(changes))
-    return Laws(base=law.log_p, neighbours=rows, error=error)
+    return Laws(base=law.table, neighbours=rows, error=error)
 
 
-def _same_from_scratch(auditee: Auditee, group: Group, updated: FiniteLaw) -> None:
+def _same_from_scratch(auditee: Auditee, group: Group, updated: Law) -> None:
     """Raise `AuditeeError` if the first neighbour has another law when it is prepared from scratch than by `update`."""
     change = group.pairs.changes[0]
     where = f"the neighbour with {change}"
     law = auditee.law(auditee.prepare(change.apply(group.pairs.base)), group.queries, where)
-    if law is None or np.abs(law.p - updated.p).max() > 2 * max(law.error, updated.error):
+    if law is None or np.abs(_numbers(law) - _numbers(updated)).max() > 2 * max(law.error, updated.error):
         raise AuditeeError(f"update and prepare disagree on {where}: their laws differ")
+
+
+def _numbers(law: Law) -> NDArray[np.float64]:
+    return law.p if isinstance(law, FiniteLaw) else law.values
 
 
 def exact_evidence(
@@ -96,17 +107,17 @@ def exact_evidence(
     highest = 0.0
     columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in ("group", "pair", "query", "direction", "loss")}
     for g, law in enumerate(laws):
-        loss = both_directions(law, claim.delta)
+        loss = both_directions(law, exact_leak(claim))
         certain = loss.certain
-        pairs, queries = loss.epsilon.shape[1:]
+        pairs, queries = loss.value.shape[1:]
         for query in range(queries):
             direction, pair = np.unravel_index(np.argmax(certain[:, :, query]), (2, pairs))
-            cells.append(_cell(auditee, law, loss, (g, int(direction), int(pair), query)))
-        for name, column in zip(("direction", "pair", "query"), np.indices(loss.epsilon.shape), strict=True):
+            cells.append(_cell(auditee, claim, law, loss, (g, int(direction), int(pair), query)))
+        for name, column in zip(("direction", "pair", "query"), np.indices(loss.value.shape), strict=True):
             columns[name].append(column.ravel())
-        columns["group"].append(np.full(loss.epsilon.size, g))
-        columns["loss"].append(loss.epsilon.ravel())
-        highest = max(highest, float(np.max(loss.epsilon + loss.error)))
+        columns["group"].append(np.full(loss.value.size, g))
+        columns["loss"].append(loss.value.ravel())
+        highest = max(highest, float(np.max(loss.value + loss.error)))
     worst = max(cells, key=lambda cell: cell.lower.value)
     return Evidence(
         mode="exact",
@@ -115,7 +126,7 @@ def exact_evidence(
         cells=tuple(cells),
         worst=worst,
         groups=groups,
-        detectable=claim.epsilon + (0.0 if worst.exact is None else worst.exact.error),
+        detectable=claim.promised + (0.0 if worst.exact is None else worst.exact.error),
         trials=0,
         alpha=0.0,
         searched=searched(groups),
@@ -125,10 +136,10 @@ def exact_evidence(
     )
 
 
-def both_directions(law: Laws, delta: float) -> Loss:
-    """Loss of every cell of a group, leading indices (direction, pair, query)."""
+def both_directions(law: Laws, leak: ExactLeak) -> Loss:
+    """Leak of every cell of a group, leading indices (direction, pair, query)."""
     base = np.broadcast_to(law.base, law.neighbours.shape)
-    return privacy_loss(np.stack([base, law.neighbours]), np.stack([law.neighbours, base]), delta, law.error)
+    return leak(np.stack([base, law.neighbours]), np.stack([law.neighbours, base]), law.error)
 
 
 def any_size(auditee: Auditee, claim: Claim) -> AnySize | None:
@@ -138,16 +149,13 @@ def any_size(auditee: Auditee, claim: Claim) -> AnySize | None:
         return None
     one, other = reachable.moves.T
     log_p = reachable.law.log_p
-    loss = privacy_loss(
-        np.concatenate([log_p[one], log_p[other]]),
-        np.concatenate([log_p[other], log_p[one]]),
-        claim.delta,
-        reachable.law.error,
+    loss = exact_leak(claim)(
+        np.concatenate([log_p[one], log_p[other]]), np.concatenate([log_p[other], log_p[one]]), reachable.law.error
     )
     worst = int(np.argmax(loss.certain))
     first, second = np.concatenate([one, other])[worst], np.concatenate([other, one])[worst]
     return AnySize(
-        loss=float(loss.epsilon[worst]),
+        loss=float(loss.value[worst]),
         error=float(loss.error[worst]),
         states=(reachable.states[first], reachable.states[second]),
         argument=reachable.argument,
@@ -157,7 +165,7 @@ def any_size(auditee: Auditee, claim: Claim) -> AnySize | None:
 def goodness_of_fit(auditee: Auditee, group: Group, seed: int) -> Fit | None:
     """Test `sample` against `distribution` on the base dataset and on the first neighbour of a group.
 
-    Two-sided exact binomial tests at every query and label, Bonferroni over all of them.
+    Two-sided exact binomial tests at every query and label, Bonferroni over all of them; without coins, equality.
     """
     base, change = group.pairs.base, group.pairs.changes[0]
     state = auditee.prepare(base)
@@ -167,9 +175,14 @@ def goodness_of_fit(auditee: Auditee, group: Group, seed: int) -> Fit | None:
         law = auditee.law(side_state, group.queries, where)
         if law is None:
             return None
-        counts = draw(auditee, side_state, group, side, FIT_DRAWS, phase="fit", seed=seed)
+        if isinstance(law, PointLaw):
+            answers = auditee.sample(side_state, group.queries, POINT_DRAWS, stream(seed, "fit"), where)
+            p_values.append((np.abs(answers - law.values) <= law.error + POINT_ROUNDING * np.abs(law.values)).astype(float))
+            continue
+        coding = Labels(auditee.labels)
+        counts = draw(auditee, side_state, group, side, FIT_DRAWS, coding, phase="fit", seed=seed)
         p_values.append(two_sided(counts, FIT_DRAWS, law))
-    every = np.concatenate(p_values)
+    every = np.concatenate([each.ravel() for each in p_values])
     return Fit(draws=FIT_DRAWS, tests=every.size, p_value=min(1.0, float(every.min()) * every.size))
 
 
@@ -181,20 +194,26 @@ def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.f
     return p_values
 
 
-def _cell(auditee: Auditee, law: Laws, loss: Loss, place: tuple[int, int, int, int]) -> Cell:
+def _cell(auditee: Auditee, claim: Claim, law: Laws, loss: Loss, place: tuple[int, int, int, int]) -> Cell:
     g, direction, pair, query = place
     sides = (law.base[query], law.neighbours[pair, query])
     event = loss.event[direction, pair, query]
-    exact = Computed(value=float(loss.epsilon[direction, pair, query]), error=float(loss.error[direction, pair, query]))
+    exact = Computed(value=float(loss.value[direction, pair, query]), error=float(loss.error[direction, pair, query]))
     return Cell(
         group=g,
         pair=pair,
         query=query,
         direction=DIRECTIONS[direction],
         event=event_labels(event, auditee.labels),
-        p1=float(np.exp(sides[direction])[event].sum()),
-        p0=float(np.exp(sides[1 - direction])[event].sum()),
+        p1=of_event(sides[direction], event),
+        p0=of_event(sides[1 - direction], event),
+        profile=exact_profile(*sides, grid_for(claim.promised), law.error) if isinstance(claim, DP) else None,
         lower=exact.lower,
         upper=exact.upper,
         exact=exact,
     )
+
+
+def of_event(row: NDArray[np.float64], event: NDArray[np.bool_]) -> float:
+    """Probability of an event; the prediction itself where there are no events."""
+    return float(np.exp(row)[event].sum()) if event.size else float(row[0])

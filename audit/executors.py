@@ -114,7 +114,7 @@ class Executor:
         )
 
     def counts(self, tasks: Sequence[Task]) -> Iterator[NDArray[np.int64]]:
-        """Yield the label counts (q, K) of each task in turn.
+        """Yield the counts (q, K) of each task in turn.
 
         Raises
         ------
@@ -122,10 +122,10 @@ class Executor:
             Where the mechanism fails, or a worker does over it.
         """
         found = self._pieces(bundle(tasks, self._bench.groups))
-        labels = len(self._bench.auditee.labels)
         for task, pieces in groupby(found, key=lambda each: each[0].task):
             parts = ((piece.first, counts) for piece, counts in pieces)
-            yield add_up(parts, len(self._bench.groups[task.group].queries), labels, self._bench.change(task))
+            queries, symbols = len(self._bench.groups[task.group].queries), self._bench.codings[task.group].size
+            yield add_up(parts, queries, symbols, self._bench.change(task))
 
     def close(self) -> None:
         """Stop whoever works for it."""
@@ -181,7 +181,8 @@ class Executor:
 
     def _key(self, piece: Piece) -> Key:
         task = piece.task
-        dataset = dataset_key(self._bench.stream(task), self._queries[task.group], self._bench.auditee.labels, self._code)
+        coding = self._bench.codings[task.group].key
+        dataset = dataset_key(self._bench.stream(task), self._queries[task.group], coding, self._code)
         return block_key(dataset, piece.first, piece.stop, task.size)
 
 

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from dpassay.auditee import Auditee
 from dpassay.bounds import EXACT_LAW, Bound, Computed
-from dpassay.claims import Claim
+from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import AuditeeError, is_count, require
 from dpassay.evidence import Cell, Evidence, event_labels
-from dpassay.exact import any_size
-from dpassay.loss import privacy_loss
+from dpassay.exact import any_size, of_event
 from dpassay.pairs import Pairs, Replace
 from dpassay.plan import DIRECTIONS, Group, Progress
+from dpassay.profile import exact_profile, grid_for
+from dpassay.scales import ExactLeak, exact_leak
 
 MAX_DATASETS = 1_000_000
 
@@ -83,13 +84,13 @@ def domain_laws(auditee: Auditee, domain: Domain, progress: Progress) -> tuple[N
         Bound on the numerical error of each entry.
     """
     sizes, queries = (len(domain.records),) * domain.n, domain.queries
-    log_p = np.empty((*sizes, domain.points, len(auditee.labels)))
+    log_p = np.empty((*sizes, domain.points, len(auditee.labels) or 1))
     error, total = 0.0, int(np.prod(sizes))
     for done, choice in enumerate(itertools.product(*map(range, sizes))):
         law = auditee.law(auditee.prepare(domain.dataset(choice)), queries, f"the dataset {choice}")
         if law is None:
             raise AuditeeError(f"it has no exact law for {domain}; use mode monte-carlo")
-        log_p[choice], error = law.log_p, max(error, law.error)
+        log_p[choice], error = law.table, max(error, law.error)
         if done % 256 == 255 or done + 1 == total:
             progress("datasets", done + 1, total)
     return log_p, error
@@ -110,14 +111,15 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, log_p: N
     Evidence
         With one group, of one pair, for every query: its worst.
     """
-    found, highest = _search(log_p, claim.delta, law_error)
+    leak = exact_leak(claim)
+    found, highest = _search(log_p, leak, law_error)
     groups, cells = [], []
     for query, worst in enumerate(found):
         x, y = domain.records[worst.other[worst.axis]]
         pair = Pairs(base=domain.dataset(worst.choice), changes=(Replace(worst.axis, np.array([float(x)]), y),), how=str(domain))
         groups.append(Group(pairs=pair, queries=domain.queries[query : query + 1], kind="domain", reason="enumeration"))
         row, row0 = log_p[worst.choice][query], log_p[worst.other][query]
-        event = privacy_loss(row, row0, claim.delta).event
+        event = leak(row, row0, law_error).event
         cells.append(
             Cell(
                 group=query,
@@ -125,8 +127,9 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, log_p: N
                 query=0,
                 direction=DIRECTIONS[0],
                 event=event_labels(event, auditee.labels),
-                p1=float(np.exp(row)[event].sum()),
-                p0=float(np.exp(row0)[event].sum()),
+                p1=of_event(row, event),
+                p0=of_event(row0, event),
+                profile=exact_profile(row, row0, grid_for(claim.promised), law_error) if isinstance(claim, DP) else None,
                 lower=worst.loss.lower,
                 upper=worst.loss.upper,
                 exact=worst.loss,
@@ -142,7 +145,7 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, log_p: N
         cells=tuple(cells),
         worst=top,
         groups=tuple(groups),
-        detectable=claim.epsilon + (0.0 if top.exact is None else top.exact.error),
+        detectable=claim.promised + (0.0 if top.exact is None else top.exact.error),
         trials=0,
         alpha=0.0,
         searched={
@@ -167,7 +170,7 @@ class _Worst:
     other: tuple[int, ...]
 
 
-def _search(log_p: NDArray[np.float64], delta: float, law_error: float) -> tuple[list[_Worst], float]:
+def _search(log_p: NDArray[np.float64], leak: ExactLeak, law_error: float) -> tuple[list[_Worst], float]:
     """Return the worst pair per query, and the most that any loss of the domain can be.
 
     Every ordered pair of neighbours differs along one axis of the table, so each pair of slices of each axis is compared once
@@ -179,13 +182,13 @@ def _search(log_p: NDArray[np.float64], delta: float, law_error: float) -> tuple
     for axis, a, b in itertools.product(range(len(sizes)), range(sizes[0]), range(sizes[0])):
         if a == b:
             continue
-        loss = privacy_loss(np.take(log_p, a, axis=axis), np.take(log_p, b, axis=axis), delta, law_error)
-        highest = max(highest, float(np.max(loss.epsilon + loss.error)))
-        others = loss.epsilon.shape[:-1]
+        loss = leak(np.take(log_p, a, axis=axis), np.take(log_p, b, axis=axis), law_error)
+        highest = max(highest, float(np.max(loss.value + loss.error)))
+        others = loss.value.shape[:-1]
         for query in range(queries):
             place = tuple(int(k) for k in np.unravel_index(np.argmax(loss.certain[..., query]), others)) if others else ()
             cell = (*place, query)
-            found = Computed(value=float(loss.epsilon[cell]), error=float(loss.error[cell]))
+            found = Computed(value=float(loss.value[cell]), error=float(loss.error[cell]))
             if query not in worst or found.value - found.error > worst[query].loss.value - worst[query].loss.error:
                 choice, other = ((*place[:axis], k, *place[axis:]) for k in (a, b))
                 worst[query] = _Worst(loss=found, axis=axis, choice=choice, other=other)

@@ -9,16 +9,19 @@ import numpy as np
 from scipy.special import ndtri
 
 from dpassay import lower_bounds
-from dpassay.assay import Settings, assay, audit
+from dpassay.api import audit
+from dpassay.assay import assay
 from dpassay.auditee import Auditee
 from dpassay.bounds import Counts
-from dpassay.checks import ALPHA, CHANCE, Check
+from dpassay.self_check import ALPHA, CHANCE, Check
 from dpassay.exhaustive import Domain
 from dpassay.pairs import replace_one
 from dpassay.plan import Progress, silent
 from dpassay.power import tight_pair
 from dpassay.rehearsal import ToyVote
+from dpassay.scales import Ratio
 from dpassay.seeds import stream
+from dpassay.settings import Settings
 
 MEDIANS: dict[str, tuple[float, float]] = {
     "stouffer": (0.97077, 0.0173),
@@ -41,7 +44,7 @@ def golden_checks(draws: int, seed: int, progress: Progress = silent) -> Iterato
     known = [(method, *MEDIANS[method]) for method in lower_bounds.NAMES if method in MEDIANS]
     for k, (method, reference, spread) in enumerate(known):
         progress("golden medians", k, len(known))
-        median = float(np.median([lower_bounds.lower_bound(method, counts, delta=0.0, alpha=ALPHA).value for counts in drawn]))
+        median = float(np.median([lower_bounds.lower_bound(method, counts, scale=Ratio(), alpha=ALPHA).value for counts in drawn]))
         error = float(-ndtri(CHANCE / 2 / len(known))) * math.sqrt(math.pi / 2) * spread / math.sqrt(draws)
         yield Check(
             group="golden",

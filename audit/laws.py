@@ -49,6 +49,49 @@ class FiniteLaw:
         """Probabilities, shape (q, K)."""
         return np.minimum(np.exp(self.log_p), 1.0)
 
+    @property
+    def table(self) -> NDArray[np.float64]:
+        """What leaks are computed from: `log_p`, shape (q, K)."""
+        return self.log_p
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PointLaw:
+    """The law of an algorithm without coins: the one real number that it answers at each of q queries.
+
+    Parameters
+    ----------
+    values : array (q,)
+        Finite.
+    error : float
+        Bound on the absolute numerical error of every value; >= 0.
+
+    Raises
+    ------
+    InvalidInput
+        If the shape is wrong or a value is not finite.
+    """
+
+    values: NDArray[np.float64]
+    error: float
+
+    def __post_init__(self) -> None:
+        values = np.array(self.values, dtype=float)
+        require(values.ndim == 1 and values.size > 0, "values", values.shape, "of shape (queries,)")
+        require(bool(np.isfinite(values).all()), "values", "NaN or infinite", "finite numbers")
+        require(0 <= self.error < np.inf, "error", self.error, "a finite number >= 0")
+        values.flags.writeable = False
+        object.__setattr__(self, "values", values)
+
+    @property
+    def table(self) -> NDArray[np.float64]:
+        """What leaks are computed from, shape (q, 1)."""
+        return self.values[:, None]
+
+
+Law = FiniteLaw | PointLaw
+"""Every kind of law there is."""
+
 
 def bernoulli_law(logit: ArrayLike) -> FiniteLaw:
     """Law of a label in {0, 1} with P[1] = sigma(logit) = 1 / (1 + e^-logit).

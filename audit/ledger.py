@@ -1,7 +1,7 @@
 """The ledger: finished trials of a run in a SQLite file, so that a run that was killed goes on where it stopped.
 
 A row holds the counts of a range of blocks of one dataset. It is known by what the counts depend on and by nothing else: the
-key of the random stream, the queries, the labels, and the code that made them. So a row is either the very counts that would be
+key of the random stream, the queries, the coding, and the code that made them. So a row is either the very counts that would be
 drawn now, or it is not found.
 """
 
@@ -29,7 +29,7 @@ from dpassay.trials import BLOCK, Counts
 
 APPLICATION = 0x64706173
 """`dpas`: marks a SQLite file as a ledger."""
-VERSION = 1
+VERSION = 2
 BUSY = 30.0
 """Seconds to wait for another process that writes to the same ledger."""
 MARK = 16
@@ -37,7 +37,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 TABLE = """
 CREATE TABLE IF NOT EXISTS shards (
     dataset BLOB NOT NULL, first INTEGER NOT NULL, stop INTEGER NOT NULL, trials INTEGER NOT NULL,
-    queries INTEGER NOT NULL, labels INTEGER NOT NULL, counts BLOB NOT NULL, marks BLOB NOT NULL, checksum BLOB NOT NULL,
+    queries INTEGER NOT NULL, symbols INTEGER NOT NULL, counts BLOB NOT NULL, marks BLOB NOT NULL, checksum BLOB NOT NULL,
     PRIMARY KEY (dataset, first, stop, trials)
 ) WITHOUT ROWID
 """
@@ -92,20 +92,20 @@ class Ledger:
         """
         with self._faults(LedgerError):
             found = self._open().execute(
-                "SELECT queries, labels, counts, marks, checksum FROM shards"
+                "SELECT queries, symbols, counts, marks, checksum FROM shards"
                 " WHERE dataset = ? AND first = ? AND stop = ? AND trials = ?",
                 key,
             )
             row = found.fetchone()
         if row is None:
             return None
-        queries, labels, counts, marks, checksum = row
-        sound = checksum == _checksum(key, queries, labels, counts, marks)
-        if not sound or len(counts) != 8 * queries * labels or len(marks) != MARK * (key[2] - key[1]):
+        queries, symbols, counts, marks, checksum = row
+        sound = checksum == _checksum(key, queries, symbols, counts, marks)
+        if not sound or len(counts) != 8 * queries * symbols or len(marks) != MARK * (key[2] - key[1]):
             raise LedgerError(f"ledger '{self.path}': blocks {key[1]} to {key[2] - 1} are damaged; run without --resume")
-        table = np.frombuffer(counts, dtype="<i8").astype(np.int64).reshape(queries, labels)
+        table = np.frombuffer(counts, dtype="<i8").astype(np.int64).reshape(queries, symbols)
         cut = [marks[i : i + MARK] for i in range(0, len(marks), MARK)]
-        return Counts(labels=table, marks=tuple(mark if any(mark) else b"" for mark in cut))
+        return Counts(symbols=table, marks=tuple(mark if any(mark) else b"" for mark in cut))
 
     def put(self, rows: Iterable[tuple[Key, Counts]]) -> None:
         """Write finished counts, all of them or none.
@@ -132,7 +132,7 @@ class Ledger:
         if done.rowcount == 1:
             return
         held = connection.execute(
-            "SELECT queries, labels, counts, marks, checksum FROM shards"
+            "SELECT queries, symbols, counts, marks, checksum FROM shards"
             " WHERE dataset = ? AND first = ? AND stop = ? AND trials = ?",
             key,
         ).fetchone()
@@ -200,9 +200,9 @@ class Ledger:
             raise kind(f"ledger '{self.path}': is damaged; run without --resume") from None
 
 
-def dataset_key(stream: tuple[str | float, ...], queries: str, labels: tuple[int, ...], code: list[str]) -> bytes:
-    """Digest of all that the counts of a dataset depend on: the key of its stream, digest of the queries, labels, code."""
-    return hashlib.sha256(json.dumps([*stream, queries, labels, code]).encode()).digest()
+def dataset_key(stream: tuple[str | float, ...], queries: str, coding: str, code: list[str]) -> bytes:
+    """Digest of all that the counts of a dataset depend on: the key of its stream, digest of the queries, coding, code."""
+    return hashlib.sha256(json.dumps([*stream, queries, coding, code]).encode()).digest()
 
 
 def block_key(dataset: bytes, first: int, stop: int, size: int) -> Key:
@@ -249,12 +249,12 @@ def _is_ours(path: Path) -> bool:
 
 
 def _encode(key: Key, counts: Counts) -> tuple[int, int, bytes, bytes, bytes]:
-    queries, labels = counts.labels.shape
-    table = counts.labels.astype("<i8").tobytes()
+    queries, symbols = counts.symbols.shape
+    table = counts.symbols.astype("<i8").tobytes()
     marks = b"".join(mark.ljust(MARK, b"\0") for mark in counts.marks)
-    return queries, labels, table, marks, _checksum(key, queries, labels, table, marks)
+    return queries, symbols, table, marks, _checksum(key, queries, symbols, table, marks)
 
 
-def _checksum(key: Key, queries: int, labels: int, counts: bytes, marks: bytes) -> bytes:
-    facts = json.dumps([key[0].hex(), *key[1:], queries, labels, len(counts)]).encode()
+def _checksum(key: Key, queries: int, symbols: int, counts: bytes, marks: bytes) -> bytes:
+    facts = json.dumps([key[0].hex(), *key[1:], queries, symbols, len(counts)]).encode()
     return hashlib.sha256(facts + counts + marks).digest()

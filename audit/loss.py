@@ -1,4 +1,4 @@
-"""The exact privacy loss between two laws: the smallest epsilon that holds, and the event that needs it."""
+"""The exact leak between two laws: the smallest epsilon or gamma that holds, and the event that needs it."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ from dpassay.laws import UNIT_ROUNDOFF
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Loss:
-    """Loss of every cell of a batch: for each leading index (dataset pair, query) the worst event in one direction.
+    """Leak of every cell of a batch: for each leading index (dataset pair, query) the worst event in one direction.
 
     Parameters
     ----------
-    epsilon : array (...)
-        max over events E of ln((P[E] - delta) / Q[E]), in nats; 0 where no event exceeds delta's allowance.
+    value : array (...)
+        max over events E of ln((P[E] - delta) / Q[E]), in nats, 0 where no event exceeds delta's allowance; or the largest
+        difference of a label's probability, or of a prediction.
     event : array (..., K) of bool
         The labels of the event that attains it.
     error : array (...)
-        Bound on the numerical error of `epsilon`.
+        Bound on the numerical error of `value`.
     """
 
-    epsilon: NDArray[np.float64]
+    value: NDArray[np.float64]
     event: NDArray[np.bool_]
     error: NDArray[np.float64]
 
     @property
     def certain(self) -> NDArray[np.float64]:
         """What the loss is at least, numerical error taken off: cells are ranked by it, so that doubt hides no violation."""
-        return self.epsilon - self.error
+        return self.value - self.error
 
 
 def privacy_loss(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: float = 0.0, law_error: float = 0.0) -> Loss:
@@ -64,7 +65,7 @@ def privacy_loss(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: 
         loss = np.take_along_axis(ratio, best[..., None], axis=-1)[..., 0]
         event = np.arange(labels) == best[..., None]
         error = np.where(np.isfinite(loss), 2 * law_error + 2 * UNIT_ROUNDOFF * np.abs(loss), 0.0)
-        return Loss(epsilon=np.maximum(loss, 0.0), event=event, error=error)
+        return Loss(value=np.maximum(loss, 0.0), event=event, error=error)
 
     order = np.argsort(-ratio, axis=-1, kind="stable")
     p = np.cumsum(np.take_along_axis(np.exp(log_p), order, axis=-1), axis=-1)
@@ -80,7 +81,53 @@ def privacy_loss(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: 
     with np.errstate(invalid="ignore"):
         spread = np.maximum(most - loss, loss - least)
     rounding = relative + 4 * UNIT_ROUNDOFF * np.abs(np.where(np.isfinite(loss), loss, 0.0))
-    return Loss(epsilon=loss, event=event, error=np.where(np.isinf(least), 0.0, spread + rounding))
+    return Loss(value=loss, event=event, error=np.where(np.isinf(least), 0.0, spread + rounding))
+
+
+def label_difference(log_p: NDArray[np.float64], log_q: NDArray[np.float64], law_error: float = 0.0) -> Loss:
+    """Largest P[y] - Q[y] over the labels y: the smallest gamma that holds (Dagan and Feldman 2020, section 2).
+
+    Parameters
+    ----------
+    log_p, log_q, law_error
+        As for `privacy_loss`.
+
+    Returns
+    -------
+    Loss
+        Never negative.
+    """
+    log_p, log_q = np.broadcast_arrays(log_p, log_q)
+    p, q = np.exp(log_p), np.exp(log_q)
+    best = np.argmax(p - q, axis=-1)[..., None]
+    one, other = (np.take_along_axis(each, best, axis=-1)[..., 0] for each in (p, q))
+    relative = np.expm1(law_error) + 4 * UNIT_ROUNDOFF
+    return Loss(
+        value=np.maximum(one - other, 0.0),
+        event=np.arange(log_p.shape[-1]) == best,
+        error=relative * (one + other),
+    )
+
+
+def prediction_difference(p: NDArray[np.float64], q: NDArray[np.float64], law_error: float = 0.0) -> Loss:
+    """Amount by which the (mean) prediction on the first dataset exceeds that on the second.
+
+    Parameters
+    ----------
+    p, q : array (..., 1)
+        Predictions.
+    law_error : float
+        Bound on the absolute error of each of them.
+
+    Returns
+    -------
+    Loss
+        Never negative; its events are empty.
+    """
+    p, q = np.broadcast_arrays(p, q)
+    difference = (p - q)[..., 0]
+    error = 2 * law_error + UNIT_ROUNDOFF * np.abs(difference)
+    return Loss(value=np.maximum(difference, 0.0), event=np.zeros((*difference.shape, 0), dtype=bool), error=error)
 
 
 def _log_ratio(excess: NDArray[np.float64], log_q: NDArray[np.float64]) -> NDArray[np.float64]:

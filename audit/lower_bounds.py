@@ -1,34 +1,43 @@
-"""The three certified tests behind a lower bound, and the choice between them before the certification trials."""
+"""The certified tests behind a lower bound, and the choice between them before the certification trials."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 from scipy.stats import binom
 
-from dpassay.bounds import Bound, Counts, clopper_pearson_lower, loss_lower
-from dpassay.stouffer import stouffer_lower, stouffer_rejects
+from dpassay.bounds import Bound, Counts, clopper_pearson_lower
+from dpassay.combined import BETA_SHARE, Combination, Null, lower, rejects
+from dpassay.fisher import FISHER
+from dpassay.limits import leak_lower
+from dpassay.scales import Scale
+from dpassay.stouffer import STOUFFER
 
-Method = Literal["stouffer", "clopper-pearson", "accuracy"]
+Method = Literal["stouffer", "fisher", "clopper-pearson", "accuracy"]
 
 NAMES: dict[Method, str] = {
     "stouffer": "weighted Stouffer of exact binomial tails",
+    "fisher": "Fisher's combination of exact binomial tails",
     "clopper-pearson": "Clopper-Pearson, Bonferroni over the two sides",
     "accuracy": "accuracy (total-variation) test of both labels",
 }
-"""What each is called in a record. The accuracy test bounds the larger loss of the two labels, not that of a given one."""
+"""What each is called in a record. The accuracy test bounds the larger leak of the two labels, not that of a given one."""
 
+COMBINED: dict[Method, Combination] = {"stouffer": STOUFFER, "fisher": FISHER}
 
 KNOTS = 17
-"""The Stouffer test's largest y is found at so many counts x; between them it is nearly straight, and interpolated."""
+"""A combined test's largest y is found at so many counts x; between them it is nearly straight, and interpolated."""
+FREQUENT = 50
+"""Where both sides expect so many counts, Stouffer's bound is close to its asymptotic form, and better than Fisher's."""
 
 
-def accuracy_lower(x: int, y: int, n: int, *, delta: float, alpha: float) -> float:
-    """Lower confidence bound on the loss of a binary pair: the larger of ln((p1 - d)/p0) and ln((1 - p0 - d)/(1 - p1)).
+def accuracy_lower(x: int, y: int, n: int, *, scale: Scale, alpha: float) -> float:
+    """Lower confidence bound on the leak of a binary pair: the larger of those of its two labels.
 
     x + n - y correct guesses in 2n: under (epsilon, delta) their mean is at most 2n (e^epsilon + delta)/(1 + e^epsilon), and
     Hoeffding (1956) lets the binomial tail with that mean dominate.
@@ -39,29 +48,32 @@ def accuracy_lower(x: int, y: int, n: int, *, delta: float, alpha: float) -> flo
         Counts of one of the two labels on the two sides, n trials each.
     n : int
         Trials per side.
-    delta, alpha : float
-        As for `loss_lower`.
+    scale, alpha
+        As for `leak_lower`.
 
     Returns
     -------
     float
-        ln((q - delta)/(1 - q)) with q the Clopper-Pearson lower limit of x + n - y in 2n; at least 0.
+        Leak of the symmetric pair p1 = q, p0 = 1 - q with q the Clopper-Pearson lower limit of x + n - y in 2n, which is
+        ln((q - delta)/(1 - q)) or 2q - 1; at least 0.
     """
     q = float(clopper_pearson_lower(x + n - y, 2 * n, alpha))
-    return max(0.0, math.log((q - delta) / (1 - q))) if q > delta else 0.0
+    return max(0.0, float(scale.between(q, 1 - q)))
 
 
-def lower_bound(method: Method, counts: Counts, *, delta: float, alpha: float) -> Bound:
-    """Bound the loss from below by the test that was chosen for the cell.
+def lower_bound(method: Method, counts: Counts, *, scale: Scale, alpha: float) -> Bound:
+    """Bound the leak from below by the test that was chosen for the cell.
 
     Parameters
     ----------
-    method : {"stouffer", "clopper-pearson", "accuracy"}
+    method : {"stouffer", "fisher", "clopper-pearson", "accuracy"}
         Fixed before these counts were drawn; `accuracy` needs two labels and equal n.
     counts : Counts
         Of the event, on fresh trials.
-    delta, alpha : float
-        The claim's delta, and the error probability of the bound.
+    scale : Scale
+        How the leak is measured.
+    alpha : float
+        The error probability of the bound.
 
     Returns
     -------
@@ -69,15 +81,15 @@ def lower_bound(method: Method, counts: Counts, *, delta: float, alpha: float) -
     """
     x, n1, y, n0 = counts.x, counts.n1, counts.y, counts.n0
     if method == "accuracy":
-        value = accuracy_lower(x, y, n1, delta=delta, alpha=alpha)
-    elif method == "stouffer":
-        value = stouffer_lower(x, n1, y, n0, delta=delta, alpha=alpha)
+        value = accuracy_lower(x, y, n1, scale=scale, alpha=alpha)
+    elif method == "clopper-pearson":
+        value = float(leak_lower(x, n1, y, n0, scale=scale, alpha=alpha))
     else:
-        value = float(loss_lower(x, n1, y, n0, delta=delta, alpha=alpha))
+        value = lower(COMBINED[method], x, n1, y, n0, scale=scale, alpha=alpha)
     return Bound(value=value, alpha=alpha, method=NAMES[method], counts=counts)
 
 
-def choose(x: int, y: int, pilot: int, n: int, *, labels: int, delta: float, alpha: float) -> Method:
+def choose(x: int, y: int, pilot: int, n: int, *, labels: int, scale: Scale, alpha: float) -> Method:
     """Choose the test that is to be expected to give the highest bound, from a pilot's counts.
 
     Parameters
@@ -88,23 +100,37 @@ def choose(x: int, y: int, pilot: int, n: int, *, labels: int, delta: float, alp
         Trials per side of the pilot and of the certification.
     labels : int
         Number of labels; the accuracy test is open to two only.
-    delta, alpha : float
+    scale, alpha
         Those of the bound to come.
 
     Returns
     -------
-    {"stouffer", "clopper-pearson", "accuracy"}
+    {"stouffer", "fisher", "clopper-pearson", "accuracy"}
         The first of them where they tie.
     """
     expected = Counts(x=round(n * (x + 0.5) / (pilot + 1)), n1=n, y=round(n * (y + 0.5) / (pilot + 1)), n0=n)
-    methods: tuple[Method, ...] = ("stouffer", "clopper-pearson", "accuracy") if labels == 2 else ("stouffer", "clopper-pearson")
-    return max(methods, key=lambda method: lower_bound(method, expected, delta=delta, alpha=alpha).value)
+    frequent = all(FREQUENT <= count <= n - FREQUENT for count in (expected.x, expected.y))
+    values: dict[Method, float] = {}
+    if frequent:
+        values["stouffer"] = _asymptotic((expected.x - 0.5) / n, (expected.y + 0.5) / n, n, scale, alpha)
+    else:
+        for method in ("stouffer", "fisher", "clopper-pearson"):
+            values[method] = lower_bound(method, expected, scale=scale, alpha=alpha).value
+    if labels == 2:
+        values["accuracy"] = accuracy_lower(expected.x, expected.y, n, scale=scale, alpha=alpha)
+    return max(values, key=lambda method: values[method])
+
+
+def _asymptotic(p1: float, p0: float, n: int, scale: Scale, alpha: float) -> float:
+    """What Stouffer's bound comes to at these frequencies, half a count being lost on either side."""
+    quantile = float(ndtri(alpha * (1 - BETA_SHARE)))
+    return max(0.0, float(scale.between(p1, p0)) + quantile * scale.spread(p1, p0) / math.sqrt(n))
 
 
 def largest_rejecting(
     method: Method, x: NDArray[np.int64], n: int, *, epsilon: float, delta: float, alpha: float
 ) -> NDArray[np.int64]:
-    """For each count x, the largest y that still refutes epsilon; -1 where none does.
+    """For each count x, the largest y that still refutes p1 <= e^epsilon p0 + delta; -1 where none does.
 
     Parameters
     ----------
@@ -115,7 +141,7 @@ def largest_rejecting(
     n : int
         Trials per side.
     epsilon, delta, alpha : float
-        The claim and the error probability.
+        The null hypothesis and the error probability.
 
     Returns
     -------
@@ -131,15 +157,38 @@ def largest_rejecting(
         with_limit = binom.ppf(alpha / 2, n, np.clip(limit, 0.0, 1.0)) - 1  # p0's limit is below iff P[Bin(n, limit) <= y] < a/2
         return np.where(limit > 0, with_limit, -1).astype(np.int64)
 
-    def rejects(count: int, y: int) -> bool:
-        return stouffer_rejects(int(count), n, y, n, epsilon=epsilon, delta=delta, alpha=alpha)
+    test = COMBINED[method]
+
+    def refuted(count: int, y: int) -> bool:
+        return rejects(test, Null(x=count, n1=n, y=y, n0=n, epsilon=epsilon, delta=delta), alpha)
 
     knots = np.unique(np.linspace(0, len(x) - 1, min(len(x), KNOTS)).round().astype(int))
     found, last = [], -1
     for knot in knots:
-        last = _largest(lambda y, count=int(x[knot]): rejects(count, y), last, n)  # type: ignore[misc]
+        last = _largest(lambda y, count=int(x[knot]): refuted(count, y), last, n)  # type: ignore[misc]
         found.append(last)
     return np.floor(np.interp(np.arange(len(x)), knots, found)).astype(np.int64)
+
+
+def at_alpha(cell: Mapping[str, Any], scale: Scale, alpha: float) -> float:
+    """Bound a certified cell of a record anew at another error probability, so that two records can be compared.
+
+    Parameters
+    ----------
+    cell : mapping
+        An entry of `per_query` with `method` and `counts`.
+    scale : Scale
+        That of the result's claim.
+    alpha : float
+        The common error probability.
+
+    Returns
+    -------
+    float
+        The lower bound by the same test on the same counts.
+    """
+    (method,) = (key for key, name in NAMES.items() if name == cell["method"])
+    return lower_bound(method, Counts(**cell["counts"]), scale=scale, alpha=alpha).value
 
 
 def _largest(test: Callable[[int], bool], known: int, n: int) -> int:

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim
-from dpassay.laws import FiniteLaw
+from dpassay.laws import FiniteLaw, Law
 from dpassay.pairs import Change, Pairs
 
 
 class Mechanism(Protocol):
-    """A randomised algorithm M(S, x) that answers a label at each query."""
+    """A randomised algorithm M(S, x) that answers a label, or a real number, at each query."""
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -42,6 +42,16 @@ class HasLabels(Protocol):
 
 
 @runtime_checkable
+class HasNumbers(Protocol):
+    """Answers real numbers instead of labels."""
+
+    @property
+    def numbers(self) -> tuple[float, float]:
+        """Least and greatest answer there can be; infinite where there is no limit."""
+        ...
+
+
+@runtime_checkable
 class HasCheck(Protocol):
     """Can tell beforehand that data do not fit its parameters."""
 
@@ -63,7 +73,7 @@ class HasUpdate(Protocol):
 class HasLaw(Protocol):
     """Knows its exact output law."""
 
-    def distribution(self, state: Any, queries: NDArray[np.float64]) -> FiniteLaw | None:
+    def distribution(self, state: Any, queries: NDArray[np.float64]) -> Law | None:
         """Return the exact law per query, or None where it is out of reach for this dataset."""
         ...
 
@@ -134,17 +144,20 @@ class FunctionMechanism:
     Parameters
     ----------
     function : callable
-        `function(data, queries, size, rng)` returns labels of shape (size, q): `size` independent runs at q queries, with
+        `function(data, queries, size, rng)` returns answers of shape (size, q): `size` independent runs at q queries, with
         randomness from `rng` alone.
     claims : tuple of Claim
         What it promises.
     labels : tuple of int
-        What it may answer.
+        What it may answer; empty if it answers real numbers.
+    numbers : tuple of float, optional
+        Least and greatest real number that it may answer, infinite where there is no limit.
     """
 
     function: Callable[[Any, NDArray[np.float64], int, np.random.Generator], Any]
     claims: tuple[Claim, ...]
     labels: tuple[int, ...] = (0, 1)
+    numbers: tuple[float, float] | None = None
 
     def prepare(self, data: Any) -> Any:
         """Keep the dataset as the state."""

@@ -1,26 +1,25 @@
-"""Monte Carlo mode: screen every pair, then certify the worst cell of each query on fresh trials."""
+"""Monte Carlo mode: screen every pair, then certify the worst cells of each query on fresh trials."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.auditee import Auditee
-from dpassay.bounds import Bound, Counts, loss_upper, plug_in, ranking_bound
-from dpassay.claims import Claim
-from dpassay.evidence import Cell, Evidence, event_labels
+from dpassay.evidence import Cell, Evidence
 from dpassay.executors import Executor
-from dpassay.lower_bounds import NAMES, Method, choose, lower_bound
 from dpassay.plan import DIRECTIONS, Group, Progress, searched
-from dpassay.power import detectable
+from dpassay.power import Screening
 from dpassay.shards import Task
+from dpassay.spending import Spending
+from dpassay.yardstick import Yardstick
 
-SCREEN_ALPHA = 0.05
-"""Cells are ranked by a lower bound at this level; it chases no tiny counts, and certifies nothing."""
-MAX_UNION_LABELS = 10
+LEAST_SCREENING = 100
+FINALISTS = 4
+"""So many cells are certified at least, if there are so many pairs; one per query where there are more queries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,38 +31,50 @@ class Budget:
     draws : int
         Certification trials per side and finalist; the screening of all pairs together costs about as much again.
     alpha : float
-        Error probability of the result: half of it for the lower bounds, half for the upper.
-    seed : int
-        Root seed.
+        Error probability of the result.
     """
 
     draws: int
     alpha: float
-    seed: int
+
+    def finalists(self, groups: tuple[Group, ...]) -> int:
+        """Pairs that are certified per query."""
+        return max(1, -(-FINALISTS // sum(len(group.queries) for group in groups)))
+
+    def screening(self, groups: tuple[Group, ...]) -> int:
+        """Screening trials per dataset."""
+        queries, pairs = sum(len(group.queries) for group in groups), sum(len(group.pairs) for group in groups)
+        return int(np.clip(self.draws * queries * self.finalists(groups) // pairs, LEAST_SCREENING, self.draws))
+
+    def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
+        """Where alpha goes."""
+        each = self.finalists(groups)
+        cells = sum(min(each, len(group.pairs)) * len(group.queries) for group in groups)
+        return Spending(alpha=self.alpha, cells=cells, queries=sum(len(group.queries) for group in groups), profiled=profiled)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finalist:
-    """The cell of a query that is to be certified: place, direction, event and test, fixed before the certification trials."""
+    """A cell that is to be certified: place, direction, event and test, fixed before the certification trials."""
 
     group: int
     pair: int
     query: int
     direction: int
-    event: NDArray[np.bool_]
-    method: Method
+    event: int
+    method: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Screened:
-    """Label counts of the screening trials of every group, which no claim has been held against yet.
+    """Counts of the screening trials of every group, which no claim has been held against yet.
 
     Parameters
     ----------
     draws : int
         Trials per dataset.
     counts : tuple of int array (2, P, q, K)
-        Per group: side (base, neighbour), pair, query, label.
+        Per group: side (base, neighbour), pair, query, symbol.
     certified : dict
         Counts of certification trials by (group, pair); filled as claims ask for them, the same for all.
     """
@@ -75,8 +86,7 @@ class Screened:
 
 def screen(executor: Executor, groups: tuple[Group, ...], budget: Budget, progress: Progress) -> Screened:
     """Run the screening trials of every pair: together about as many as the certification trials."""
-    done, total = 0, sum(len(group.pairs) for group in groups)
-    draws = int(np.clip(budget.draws * sum(len(group.queries) for group in groups) // total, 100, budget.draws))
+    done, total, draws = 0, sum(len(group.pairs) for group in groups), budget.screening(groups)
     sides = [(g, pair) for g, group in enumerate(groups) for pair in (None, *range(len(group.pairs)))]
     drawn = executor.counts([Task(group=g, pair=pair, phase="screen", size=draws) for g, pair in sides])
     counts = []
@@ -92,72 +102,66 @@ def screen(executor: Executor, groups: tuple[Group, ...], budget: Budget, progre
 
 
 def monte_carlo_evidence(
-    auditee: Auditee,
-    claim: Claim,
+    yardstick: Yardstick,
     groups: tuple[Group, ...],
     screened: Screened,
     budget: Budget,
     executor: Executor,
     progress: Progress,
 ) -> Evidence:
-    """Bound the loss from trials.
+    """Bound the leak from trials.
 
-    The screening trials choose, for each query, the pair, direction and event with the largest lower bound, and the test
-    that is to be expected to give the highest one. Fresh trials of those pairs certify them: lower bounds share alpha / 2
-    among the queries (Bonferroni), the upper bound takes the other half (intersection-union over events, directions and
-    certified cells).
+    The screening trials choose, for each query, the pairs that leak most, with direction, event and the test that is to be
+    expected to give the highest bound. Fresh trials of those pairs certify them, at the error probabilities of `Spending`.
     """
-    events = event_masks(len(auditee.labels), claim.delta)
-    cell_alpha = budget.alpha / 2 / sum(len(group.queries) for group in groups)
+    spending, each = budget.spending(groups, profiled=yardstick.profiled), budget.finalists(groups)
     finalists = [
-        _finalist(screened, (g, query), events, claim.delta, cell_alpha, budget.draws)
+        finalist
         for g, group in enumerate(groups)
         for query in range(len(group.queries))
+        for finalist in _finalists(
+            yardstick, screened, (g, query), min(each, len(group.pairs)), spending.each_lower, budget.draws
+        )
     ]
     _certify(executor, finalists, screened, budget, progress)
-    cells = [_cell(finalist, screened, claim, auditee.labels, events, budget, cell_alpha) for finalist in finalists]
+    certified = [_cell(finalist, screened, yardstick, spending) for finalist in finalists]
+    by_query = [list(cells) for _, cells in itertools.groupby(certified, key=lambda cell: (cell.group, cell.query))]
+    worst_first = [max(cells, key=lambda cell: cell.lower.value) for cells in by_query]
+    cells = tuple(_with_profile(cell, screened, yardstick, spending) for cell in worst_first)
     worst = max(cells, key=lambda cell: cell.lower.value)
     certified_datasets = len(screened.certified) + len({g for g, _ in screened.certified})
     screened_datasets = sum(1 + len(group.pairs) for group in groups)
+    screening = Screening(draws=screened.draws, pairs=max(len(group.pairs) for group in groups), finalists=each)
     return Evidence(
         mode="monte-carlo",
         lower=worst.lower,
-        upper=max((cell.upper for cell in cells), key=lambda bound: bound.value),
-        cells=tuple(cells),
+        upper=max((cell.upper for cell in certified), key=lambda bound: bound.value),
+        cells=cells,
         worst=worst,
         groups=groups,
-        detectable=max(
-            detectable(epsilon=claim.epsilon, delta=claim.delta, n=budget.draws, alpha=cell_alpha, method=method)
-            for method in {finalist.method for finalist in finalists}
-        ),
+        detectable=yardstick.detectable((f.method for f in finalists), budget.draws, spending.each_lower, screening),
         trials=screened_datasets * screened.draws + certified_datasets * budget.draws,
         alpha=budget.alpha,
-        searched=searched(groups) | {"screening_trials": screened.draws, "certified_cells": len(cells)},
-        table=_table(cells),
+        spending=spending,
+        searched=searched(groups) | {"screening_trials": screened.draws, "certified_cells": len(certified)},
+        table=_table(certified),
     )
 
 
-def event_masks(labels: int, delta: float) -> NDArray[np.int64]:
-    """Return the events to look at, shape (events, K) of 0 and 1.
-
-    Single labels suffice for delta = 0 and for two labels; else every subset, up to K = 10.
-    """
-    if delta == 0 or labels == 2 or labels > MAX_UNION_LABELS:
-        return np.eye(labels, dtype=np.int64)
-    subsets = itertools.product((0, 1), repeat=labels)
-    return np.array([subset for subset in subsets if 0 < sum(subset) < labels], dtype=np.int64)
-
-
-def _finalist(
-    screened: Screened, place: tuple[int, int], events: NDArray[np.int64], delta: float, alpha: float, n: int
-) -> Finalist:
+def _finalists(
+    yardstick: Yardstick, screened: Screened, place: tuple[int, int], number: int, alpha: float, n: int
+) -> list[Finalist]:
+    """Return the pairs of a query that look worst, each in its worse direction."""
     g, query = place
-    sides = screened.counts[g][:, :, query] @ events.T
-    ranking = ranking_bound(sides, screened.draws, sides[::-1], screened.draws, delta=delta, alpha=SCREEN_ALPHA)
-    direction, pair, event = (int(k) for k in np.unravel_index(np.argmax(ranking), ranking.shape))
-    x, y = (int(sides[side, pair, event]) for side in (direction, 1 - direction))
-    method = choose(x, y, screened.draws, n, labels=events.shape[1], delta=delta, alpha=alpha)
-    return Finalist(group=g, pair=pair, query=query, direction=direction, event=events[event].astype(bool), method=method)
+    sides = screened.counts[g][:, :, query]
+    ranking, events = yardstick.rank(sides)
+    found = []
+    for pair in np.argsort(-ranking.max(axis=0), kind="stable")[:number].tolist():
+        direction = int(ranking[:, pair].argmax())
+        event = int(events[direction, pair])
+        method = yardstick.choose(event, sides[direction, pair], sides[1 - direction, pair], n, alpha)
+        found.append(Finalist(group=g, pair=pair, query=query, direction=direction, event=event, method=method))
+    return found
 
 
 def _certify(executor: Executor, finalists: list[Finalist], screened: Screened, budget: Budget, progress: Progress) -> None:
@@ -175,40 +179,27 @@ def _certify(executor: Executor, finalists: list[Finalist], screened: Screened, 
             progress("certifying", done, len(wanted))
 
 
-def _cell(
-    finalist: Finalist,
-    screened: Screened,
-    claim: Claim,
-    labels: tuple[int, ...],
-    events: NDArray[np.int64],
-    budget: Budget,
-    alpha: float,
-) -> Cell:
-    n = budget.draws
+def _cell(finalist: Finalist, screened: Screened, yardstick: Yardstick, spending: Spending) -> Cell:
     sides = [counts[finalist.query] for counts in screened.certified[finalist.group, finalist.pair]]
     one, other = sides[finalist.direction], sides[1 - finalist.direction]
-    counts = Counts(x=int(one[finalist.event].sum()), n1=n, y=int(other[finalist.event].sum()), n0=n)
-    faces = [
-        loss_upper(a @ events.T, n, b @ events.T, n, delta=claim.delta, alpha=budget.alpha / 2) for a, b in (sides, sides[::-1])
-    ]
-    complete = claim.delta == 0 or len(labels) <= MAX_UNION_LABELS
+    found = yardstick.certify(finalist.event, finalist.method, one, other, (spending.each_lower, spending.upper))
     return Cell(
         group=finalist.group,
         pair=finalist.pair,
         query=finalist.query,
         direction=DIRECTIONS[finalist.direction],
-        event=event_labels(finalist.event, labels),
-        p1=counts.x / n,
-        p0=counts.y / n,
-        lower=lower_bound(finalist.method, counts, delta=claim.delta, alpha=alpha),
-        upper=Bound(
-            value=float(np.max(faces)) if complete else np.inf,
-            alpha=budget.alpha / 2,
-            method=f"{NAMES['clopper-pearson']}, intersection-union over events and directions",
-            counts=counts,
-        ),
-        estimate=plug_in(counts, claim.delta),
+        event=yardstick.event(finalist.event, finalist.group, finalist.query),
+        p1=found.p1,
+        p0=found.p0,
+        lower=found.lower,
+        upper=found.upper,
+        estimate=found.estimate,
     )
+
+
+def _with_profile(cell: Cell, screened: Screened, yardstick: Yardstick, spending: Spending) -> Cell:
+    one, other = (counts[cell.query] for counts in screened.certified[cell.group, cell.pair])
+    return replace(cell, profile=yardstick.profile(one, other, spending.each_profile))
 
 
 def _table(cells: list[Cell]) -> dict[str, NDArray[np.generic]]:

@@ -1,4 +1,4 @@
-"""Planning: how many trials a wanted detectable loss takes, and about how long they run."""
+"""Planning: what a run would do and cost, and how many trials a wanted detectable leak takes."""
 
 from __future__ import annotations
 
@@ -9,51 +9,110 @@ from dataclasses import dataclass
 from scipy.special import ndtri
 
 from dpassay.auditee import Auditee
-from dpassay.claims import Claim
-from dpassay.errors import require
-from dpassay.lower_bounds import Method
+from dpassay.claims import DP, Claim, PredictionStability
+from dpassay.errors import InvalidInput, require
+from dpassay.monte_carlo import Budget
 from dpassay.plan import Group
-from dpassay.power import POWER, detectable, tight_pair
+from dpassay.power import POWER, Screening, detectable, tight_pair
+from dpassay.predictions import detectable_difference
+from dpassay.scales import scale_of
 from dpassay.seeds import stream
+from dpassay.spending import Spending
 
 MOST_DRAWS = 10**8
+BLOCK_TIMED = 1000
+LADDER = (2.0, 1.5, 1.2, 1.1, 1.05)
+"""Multiples of the claim that are planned for where no leak is asked for."""
+HALF = 0.5
+"""Standard deviation of a prediction in [0, 1] at most; assumed where nothing has been drawn yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Need:
-    """What it takes to refute a loss with probability 0.9 at a certified cell.
+class Cost:
+    """What a sampled audit of one mechanism against one claim would do.
 
     Parameters
     ----------
-    detect : float
-        The loss, in nats.
+    pairs, queries, cells : int
+        What is looked at; cells count both directions.
+    screening : int
+        Screening trials per dataset.
+    certified : int
+        Cells that are certified.
     draws : int
-        Certification trials per side: the `--budget` to ask for.
+        Certification trials per side: the `--budget`.
     trials : int
-        Runs of the mechanism in all, screening included.
+        Runs of the mechanism at most; finalists that are the same pair share theirs.
+    detectable : float
+        Leak that would be refuted with probability 0.9, screening included, by the Stouffer test.
+    spending : Spending
+        Where the result's error probability would go.
     seconds : float
         An estimate of the time on one core, from one timed block; it is no part of any record.
     """
 
-    detect: float
+    pairs: int
+    queries: int
+    cells: int
+    screening: int
+    certified: int
     draws: int
     trials: int
+    detectable: float
+    spending: Spending
     seconds: float
 
 
-def draws_needed(claim: Claim, detect: float, alpha: float, method: Method = "stouffer") -> int:
-    """Smallest number of trials per side, within 1 %, at which a loss is detectable.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speed:
+    """Seconds that one change and one trial of all queries take, measured once."""
+
+    change: float
+    trial: float
+
+
+def measure(auditee: Auditee, groups: tuple[Group, ...]) -> Speed:
+    """Time one neighbour and one block of trials."""
+    group = groups[0]
+    state = auditee.prepare(group.pairs.base)
+    started = time.perf_counter()
+    auditee.neighbour(group.pairs.base, state, group.pairs.changes[0])
+    prepared = time.perf_counter()
+    auditee.sample(state, group.queries, BLOCK_TIMED, stream(0, "plan"), "the base dataset")
+    sampled = time.perf_counter()
+    return Speed(change=prepared - started, trial=(sampled - prepared) / BLOCK_TIMED)
+
+
+def cost(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budget, speed: Speed) -> Cost:
+    """Say what a sampled audit would do and take."""
+    pairs, queries = sum(len(group.pairs) for group in groups), sum(len(group.queries) for group in groups)
+    spending, screening = budget.spending(groups, profiled=isinstance(claim, DP)), budget.screening(groups)
+    trials = screening * (pairs + len(groups)) + budget.draws * (min(pairs, spending.cells) + len(groups))
+    return Cost(
+        pairs=pairs,
+        queries=queries,
+        cells=sum(2 * len(group.pairs) * len(group.queries) for group in groups),
+        screening=screening,
+        certified=spending.cells,
+        draws=budget.draws,
+        trials=trials,
+        detectable=_detectable(auditee, claim, groups, budget),
+        spending=spending,
+        seconds=speed.change * (len(groups) + pairs) + speed.trial * trials,
+    )
+
+
+def draws_needed(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], detect: float, alpha: float) -> int:
+    """Smallest number of certification trials per side, within 1 %, at which a leak is detectable.
 
     Parameters
     ----------
-    claim : DP
-        What is claimed.
+    auditee, claim, groups
+        What would be audited.
     detect : float
-        The loss to be seen; above the claim's epsilon.
+        The leak to be seen; above the promised one.
     alpha : float
-        Error probability of the cell's lower bound.
-    method : {"stouffer", "clopper-pearson", "accuracy"}
-        The test; which one a cell gets is chosen by its screening.
+        Error probability of the result.
 
     Returns
     -------
@@ -63,59 +122,50 @@ def draws_needed(claim: Claim, detect: float, alpha: float, method: Method = "st
     Raises
     ------
     InvalidInput
-        If the loss is not above the claim, or takes more than 100 million trials.
+        If the leak is not above the claim, or takes more than 100 million trials.
     """
-    require(detect > claim.epsilon, "--detect", detect, f"above the claim, {claim.epsilon:g}")
-    p1, p0 = tight_pair(detect, claim.delta)
-    spread = math.sqrt(p1 * (1 - p1) / (p1 - claim.delta) ** 2 + (1 - p0) / p0)
-    guess = (float(ndtri(POWER) - ndtri(alpha)) * spread / (detect - claim.epsilon)) ** 2
-    require(guess <= MOST_DRAWS, "--detect", detect, f"so far above the claim that {MOST_DRAWS:,} trials show it")
+    require(detect > claim.promised, "--detect", detect, f"above the claim, {claim.promised:g}")
 
     def enough(n: int) -> bool:
-        return detectable(epsilon=claim.epsilon, delta=claim.delta, n=n, alpha=alpha, method=method) <= detect
+        return _detectable(auditee, claim, groups, Budget(draws=n, alpha=alpha)) <= detect
 
-    low, high = 99, max(100, round(guess))
-    while not enough(high):
-        low, high = high, math.ceil(1.3 * high)
-    low = max(low, min(high - 1, round(0.7 * guess)))
+    low, high = 99, max(100, min(_guess(auditee, claim, detect, alpha), MOST_DRAWS))
+    if enough(high):
+        while high > 100 and enough(max(100, high // 2)):
+            high = max(100, high // 2)
+        low = max(low, high // 2)
+    else:
+        while not enough(high):
+            if high >= MOST_DRAWS:
+                raise InvalidInput(f"--detect = {detect!r}: must be so far above the claim that {MOST_DRAWS:,} trials show it")
+            low, high = high, min(MOST_DRAWS, 2 * high)
     while high - low > max(1, 0.01 * high):
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 
-def plan(auditee: Auditee, groups: tuple[Group, ...], *, detect: float | None, alpha: float, block: int = 1000) -> list[Need]:
-    """Say what a Monte Carlo audit of these pairs takes, for one loss or for a ladder of them.
+def _guess(auditee: Auditee, claim: Claim, detect: float, alpha: float) -> int:
+    """Asymptotic number of trials, for a single cell."""
+    if isinstance(claim, PredictionStability):
+        low, high = auditee.numbers or (0.0, 1.0)
+        spread = math.sqrt(2) * HALF * (high - low)
+    else:
+        spread = scale_of(claim).spread(*tight_pair(*scale_of(claim).at(detect)))
+    return round(min(MOST_DRAWS, (float(ndtri(POWER) - ndtri(alpha)) * spread / (detect - claim.promised)) ** 2))
 
-    Parameters
-    ----------
-    auditee, groups
-        What would be audited.
-    detect : float or None
-        The loss to be seen; None for 2, 1.5, 1.2, 1.1 and 1.05 times the claim.
-    alpha : float
-        Error probability of one result.
-    block : int
-        Trials of the block that is timed.
 
-    Returns
-    -------
-    list of Need
-    """
-    claim = auditee.claims[0]
-    queries, pairs = sum(len(group.queries) for group in groups), sum(len(group.pairs) for group in groups)
-    group = groups[0]
-    state = auditee.prepare(group.pairs.base)
-    started = time.perf_counter()
-    auditee.neighbour(group.pairs.base, state, group.pairs.changes[0])
-    prepared = time.perf_counter()
-    auditee.sample(state, group.queries, block, stream(0, "plan"), "the base dataset")
-    sampled = time.perf_counter()
-    needs = []
-    for loss in (detect,) if detect is not None else [claim.epsilon * factor for factor in (2, 1.5, 1.2, 1.1, 1.05)]:
-        draws = draws_needed(claim, loss, alpha / 2 / queries)
-        screening = min(draws, max(100, draws * queries // pairs)) * (pairs + len(groups))
-        trials = screening + draws * (min(pairs, queries) + len(groups))
-        seconds = (prepared - started) * (len(groups) + pairs) + (sampled - prepared) * trials / block
-        needs.append(Need(detect=loss, draws=draws, trials=trials, seconds=seconds))
-    return needs
+def _detectable(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> float:
+    """Leak that would be seen by the Stouffer test, or by bets on answers that vary as much as they can."""
+    alpha = budget.spending(groups, profiled=isinstance(claim, DP)).each_lower
+    screening = Screening(
+        draws=budget.screening(groups), pairs=max(len(group.pairs) for group in groups), finalists=budget.finalists(groups)
+    )
+    if isinstance(claim, PredictionStability):
+        low, high = auditee.numbers or (0.0, 1.0)
+        gamma, spreads = claim.gamma / (high - low), (HALF, HALF)
+        found = detectable_difference(gamma=gamma, n=budget.draws, alpha=alpha, spreads=spreads, screening=screening)
+        return (high - low) * found
+    return detectable(
+        scale=scale_of(claim), promised=claim.promised, n=budget.draws, alpha=alpha, method="stouffer", screening=screening
+    )

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpassay.bounds import Bound
 from dpassay.documents import DIGITS, number
 from dpassay.errors import InvalidInput
 from dpassay.evidence import Cell, Evidence
+from dpassay.profile import LEVELS, Profile, trade_off
 from dpassay.result import Result
-from dpassay.witness import make_witness
+from dpassay.witness import event_json, make_witness
 
 SCHEMA = "dpassay/record/1"
+FALSE_POSITIVE = LEVELS[::4]
+"""Where the trade-off function is written down."""
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 
 
@@ -63,6 +66,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
             "error",
             "detectable",
             "alpha",
+            "spending",
             "confidence",
             "searched",
             "witness",
@@ -78,6 +82,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         "error": None if exact is None else number(exact.error),
         "detectable": number(evidence.detectable),
         "alpha": number(evidence.alpha),
+        "spending": None if evidence.spending is None else _numbers(evidence.spending.as_json()),
         "confidence": number(confidence) if sampled else 1,
         "trials": evidence.trials,
         "searched": evidence.searched,
@@ -154,7 +159,7 @@ def _cell(cell: Cell, evidence: Evidence) -> dict[str, Any]:
         "pair": cell.pair,
         "change": str(change),
         "direction": cell.direction,
-        "event": list(cell.event),
+        "event": event_json(cell.event),
         "lower": number(cell.lower.value),
         "upper": number(cell.upper.value),
         "exact": None if cell.exact is None else number(cell.exact.value),
@@ -163,13 +168,28 @@ def _cell(cell: Cell, evidence: Evidence) -> dict[str, Any]:
         "p1": number(cell.p1),
         "p0": number(cell.p0),
         "alpha": number(cell.lower.alpha),
-        "counts": _counts(cell.lower),
+        "counts": None if cell.lower.counts is None else asdict(cell.lower.counts),
+        "histograms": None if cell.lower.histograms is None else asdict(cell.lower.histograms),
+        "profile": None if cell.profile is None else _profile(cell.profile),
     }
 
 
-def _counts(bound: Bound) -> dict[str, int] | None:
-    counts = bound.counts
-    return None if counts is None else {"x": counts.x, "n1": counts.n1, "y": counts.y, "n0": counts.n0}
+def _profile(profile: Profile) -> dict[str, Any]:
+    """Write a privacy profile and the trade-off function that follows from it, computed numbers with fewer digits."""
+    below, above = trade_off(profile, FALSE_POSITIVE)
+    curves = {
+        "epsilon": profile.epsilon,
+        "lower": profile.lower,
+        "upper": profile.upper,
+        "false_positive": FALSE_POSITIVE,
+        "trade_off_lower": below,
+        "trade_off_upper": above,
+    }
+    return {name: [float(f"{each:.6g}") for each in curve] for name, curve in curves.items()} | {"alpha": number(profile.alpha)}
+
+
+def _numbers(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: number(value) if isinstance(value, float) else value for name, value in fields.items()}
 
 
 def _any_size(evidence: Evidence) -> dict[str, Any] | None:

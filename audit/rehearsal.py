@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.assay import audit
-from dpassay.checks import ALPHA
+from dpassay.api import audit
+from dpassay.self_check import ALPHA
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
 from dpassay.errors import AuditeeError
@@ -19,25 +19,26 @@ from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.power import tight_pair
 from dpassay.result import Result
+from dpassay.scales import scale_of
 
 SEED_STRIDE = 10**6
 """Audits of the self-test under --seed N have the seeds from N times this on."""
-RECORDS = 4
-"""Only the first of them leaks; screening has to find it."""
+RECORDS = 12
+"""Only the first of them leaks, and fewer are certified: the screening has to find it."""
 
 Function = Callable[[Labelled, NDArray[np.float64], int, np.random.Generator], NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rehearsal:
-    """A whole Monte Carlo audit of randomised response on the label of one record out of four.
+    """A whole Monte Carlo audit of randomised response on the label of one record out of twelve.
 
     Parameters
     ----------
     truth : float
-        The true loss, in nats, of both labels in both directions.
-    claim : DP
-        What it is held against; the true loss is meant at its delta.
+        The true leak of both labels in both directions, on the scale of the claim.
+    claim : DP or Stability
+        What it is held against.
     queries : int
         Query points; every one is certified.
     budget : int
@@ -45,13 +46,13 @@ class Rehearsal:
     """
 
     truth: float
-    claim: DP
+    claim: Claim
     queries: int
     budget: int
 
     def runs(self, seeds: range) -> Iterator[Result]:
         """Yield the result of the audit under each seed."""
-        function = randomised_response(tight_pair(self.truth, self.claim.delta)[0])
+        function = randomised_response(tight_pair(*scale_of(self.claim).at(self.truth))[0])
         pairs = Pairs(
             base=Labelled(np.zeros((RECORDS, 1)), np.zeros(RECORDS, dtype=int)),
             changes=tuple(FlipLabel(i) for i in range(RECORDS)),

@@ -9,8 +9,8 @@ from typing import Any
 
 from scipy.stats import binom
 
-from dpassay.checks import ALPHA, CHANCE, Check, Group
-from dpassay.claims import DP
+from dpassay.self_check import ALPHA, CHANCE, Check, Group
+from dpassay.claims import DP, Claim, Stability
 from dpassay.enumeration import bolder_than_enumerated, worst_error
 from dpassay.golden import golden_checks
 from dpassay.lower_bounds import NAMES, Method
@@ -32,7 +32,7 @@ class Size:
         Trials per side at which the error of the tests is enumerated.
     runs, factor_runs : int
         Audits per calibrated claim and at the detectable loss; audits per factor of the power curve.
-    claims : tuple of DP
+    claims : tuple of DP or Stability
         What is calibrated.
     medians : int
         Draws behind each golden median.
@@ -41,7 +41,7 @@ class Size:
     n: tuple[int, ...] = (100,)
     runs: int = 200
     factor_runs: int = 100
-    claims: tuple[DP, ...] = (DP(epsilon=0.3), DP(epsilon=1.0, delta=0.01))
+    claims: tuple[Claim, ...] = (DP(epsilon=0.3), DP(epsilon=1.0, delta=0.01))
     medians: int = 400
 
 
@@ -50,7 +50,7 @@ DEEP = Size(
     n=(100, 300),
     runs=1000,
     factor_runs=500,
-    claims=(DP(epsilon=0.3), DP(epsilon=1.0), DP(epsilon=1.0, delta=0.01), DP(epsilon=3.0)),
+    claims=(DP(epsilon=0.3), DP(epsilon=1.0), DP(epsilon=1.0, delta=0.01), DP(epsilon=3.0), Stability(gamma=0.2)),
     medians=4000,
 )
 
@@ -122,11 +122,11 @@ def error_checks(size: Size, progress: Progress = silent) -> Iterator[Check]:
 def calibration_checks(size: Size, seed: int, progress: Progress = silent) -> Iterator[Check]:
     """False alarms of whole audits of mechanisms whose loss is exactly what they claim."""
     for claim in size.claims:
-        rehearsal = Rehearsal(truth=claim.epsilon, claim=claim, queries=CALIBRATION_QUERIES, budget=CALIBRATION_BUDGET)
+        rehearsal = Rehearsal(truth=claim.promised, claim=claim, queries=CALIBRATION_QUERIES, budget=CALIBRATION_BUDGET)
         refuted = missed = 0
         for done, result in enumerate(rehearsal.runs(seeds(seed, size.runs)), start=1):
             refuted += result.verdict == "refuted"
-            missed += result.upper < claim.epsilon
+            missed += result.upper < claim.promised
             progress(f"audits of a true {claim}", done, size.runs)
         limit = int(binom.isf(CHANCE, size.runs, ALPHA))
         yield Check(

@@ -11,11 +11,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dpassay.checks import Check
-from dpassay.commands import FAILED, NOTHING, _bars, _console, _readers_may_leave
+from dpassay.self_check import Check
+from dpassay.commands import FAILED, NOTHING
 from dpassay.documents import dumps, writable, write_text
 from dpassay.errors import is_count, require
 from dpassay.golden import exact_check
+from dpassay.outputs import bars, console, readers_may_leave
 from dpassay.plan import Progress
 from dpassay.selftest import DEEP, DEFAULT, selftest
 from dpassay.targets import resolve
@@ -36,17 +37,17 @@ def selftest_command(arguments: argparse.Namespace, words: list[str]) -> int:  #
     directory = None if arguments.out is None else Path(arguments.out)
     if directory is not None:
         writable(directory)
-    with _bars(quiet=arguments.quiet) as progress:
+    with bars(quiet=arguments.quiet) as progress:
         checks = list(_checks(deep=arguments.deep, seed=arguments.seed, progress=progress))
     document = _document(checks, deep=arguments.deep, seed=arguments.seed)
     if directory is not None:
         write_text(directory / "selftest.json", dumps(document))
         write_text(directory / "selftest.html", to_html(document))
-    with _readers_may_leave():
+    with readers_may_leave():
         if arguments.json:
             sys.stdout.write(dumps(document))
         else:
-            print_checks(document, _console())
+            print_checks(document, console())
         sys.stdout.flush()
     if directory is not None and not arguments.quiet:
         sys.stderr.write(f"report: {directory / 'selftest.html'}\n")

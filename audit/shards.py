@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dpassay.auditee import Auditee
+from dpassay.codings import Coding
 from dpassay.errors import AuditeeError
 from dpassay.pairs import Change
 from dpassay.plan import Group
@@ -93,6 +96,11 @@ def bundle(tasks: Iterable[Task], groups: Sequence[Group]) -> Iterator[Shard]:
         yield tuple(shard)
 
 
+def span(task: Task, first: int, stop: int) -> str:
+    """Name the trials of some blocks in a message."""
+    return f"{task.phase} trials {first * BLOCK} to {min(stop * BLOCK, task.size) - 1}"
+
+
 class Bench:
     """Where the trials of a mechanism are run: it keeps the state of the last base dataset and of its last neighbour.
 
@@ -101,13 +109,16 @@ class Bench:
     auditee : Auditee
     groups : tuple of Group
         What the tasks refer to.
+    codings : tuple of Coding
+        What is counted, per group.
     seed : int
         Root seed.
     """
 
-    def __init__(self, auditee: Auditee, groups: tuple[Group, ...], seed: int) -> None:
+    def __init__(self, auditee: Auditee, groups: tuple[Group, ...], codings: tuple[Coding, ...], seed: int) -> None:
         self.auditee = auditee
         self.groups = groups
+        self.codings = codings
         self.seed = seed
         self._base: tuple[object, Any] = (None, None)
         self._neighbour: tuple[object, Any] = (None, None)
@@ -145,9 +156,15 @@ class Bench:
 
     def _draw(self, piece: Piece) -> Counts:
         task = piece.task
-        which = range(piece.first, piece.stop)
-        group, change = self.groups[task.group], self.change(task)
-        return draw_blocks(self.auditee, self._state(task), group, change, task.size, which, self.stream(task))
+        group, change, coding = self.groups[task.group], self.change(task), self.codings[task.group]
+        state, key, drawn = self._state(task), self.stream(task), []
+        for block in range(piece.first, piece.stop):
+            try:
+                drawn.append(draw_blocks(self.auditee, state, group, change, task.size, range(block, block + 1), key, coding))
+            except AuditeeError as error:
+                raise AuditeeError(f"{error.cause} ({span(task, block, block + 1)})", error.detail) from error
+        symbols = np.sum([each.symbols for each in drawn], axis=0)
+        return Counts(symbols=symbols, marks=tuple(mark for each in drawn for mark in each.marks))
 
     def _state(self, task: Task) -> Any:
         """State of the dataset of a task; made anew for every phase, whatever an earlier one did to it."""
@@ -166,7 +183,7 @@ class Bench:
 
 def same(one: Counts, other: Counts) -> bool:
     """Whether two counts of the same trials agree, as they must."""
-    return one.marks == other.marks and one.labels.shape == other.labels.shape and bool((one.labels == other.labels).all())
+    return one.marks == other.marks and one.symbols.shape == other.symbols.shape and bool((one.symbols == other.symbols).all())
 
 
 def unrepeatable(change: Change | None) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from dpassay.bounds import clopper_pearson_lower, clopper_pearson_upper
-from dpassay.checks import ALPHA, CHANCE, Check
+from dpassay.self_check import ALPHA, CHANCE, Check
 from dpassay.claims import DP
 from dpassay.enumeration import frontier, probability
 from dpassay.lower_bounds import NAMES, Method

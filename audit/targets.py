@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,26 @@ from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism, Mechanism
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What a mechanism may answer: labels, or real numbers between limits."""
+
+    labels: tuple[int, ...] = (0, 1)
+    numbers: tuple[float, float] | None = None
+
+
+def answers_of(target: str, parameters: Mapping[str, Any]) -> Answers:
+    """Return what a target answers by itself; for a plain function labels 0 and 1."""
+    found = load_object(_address(target), "target")
+    mechanism = _build(target, found, dict(parameters)) if isinstance(found, type) else found
+    return Answers(numbers=getattr(mechanism, "numbers", None))
+
+
 def resolve(
     target: str,
     parameters: Mapping[str, Any] | None = None,
     claims: tuple[Claim, ...] | None = None,
-    labels: tuple[int, ...] = (0, 1),
+    answers: Answers | None = None,
 ) -> Auditee:
     """Find a mechanism by its catalogue name or as `module:object`, and build it.
 
@@ -34,8 +50,8 @@ def resolve(
         Parameters of a mechanism class, in the paper's letters; text is converted to the type of the default.
     claims : tuple of Claim, optional
         Audit against these instead of its own; needed for a plain function.
-    labels : tuple of int
-        What a plain function may answer.
+    answers : Answers, optional
+        What a plain function may answer; labels 0 and 1 by default.
 
     Returns
     -------
@@ -57,11 +73,20 @@ def resolve(
         mechanism, given = found, parameters_of(found)
     elif callable(found):
         if not claims:
-            raise InvalidInput(f"'{target}' is a plain function, it promises nothing by itself: say --claim epsilon=...")
-        mechanism = FunctionMechanism(function=found, claims=claims, labels=labels)
+            raise InvalidInput(
+                f"'{target}' is a plain function, it promises nothing by itself: say --claim epsilon=... or gamma=..."
+            )
+        given_answers = answers or Answers()
+        mechanism = FunctionMechanism(function=found, claims=claims, labels=given_answers.labels, numbers=given_answers.numbers)
     else:
         raise InvalidInput(f"target = '{target}': must be a mechanism or a function, not {type(found).__name__}")
     return Auditee(name=target, target=target, parameters=given, mechanism=mechanism, claims=claims or mechanism.claims)
+
+
+def is_function(target: str) -> bool:
+    """Whether the target is a plain function, which does not say what it answers."""
+    found = load_object(_address(target), "target")
+    return callable(found) and not isinstance(found, type) and not hasattr(found, "sample")
 
 
 def accepts(target: str, parameter: str) -> bool:

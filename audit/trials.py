@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.auditee import Auditee
+from dpassay.codings import Coding
 from dpassay.errors import AuditeeError
 from dpassay.pairs import Change
 from dpassay.plan import Group
@@ -19,30 +19,27 @@ from dpassay.seeds import stream
 BLOCK = 1000
 """Trials in a block; a block has its own random stream, so that blocks can be drawn in any order."""
 
-STICKY = 10
-"""Two blocks that agree in every trial, though the rarer answer came at least so often, were not drawn independently."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Counts:
-    """Label counts of some blocks, and what tells whether two blocks were the same.
+    """Counts of some blocks, and what tells whether two blocks were the same.
 
     Parameters
     ----------
-    labels : int array (q, K)
-        How often each label was answered at each query. Counts of disjoint blocks add up.
+    symbols : int array (q, K)
+        How often each symbol of the coding (each label, say) came at each query. Counts of disjoint blocks add up.
     marks : tuple of bytes
         Per block: a digest of its answers; empty where they varied so little that two blocks may well agree.
     """
 
-    labels: NDArray[np.int64]
+    symbols: NDArray[np.int64]
     marks: tuple[bytes, ...]
 
 
 def draw(
-    auditee: Auditee, state: object, group: Group, change: Change | None, size: int, *, phase: str, seed: int
+    auditee: Auditee, state: object, group: Group, change: Change | None, size: int, coding: Coding, *, phase: str, seed: int
 ) -> NDArray[np.int64]:
-    """Run `size` trials on one side of a pair and count the labels.
+    """Run `size` trials on one side of a pair and count the symbols.
 
     Parameters
     ----------
@@ -55,19 +52,21 @@ def draw(
         streams of a dataset and its neighbour are independent.
     size : int
         Trials, >= 1.
+    coding : Coding
+        What is counted.
     phase : str
-        `screen`, `certify` or `fit`: what the trials are for; they are never used for anything else.
+        `pilot`, `screen`, `certify` or `fit`: what the trials are for; they are never used for anything else.
     seed : int
         Root seed.
 
     Returns
     -------
     int array (q, K)
-        How often each label was answered at each query. Counts of disjoint blocks add up.
+        How often each symbol came at each query. Counts of disjoint blocks add up.
     """
     key = stream_key(auditee, group, change, phase=phase, seed=seed)
-    pieces = ((k, draw_blocks(auditee, state, group, change, size, range(k, k + 1), key)) for k in blocks(size))
-    return add_up(pieces, len(group.queries), len(auditee.labels), change)
+    pieces = ((k, draw_blocks(auditee, state, group, change, size, range(k, k + 1), key, coding)) for k in blocks(size))
+    return add_up(pieces, len(group.queries), coding.size, change)
 
 
 def draw_blocks(
@@ -78,20 +77,20 @@ def draw_blocks(
     size: int,
     which: range,
     key: tuple[str | float, ...],
+    coding: Coding,
 ) -> Counts:
     """Run some of the blocks that `size` trials are cut into; `key` is that of `stream_key`."""
-    total, marks = np.zeros((len(group.queries), len(auditee.labels)), dtype=np.int64), []
+    total, marks = np.zeros((len(group.queries), coding.size), dtype=np.int64), []
     for block in which:
         trials = min(BLOCK, size - block * BLOCK)
         draws = auditee.sample(state, group.queries, trials, stream(*key, block), where(change))
-        answers = [draws == label for label in auditee.labels]
-        seen = np.stack([np.count_nonzero(answer, axis=0) for answer in answers], axis=1)
-        marks.append(_mark(answers) if (np.sort(seen, axis=1)[:, -2] >= STICKY).any() else b"")
+        seen, mark = coding.count(draws, stream(*key, block, "rounding"))
+        marks.append(mark)
         total += seen
-    return Counts(labels=total, marks=tuple(marks))
+    return Counts(symbols=total, marks=tuple(marks))
 
 
-def add_up(pieces: Iterable[tuple[int, Counts]], queries: int, labels: int, change: Change | None) -> NDArray[np.int64]:
+def add_up(pieces: Iterable[tuple[int, Counts]], queries: int, symbols: int, change: Change | None) -> NDArray[np.int64]:
     """Add the counts of pieces that follow one another, each with its first block.
 
     Raises
@@ -99,7 +98,7 @@ def add_up(pieces: Iterable[tuple[int, Counts]], queries: int, labels: int, chan
     AuditeeError
         If two successive blocks gave the same answers, which were not always the same: the mechanism does not draw afresh.
     """
-    total, last = np.zeros((queries, labels), dtype=np.int64), b""
+    total, last = np.zeros((queries, symbols), dtype=np.int64), b""
     for first, counts in pieces:
         for block, mark in enumerate(counts.marks, start=first):
             if mark and mark == last:
@@ -107,7 +106,7 @@ def add_up(pieces: Iterable[tuple[int, Counts]], queries: int, labels: int, chan
                     f"sample on {where(change)} is sticky: blocks {block - 1} and {block} are equal, it does not draw from rng"
                 )
             last = mark
-        total += counts.labels
+        total += counts.symbols
     return total
 
 
@@ -125,10 +124,3 @@ def stream_key(auditee: Auditee, group: Group, change: Change | None, *, phase: 
 def where(change: Change | None) -> str:
     """Name a dataset of a group in a message."""
     return "the base dataset" if change is None else f"the neighbour with {change}"
-
-
-def _mark(answers: list[NDArray[np.bool_]]) -> bytes:
-    digest = hashlib.blake2b(str(answers[0].shape).encode(), digest_size=16)
-    for answer in answers[1:]:
-        digest.update(np.packbits(answer).data)
-    return digest.digest()

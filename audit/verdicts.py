@@ -59,26 +59,28 @@ def decide(claim: Claim, evidence: Evidence, detect: float) -> Verdict:
         )
     if evidence.worst.exact is None:
         return _sampled(claim, evidence, detect)
-    exact, allowed = f"{evidence.worst.exact.value:.6g}", f"the claim allows {claim.epsilon:g}"
-    if lower.value > claim.epsilon:
-        return Verdict(word="refuted", reason=f"the loss is {exact}; {allowed}")
-    if upper.value > claim.epsilon + ROUNDING * max(1.0, claim.epsilon):
+    exact, allowed = f"{evidence.worst.exact.value:.6g}", f"the claim allows {claim.promised:g}"
+    if lower.value > claim.promised:
+        return Verdict(word="refuted", reason=f"the {claim.quantity} is {exact}; {allowed}")
+    if upper.value > claim.promised + ROUNDING * max(1.0, claim.promised):
         span = f"between {lower.value:.6g} and {upper.value:.6g}"
-        return Verdict(word="inconclusive", reason=f"the numerical error of the law leaves the loss {span}; {allowed}")
-    equal = ", equal to the claim within rounding" if upper.value > claim.epsilon else ""
+        return Verdict(
+            word="inconclusive", reason=f"the numerical error of the law leaves the {claim.quantity} {span}; {allowed}"
+        )
+    equal = ", equal to the claim within rounding" if upper.value > claim.promised else ""
     if evidence.domain is not None:
-        return Verdict(word="verified", reason=f"the worst loss of {evidence.domain} is {exact}{equal}; {allowed}")
-    return Verdict(word="not refuted", reason=f"the worst loss at the audited cells is {exact}{equal}; {allowed}")
+        return Verdict(word="verified", reason=f"the worst {claim.quantity} of {evidence.domain} is {exact}{equal}; {allowed}")
+    return Verdict(word="not refuted", reason=f"the worst {claim.quantity} at the audited cells is {exact}{equal}; {allowed}")
 
 
 def _sampled(claim: Claim, evidence: Evidence, detect: float) -> Verdict:
-    lower, allowed = evidence.lower, f"the claim allows {claim.epsilon:g}"
+    lower, allowed = evidence.lower, f"the claim allows {claim.promised:g}"
     counts = lower.counts
     shown = "" if counts is None else f" ({counts.x} of {counts.n1} against {counts.y} of {counts.n0})"
-    found = f"the loss is at least {lower.value:.6g}{shown}; {allowed}"
-    if lower.value > claim.epsilon:
+    found = f"the {claim.quantity} is at least {lower.value:.6g}{shown}; {allowed}"
+    if lower.value > claim.promised:
         return Verdict(word="refuted", reason=found)
     if evidence.detectable > detect:
-        weak = f"a loss below {evidence.detectable:.4g} would have been missed, {detect:.4g} was asked: raise the budget"
+        weak = f"one below {evidence.detectable:.4g} would have been missed, {detect:.4g} was asked: raise the budget"
         return Verdict(word="inconclusive", reason=f"{found}; {weak}")
     return Verdict(word="not refuted", reason=found)

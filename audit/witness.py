@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,20 @@ from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
 from dpassay.auditee import Auditee
-from dpassay.claims import DP, Claim
+from dpassay.bounds import Bound
+from dpassay.claims import Claim, claim_from_json
+from dpassay.codings import Bins, Coding, Labels, Rounded
 from dpassay.data import Labelled, load, points, split
 from dpassay.documents import number
 from dpassay.errors import InvalidInput, require
-from dpassay.laws import UNIT_ROUNDOFF, FiniteLaw
-from dpassay.loss import privacy_loss
+from dpassay.evidence import Event, HalfLine
+from dpassay.laws import UNIT_ROUNDOFF, Law, PointLaw
+from dpassay.means import GRID
 from dpassay.pairs import Pairs, change_from_json
 from dpassay.plan import DIRECTIONS, Group
 from dpassay.result import Result
-from dpassay.targets import resolve
+from dpassay.scales import exact_leak, scale_of
+from dpassay.targets import Answers, resolve
 from dpassay.trials import draw
 
 SCHEMA = "dpassay/witness/1"
@@ -61,7 +65,6 @@ def make_witness(result: Result) -> dict[str, Any] | None:
         }
     else:
         data = {"kind": "memory", "sha256": base.digest}
-    counts = cell.lower.counts
     return {
         "schema": SCHEMA,
         "result": result.id,
@@ -69,6 +72,7 @@ def make_witness(result: Result) -> dict[str, Any] | None:
         "name": result.auditee.name,
         "parameters": result.auditee.parameters,
         "labels": list(result.auditee.labels),
+        "numbers": None if result.auditee.numbers is None else [number(limit) for limit in result.auditee.numbers],
         "claim": result.claim.as_json(),
         "expected": result.claim.expected,
         "mode": evidence.mode,
@@ -76,13 +80,30 @@ def make_witness(result: Result) -> dict[str, Any] | None:
         "change": change.as_json(by_value=group.source is None),
         "query": cell.query,
         "direction": cell.direction,
-        "event": list(cell.event),
+        "event": event_json(cell.event),
         "loss": number(cell.lower.value if cell.exact is None else cell.exact.value),
         "p1": number(cell.p1),
         "p0": number(cell.p0),
-        "trials": None if counts is None else {"seed": result.seed, "draws": counts.n1, "x": counts.x, "y": counts.y},
+        "trials": _trials(cell.lower, result.seed),
         "words": in_words(result),
     }
+
+
+def event_json(event: Event) -> list[int] | dict[str, float]:
+    """Write an event down: its labels, or the threshold of a half-line; no labels where a claim is about means."""
+    if isinstance(event, HalfLine):
+        return {"at_least" if event.above else "below": event.threshold}
+    return list(event)
+
+
+def _trials(bound: Bound, seed: int) -> dict[str, int] | None:
+    """Seed, number and outcome of the trials behind a bound: counts of the event, or sums of grid points."""
+    if bound.counts is not None:
+        return {"seed": seed, "draws": bound.counts.n1, "x": bound.counts.x, "y": bound.counts.y}
+    if bound.histograms is None:
+        return None
+    sums = [sum(place * count for place, count in enumerate(side)) for side in (bound.histograms.one, bound.histograms.other)]
+    return {"seed": seed, "draws": sum(bound.histograms.one), "x": sums[0], "y": sums[1]}
 
 
 def in_words(result: Result) -> str:
@@ -103,16 +124,18 @@ def in_words(result: Result) -> str:
     )
     where = "data" if group.kind == "data" else group.kind
     point = "" if named else f" (x = {', '.join(f'{value:g}' for value in group.queries[cell.query])})"
-    event = " or ".join(map(str, cell.event))
+    event = f"answer {cell.event}" if isinstance(cell.event, HalfLine) else f"answer {' or '.join(map(str, cell.event))}"
     sides = ("S", "S'") if cell.direction == DIRECTIONS[0] else ("S'", "S")
     counts = cell.lower.counts
-    seen = (
-        f"has probability {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
-        if counts is None
-        else f"came in {counts.x} of {counts.n1} runs on {sides[0]} and in {counts.y} of {counts.n0} on {sides[1]}"
-    )
+    if not isinstance(cell.event, HalfLine) and not cell.event:
+        number_of = "prediction" if cell.lower.histograms is None else "mean prediction"
+        seen = f"{number_of} is {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
+    elif counts is None:
+        seen = f"{event} has probability {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
+    else:
+        seen = f"{event} came in {counts.x} of {counts.n1} runs on {sides[0]} and in {counts.y} of {counts.n0} on {sides[1]}"
     reason = f" Chosen because {group.reason}." if group.kind == "own" else ""
-    return f"S: {shown} ({where}). S': {change}. At query {cell.query}{point} the answer {event} {seen}.{reason}"
+    return f"S: {shown} ({where}). S': {change}. At query {cell.query}{point} the {seen}.{reason}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,11 +145,11 @@ class Replay:
     Parameters
     ----------
     loss : float
-        The number found now: the exact loss, or the plug-in loss of the counts drawn again.
+        The number found now: the exact leak, or the plug-in leak of the counts drawn again.
     reproduced : bool
-        Whether it is the recorded one: the loss within 1e-9, or the same counts.
+        Whether it is the recorded one: the leak within 1e-9, or the same counts.
     refuted : bool
-        Whether the exact loss exceeds the claim, or the recorded lower bound did and the counts are the same.
+        Whether the exact leak exceeds the claim, or the recorded lower bound did and the counts are the same.
     expected : bool
         Whether the claim is declared wrong, so that a refutation is no alarm.
     words : str
@@ -145,6 +168,7 @@ NEEDED = (
     "name",
     "parameters",
     "labels",
+    "numbers",
     "claim",
     "expected",
     "data",
@@ -215,17 +239,16 @@ def replay(
         If the witness is damaged, or the data are missing or are not the ones it was made from.
     """
     try:
-        claim = _claim(witness["claim"], witness["expected"])
+        claim = claim_from_json(witness["claim"], witness["expected"])
         subject = auditee if auditee is not None else _subject(witness, claim)
         place = group if group is not None else _group(witness, file)
         if place.pairs.base.digest != witness["data"]["sha256"]:
             raise InvalidInput("the data are not those the witness was made from: their SHA-256 differs")
         change = change_from_json(witness["change"], place.pairs.pool)
-        event = np.isin(subject.labels, witness["event"])
+        coding, weights = _counted(subject, witness["event"], len(place.queries))
         query, flip, trials = witness["query"], DIRECTIONS.index(witness["direction"]) == 1, witness["trials"]
         recorded = float(witness["loss"])
         require(0 <= query < len(place.queries), "query", query, f"in 0..{len(place.queries) - 1}")
-        require(event.sum() == len(witness["event"]) > 0, "event", witness["event"], f"labels out of {subject.labels}")
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise
@@ -237,45 +260,64 @@ def replay(
         neighbour = subject.neighbour(base, state, change)
         if trials is None:
             laws = [_law(subject, each, place, where) for each, where in ((state, "S"), (neighbour, "S'"))]
-            one, other = (_in_or_out(event, law.log_p[query]) for law in (laws[::-1] if flip else laws))
-            found = privacy_loss(one, other, claim.delta, max(law.error for law in laws) + UNIT_ROUNDOFF * len(event))
-            value = float(found.epsilon)
+            law_error = max(law.error for law in laws) + UNIT_ROUNDOFF * len(weights)
+            one, other = (_in_or_out(law, weights > 0, query) for law in (laws[::-1] if flip else laws))
+            found = exact_leak(claim)(one, other, law_error)
+            value = float(found.value)
             same = value == recorded or abs(value - recorded) <= TOLERANCE * max(1.0, recorded)
-            words = f"loss {value:.12g}, recorded {recorded:.12g}"
             return Replay(
                 loss=value,
                 reproduced=same,
-                refuted=float(found.certain) > claim.epsilon,
+                refuted=float(found.certain) > claim.promised,
                 expected=claim.expected == "refuted",
-                words=words,
+                words=f"{claim.quantity} {value:.12g}, recorded {recorded:.12g}",
             )
+        n, seed = int(trials["draws"]), int(trials["seed"])
         drawn = [
-            draw(subject, each, place, side, int(trials["draws"]), phase="certify", seed=int(trials["seed"]))[query][event].sum()
+            int(draw(subject, each, place, side, n, coding, phase="certify", seed=seed)[query] @ weights)
             for each, side in ((state, None), (neighbour, change))
         ]
-    x, y = (int(count) for count in (drawn[::-1] if flip else drawn))
-    n = int(trials["draws"])
-    with np.errstate(divide="ignore"):
-        plug_in = float(np.log(max(x / n - claim.delta, 0.0)) - np.log(y / n)) if x else 0.0
+    x, y = drawn[::-1] if flip else drawn
     same = (x, y) == (trials["x"], trials["y"])
+    if isinstance(coding, Rounded):
+        low, width = coding.low, coding.high - coding.low
+        first, second = (low + width * total / (n * GRID) for total in (x, y))
+        value, words = max(0.0, first - second), f"means {first:.6g} and {second:.6g} of {n} runs each"
+    else:
+        value = max(0.0, float(scale_of(claim).between(x / n, y / n)))
+        words = f"{x} of {n} against {y} of {n}, recorded {trials['x']} against {trials['y']}"
     return Replay(
-        loss=plug_in,
+        loss=value,
         reproduced=same,
-        refuted=same and recorded > claim.epsilon,
+        refuted=same and recorded > claim.promised,
         expected=claim.expected == "refuted",
-        words=f"{x} of {n} against {y} of {n}, recorded {trials['x']} against {trials['y']}",
+        words=words,
     )
 
 
-def _claim(facts: Mapping[str, Any], expected: Any) -> Claim:
-    known = {field.name for field in fields(DP)}
-    return DP(**{name: value for name, value in facts.items() if name in known}, expected=expected)
+def _counted(subject: Auditee, event: Any, queries: int) -> tuple[Coding, NDArray[np.int64]]:
+    """Return how answers are counted, and the weights of the symbols in what is compared: 1 inside the event."""
+    if isinstance(event, dict):
+        ((kind, threshold),) = event.items()
+        require(kind in ("at_least", "below"), "event", event, "at_least or below a threshold")
+        above = kind == "at_least"
+        return Bins(np.full((queries, 1), float(threshold))), np.array([not above, above], dtype=np.int64)
+    if subject.numbers is not None:
+        require(event == [], "event", event, "a half-line, or empty where the claim is about means")
+        return Rounded(*subject.numbers), np.arange(GRID + 1)
+    inside = np.isin(subject.labels, event)
+    require(inside.sum() == len(event) > 0, "event", event, f"labels out of {subject.labels}")
+    return Labels(subject.labels), inside.astype(np.int64)
 
 
 def _subject(witness: Mapping[str, Any], claim: Claim) -> Auditee:
     if witness["target"] is None:
         raise InvalidInput(f"'{witness['name']}' cannot be made again from what a witness holds: replay it from Python")
-    return resolve(witness["target"], witness["parameters"], (claim,), tuple(witness["labels"]))
+    numbers = witness["numbers"]
+    answers = Answers(
+        labels=tuple(witness["labels"]), numbers=None if numbers is None else (float(numbers[0]), float(numbers[1]))
+    )
+    return resolve(witness["target"], witness["parameters"], (claim,), answers)
 
 
 def _group(witness: Mapping[str, Any], file: str | None) -> Group:
@@ -298,13 +340,17 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
     )
 
 
-def _in_or_out(event: NDArray[np.bool_], log_p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Law of whether the answer lies in the event."""
+def _in_or_out(law: Law, event: NDArray[np.bool_], query: int) -> NDArray[np.float64]:
+    """Law of whether the answer lies in the event; the prediction itself where there are no coins."""
+    if isinstance(law, PointLaw):
+        prediction: NDArray[np.float64] = law.table[query]
+        return prediction
+    log_p = law.log_p[query]
     return np.array([logsumexp(log_p[~event]), logsumexp(log_p[event])])
 
 
-def _law(subject: Auditee, state: Any, place: Group, where: str) -> FiniteLaw:
-    law: FiniteLaw | None = subject.law(state, place.queries, where)
+def _law(subject: Auditee, state: Any, place: Group, where: str) -> Law:
+    law: Law | None = subject.law(state, place.queries, where)
     if law is None:
         raise InvalidInput(f"{subject.name} has no exact law any more for the data of this witness")
     return law

@@ -6,7 +6,6 @@ Workers are forked, so that mechanisms reach them as they are, whether or not th
 from __future__ import annotations
 
 import ctypes
-import multiprocessing
 import os
 import signal
 import sys
@@ -15,15 +14,17 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing.context import ForkContext, ForkProcess
 
 import numpy as np
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 from threadpoolctl import threadpool_limits
 
 from dpassay.errors import AuditeeError
-from dpassay.shards import Bench, Done, Shard
-from dpassay.trials import BLOCK, Counts, where
+from dpassay.shards import Bench, Done, Shard, span
+from dpassay.trials import Counts, where
 
 TICK = 0.5
 """Seconds between two looks at workers that have nothing to say."""
@@ -31,7 +32,51 @@ PATIENCE = 5.0
 """Seconds after which a pool in which nothing happens is taken for broken (a worker killed at a bad moment can do that)."""
 REBUILDS = 5
 """Times that a pool is made anew without a single shard having been finished in between."""
+LEFT = 256
+"""Stands for exit code 0, with which pebble would take a worker's leaving for nothing special and wait for its shard."""
 EXPECTED = "expected sample(state, queries, size, rng) to return labels of shape (size, queries)"
+
+GONE = (BrokenProcessPool, CancelledError)
+"""What the future of a shard ends with that nobody works on any more, through no fault of its own."""
+
+
+class Worker(ForkProcess):
+    """A process in a group of its own: whatever it started ends with it; and that it left is news whatever its exit code."""
+
+    def run(self) -> None:
+        """Do in the new process what it was made for."""
+        os.setpgid(0, 0)
+        super().run()
+
+    def is_alive(self) -> bool:
+        """Whether it runs; if it does not, nothing that it started does either."""
+        alive = super().is_alive()
+        if not alive:
+            self.terminate()
+        return alive
+
+    def terminate(self) -> None:
+        """End it and what it started, without asking them."""
+        if self.pid is not None:
+            self.kill()
+            with suppress(OSError):
+                os.killpg(self.pid, signal.SIGKILL)
+
+    @property
+    def exitcode(self) -> int | None:
+        """The exit code, as far as pebble shall know it."""
+        code = super().exitcode
+        return LEFT if code == 0 else code
+
+
+class Workers(ForkContext):
+    """What pebble makes its processes with."""
+
+    Process = Worker
+
+
+class Stray(Exception):
+    """Something was raised in a worker that no mechanism may raise, `KeyboardInterrupt` say; its text names it."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -110,10 +155,8 @@ class Local:
         return done
 
     def _place(self, shard: Shard) -> str:
-        first, last = shard[0], shard[-1]
-        dataset = where(self._bench.change(first.task))
-        end = min(last.stop * BLOCK, last.task.size)
-        return f"{dataset} ({first.task.phase} trials {first.first * BLOCK} to {end - 1})"
+        (piece,) = shard
+        return f"{where(self._bench.change(piece.task))} ({span(piece.task, piece.first, piece.stop)})"
 
     def _job(self, shard: Shard, *, last: bool) -> Job:
         job = Job(shard=shard, last=last, future=self._schedule(shard))
@@ -121,11 +164,11 @@ class Local:
         return job
 
     def _schedule(self, shard: Shard) -> ProcessFuture[Done]:
-        try:
-            return self._pool.schedule(_work, args=(shard,), timeout=self._timeout)
-        except RuntimeError:  # the pool has broken
-            self._rebuild()
-            return self._pool.schedule(_work, args=(shard,), timeout=self._timeout)
+        while True:
+            try:
+                return self._pool.schedule(_work, args=(shard,), timeout=self._timeout)
+            except (RuntimeError, OSError):  # the pool has broken, or could not be started
+                self._rebuild()
 
     def _outcome(self, job: Job) -> str:
         """Wait until a job has come back, or return the cause why it never will."""
@@ -139,12 +182,15 @@ class Local:
                 job.future.result()
             except ProcessExpired as error:
                 self._open.remove(job)
-                code = int(error.exitcode)
+                code = 0 if error.exitcode == LEFT else int(error.exitcode)
                 return f"the worker died ({f'signal {-code}' if code < 0 else f'exit code {code}'})"
             except FutureTimeout:
                 self._open.remove(job)
                 return self._too_long()
-            except (BrokenProcessPool, CancelledError):
+            except Stray as error:
+                self._open.remove(job)
+                return f"{error} was raised"
+            except GONE:
                 self._rebuild()
             self._collect()
         return ""
@@ -183,20 +229,24 @@ class Local:
 
     def _rebuild(self) -> None:
         """Make a new pool, and give it everything that the old one has not finished or failed over."""
-        self._rebuilds += 1
-        if self._rebuilds > REBUILDS:
-            raise AuditeeError(f"worker processes died again and again before they could do anything; {EXPECTED}")
-        self.close()
-        self._pool = self._new_pool()
-        self._quiet_since = None
-        for job in self._open:
-            if not job.future.done() or isinstance(_fault(job.future), (BrokenProcessPool, CancelledError)):
-                job.future = self._pool.schedule(_work, args=(job.shard,), timeout=self._timeout)
-                job.since = None
+        lost = [job for job in self._open if not job.future.done() or isinstance(_fault(job.future), GONE)]
+        while True:
+            self._rebuilds += 1
+            if self._rebuilds > REBUILDS:
+                raise AuditeeError(f"worker processes died again and again before they could do anything; {EXPECTED}")
+            self.close()
+            self._pool = self._new_pool()
+            self._quiet_since = None
+            try:
+                for job in lost:
+                    job.future = self._pool.schedule(_work, args=(job.shard,), timeout=self._timeout)
+                    job.since = None
+            except (RuntimeError, OSError):
+                continue
+            return
 
     def _new_pool(self) -> ProcessPool:
-        context = multiprocessing.get_context("fork")
-        return ProcessPool(max_workers=self._jobs, initializer=_begin, initargs=(self._bench, os.getpid()), context=context)
+        return ProcessPool(max_workers=self._jobs, initializer=_begin, initargs=(self._bench, os.getpid()), context=Workers())
 
 
 def _fault(future: ProcessFuture[Done]) -> BaseException | None:
@@ -224,6 +274,9 @@ def _work(shard: Shard) -> Done:
     """Run a shard in a worker; the first one with a probe, since coins kept in the mechanism would be the same in all workers."""
     global _probe  # noqa: PLW0603
     assert _bench is not None
-    done = _bench.run(shard, probe=_probe)
+    try:
+        done = _bench.run(shard, probe=_probe)
+    except BaseException as error:  # noqa: BLE001  (nobody presses Ctrl-C here; and not every exception can be pickled)
+        raise Stray(type(error).__name__) from None
     _probe = False
     return done

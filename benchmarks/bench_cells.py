@@ -15,10 +15,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.assay import Settings, audit
+from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled, points
 from dpassay.pairs import replace_one
+from dpassay.settings import Settings
 
 FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "cells.svg"
 QUERIES = 100
@@ -75,7 +76,7 @@ if __name__ == "__main__":
     assert Settings().jobs == 1
     pairs = [1000, 2000, 4000, 8000]
     by_pairs = [seconds(each, 1000) for each in pairs]
-    trials = [4000, 8000, 16_000, 32_000]
+    trials = [8000, 16_000, 32_000, 64_000]
     by_trials = [seconds(250, each) for each in trials]
     cells = [each * QUERIES for each in pairs]
     for size, taken in zip(cells, by_pairs, strict=True):

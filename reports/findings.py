@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from dpassay.reports.numbers import clean, factor, loss, value
 from dpassay.reports.tables import Table
-from dpassay.reports.words import claim_short
+from dpassay.reports.words import claim_short, promised
 
 Raw = Mapping[str, Any]
 Kind = Literal["refuted", "exceeded", "loose", "tight"]
@@ -43,7 +43,7 @@ class Finding:
 
 def finding_of(result: Raw) -> Finding | None:
     """Compare the claim of a result with the best that is known about the truth; None if that is not enough to say."""
-    claimed = result["claim"]["epsilon"]
+    claimed = promised(result["claim"])
     known = _known(result)
     if known is None:
         return None
@@ -97,7 +97,7 @@ def _known(result: Raw) -> tuple[float, float, str] | None:
 
 
 def _kind(result: Raw, true: float, certified: float, scope: str) -> Kind | None:
-    claimed = result["claim"]["epsilon"]
+    claimed = promised(result["claim"])
     if result["verdict"] == "refuted":
         return "refuted"
     if certified > claimed:

@@ -24,6 +24,7 @@ def to_html(record: Mapping[str, Any]) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     from dpassay.reports.plots import interval_plot, query_plot
+    from dpassay.reports.profile_plots import profile_plot
 
     environment = Environment(
         loader=PackageLoader("dpassay.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -33,4 +34,17 @@ def to_html(record: Mapping[str, Any]) -> str:
         view=view,
         summary_plot=interval_plot(view) if view.results else "",
         query_plots={result.anchor: query_plot(result) for result in view.results if result.queries},
+        profile_plots={
+            result.anchor: profile_plot(
+                result.profile.profile,
+                result.profile.trade_off,
+                epsilon=result.profile.epsilon,
+                delta=result.profile.delta,
+                slug=result.status.slug,
+                name=f"profile-{result.anchor}",
+                title=f"{result.id}, query {result.profile.label}",
+            )
+            for result in view.results
+            if result.profile is not None
+        },
     )

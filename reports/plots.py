@@ -61,7 +61,7 @@ def interval_plot(view: View) -> str:
         axes.set_xlim(0, edge)
         axes.set_ylim(len(results) - 0.4, -0.6)
         axes.set_yticks(range(len(results)), [shorten(result.id, 46) for result in results])
-        axes.set_xlabel("loss in nats")
+        axes.set_xlabel(" / ".join(dict.fromkeys(result.unit for result in results)))
         axes.grid(visible=True, axis="x", color=FAINT, alpha=0.25, linewidth=0.6)
         sns.despine(ax=axes, left=True)
         axes.tick_params(axis="y", length=0, pad=8)
@@ -101,7 +101,7 @@ def query_plot(result: ResultView) -> str:
         last = places[-1] if places else 0
         axes.set_xlim(-0.8, last + 0.8)
         axes.set_ylim(0, edge)
-        axes.set_ylabel("loss in nats")
+        axes.set_ylabel(result.unit)
         axes.annotate(
             f"claim {result.claim}",
             (1, result.claimed),

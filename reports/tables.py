@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpassay.reports.numbers import clean, count, loss, plain, value
+from dpassay.reports.words import event_words, promised
 
 Raw = Mapping[str, Any]
 
@@ -90,7 +91,7 @@ class QueryView:
 
 def query_views(result: Raw) -> tuple[QueryView, ...]:
     """Return the worst cell of every query point, in the record's order."""
-    claimed = result["claim"]["epsilon"]
+    claimed = promised(result["claim"])
     return tuple(_query_view(cell, claimed) for cell in result["per_query"])
 
 
@@ -125,10 +126,12 @@ def shortlist(queries: Sequence[QueryView], *, sampled: bool, limit: int) -> Tab
 def _query_view(cell: Raw, claimed: float) -> QueryView:
     lower, upper, exact = (value(cell[name]) for name in ("lower", "upper", "exact"))
     label = _label(cell)
-    event = " or ".join(str(answer) for answer in cell["event"])
+    event = event_words(cell["event"]) or "mean"
     counts = cell["counts"]
-    if counts is None:
-        numbers: tuple[str, ...] = (loss(exact if exact is not None else lower, claimed), plain(cell["p1"]), plain(cell["p0"]))
+    if cell["histograms"] is not None:
+        numbers: tuple[str, ...] = (loss(lower, claimed), loss(upper, claimed), plain(cell["p1"]), plain(cell["p0"]))
+    elif counts is None:
+        numbers = (loss(exact if exact is not None else lower, claimed), plain(cell["p1"]), plain(cell["p0"]))
     else:
         numbers = (
             loss(lower, claimed),

@@ -15,17 +15,18 @@ from typing import Any
 from dpassay.errors import InvalidInput
 from dpassay.reports.findings import Finding, finding_of, findings_table
 from dpassay.reports.numbers import MISSING, clean, count, loss, percent, plain, plural, shorten, value
+from dpassay.reports.profiles import ProfileView, profile_view
 from dpassay.reports.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
 from dpassay.reports.tables import QueryView, Table, query_table, query_views, shortlist
-from dpassay.reports.words import Part, claim_short, parts_of
+from dpassay.reports.words import UNITS, Part, claim_short, parts_of, promised
 
 Raw = Mapping[str, Any]
 
 CAVEAT = "Not refuted does not mean private."
 CAVEAT_DETAIL = (
     "It means that no violation was found at the pairs, queries and events that were looked at; 'detectable' is the smallest "
-    "true loss at a certified cell that would have been refuted with probability 0.9. Where the law is known every cell is "
-    "certified; where it was sampled, the pair of each query that the screening ranked first."
+    "true leak that the audit would have refuted with probability 0.9, its screening included, were it one pair's and frequent "
+    "enough. Where the law is known every cell is certified; where it was sampled, the pairs that the screening ranked first."
 )
 SHORTLIST = 10
 """Query points that a short table shows."""
@@ -52,8 +53,10 @@ class ResultView:
     claim, source, lower, top, detectable, trials : str
         Cells of the summary; `top` is '= ' the exact value or '≤ ' the upper bound.
     claimed : float
+    unit : str
+        What is measured, and in what: for an axis.
     bar : float or None
-        Exact loss, else the lower bound, in nats; None for an error.
+        Exact leak, else the lower bound; None for an error.
     upper : float or None
     sampled : bool
         Whether the numbers come from trials.
@@ -64,6 +67,8 @@ class ResultView:
         All query points in order, and the worst ones first; None where there are none.
     more : int
         Query points that the short list leaves out.
+    profile : ProfileView or None
+        That of the worst query point.
     finding : Finding or None
     explain : str
         Command that shows this result again.
@@ -79,6 +84,7 @@ class ResultView:
     detectable: str
     trials: str
     claimed: float
+    unit: str
     bar: float | None
     upper: float | None
     sampled: bool
@@ -87,6 +93,7 @@ class ResultView:
     query_table: Table | None
     query_shortlist: Table | None
     more: int
+    profile: ProfileView | None
     finding: Finding | None
     explain: str
 
@@ -197,10 +204,11 @@ def find_result(view: View, result_id: str) -> ResultView:
 
 
 def _result_view(result: Raw, run: Raw, taken: set[str]) -> ResultView:
-    claimed, name = result["claim"]["epsilon"], clean(result["id"])
+    claimed, name = promised(result["claim"]), clean(result["id"])
     status, sampled = status_of(result), result["mode"] == "monte-carlo"
     lower, upper, exact = (value(result[key]) for key in ("lower", "upper", "exact"))
     queries = query_views(result)
+    profile = profile_view(result, queries)
     return ResultView(
         id=name,
         anchor=_anchor(name, taken),
@@ -212,14 +220,18 @@ def _result_view(result: Raw, run: Raw, taken: set[str]) -> ResultView:
         detectable=loss(value(result["detectable"]), claimed),
         trials=count(result["trials"]),
         claimed=claimed,
+        unit=UNITS[result["claim"]["kind"]],
         bar=lower if exact is None else exact,
         upper=upper,
         sampled=sampled,
-        parts=parts_of(result, status, run),
+        parts=parts_of(result, status, run, () if profile is None else profile.words),
         queries=queries,
-        query_table=query_table(queries, sampled=sampled, caption=f"Loss at every query point of {name}, in nats"),
+        query_table=query_table(
+            queries, sampled=sampled, caption=f"Every query point of {name}: {UNITS[result['claim']['kind']]}"
+        ),
         query_shortlist=shortlist(queries, sampled=sampled, limit=SHORTLIST),
         more=max(0, len(queries) - SHORTLIST),
+        profile=profile,
         finding=finding_of(result),
         explain=f"dpassay explain {shlex.quote(name)} --record record.json",
     )
@@ -230,7 +242,7 @@ def _summary(results: Sequence[ResultView]) -> Table | None:
         return None
     titles = ("status", "result", "claim", "lower bound", "exact or upper", "detectable", "trials", "source")
     return Table(
-        caption="Every claim, worst first. Losses in nats.",
+        caption="Every claim, worst first. " + _units(results),
         columns=titles,
         numeric=(False, False, True, True, True, True, True, False),
         rows=tuple(
@@ -238,6 +250,13 @@ def _summary(results: Sequence[ResultView]) -> Table | None:
             for r in results
         ),
     )
+
+
+def _units(results: Sequence[ResultView]) -> str:
+    """Say what the numbers of the summary are measured in."""
+    if all(result.unit == UNITS["DP"] for result in results):
+        return "Losses in nats."
+    return "Losses in nats; γ is a change of a probability or of a prediction."
 
 
 def _worst_first(result: ResultView) -> tuple[int, float]:

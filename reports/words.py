@@ -39,13 +39,14 @@ class Part:
     command: str | None = None
 
 
-def parts_of(result: Raw, status: Status, run: Raw) -> tuple[Part, ...]:
+def parts_of(result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = ()) -> tuple[Part, ...]:
     """Tell everything about a result but its per-query table; what is not known is left out."""
     found = (
         Part(title="Claim", texts=claim_words(result["claim"])),
         _verdict(result, status),
         _witness(result),
         _counts(result),
+        Part(title="Privacy profile", texts=profile) if profile else None,
         _method(result),
         _alpha(result, run),
         _any_size(result),
@@ -57,24 +58,56 @@ def parts_of(result: Raw, status: Status, run: Raw) -> tuple[Part, ...]:
     return tuple(part for part in found if part is not None)
 
 
+QUANTITIES = {"DP": "loss", "Stability": "change of a label's probability", "PredictionStability": "change of the prediction"}
+"""What a kind of claim bounds."""
+UNITS = {"DP": "loss in nats", "Stability": "change of a probability", "PredictionStability": "change of the prediction"}
+"""The same for an axis."""
+
+
+def promised(claim: Raw) -> float:
+    """Return the number that what is found is held against: epsilon or gamma."""
+    return float(claim["epsilon"] if claim["kind"] == "DP" else claim["gamma"])
+
+
 def claim_short(claim: Raw) -> str:
-    """Write the claimed loss for a table: epsilon, and delta where there is one."""
+    """Write the claimed number for a table: epsilon, and delta where there is one, or gamma."""
+    if claim["kind"] != "DP":
+        return f"γ = {plain(claim['gamma'])}"
     delta = f", δ = {plain(claim['delta'])}" if claim["delta"] else ""
     return f"{plain(claim['epsilon'])}{delta}"
 
 
 def claim_words(claim: Raw) -> tuple[str, ...]:
     """Say what was promised, to whom it applies, and who says so."""
+    scope = f"Unit: {clean(claim['unit'])}. Coins: {clean(claim['coins'])}."
+    return _promise(claim), scope, f"Source: {clean(claim['source'])} ({ORIGIN[claim['status']]})."
+
+
+def _promise(claim: Raw) -> str:
+    relation = clean(claim["relation"])
+    if claim["kind"] != "DP":
+        gamma = plain(claim["gamma"])
+        if claim["kind"] == "Stability":
+            what = "the probability of a label"
+            return f"{gamma}-uniform stability, {relation}: replacing one record moves {what} by at most {gamma}."
+        what = "the (mean) prediction"
+        return f"{gamma}-uniform prediction stability, {relation}: replacing one record moves {what} by at most {gamma}."
     epsilon, delta = claim["epsilon"], claim["delta"]
     bound = f"e^{plain(epsilon)}" + (f" = {plain(math.exp(epsilon))}" if epsilon < 700 else "")
     slack = f", plus δ = {plain(delta)}" if delta else ""
     name = f"({plain(epsilon)}, {plain(delta)})" if delta else plain(epsilon)
-    promise = (
-        f"{name}-differential privacy, {clean(claim['relation'])}: replacing one record changes the probability of any event "
+    return (
+        f"{name}-differential privacy, {relation}: replacing one record changes the probability of any event "
         f"by a factor of at most {bound}{slack}."
     )
-    scope = f"Unit: {clean(claim['unit'])}. Coins: {clean(claim['coins'])}."
-    return promise, scope, f"Source: {clean(claim['source'])} ({ORIGIN[claim['status']]})."
+
+
+def event_words(event: Any) -> str:
+    """Name an event: its labels or its half-line; nothing where a claim is about means."""
+    if isinstance(event, Mapping):
+        ((kind, threshold),) = event.items()
+        return f"{'≥' if kind == 'at_least' else '<'} {plain(threshold)}"
+    return " or ".join(str(label) for label in event)
 
 
 def _verdict(result: Raw, status: Status) -> Part:
@@ -97,17 +130,21 @@ def _counts(result: Raw) -> Part | None:
     if witness is None:
         return None
     one, other = ("S", "S'") if witness["direction"] == "S to S'" else ("S'", "S")
-    event = " or ".join(str(label) for label in witness["event"])
-    trials = witness["trials"]
+    event, trials = event_words(witness["event"]), witness["trials"]
+    total = f"{count(result['trials'])} runs of the mechanism in all, screening included."
+    if not event:
+        of = "No trials" if trials is None else f"{count(trials['draws'])} runs on each side"
+        mean = "prediction" if trials is None else "mean prediction"
+        means = f"the {mean} is {plain(witness['p1'])} on {one}, {plain(witness['p0'])} on {other}"
+        return Part(title="Counts", texts=(f"{of}; {means}." + ("" if trials is None else f" {total}"),))
     if trials is not None:
         draws, x, y = (count(trials[name]) for name in ("draws", "x", "y"))
         seen = f"The answer {event} came in {x} of {draws} runs on {one}, in {y} of {draws} on {other}."
-        total = f"{count(result['trials'])} runs of the mechanism in all, screening included."
         return Part(title="Counts", texts=(f"{seen} {total}",))
     law = f"P[{event}] is {plain(witness['p1'])} on {one} and {plain(witness['p0'])} on {other}"
     slack = f" - {plain(result['claim']['delta'])}" if result["claim"]["delta"] else ""
-    shown = loss(value(witness["loss"]), result["claim"]["epsilon"])
-    formula = f"ln((p1{slack}) / p0)" if slack else "ln(p1 / p0)"
+    shown = loss(value(witness["loss"]), promised(result["claim"]))
+    formula = "p1 - p0" if result["claim"]["kind"] != "DP" else f"ln((p1{slack}) / p0)" if slack else "ln(p1 / p0)"
     return Part(title="Counts", texts=(f"No trials; by the law, {law}: {formula} = {shown}.",))
 
 
@@ -124,7 +161,7 @@ def _method(result: Raw) -> Part | None:
             "every query, so this is the true worst case of the domain."
         )
     else:
-        how = "Exact law: the loss of every audited cell was computed from the mechanism's own output law, in both directions."
+        how = "Exact law: the leak of every audited cell was computed from the mechanism's own output law, in both directions."
     return Part(title="How the bound was made", texts=(f"{how} {error}",))
 
 
@@ -134,15 +171,19 @@ def _sampled(result: Raw) -> tuple[str, ...]:
     cells = searched.get("certified_cells", len(result["per_query"]))
     first = "Screening trials of every pair" + (f" ({count(screening)} per side)" if screening is not None else "")
     screening_words = (
-        f"{first} chose the pair, direction and event that looked worst at each query. "
+        f"{first} chose the pairs, directions and events that looked worst at each query. "
         "Separate, fresh trials certified them; no draw was used twice."
     )
     methods = " or ".join(sorted({clean(cell["method"]) for cell in result["per_query"]}))
     certified_words = (
-        f"Lower bound: {methods}, chosen before the certification trials; Bonferroni over the {plural(cells, 'query')}. "
-        "Upper bound: Clopper-Pearson, intersection-union over events, directions and certified cells; "
-        "it covers those cells only."
+        f"Lower bound: {methods}, chosen before the certification trials; Bonferroni over the {plural(cells, 'certified cell')}. "
     )
+    if value(result["upper"]) == math.inf:
+        certified_words += "No upper bound: an event that was not looked at, or never came on one side, may leak any amount."
+    else:
+        certified_words += (
+            "Upper bound: intersection-union over events, directions and certified cells; it covers those cells only."
+        )
     return screening_words, certified_words
 
 
@@ -153,20 +194,30 @@ def _alpha(result: Raw, run: Raw) -> Part | None:
     if result["mode"] != "monte-carlo":
         return Part(title=title, texts=("Nothing was spent: a computed number has no sampling error.",))
     text = f"Of the run's error probability {plain(1 - run['confidence'])} this result received α = {plain(result['alpha'])}"
-    if result["per_query"]:
-        each, queries = plain(result["per_query"][0]["alpha"]), plural(len(result["per_query"]), "query")
-        text += f": half of it for the lower bounds, {each} at each of {queries}, half for the upper bound"
-    return Part(title=title, texts=(text + ".",))
+    spent = result["spending"]
+    if spent is None:
+        return Part(title=title, texts=(f"{text}.",))
+    parts = (
+        f"{text}: {plain(spent['lower'])} for the lower bounds, {plain(spent['each_lower'])} at each of "
+        f"{plural(spent['cells'], 'certified cell')}; {plain(spent['upper'])} for the upper bound, undivided "
+        "(intersection-union)"
+    )
+    if spent["profile"]:
+        parts += f"; {plain(spent['profile'])} for the bands of the privacy profiles, {plain(spent['each_profile'])} "
+        parts += f"at each of {plural(spent['queries'], 'query')}"
+    free = "Direction, event and test of each cell were chosen by the screening, and there was one look: they cost nothing."
+    return Part(title=title, texts=(f"{parts}.", free))
 
 
 def _any_size(result: Raw) -> Part | None:
     found = result["any_size"]
     if found is None:
         return None
-    worst = loss(value(found["exact"]), result["claim"]["epsilon"])
+    worst = loss(value(found["exact"]), promised(result["claim"]))
     one, other = (clean(state) for state in found["states"])
     error = f"numerical error at most {value(found['error']) or 0.0:.2g}"
-    text = f"The worst loss over datasets of any size is {worst} ({error}), between '{one}' and '{other}'."
+    quantity = QUANTITIES[result["claim"]["kind"]]
+    text = f"The worst {quantity} over datasets of any size is {worst} ({error}), between '{one}' and '{other}'."
     return Part(title="Datasets of any size", texts=(text, clean(found["argument"])))
 
 

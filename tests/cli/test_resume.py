@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -46,17 +47,19 @@ def contents(out: str) -> list[bytes]:
     return [Path(out, name).read_bytes() for name in SAME]
 
 
-def blocks_are_whole(out: str) -> None:
-    """Every dataset's blocks follow one another from 0, without gap or overlap, and add up to the trials of the record."""
+def blocks_are_whole(out: str, *, complete: bool = True) -> None:
+    """Every dataset's blocks are there once, and at the end none is missing: they add up to the trials of the record."""
     connection = sqlite3.connect(Path(out, "ledger.sqlite"))
     rows = connection.execute("SELECT dataset, first, stop, trials FROM shards ORDER BY dataset, first").fetchall()
     connection.close()
     ends: dict[bytes, int] = defaultdict(int)
     for dataset, first, stop, _ in rows:
-        assert first == ends[dataset]
+        assert first == ends[dataset] if complete else first >= ends[dataset]
         ends[dataset] = stop
     results = json.loads(Path(out, "record.json").read_text())["results"]
-    assert sum(row[3] for row in rows) == sum(result["trials"] for result in results)
+    trials = sum(row[3] for row in rows), sum(result["trials"] for result in results)
+    assert trials[0] == trials[1] if complete else trials[0] >= trials[1]
+    assert rows
 
 
 def test_the_record_does_not_tell_how_it_was_run(project: Path) -> None:
@@ -181,19 +184,79 @@ def test_two_runs_into_one_ledger_both_end_correctly(project: Path) -> None:
     blocks_are_whole("out")
 
 
-def test_ctrl_c_stops_the_workers_and_leaves_what_was_finished(project: Path) -> None:
-    Path("mine.py").write_text(PREDICT.format(pause=0.01))
-    assert main([*WORDS, "--out", "whole"]) == 0
-    words = [*WORDS, "--out", "out", "--jobs", "2"]
-    process = subprocess.Popen([sys.executable, "-m", "dpassay", *words], stdout=subprocess.DEVNULL)
+def has_begun() -> bool:
+    """Whether a first shard is in the ledger."""
+    if not Path("out/ledger.sqlite").exists():
+        return False
+    connection = sqlite3.connect("out/ledger.sqlite")
+    try:
+        return bool(connection.execute("SELECT count(*) FROM shards").fetchone()[0])
+    except sqlite3.OperationalError:  # it is just being made
+        return False
+    finally:
+        connection.close()
+
+
+def interrupted(words: list[str], ready: Callable[[], bool], *, group: bool = False) -> tuple[int, str]:
+    """Start a run with two workers, press Ctrl-C once it is ready, and see that its workers are gone with it."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dpassay", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     workers: list[int] = []
-    while not (Path("out/ledger.sqlite").exists() and len(workers) == 2):
+    while not (ready() and len(workers) == 2):
         workers = descendants(process.pid)
         assert process.poll() is None
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    assert process.wait() == 130
+    (os.killpg if group else os.kill)(process.pid, signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
     assert not any(alive(worker) for worker in workers)
+    return process.returncode, said
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
+@pytest.mark.parametrize("group", [False, True], ids=["process", "terminal"])
+def test_ctrl_c_stops_the_workers_and_leaves_what_was_finished(group: bool, project: Path) -> None:
+    """A terminal sends it to the whole group of processes."""
+    Path("mine.py").write_text(PREDICT.format(pause=0.01))
+    assert main([*WORDS, "--out", "whole"]) == 0
+    words = [*WORDS, "--out", "out", "--jobs", "2"]
+    assert interrupted(words, has_begun, group=group) == (130, "")
     assert json.loads(Path("out/record.json").read_text())["run"]["complete"] is False
+    blocks_are_whole("out", complete=False)
     assert main([*words, "--resume"]) == 0
     assert contents("out") == contents("whole")
+    blocks_are_whole("out")
+
+
+HANGS = """
+import time
+import numpy as np
+from pathlib import Path
+
+def predict(data, queries, size, rng):
+    if {hangs}:
+        Path("hanging").touch()
+        time.sleep(600)
+    p = 1 / (1 + np.exp(-len(data) * (2 * data.y.mean() - 1)))
+    return (rng.random((size, len(queries))) < p).astype(int)
+
+def other(data, queries, size, rng):
+    return predict(data, queries, size, rng)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
+def test_ctrl_c_stops_workers_that_hang(project: Path) -> None:
+    Path("mine.py").write_text(HANGS.format(hangs=True))
+    words = [*WORDS, "--out", "out", "--jobs", "2"]
+    assert interrupted(words, Path("hanging").exists) == (130, "")
+    record = json.loads(Path("out/record.json").read_text())
+    assert record["run"]["complete"] is False
+    assert record["results"] == []
+    Path("mine.py").write_text(HANGS.format(hangs=False))
+    assert main([*words, "--resume"]) == 0
+    blocks_are_whole("out")

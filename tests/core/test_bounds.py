@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from dpassay.bounds import Bound, Estimate, clopper_pearson_lower, clopper_pearson_upper, loss_lower, loss_upper
+from dpassay.bounds import Bound, Estimate, clopper_pearson_lower, clopper_pearson_upper
+from dpassay.limits import leak_lower, leak_upper
+from dpassay.scales import Ratio
 
 SMALL = [(n, x) for n in (1, 2, 7, 40) for x in range(n + 1) if n < 40 or x % 13 in (0, 1)]
 ALPHAS = [0.3, 0.05, 1e-3, 1e-9, 1e-15]
@@ -107,30 +109,30 @@ def test_loss_bounds_are_the_ratio_of_two_limits_at_half_alpha(x: int, y: int, d
     p0 = 0.0 if y == 0 else limit(100, y, 100, rising=True), limit(100, 0, y, rising=False)
     lower = math.log((p1[0] - delta) / p0[1]) if p1[0] > delta else 0.0
     upper = math.log((p1[1] - delta) / p0[0]) if p0[0] > 0 else math.inf
-    assert loss_lower(x, 100, y, 100, delta=delta, alpha=0.05) == pytest.approx(max(0.0, lower), abs=1e-9)
-    assert loss_upper(x, 100, y, 100, delta=delta, alpha=0.05) == pytest.approx(max(0.0, upper), abs=1e-9)
+    assert leak_lower(x, 100, y, 100, scale=Ratio(delta), alpha=0.05) == pytest.approx(max(0.0, lower), abs=1e-9)
+    assert leak_upper(x, 100, y, 100, scale=Ratio(delta), alpha=0.05) == pytest.approx(max(0.0, upper), abs=1e-9)
 
 
 def test_no_count_on_the_other_side_still_gives_a_finite_lower_bound() -> None:
-    lower = float(loss_lower(1000, 1000, 0, 1000, delta=0.0, alpha=0.05))
+    lower = float(leak_lower(1000, 1000, 0, 1000, scale=Ratio(0.0), alpha=0.05))
     assert lower == pytest.approx(math.log(0.025 ** (1 / 1000) / -math.expm1(math.log(0.025) / 1000)))
-    assert loss_upper(1000, 1000, 0, 1000, delta=0.0, alpha=0.05) == math.inf
+    assert leak_upper(1000, 1000, 0, 1000, scale=Ratio(0.0), alpha=0.05) == math.inf
 
 
 def test_counts_below_delta_say_nothing() -> None:
-    assert loss_lower(0, 100, 0, 100, delta=0.0, alpha=0.05) == 0
-    assert loss_lower(30, 100, 0, 100, delta=0.5, alpha=0.05) == 0
-    assert loss_upper(30, 100, 0, 100, delta=0.5, alpha=0.05) == 0
+    assert leak_lower(0, 100, 0, 100, scale=Ratio(0.0), alpha=0.05) == 0
+    assert leak_lower(30, 100, 0, 100, scale=Ratio(0.5), alpha=0.05) == 0
+    assert leak_upper(30, 100, 0, 100, scale=Ratio(0.5), alpha=0.05) == 0
 
 
 def test_bounds_broadcast() -> None:
     x, y = np.arange(101)[:, None], np.arange(101)[None]
-    table = loss_lower(x, 100, y, 100, delta=0.01, alpha=0.05)
+    table = leak_lower(x, 100, y, 100, scale=Ratio(0.01), alpha=0.05)
     assert table.shape == (101, 101)
     assert (np.diff(table, axis=0) >= 0).all()
     assert (np.diff(table, axis=1) <= 0).all()
-    assert table[90, 5] == loss_lower(90, 100, 5, 100, delta=0.01, alpha=0.05)
-    assert (loss_upper(x, 100, y, 100, delta=0.01, alpha=0.05) >= table).all()
+    assert table[90, 5] == leak_lower(90, 100, 5, 100, scale=Ratio(0.01), alpha=0.05)
+    assert (leak_upper(x, 100, y, 100, scale=Ratio(0.01), alpha=0.05) >= table).all()
 
 
 def test_a_bound_and_an_estimate_are_different_types() -> None:

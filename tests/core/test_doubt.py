@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from dpassay.assay import audit
+from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import points
 from dpassay.laws import FiniteLaw
@@ -60,7 +60,7 @@ def test_cells_are_ranked_by_what_is_certain() -> None:
     with np.errstate(divide="ignore"):
         base = np.log([1e-300, 0.5, 0.5])
     loss = privacy_loss(np.stack([doubtful, clear]), base, delta, 1e-15)
-    assert loss.epsilon[0] > loss.epsilon[1]
+    assert loss.value[0] > loss.value[1]
     assert loss.certain[1] == pytest.approx(np.log(1.6), abs=1e-9)
     assert loss.certain[1] > loss.certain[0]
 

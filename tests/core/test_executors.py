@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.assay import Settings, assay
+from dpassay.assay import assay
 from dpassay.auditee import Auditee
 from dpassay.claims import DP
+from dpassay.codings import Labels
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
 from dpassay.executors import Staff, executor
@@ -29,6 +30,7 @@ from dpassay.pairs import FlipLabel
 from dpassay.plan import Group
 from dpassay.record import result_json
 from dpassay.result import Result
+from dpassay.settings import Settings
 from dpassay.shards import Bench, Task, bundle, cut
 from dpassay.trials import BLOCK, draw
 from tests.core.toys import Function, Sampled, auditee_of, flip_group, response
@@ -91,9 +93,9 @@ def test_the_counts_are_those_of_plain_draws() -> None:
     for task in tasks:
         change = None if task.pair is None else GROUP.pairs.changes[task.pair]
         side = state if change is None else subject.neighbour(GROUP.pairs.base, state, change)
-        expected.append(draw(subject, side, GROUP, change, task.size, phase="screen", seed=4).tolist())
+        expected.append(draw(subject, side, GROUP, change, task.size, Labels((0, 1)), phase="screen", seed=4).tolist())
     for staff in (Staff(), Staff(kind="local", jobs=2)):
-        with executor(Bench(subject, (GROUP,), 4), staff) as opened:
+        with executor(Bench(subject, (GROUP,), (Labels((0, 1)),), 4), staff) as opened:
             assert [counts.tolist() for counts in opened.counts(tasks)] == expected
 
 

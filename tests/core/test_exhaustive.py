@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.assay import Settings, assay
+from dpassay.assay import assay
 from dpassay.claims import DP
 from dpassay.errors import InvalidInput
 from dpassay.exhaustive import MAX_DATASETS, Domain
 from dpassay.mechanism import FunctionMechanism
+from dpassay.settings import Settings
 from tests.core.toys import TableMechanism, auditee_of
 
 

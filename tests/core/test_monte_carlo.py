@@ -8,15 +8,18 @@ import math
 import numpy as np
 import pytest
 
-from dpassay.assay import Settings, assay
-from dpassay.bounds import loss_lower, loss_upper
+from dpassay.assay import assay
+from dpassay.codings import Labels
 from dpassay.data import Labelled
+from dpassay.events import label_events
 from dpassay.evidence import Evidence
+from dpassay.limits import leak_lower, leak_upper
 from dpassay.lower_bounds import NAMES, lower_bound
-from dpassay.monte_carlo import event_masks
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.plan import Group
 from dpassay.result import Result
+from dpassay.scales import Ratio
+from dpassay.settings import Settings
 from dpassay.trials import draw
 from tests.core.toys import Sampled, WithWorstCase, auditee_of, flip_group
 
@@ -56,7 +59,12 @@ def test_alpha_is_shared_by_results_then_sides_then_cells() -> None:
         assert len(evidence.cells) == 5
         for cell in evidence.cells:
             assert cell.lower.alpha == pytest.approx(0.06 / 3 / 2 / 5)
-            assert cell.upper.alpha == pytest.approx(0.06 / 3 / 2)
+            assert cell.upper.alpha == pytest.approx(0.06 / 3 / 4)
+            assert cell.profile is not None
+            assert cell.profile.alpha == pytest.approx(0.06 / 3 / 4 / 5)
+        assert evidence.spending is not None
+        spent = evidence.spending
+        assert spent.lower + spent.upper + spent.profile == pytest.approx(spent.alpha)
 
 
 def test_bounds_are_those_of_the_counts() -> None:
@@ -67,11 +75,11 @@ def test_bounds_are_those_of_the_counts() -> None:
         x, y, n = counts.x, counts.y, 1234
         assert (counts.n1, counts.n0) == (n, n)
         assert (cell.p1, cell.p0) == (x / n, y / n)
-        bounds = [lower_bound(method, counts, delta=0.0, alpha=cell.lower.alpha) for method in NAMES]
+        bounds = [lower_bound(method, counts, scale=Ratio(0.0), alpha=cell.lower.alpha) for method in NAMES]
         assert cell.lower in bounds
-        assert cell.lower.value >= float(loss_lower(x, n, y, n, delta=0.0, alpha=cell.lower.alpha))
+        assert cell.lower.value >= float(leak_lower(x, n, y, n, scale=Ratio(0.0), alpha=cell.lower.alpha))
         faces = [(x, y), (y, x), (n - x, n - y), (n - y, n - x)]
-        assert cell.upper.value == max(float(loss_upper(a, n, b, n, delta=0.0, alpha=cell.upper.alpha)) for a, b in faces)
+        assert cell.upper.value == max(float(leak_upper(a, n, b, n, scale=Ratio(0.0), alpha=cell.upper.alpha)) for a, b in faces)
     assert evidence.lower == max((cell.lower for cell in evidence.cells), key=lambda bound: bound.value)
     assert evidence.upper.value == max(cell.upper.value for cell in evidence.cells)
 
@@ -111,8 +119,8 @@ def test_a_union_of_labels_is_looked_at_where_delta_makes_it_worse(delta: float)
 
 @pytest.mark.parametrize("labels", [2, 3, 4])
 def test_events(labels: int) -> None:
-    assert event_masks(labels, 0.0).tolist() == np.eye(labels, dtype=int).tolist()
-    found = {tuple(row) for row in event_masks(labels, 0.1).tolist()}
+    assert label_events(Ratio(0.0), 1.0, tuple(range(labels))).masks.tolist() == np.eye(labels, dtype=int).tolist()
+    found = {tuple(row) for row in label_events(Ratio(0.1), 1.0, tuple(range(labels))).masks.tolist()}
     proper = {each for each in itertools.product((0, 1), repeat=labels) if 0 < sum(each) < labels}
     assert found == proper
 
@@ -151,8 +159,9 @@ def test_bounds_are_made_from_trials_of_the_certification_alone() -> None:
     auditee, group = auditee_of(Sampled(table=LOPSIDED)), flip_group(queries=2)
     _, evidence = one(Sampled(table=LOPSIDED), group, budget=1000, seed=5)
     for phase, same in (("certify", True), ("screen", False)):
-        base = draw(auditee, auditee.prepare(group.pairs.base), group, None, 1000, phase=phase, seed=5)
+        base = draw(auditee, auditee.prepare(group.pairs.base), group, None, 1000, Labels((0, 1)), phase=phase, seed=5)
         for cell in evidence.cells:
             assert cell.lower.counts is not None
+            assert isinstance(cell.event, tuple)
             seen = cell.lower.counts.y if cell.direction == "S' to S" else cell.lower.counts.x
             assert (seen == base[cell.query][list(cell.event)].sum()) == same

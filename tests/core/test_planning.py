@@ -1,33 +1,59 @@
-"""How many trials a wanted loss takes: enough, and hardly more than enough."""
+"""How many trials a wanted leak takes: enough, and hardly more than enough; and what a run would do."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from dpassay.claims import DP
+from dpassay.auditee import Auditee
+from dpassay.claims import DP, Claim, PredictionStability, Stability
 from dpassay.cli import main
 from dpassay.errors import InvalidInput
-from dpassay.lower_bounds import Method
+from dpassay.mechanism import FunctionMechanism
 from dpassay.planning import draws_needed
-from dpassay.power import detectable
+from dpassay.power import Screening, detectable
+from dpassay.scales import scale_of
+from tests.core.toys import auditee_of, flip_group, response
+
+GROUPS = (flip_group(),)
 
 
-@pytest.mark.parametrize("method", ["stouffer", "clopper-pearson", "accuracy"])
-@pytest.mark.parametrize(("epsilon", "delta", "detect"), [(1.0, 0.0, 1.1), (0.1, 0.0, 0.2), (1.0, 0.01, 1.3)])
-def test_enough_and_hardly_more(epsilon: float, delta: float, detect: float, method: Method) -> None:
-    n = draws_needed(DP(epsilon=epsilon, delta=delta), detect, 0.05, method)
-    assert detectable(epsilon=epsilon, delta=delta, n=n, alpha=0.05, method=method) <= detect
-    assert detectable(epsilon=epsilon, delta=delta, n=int(0.97 * n), alpha=0.05, method=method) > detect
+def function(claim: Claim) -> Auditee:
+    numbers = (0.0, 1.0) if isinstance(claim, PredictionStability) else None
+    return auditee_of(FunctionMechanism(function=response(1.0), claims=(claim,), numbers=numbers))
+
+
+@pytest.mark.parametrize(
+    ("claim", "detect"),
+    [(DP(epsilon=1.0), 1.1), (DP(epsilon=0.1), 0.2), (DP(epsilon=1.0, delta=0.01), 1.3), (Stability(gamma=0.1), 0.15)],
+)
+def test_enough_and_hardly_more(claim: Claim, detect: float) -> None:
+    n = draws_needed(function(claim), claim, GROUPS, detect, 0.05)
+
+    def seen(draws: int) -> float:
+        screening = Screening(draws=draws, pairs=1, finalists=4)
+        scale, method = scale_of(claim), "stouffer"
+        return detectable(scale=scale, promised=claim.promised, n=draws, alpha=0.025, method=method, screening=screening)
+
+    assert seen(n) <= detect
+    assert seen(int(0.97 * n)) > detect
+
+
+def test_a_mean_takes_as_many_as_its_bound_needs() -> None:
+    claim = PredictionStability(gamma=0.1)
+    few, many = (draws_needed(function(claim), claim, GROUPS, detect, 0.05) for detect in (0.3, 0.15))
+    assert 100 <= few < many < 100 * few
 
 
 @pytest.mark.parametrize(
     ("detect", "said"), [(1.0, "above the claim, 1"), (0.5, "above the claim, 1"), (1 + 1e-6, "trials show it")]
 )
 def test_losses_that_cannot_be_planned(detect: float, said: str) -> None:
+    claim = DP(epsilon=1.0)
     with pytest.raises(InvalidInput, match=said):
-        draws_needed(DP(epsilon=1.0), detect, 0.05)
+        draws_needed(function(claim), claim, GROUPS, detect, 0.05)
 
 
 def test_plan_on_the_command_line_is_what_a_run_then_detects(capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,6 +64,29 @@ def test_plan_on_the_command_line_is_what_a_run_then_detects(capsys: pytest.Capt
     assert main(run) == 0
     (result,) = json.loads(capsys.readouterr().out)["results"]
     assert result["detectable"] <= 1.3 + 1e-9
-    assert 0.5 < result["trials"] / need["trials"] < 2
+    assert need["screening"] == result["searched"]["screening_trials"]
+    assert need["certified"] == result["searched"]["certified_cells"]
+    assert result["trials"] <= need["trials"] < 3 * result["trials"]
     assert main(["plan", *sizes]) == 0
     assert capsys.readouterr().out.count(" s\n") == 5
+
+
+def test_a_dry_run_says_what_a_run_does_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "soft-majority", "-p", "r=5", "--train", "20", "--queries", "2", "--mode", "monte-carlo", "--budget", "1000"]
+    assert main([*words, "--dry-run", "--json", "--out", "report"]) == 0
+    (plan,) = json.loads(capsys.readouterr().out)
+    assert list(tmp_path.iterdir()) == []
+    assert main([*words, "--json", "-q"]) in (0, 4)
+    (result,) = json.loads(capsys.readouterr().out)["results"]
+    assert plan["cells"] == result["searched"]["cells"]
+    assert plan["spending"] == pytest.approx(result["spending"])
+    assert plan["trials"] >= result["trials"]
+    assert main([*words, "--dry-run"]) == 0
+    text = capsys.readouterr().out
+    assert "detectable: a loss of" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert main(["run", "soft-majority", "--mode", "exhaustive", "--n", "2", "--domain", "1", "--dry-run", "-p", "r=2"]) == 0
+    assert "all datasets of 2 records" in capsys.readouterr().out

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.bounds import loss_lower
-from dpassay.power import POWER, detectable, power, tight_pair
+from dpassay.limits import leak_lower, ranking_bound
+from dpassay.power import POWER, Screening, detectable, hit, power, tight_pair
+from dpassay.scales import Difference, Ratio, Scale
 
 
 def double_sum(p1: float, p0: float, epsilon: float, delta: float, n: int, alpha: float) -> float:
-    """P[loss_lower > epsilon], every pair of counts asked one by one."""
+    """P[leak_lower > epsilon], every pair of counts asked one by one."""
     x, y = np.arange(n + 1)[:, None], np.arange(n + 1)[None]
-    refuted = loss_lower(x, n, y, n, delta=delta, alpha=alpha) > epsilon
+    refuted = leak_lower(x, n, y, n, scale=Ratio(delta), alpha=alpha) > epsilon
     return math.fsum((binom.pmf(x, n, p1) * binom.pmf(y, n, p0) * refuted).ravel().tolist())
 
 
@@ -37,9 +38,9 @@ def test_power_is_the_frequency_of_refutations(truth: float, n: int, alpha: floa
     """Within the exact two-sided 1 % region of the binomial law that the power stands for."""
     p1, p0 = tight_pair(truth, 0.0)
     expected = power(p1, p0, epsilon=1.0, delta=0.0, n=n, alpha=alpha)
-    assert 0.1 < expected < 0.999
+    assert 0.1 < expected < 0.99
     rng = np.random.default_rng(17)
-    bounds = loss_lower(rng.binomial(n, p1, REPEATS), n, rng.binomial(n, p0, REPEATS), n, delta=0.0, alpha=alpha)
+    bounds = leak_lower(rng.binomial(n, p1, REPEATS), n, rng.binomial(n, p0, REPEATS), n, scale=Ratio(0.0), alpha=alpha)
     refuted = int((bounds > 1.0).sum())
     assert binom.ppf(0.005, REPEATS, expected) <= refuted <= binom.isf(0.005, REPEATS, expected)
 
@@ -51,27 +52,27 @@ def test_detectable_is_the_smallest_loss_with_power_nine_tenths(epsilon: float, 
     def at(loss: float) -> float:
         return power(*tight_pair(loss, delta), epsilon=epsilon, delta=delta, n=n, alpha=alpha)
 
-    found = detectable(epsilon=epsilon, delta=delta, n=n, alpha=alpha)
+    found = detectable(promised=epsilon, scale=Ratio(delta), n=n, alpha=alpha)
     assert epsilon < found < math.inf
     assert at(found) >= POWER
     assert at(found - 2e-6) < POWER
 
 
 def test_detectable_falls_with_trials_and_rises_with_confidence() -> None:
-    found = [detectable(epsilon=1.0, delta=0.0, n=n, alpha=0.05) for n in (100, 1000, 10_000, 100_000)]
+    found = [detectable(promised=1.0, scale=Ratio(0.0), n=n, alpha=0.05) for n in (100, 1000, 10_000, 100_000)]
     assert found == sorted(found, reverse=True)
-    assert detectable(epsilon=1.0, delta=0.0, n=1000, alpha=1e-3) > found[1]
+    assert detectable(promised=1.0, scale=Ratio(0.0), n=1000, alpha=1e-3) > found[1]
 
 
 def test_detectable_is_close_to_the_fast_form() -> None:
     """STATISTICS section 6 for a single test; two limits at alpha / 2 cost up to a factor sqrt 2 and never less than it."""
     for n, limit in ((1000, 1.169), (10_000, 1.052), (100_000, 1.016)):
-        found = detectable(epsilon=1.0, delta=0.0, n=n, alpha=0.05)
+        found = detectable(promised=1.0, scale=Ratio(0.0), n=n, alpha=0.05)
         assert limit - 1 < found - 1 < 1.5 * (limit - 1)
 
 
 def test_nothing_is_detectable_with_too_few_trials() -> None:
-    assert detectable(epsilon=20.0, delta=0.0, n=100, alpha=0.05) == math.inf
+    assert detectable(promised=20.0, scale=Ratio(0.0), n=100, alpha=0.05) == math.inf
 
 
 @pytest.mark.parametrize("loss", [0.1, 1.0, 8.0])
@@ -80,3 +81,43 @@ def test_tight_pair_has_its_loss_in_both_directions(loss: float, delta: float) -
     p1, p0 = tight_pair(loss, delta)
     assert math.log((p1 - delta) / p0) == pytest.approx(loss, rel=1e-9)
     assert math.log(((1 - p0) - delta) / (1 - p1)) == pytest.approx(loss, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("scale", "promised", "leak"), [(Ratio(), 1.0, 1.2), (Ratio(0.05), 0.5, 0.65), (Difference(), 0.2, 0.25)]
+)
+@pytest.mark.parametrize(("pairs", "finalists"), [(2, 1), (40, 1), (40, 4), (3, 4)])
+def test_hit_is_how_often_the_screening_ranks_the_leaking_pair_high_enough(
+    scale: Scale, promised: float, leak: float, pairs: int, finalists: int
+) -> None:
+    """Simulated as it is done: the better bound over labels and directions, per pair; within the exact 1 % region."""
+    n, runs, rng = 80, 2000, np.random.default_rng(31)
+    p1, p0 = tight_pair(*scale.at(leak))
+    epsilon, delta = scale.at(promised)
+    rival = max((p1 - delta) * math.exp(-epsilon), 1 - math.exp(epsilon) * (1 - p1) - delta)
+    assert float(scale.between(1 - rival, 1 - p1)) == pytest.approx(promised) or float(scale.between(p1, rival)) == pytest.approx(
+        promised
+    )
+    x = rng.binomial(n, p1, (runs, 1))
+    y = np.concatenate([rng.binomial(n, p0, (runs, 1)), rng.binomial(n, rival, (runs, pairs - 1))], axis=1)
+    faces = [(x, y), (y, x), (n - x, n - y), (n - y, n - x)]
+    ranking = np.max([ranking_bound(a, n, b, n, scale=scale, alpha=0.05) for a, b in faces], axis=0)
+    found = int(np.sum(np.sum(ranking[:, 1:] >= ranking[:, :1], axis=1) < finalists))
+    expected = hit(leak, scale=scale, promised=promised, screening=Screening(draws=n, pairs=pairs, finalists=finalists))
+    assert binom.ppf(0.005, runs, expected) <= found <= binom.isf(0.005, runs, expected)
+    if pairs == 40:
+        assert 0.1 < expected < 0.99
+
+
+def test_a_crowd_makes_less_detectable() -> None:
+    """Few screening trials of many pairs hide a leak that certification would see; more of either help."""
+
+    def found(draws: int, pairs: int, finalists: int = 1) -> float:
+        screening = Screening(draws=draws, pairs=pairs, finalists=finalists)
+        return detectable(promised=1.0, scale=Ratio(), n=10_000, alpha=1e-3, screening=screening)
+
+    alone = detectable(promised=1.0, scale=Ratio(), n=10_000, alpha=1e-3)
+    assert alone == found(100, 1)
+    assert alone < found(500, 10) < found(500, 1000) < found(100, 1000)
+    assert found(500, 1000, finalists=4) < found(500, 1000)
+    assert found(10_000, 2) < alone + 0.01

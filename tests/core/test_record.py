@@ -10,12 +10,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from dpassay.assay import Settings, assay
+from dpassay.assay import assay
 from dpassay.documents import dumps, number
 from dpassay.errors import InvalidInput
 from dpassay.exhaustive import Domain
 from dpassay.record import cells_csv, make_record, read_record, record_schema
 from dpassay.result import Result
+from dpassay.settings import Settings
 from dpassay.targets import resolve
 from tests.core.toys import Sampled, TableMechanism, WithWorstCase, auditee_of, flip_group
 

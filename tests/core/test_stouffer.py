@@ -12,6 +12,7 @@ from scipy.special import ndtri_exp
 from scipy.stats import beta as beta_law
 from scipy.stats import binom, norm
 
+from dpassay.scales import Ratio
 from dpassay.stouffer import stouffer_lower, stouffer_rejects
 
 DENSE = 20_001
@@ -112,7 +113,7 @@ def random_cases(seed: int, number: int) -> list[Case]:
 def check_envelope(case: Case) -> int:
     """Number of claims around the bound at which the dense minimum is above the critical value."""
     x, n1, y, n0, delta, alpha = case
-    bound = stouffer_lower(x, n1, y, n0, delta=delta, alpha=alpha)
+    bound = stouffer_lower(x, n1, y, n0, scale=Ratio(delta), alpha=alpha)
     unit, above = spread(x, n1, y, n0, delta), 0
     for step in (-3, -0.3, -0.03, 0, 0.005, 0.02, 0.1, 0.5, 2):
         epsilon = max(0.0, bound + step * unit)
@@ -147,7 +148,7 @@ def test_envelope_for_more_random_counts() -> None:
 def check_inversion(case: Case) -> bool:
     """Every claim below the bound is refuted, the one a little above is not; whether there is a bound."""
     x, n1, y, n0, delta, alpha = case
-    bound = stouffer_lower(x, n1, y, n0, delta=delta, alpha=alpha)
+    bound = stouffer_lower(x, n1, y, n0, scale=Ratio(delta), alpha=alpha)
     # the documented slack is 1e-3 of the distance to the plug-in loss; what is found is up to .04 S / sqrt n
     above = bound + 0.04 * spread(x, n1, y, n0, delta)
     assert not stouffer_rejects(x, n1, y, n0, epsilon=above, delta=delta, alpha=alpha), f"{case}: {above} > {bound} is refuted"
@@ -210,19 +211,19 @@ def test_rejection_is_monotone_in_y_at_larger_n(n: int, epsilon: float) -> None:
 @pytest.mark.parametrize("y", [0, 40, 100])
 def test_counts_at_or_below_delta_refute_nothing(x: int, delta: float, y: int) -> None:
     assert not stouffer_rejects(x, 100, y, 100, epsilon=0.0, delta=delta, alpha=0.3)
-    assert stouffer_lower(x, 100, y, 100, delta=delta, alpha=0.3) == 0
+    assert stouffer_lower(x, 100, y, 100, scale=Ratio(delta), alpha=0.3) == 0
 
 
 @pytest.mark.parametrize("y", [0, 50, 100])
 @pytest.mark.parametrize("x", [0, 1, 50, 99, 100])
 def test_equal_or_fewer_counts_give_zero(x: int, y: int) -> None:
     if x <= y:
-        assert stouffer_lower(x, 100, y, 100, delta=0.0, alpha=0.05) == 0
+        assert stouffer_lower(x, 100, y, 100, scale=Ratio(0.0), alpha=0.05) == 0
 
 
 def test_no_count_on_the_other_side_still_gives_a_finite_bound() -> None:
     """At y = 0 and x = n: the largest epsilon whose p0 = e^-epsilon makes y = 0 less likely than alpha, roughly."""
-    found = stouffer_lower(1000, 1000, 0, 1000, delta=0.0, alpha=0.05)
+    found = stouffer_lower(1000, 1000, 0, 1000, scale=Ratio(0.0), alpha=0.05)
     assert found == pytest.approx(-math.log(-math.expm1(math.log(0.05) / 1000)), abs=0.02)
 
 

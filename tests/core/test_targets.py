@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from dpassay.claims import DP
 from dpassay.errors import InvalidInput
 from dpassay.mechanisms.soft_majority import SoftMajority
-from dpassay.targets import load_object, parameters_of, resolve
+from dpassay.targets import Answers, load_object, parameters_of, resolve
 
 CLAIM = (DP(epsilon=1.0),)
 
@@ -18,7 +18,7 @@ CLAIM = (DP(epsilon=1.0),)
 def test_text_becomes_the_type_of_the_parameter() -> None:
     auditee = resolve("soft-majority", {"epsilon": "0.5", "r": "7", "learner": "tree"})
     assert auditee.parameters == {"epsilon": 0.5, "r": 7, "learner": "tree", "partition": "fixed"}
-    assert auditee.claims[0].epsilon == 0.5
+    assert auditee.claims[0].promised == 0.5
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_is_refused(target: str, parameters: dict[str, Any], message: str) 
 
 
 def test_a_function_with_a_claim_is_a_mechanism() -> None:
-    auditee = resolve("tests.core.toys:module_response", None, CLAIM, (0, 1))
+    auditee = resolve("tests.core.toys:module_response", None, CLAIM, Answers())
     assert (auditee.claims, auditee.labels, auditee.parameters) == (CLAIM, (0, 1), {})
 
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpassay.assay import audit
+from dpassay.api import audit
 from dpassay.claims import DP
+from dpassay.codings import Labels
 from dpassay.data import Labelled
 from dpassay.pairs import FlipLabel, Pairs, Replace, replace_one
 from dpassay.plan import Group
@@ -22,7 +23,7 @@ def counts(
     size: int = 500, *, phase: str = "screen", seed: int = 0, change: FlipLabel | Replace | None = None, group: Group = GROUP
 ) -> NDArray[np.int64]:
     state = FAIR.prepare(group.pairs.base)
-    return draw(FAIR, state, group, change, size, phase=phase, seed=seed)
+    return draw(FAIR, state, group, change, size, Labels((0, 1, 2)), phase=phase, seed=seed)
 
 
 @pytest.mark.parametrize("size", [1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7])

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from dpassay.assay import Settings, assay, audit
+from dpassay.api import audit
+from dpassay.assay import assay
 from dpassay.claims import DP
 from dpassay.data import Labelled, load, split
 from dpassay.documents import dumps
@@ -22,6 +23,7 @@ from dpassay.mechanisms.soft_majority import SoftMajority
 from dpassay.pairs import replace_one
 from dpassay.plan import Group
 from dpassay.result import Result
+from dpassay.settings import Settings
 from dpassay.targets import resolve
 from dpassay.witness import make_witness, read_witness, replay
 from tests.core.toys import TableMechanism, auditee_of, flip_group, module_response

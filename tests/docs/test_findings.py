@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpassay.assay import audit
+from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled, points
 from dpassay.mechanisms.projected_walk import ProjectedWalk
@@ -34,8 +34,8 @@ def test_losses(name: str, epsilon: str, size: str, claimed: str, true: str, fac
     assert result.evidence.any_size is not None
     assert result.exact == pytest.approx(result.evidence.any_size.loss, abs=1e-12)
     assert f"{result.exact:.6f}" == true
-    assert f"{result.claim.epsilon:g}" == claimed
-    assert f"{result.claim.epsilon / result.exact:.3f}" == factor
+    assert f"{result.claim.promised:g}" == claimed
+    assert f"{result.claim.promised / result.exact:.3f}" == factor
     refuted = name == "soft-majority-overview" and int(size) > 1
     assert result.verdict == ("refuted" if refuted else "not refuted")
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.assay import Settings, assay
+from dpassay.assay import assay
 from dpassay.exhaustive import Domain, domain_laws
 from dpassay.plan import silent
 from dpassay.result import Result
+from dpassay.settings import Settings
 from dpassay.targets import resolve
 from tests.mechanisms import twin_projected_walk as walk
 from tests.mechanisms import twin_soft_majority as vote
@@ -44,7 +45,7 @@ def compare(name: str, parameters: dict[str, Any], n: int, points: int, law: Law
             assert result.exact == pytest.approx(max(expected), rel=0, abs=TOLERANCE)
             assert result.lower <= max(expected) <= result.upper
         else:  # the claim holds on the domain, and the mechanism's own worst case breaks it
-            assert max(expected) < result.claim.epsilon < result.lower
+            assert max(expected) < result.claim.promised < result.lower
     auditee = resolve(name, parameters)
     log_p, _ = domain_laws(auditee, Domain(n=n, points=points), silent)
     table = np.exp(log_p).reshape(-1, points, 2)[:, :, 1]

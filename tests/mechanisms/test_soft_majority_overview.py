@@ -32,7 +32,7 @@ def test_worst_case_is_between_the_claim_and_twice_the_claim(epsilon: float, r: 
 
 def test_the_refutation_is_expected_for_the_catalogue_parameters_only() -> None:
     printed, corrected = SoftMajorityOverview().claims
-    assert (printed.status, printed.expected, printed.epsilon) == ("printed", "refuted", 1.0)
-    assert (corrected.status, corrected.expected, corrected.epsilon) == ("corrected", None, 2.0)
+    assert (printed.status, printed.expected, printed.promised) == ("printed", "refuted", 1.0)
+    assert (corrected.status, corrected.expected, corrected.promised) == ("corrected", None, 2.0)
     assert SoftMajorityOverview(epsilon=0.5).claims[0].expected is None
     assert SoftMajorityOverview(r=1).claims[0].expected is None

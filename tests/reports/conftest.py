@@ -24,8 +24,34 @@ CLAIM = {
     "source": "A Book 1999, Theorem 3",
     "status": "printed",
 }
+SPENDING = {
+    "alpha": 0.00025,
+    "lower": 0.000125,
+    "each_lower": 0.0000625,
+    "upper": 0.0000625,
+    "profile": 0.0000625,
+    "each_profile": 0.00003125,
+    "cells": 2,
+    "queries": 2,
+    "directions": 1,
+    "tests": 1,
+    "looks": 1,
+}
 NOTHING: Record = dict.fromkeys(
-    ("lower", "upper", "exact", "error", "detectable", "alpha", "confidence", "searched", "witness", "any_size", "fit")
+    (
+        "lower",
+        "upper",
+        "exact",
+        "error",
+        "detectable",
+        "alpha",
+        "spending",
+        "confidence",
+        "searched",
+        "witness",
+        "any_size",
+        "fit",
+    )
 )
 
 
@@ -72,6 +98,8 @@ def cell(
         "p0": 0.125,
         "alpha": 0.0 if counts is None else 0.000125,
         "counts": counts,
+        "histograms": None,
+        "profile": None,
     }
 
 
@@ -83,6 +111,7 @@ def witness(name: str, mode: str, loss: Number, trials: dict[str, int] | None) -
         "name": "mechanism",
         "parameters": {},
         "labels": [0, 1],
+        "numbers": None,
         "claim": dict(CLAIM),
         "expected": None,
         "mode": mode,
@@ -109,6 +138,7 @@ def sampled(name: str, verdict: str, lower: Number = 1.234567, upper: Number = "
         upper=upper,
         detectable=1.181583,
         alpha=0.00025,
+        spending=dict(SPENDING),
         confidence=0.999,
         trials=124669,
         searched={"pairs": 3, "queries": 2, "cells": 12, "how": ["some pairs"], "screening_trials": 131, "certified_cells": 2},
@@ -166,6 +196,20 @@ def record(*results: Record, **fields: Any) -> Record:
     return {"schema": "dpassay/record/1", "run": run(**fields), "results": list(results)}
 
 
+def of_kind(made: Record, kind: str, gamma: float) -> Record:
+    """The same result on another kind of claim."""
+    made["claim"] |= {"kind": kind, "epsilon": None, "delta": None, "gamma": gamma}
+    return made
+
+
+def of_means(made: Record) -> Record:
+    """A sampled result on mean predictions: no events, histograms for counts."""
+    for each in made["per_query"]:
+        each |= {"event": [], "counts": None, "histograms": {"one": [1, 4999], "other": [2500, 2500]}, "p1": 0.75, "p0": 0.5}
+    made["witness"] |= {"event": [], "p1": 0.75, "p0": 0.5}
+    return of_kind(made, "PredictionStability", 0.125)
+
+
 class Make:
     """The builders, as one fixture: test files cannot import each other."""
 
@@ -173,6 +217,8 @@ class Make:
     sampled = staticmethod(sampled)
     computed = staticmethod(computed)
     any_size = staticmethod(any_size)
+    of_kind = staticmethod(of_kind)
+    of_means = staticmethod(of_means)
     record = staticmethod(record)
     cell = staticmethod(cell)
     hostile = HOSTILE

@@ -75,9 +75,9 @@ def test_explanation_tells_everything(small: Record, console: Console) -> None:
         "at most e^1 = 2.71828",
         "label of record 7 flipped",
         "The answer 1 came in 2,500 of 5,000 runs on S, in 625 of 5,000 on S'.",
-        "weighted Stouffer of exact binomial tails, chosen before the certification trials; Bonferroni over the 2 queries",
+        "weighted Stouffer of exact binomial tails, chosen before the certification trials; Bonferroni over the 2 certified",
         "this result received α = 0.00025",
-        "0.000125 at each of 3 queries",
+        "6.25e-05 at each of 2 certified cells",
         "dpassay replay witnesses/broken.monte-carlo.json",
         "own 0",
     ):

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from dpassay.assay import Settings, assay
+from dpassay.assay import assay
 from dpassay.data import load, split
 from dpassay.exact import Laws, group_laws
 from dpassay.lower_bounds import NAMES
 from dpassay.pairs import replace_one
 from dpassay.plan import DIRECTIONS, Group, groups_for, silent
+from dpassay.settings import Settings
 from dpassay.targets import resolve
 
 BUDGET = 20_000
@@ -60,6 +61,7 @@ def shortfalls(name: str, parameters: dict[str, object], seed: int) -> list[floa
     for cell in result.evidence.cells:
         laws = every[cell.group]
         assert laws is not None
+        assert isinstance(cell.event, tuple)
         p1, p0 = both_sides(laws, cell.pair, cell.query, cell.direction, cell.event)
         exact, z = max(0.0, math.log(p1 / p0)), float(norm.isf(cell.lower.alpha))
         unit = scatter(p1, p0, 0.0, BUDGET)

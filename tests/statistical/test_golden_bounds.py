@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.bounds import loss_lower
+from dpassay.limits import leak_lower
+from dpassay.scales import Ratio
 
 ALPHA = 0.05
 CASES = [
@@ -38,7 +39,7 @@ def median_error(spread: float, repeats: int) -> float:
 def test_simulated_median(case: str, p0: float, epsilon: float, n: int, golden: float, exact: float) -> None:
     rng = np.random.default_rng(2018)
     p1 = math.exp(epsilon) * p0
-    bounds = loss_lower(rng.binomial(n, p1, REPEATS), n, rng.binomial(n, p0, REPEATS), n, delta=0.0, alpha=ALPHA)
+    bounds = leak_lower(rng.binomial(n, p1, REPEATS), n, rng.binomial(n, p0, REPEATS), n, scale=Ratio(0.0), alpha=ALPHA)
     median, spread = float(np.median(bounds)), float(bounds.std())
     assert abs(median - exact) <= median_error(spread, REPEATS)
     assert abs(median - golden) <= median_error(spread, TABLE_REPEATS)
@@ -49,7 +50,7 @@ def test_exact_median(case: str, p0: float, epsilon: float, n: int, golden: floa
     """From the two binomial laws: half of the probability lies on either side of it."""
     p1 = math.exp(epsilon) * p0
     x, y = (np.arange(binom.ppf(1e-12, n, p), binom.isf(1e-12, n, p) + 1) for p in (p1, p0))
-    bounds = loss_lower(x[:, None], n, y[None], n, delta=0.0, alpha=ALPHA).ravel()
+    bounds = leak_lower(x[:, None], n, y[None], n, scale=Ratio(0.0), alpha=ALPHA).ravel()
     mass = (binom.pmf(x, n, p1)[:, None] * binom.pmf(y, n, p0)[None]).ravel()
     order = np.argsort(bounds)
     median = float(bounds[order][np.searchsorted(np.cumsum(mass[order]), 0.5)])

@@ -10,7 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay.bounds import loss_lower, loss_upper
+from dpassay.limits import leak_lower, leak_upper
+from dpassay.scales import Ratio
 
 ALPHA = 0.05
 POINTS = 400
@@ -21,7 +22,7 @@ CLAIMS = [(epsilon, delta) for epsilon in (0.1, 0.5, 1.0, 2.0, 3.0) for delta in
 def bounds_of_all_counts(n: int, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lower and upper bound for every pair of counts, shape (n + 1, n + 1)."""
     x, y = np.arange(n + 1)[:, None], np.arange(n + 1)[None]
-    return loss_lower(x, n, y, n, delta=delta, alpha=ALPHA), loss_upper(x, n, y, n, delta=delta, alpha=ALPHA)
+    return leak_lower(x, n, y, n, scale=Ratio(delta), alpha=ALPHA), leak_upper(x, n, y, n, scale=Ratio(delta), alpha=ALPHA)
 
 
 def boundary(epsilon: float, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -64,5 +65,5 @@ def test_a_loss_exceeds_its_upper_bound_with_probability_at_most_alpha(n: int, e
 def test_the_enumeration_notices_a_bound_that_is_too_bold() -> None:
     """At 4 alpha the error is above alpha somewhere, so the test above can fail."""
     n, x, y = 100, np.arange(101)[:, None], np.arange(101)[None]
-    bold = loss_lower(x, n, y, n, delta=0.0, alpha=8 * ALPHA)
+    bold = leak_lower(x, n, y, n, scale=Ratio(0.0), alpha=8 * ALPHA)
     assert probability(bold > 1.0, n, *boundary(1.0, 0.0)).max() > ALPHA

@@ -10,6 +10,7 @@ from scipy.stats import binom
 
 from dpassay.lower_bounds import accuracy_lower
 from dpassay.power import detectable, tight_pair
+from dpassay.scales import Ratio
 from dpassay.stouffer import stouffer_lower, stouffer_rejects
 
 ALPHA = 0.05
@@ -50,7 +51,7 @@ def test_median_of_stouffer(
     p1, p0 = pair(rare, epsilon)
     rng = np.random.default_rng(2018)
     counts = zip(rng.binomial(n, p1, ASK).tolist(), rng.binomial(n, p0, ASK).tolist(), strict=True)
-    bounds = np.array([stouffer_lower(x, n, y, n, delta=0.0, alpha=ALPHA) for x, y in counts])
+    bounds = np.array([stouffer_lower(x, n, y, n, scale=Ratio(0.0), alpha=ALPHA) for x, y in counts])
     spread = float(bounds.std())
     assert abs(float(np.median(bounds)) - stouffer) <= math.hypot(median_error(spread, TABLE_REPEATS), median_error(spread, ASK))
     # near the asymptotic limit, from which it differs by a small part of its distance to the truth
@@ -66,7 +67,7 @@ def test_median_of_accuracy(
     p1, p0 = pair(rare, epsilon)
     assert p1 + p0 == pytest.approx(1)
     correct = int(binom.ppf(0.5, 2 * n, p1))
-    exact = accuracy_lower(min(correct, n), n - max(0, correct - n), n, delta=0.0, alpha=ALPHA)
+    exact = accuracy_lower(min(correct, n), n - max(0, correct - n), n, scale=Ratio(0.0), alpha=ALPHA)
     spread = 1 / math.sqrt(2 * n * p1 * p0)  # of the log odds
     assert abs(exact - accuracy) <= median_error(spread, TABLE_REPEATS)
     assert exact < epsilon
@@ -85,7 +86,7 @@ def test_median_of_accuracy(
     ],
 )
 def test_detectable_of_stouffer(epsilon: float, n: int, reference: float) -> None:
-    found = detectable(epsilon=epsilon, delta=0.0, n=n, alpha=ALPHA, method="stouffer")
+    found = detectable(promised=epsilon, scale=Ratio(0.0), n=n, alpha=ALPHA, method="stouffer")
     assert found == pytest.approx(reference, rel=0.01)
     assert found - epsilon == pytest.approx(reference - epsilon, rel=0.04)
 
@@ -95,7 +96,7 @@ REPEATS = 1000
 
 def test_what_is_detectable_is_detected_nine_times_in_ten() -> None:
     n, epsilon = 10_000, 0.1
-    p1, p0 = tight_pair(detectable(epsilon=epsilon, delta=0.0, n=n, alpha=ALPHA, method="stouffer"), 0.0)
+    p1, p0 = tight_pair(detectable(promised=epsilon, scale=Ratio(0.0), n=n, alpha=ALPHA, method="stouffer"), 0.0)
     rng = np.random.default_rng(31)
     counts = zip(rng.binomial(n, p1, REPEATS).tolist(), rng.binomial(n, p0, REPEATS).tolist(), strict=True)
     refuted = sum(stouffer_rejects(x, n, y, n, epsilon=epsilon, delta=0.0, alpha=ALPHA) for x, y in counts)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dpassay.assay import audit
+from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.laws import FiniteLaw
 from dpassay.loss import privacy_loss
@@ -51,7 +51,7 @@ def test_the_union_of_two_labels_shows_what_neither_shows(mode: str) -> None:
     assert result.evidence is not None
     assert result.evidence.worst.event == (0, 1)
     loss = privacy_loss(np.log(ON_ONE), np.log(ON_OTHER), 0.1)
-    assert loss.epsilon == pytest.approx(union, abs=1e-12)
+    assert loss.value == pytest.approx(union, abs=1e-12)
 
 
 def test_a_correct_symmetric_answer_is_not_refuted_and_little_more_would_have_been() -> None:

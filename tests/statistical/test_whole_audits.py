@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.assay import Settings, assay
+from dpassay.assay import assay
 from dpassay.claims import DP
 from dpassay.data import Labelled, points
 from dpassay.mechanism import FunctionMechanism
@@ -14,6 +14,7 @@ from dpassay.pairs import FlipLabel, Pairs
 from dpassay.plan import Group
 from dpassay.power import power, tight_pair
 from dpassay.result import Result
+from dpassay.settings import Settings
 from tests.core.toys import auditee_of, response
 
 ALPHA = 0.05

@@ -1,0 +1,109 @@
+"""The Python interface: one mechanism against one claim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from dpassay.assay import assay
+from dpassay.auditee import Auditee
+from dpassay.claims import Claim
+from dpassay.data import points
+from dpassay.errors import InvalidInput, require
+from dpassay.exhaustive import Domain
+from dpassay.mechanism import FunctionMechanism, Mechanism
+from dpassay.pairs import Pairs
+from dpassay.plan import Group
+from dpassay.result import Result
+from dpassay.settings import ModeWanted, Settings
+from dpassay.targets import can_be_rebuilt, parameters_of
+
+
+def audit(
+    mechanism: Mechanism | Callable[..., Any],
+    *,
+    claim: Claim | None = None,
+    pairs: Pairs | None = None,
+    queries: ArrayLike | None = None,
+    labels: tuple[int, ...] | None = None,
+    numbers: tuple[float, float] | None = None,
+    mode: ModeWanted = "auto",
+    seed: int = 0,
+    confidence: float = 0.999,
+    budget: int = 20_000,
+    detect: float | None = None,
+    domain: Domain | None = None,
+    jobs: int = 1,
+) -> Result:
+    """Audit one mechanism against one claim.
+
+    Parameters
+    ----------
+    mechanism : Mechanism or callable
+        An object of the protocol, or a function `function(data, queries, size, rng)` that returns the answers of `size`
+        independent runs at q queries, shape (size, q).
+    claim : DP, Stability or PredictionStability, optional
+        What to hold it against; its own first claim by default. A function promises nothing by itself.
+    pairs : Pairs, optional
+        Neighbouring datasets, from `replace_one` say; the mechanism's own worst cases come on top.
+    queries : array (q, d), optional
+        Points at which predictions are asked; goes with `pairs`.
+    labels : tuple of int, optional
+        What a function may answer; 0 and 1 by default.
+    numbers : tuple of float, optional
+        Least and greatest answer (infinite where there is no limit) of a function that answers real numbers.
+    mode, seed, confidence, budget, detect, domain, jobs
+        See `Settings`.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is out of range, or there is nothing to audit.
+    """
+    if isinstance(mechanism, type):
+        raise InvalidInput(f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with its parameters")
+    if hasattr(mechanism, "sample"):
+        if labels is not None or numbers is not None:
+            raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
+        subject: Mechanism = mechanism  # type: ignore[assignment]
+    elif claim is None:
+        raise InvalidInput("claim is missing: a function promises nothing by itself, say claim=DP(epsilon=...)")
+    elif labels is not None and numbers is not None:
+        raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
+    else:
+        subject = FunctionMechanism(function=mechanism, claims=(claim,), labels=labels or (0, 1), numbers=numbers)
+    name, target = _address(mechanism)
+    parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(subject)
+    auditee = Auditee(
+        name=name,
+        target=target,
+        parameters=parameters,
+        mechanism=subject,
+        claims=subject.claims[:1] if claim is None else (claim,),
+    )
+    require(pairs is None or isinstance(pairs, Pairs), "pairs", pairs, "Pairs, from replace_one say")
+    if pairs is not None and mode == "exhaustive":
+        raise InvalidInput("pairs: go with the other modes; 'exhaustive' enumerates its own")
+    if (pairs is None) != (queries is None):
+        raise InvalidInput("pairs and queries go together: one of them is missing")
+    group = None
+    if pairs is not None and queries is not None:
+        group = Group(pairs=pairs, queries=points(queries, "queries"), kind="data", reason=pairs.how)
+    settings = Settings(mode=mode, seed=seed, confidence=confidence, budget=budget, detect=detect, domain=domain, jobs=jobs)
+    return next(assay([auditee], group, settings))
+
+
+def _address(mechanism: Any) -> tuple[str, str | None]:
+    """Name of a mechanism or function, and the same as a target if that is enough to make it again."""
+    function = not hasattr(mechanism, "sample")
+    thing = mechanism if function and hasattr(mechanism, "__qualname__") else type(mechanism)
+    name = f"{thing.__module__}:{thing.__qualname__}"
+    importable = thing.__module__ != "__main__" and thing.__qualname__.isidentifier()
+    rebuilt = thing is mechanism or (not function and can_be_rebuilt(mechanism))
+    return name, name if importable and rebuilt else None

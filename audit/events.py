@@ -1,0 +1,146 @@
+"""Events: claims about the probability of an answer, judged by counts of events."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.bounds import Bound, Counts
+from dpassay.codings import Bins
+from dpassay.evidence import Event, HalfLine
+from dpassay.limits import leak_upper, plug_in, ranking_bound
+from dpassay.lower_bounds import NAMES, Method, choose, lower_bound
+from dpassay.power import Screening, detectable
+from dpassay.profile import Profile, grid_for, profile_band
+from dpassay.scales import Ratio, Scale
+from dpassay.yardstick import Certified
+
+SCREEN_ALPHA = 0.05
+"""Cells are ranked by a lower bound at this level; it chases no tiny counts, and certifies nothing."""
+MAX_UNION_LABELS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Events:
+    """Yardstick for claims that compare the probabilities of events.
+
+    Parameters
+    ----------
+    scale : Scale
+        How a leak is measured.
+    promised : float
+        The claimed leak.
+    masks : int array (E, K)
+        The events that are looked at, as sets of symbols.
+    labels : tuple of int
+        What the symbols mean; empty where they are bins.
+    edges : array (q, m) or None
+        Edges of the bins, per query of all groups.
+    complete : bool
+        Whether no event outside `masks` can leak more, so that there is an upper bound.
+    """
+
+    scale: Scale
+    promised: float
+    masks: NDArray[np.int64]
+    labels: tuple[int, ...] = ()
+    bins: tuple[Bins, ...] = ()
+    complete: bool = True
+
+    @property
+    def profiled(self) -> bool:
+        """Whether there is a privacy profile: for claims about the loss."""
+        return isinstance(self.scale, Ratio)
+
+    def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Rank cells: best lower bound over events, and which event it is; shape of both is that of `sides` without its last.
+
+        `sides` are counts (2, P, K) of the two datasets.
+        """
+        counts = sides @ self.masks.T
+        n = int(sides[0, 0].sum())
+        ranking = ranking_bound(counts, n, counts[::-1], n, scale=self.scale, alpha=SCREEN_ALPHA)
+        return ranking.max(axis=-1), ranking.argmax(axis=-1)
+
+    def choose(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], n: int, alpha: float) -> Method:
+        """Choose the test of a cell from its screening counts (K,) on the two sides."""
+        x, y = (int(side @ self.masks[event]) for side in (one, other))
+        return choose(x, y, int(one.sum()), n, labels=self.masks.shape[1], scale=self.scale, alpha=alpha)
+
+    def certify(
+        self, event: int, method: Method, one: NDArray[np.int64], other: NDArray[np.int64], alphas: tuple[float, float]
+    ) -> Certified:
+        """Bound the leak of a cell from below, and that of its pair and query from above."""
+        mask = self.masks[event]
+        counts = Counts(x=int(one @ mask), n1=int(one.sum()), y=int(other @ mask), n0=int(other.sum()))
+        x, y = (side @ self.masks.T for side in (one, other))
+        faces = [
+            leak_upper(a, n1, b, n0, scale=self.scale, alpha=alphas[1])
+            for a, n1, b, n0 in ((x, counts.n1, y, counts.n0), (y, counts.n0, x, counts.n1))
+        ]
+        return Certified(
+            p1=counts.x / counts.n1,
+            p0=counts.y / counts.n0,
+            lower=lower_bound(method, counts, scale=self.scale, alpha=alphas[0]),
+            upper=Bound(
+                value=float(np.max(faces)) if self.complete else self.scale.most,
+                alpha=alphas[1],
+                method=f"{NAMES['clopper-pearson']}, intersection-union over events and directions",
+                counts=counts,
+            ),
+            estimate=plug_in(counts, self.scale),
+        )
+
+    def detectable(self, methods: Iterable[Method], n: int, alpha: float, screening: Screening) -> float:
+        """Smallest leak that the audit would have refuted with probability 0.9, whichever of the chosen tests it met."""
+        return max(
+            detectable(scale=self.scale, promised=self.promised, n=n, alpha=alpha, method=method, screening=screening)
+            for method in set(methods)
+        )
+
+    def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> Profile | None:
+        """Band of delta(epsilon), for claims about the loss; of numbers from below only."""
+        if not self.profiled:
+            return None
+        events = self.masks.astype(bool) if self.bins else None
+        band = profile_band(one, other, grid_for(self.promised), alpha=alpha, events=events)
+        return replace(band, upper=np.ones_like(band.upper)) if self.bins else band
+
+    def event(self, event: int, group: int, query: int) -> Event:
+        """Say what an event is: its labels, or a half-line."""
+        mask = self.masks[event]
+        if not self.bins:
+            return tuple(label for label, inside in zip(self.labels, mask, strict=True) if inside)
+        first = int(np.argmax(mask != mask[0]))  # the first bin on the other side
+        return HalfLine(threshold=float(self.bins[group].edges[query, first - 1]), above=not mask[0])
+
+
+def label_events(scale: Scale, promised: float, labels: tuple[int, ...]) -> Events:
+    """Return the events of a mechanism that answers labels.
+
+    Single labels suffice for delta = 0, for two labels and for claims about labels; else every subset, up to K = 10.
+    """
+    many = len(labels) > MAX_UNION_LABELS
+    singles = not scale.unions or scale.at(0.0)[1] == 0 or len(labels) == 2
+    if singles or many:
+        return Events(
+            scale=scale,
+            promised=promised,
+            masks=np.eye(len(labels), dtype=np.int64),
+            labels=labels,
+            complete=singles,
+        )
+    subsets = itertools.product((0, 1), repeat=len(labels))
+    masks = np.array([subset for subset in subsets if 0 < sum(subset) < len(labels)], dtype=np.int64)
+    return Events(scale=scale, promised=promised, masks=masks, labels=labels)
+
+
+def half_lines(scale: Scale, promised: float, bins: tuple[Bins, ...]) -> Events:
+    """Return the events of a mechanism that answers numbers: everything above, or below, an edge. There is no upper bound."""
+    below = np.tri(bins[0].size - 1, bins[0].size, dtype=np.int64)
+    masks = np.concatenate([below, 1 - below])
+    return Events(scale=scale, promised=promised, masks=masks, bins=bins, complete=False)

@@ -1,0 +1,181 @@
+"""The difference of two bounded means: certified bounds by betting, from histograms on a grid.
+
+Answers in [0, 1] are rounded to multiples of 1/GRID at random, so that their means stay what they are; only counts are kept.
+For a bet lambda fixed before the trials, prod (1 + lambda (v - m)) over the answers v of one side has an expectation of at most
+1 if their mean is at most m, and prod (1 + lambda (m - v)) if it is at least m (Waudby-Smith and Ramdas 2023). So at every null
+point mu0 = m, mu1 <= m + gamma, the product of the one at m + gamma and of the other at m has one of at most 1, the sides being
+independent, and so has its average over several bets. By Markov's inequality it reaches 1 / alpha with probability at most alpha.
+
+Bets are capped at CAP / m (CAP / (1 - m) on the other side) so that no factor becomes negative. The first product still falls in
+m: for an answer v > m its factor is the smaller, for v < m the larger, of 1 + lambda (v - m) and 1 + CAP (v / m - 1), both of
+which fall. By symmetry the second rises. The minimum over m therefore has an envelope: on a cell of a grid the first product is
+at least its value at the right end, the second its value at the left end.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import logsumexp, ndtr
+
+GRID = 64
+POINTS = np.arange(GRID + 1) / GRID
+CAP = 0.9
+BETS = np.array([*((2.0**k, 2.0**k) for k in np.arange(-1.5, 1.5, 0.5)), (2.0, 0.0), (0.0, 2.0)])
+"""Bets on the two sides, as multiples of the best one at the expected spreads. Equal bets are for values of m near the truth,
+where m cannot escape from the one side to the other; bets on one side alone for values of m far from it."""
+COST = math.log(5)
+"""About what averaging over them costs, on the scale of logarithms."""
+COARSE = np.linspace(0, 1, 17)
+NEAR = np.linspace(-8, 8, 65)
+REFINEMENTS = 6
+
+Spreads = tuple[float, float]
+"""Standard deviations that are expected on the two sides, known before the trials; they size the bets."""
+
+
+def to_grid(unit: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Round numbers in [0, 1] to the grid at random, each to one of its two neighbours, with itself as the mean.
+
+    Returns
+    -------
+    int array
+        Of the same shape: k stands for k / GRID.
+    """
+    scaled = unit * GRID
+    below = np.floor(scaled)
+    symbols: NDArray[np.int64] = (below + (rng.random(unit.shape) < scaled - below)).astype(np.int64)
+    return symbols
+
+
+def difference_rejects(x: NDArray[np.int64], y: NDArray[np.int64], *, gamma: float, alpha: float, spreads: Spreads) -> bool:
+    """Whether mu1 - mu0 <= gamma is rejected at level alpha.
+
+    Parameters
+    ----------
+    x, y : int array (GRID + 1,)
+        How often each point of the grid came on the two sides.
+    gamma, alpha : float
+        The hypothesis, in [-1, 1), and the error probability.
+    spreads : (float, float)
+        See `Spreads`; a bad guess costs power, never validity.
+
+    Returns
+    -------
+    bool
+        False whenever the envelope cannot show that the minimum over the nuisance m reaches 1 / alpha.
+    """
+    if gamma >= 1:
+        return False
+    needed, stakes = -math.log(alpha), _stakes(x, y, alpha, spreads)
+    rows = _edges(y, gamma, spreads)[None]
+    for _ in range(REFINEMENTS + 1):
+        first, second = _first(x, rows + gamma, stakes), _second(y, rows, stakes)
+        if (_average(first + second) < needed).any():
+            return False
+        row, cell = np.nonzero(_average(first[..., 1:] + second[..., :-1]) < needed)
+        if row.size == 0:
+            return True
+        rows = np.linspace(rows[row, cell], rows[row, cell + 1], 9, axis=1)
+    return False
+
+
+def difference_lower(x: NDArray[np.int64], y: NDArray[np.int64], *, alpha: float, spreads: Spreads) -> float:
+    """Lower confidence bound on mu1 - mu0.
+
+    Returns
+    -------
+    float
+        In [-1, 1]; below the smallest gamma that is not rejected by less than 1 % of its distance to the observed difference.
+    """
+    observed = _mean(x) - _mean(y)
+    needed, stakes = -math.log(alpha), _stakes(x, y, alpha, spreads)
+
+    def margin(gamma: float) -> float:
+        m = _edges(y, gamma, spreads)
+        return float(_average(_first(x, m + gamma, stakes) + _second(y, m, stakes)).min()) - needed
+
+    if margin(-1.0) < 0:
+        return -1.0
+    root = float(brentq(margin, -1.0, observed, xtol=1e-9, rtol=1e-9))
+    step = 0.002 * (observed - root)
+    while root - step > -1 and not difference_rejects(x, y, gamma=root - step, alpha=alpha, spreads=spreads):
+        step *= 2
+    return max(-1.0, root - step)
+
+
+def difference_upper(x: NDArray[np.int64], y: NDArray[np.int64], *, alpha: float, spreads: Spreads) -> float:
+    """Upper confidence bound on |mu1 - mu0|: an intersection-union test over the two signs, each at full alpha.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
+    one, other = (
+        difference_lower(*sides, alpha=alpha, spreads=each) for sides, each in (((y, x), spreads[::-1]), ((x, y), spreads))
+    )
+    return max(-one, -other)
+
+
+def difference_power(excess: float, *, n: int, alpha: float, spreads: Spreads) -> float:
+    """Probability that a difference of gamma + excess is refuted by n answers a side, about.
+
+    By the normal approximation: the logarithm of the evidence is n d^2 / (2 s^2) less `COST` where the observed difference
+    exceeds gamma by d, with s^2 the sum of the squared spreads.
+    """
+    deviation = math.hypot(*spreads) / math.sqrt(n)
+    return float(ndtr(excess / deviation - math.sqrt(2 * (COST - math.log(alpha)))))
+
+
+def _first(x: NDArray[np.int64], m: NDArray[np.float64], stakes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Evidence, per bet and m, that the mean behind x is above m."""
+    return _side(x, m, stakes[:, 0] / x.sum())
+
+
+def _second(y: NDArray[np.int64], m: NDArray[np.float64], stakes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Evidence, per bet and m, that the mean behind y is below m."""
+    return _side(y[::-1], 1 - m, stakes[:, 1] / y.sum())
+
+
+def _side(x: NDArray[np.int64], m: NDArray[np.float64], bets: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithm of prod (1 + bet (v - m)) over the answers counted in x, shape (bets, ...), with the bets capped at CAP / m."""
+    seen = np.flatnonzero(x)
+    m = np.clip(m, 0.0, 1.0)[None, ..., None]
+    with np.errstate(divide="ignore"):
+        bet = np.minimum(bets.reshape(-1, *[1] * (m.ndim - 1)), CAP / m)
+    evidence: NDArray[np.float64] = np.log1p(bet * (POINTS[seen] - m)) @ x[seen]
+    return evidence
+
+
+def _average(evidence: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Logarithm of the average over the bets."""
+    average: NDArray[np.float64] = logsumexp(evidence, axis=0) - math.log(len(BETS))
+    return average
+
+
+def _stakes(x: NDArray[np.int64], y: NDArray[np.int64], alpha: float, spreads: Spreads) -> NDArray[np.float64]:
+    """Bets times answers, shape (bets, 2): the best at the expected boundary, times BETS.
+
+    With s^2 = s1^2 / n1 + s0^2 / n0, the evidence at a distance d from the null is about t d - t^2 s^2 / 2 for a stake t; it
+    reaches log(1 / alpha) first where t = sqrt(2 log(1 / alpha)) / s.
+    """
+    s = math.hypot(spreads[0] / math.sqrt(x.sum()), spreads[1] / math.sqrt(y.sum()))
+    return BETS * math.sqrt(-2 * math.log(alpha)) / s
+
+
+def _edges(y: NDArray[np.int64], gamma: float, spreads: Spreads) -> NDArray[np.float64]:
+    """Grid of the nuisance m where m and m + gamma lie in [0, 1], fine around the observed mean.
+
+    Beyond m = 1 - gamma the evidence can only grow, since no mean is above 1; below m = -gamma there is no null point.
+    """
+    low, high = max(0.0, -gamma), min(1.0, 1.0 - gamma)
+    near = _mean(y) + NEAR * math.hypot(*spreads) / math.sqrt(y.sum())
+    return np.unique(np.concatenate([low + (high - low) * COARSE, near[(near > low) & (near < high)]]))
+
+
+def _mean(x: NDArray[np.int64]) -> float:
+    return float(x @ POINTS) / int(x.sum())

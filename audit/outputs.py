@@ -1,0 +1,105 @@
+"""What a command writes besides the reports: the terminal, progress bars, sidecars, the command that makes a record again."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dpassay.documents import dumps, witness_file, write_text
+from dpassay.plan import Progress, silent
+from dpassay.record import cells_csv
+from dpassay.result import Result
+from dpassay.witness import is_witness, make_witness
+
+ALONE = ("--json", "-q", "--quiet", "--resume", "--allow-inconclusive")
+WITH_A_VALUE = ("--out", "--jobs", "--executor", "--shard-timeout")
+"""Options that change nothing in a record."""
+
+
+def command_of(words: list[str]) -> str:
+    """Return the command that reproduces the record: where it was written to and how it was run does not belong to it."""
+    kept, rest = [], iter(words)
+    for word in rest:
+        if word in WITH_A_VALUE:
+            next(rest, None)
+        elif word not in ALONE and word.partition("=")[0] not in WITH_A_VALUE:
+            kept.append(word)
+    return shlex.join(["dpassay", *kept])
+
+
+def commit() -> str | None:
+    """Return the commit of the folder we were started in, if it has one."""
+    try:
+        found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)  # noqa: S607
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found.stdout.strip() if found.returncode == 0 else None
+
+
+def write_sidecars(directory: Path, results: list[Result], seconds: float) -> None:
+    """Write what belongs beside a record: all cells, the circumstances, the witnesses."""
+    write_text(directory / "cells.csv", cells_csv(results))
+    circumstances = {
+        "seconds": round(seconds, 3),
+        "host": platform.node(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+    }
+    write_text(directory / "sidecar.json", json.dumps(circumstances, indent=2, sort_keys=True) + "\n")
+    written = set()
+    for result in results:
+        witness = make_witness(result)
+        if witness is not None:
+            path = directory / witness_file(result.id)
+            write_text(path, dumps(witness))
+            written.add(path)
+    for path in (directory / "witnesses").glob("*.json"):
+        if path not in written and is_witness(path):
+            path.unlink()  # of an earlier run into this folder
+
+
+def console() -> Any:
+    """Return a rich console on stdout."""
+    from rich.console import Console
+
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # an ASCII terminal loses a symbol, not the report
+    return Console()
+
+
+@contextmanager
+def readers_may_leave() -> Iterator[None]:
+    """Go on when whoever reads our output has gone (`| head`): the exit code still tells what was found."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def bars(*, quiet: bool) -> Iterator[Progress]:
+    """Progress bars on stderr, if that is a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield silent
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    with Bars(console=Console(stderr=True), transient=True) as shown:
+        tasks: dict[str, Any] = {}
+
+        def show(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = shown.add_task(what, total=total)
+            shown.update(tasks[what], completed=done, total=total)
+
+        yield show

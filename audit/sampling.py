@@ -1,0 +1,95 @@
+"""Sampling: the trials of one mechanism, made once for each way of counting them, and held against its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dpassay.auditee import Auditee
+from dpassay.claims import Claim, PredictionStability
+from dpassay.codings import Bins, Coding, Labels, Pilot, Rounded, bins_from
+from dpassay.errors import AuditeeError
+from dpassay.events import half_lines, label_events
+from dpassay.evidence import Evidence
+from dpassay.executors import Executor
+from dpassay.monte_carlo import Budget, Screened, monte_carlo_evidence, screen
+from dpassay.plan import Group, Progress
+from dpassay.predictions import Predictions
+from dpassay.scales import scale_of
+from dpassay.shards import Task
+from dpassay.trials import BLOCK
+from dpassay.yardstick import Yardstick
+
+Hire = Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor]
+"""Opens an executor for groups and their codings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trials:
+    """What has been drawn for one way of counting."""
+
+    runner: Executor
+    codings: tuple[Coding, ...]
+    screened: Screened
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """The sampled way to know about one mechanism.
+
+    Parameters
+    ----------
+    auditee, groups, budget
+        What is audited, where, and for how much.
+    hire : callable
+    progress : callable
+    """
+
+    auditee: Auditee
+    groups: tuple[Group, ...]
+    budget: Budget
+    hire: Hire
+    progress: Progress
+    _trials: dict[bool, Trials | AuditeeError] = field(default_factory=dict)
+
+    def hold(self, claim: Claim) -> Evidence:
+        """Hold the trials against a claim; those that need the same counts share them.
+
+        Raises
+        ------
+        AuditeeError
+            If the mechanism fails; the same for every claim that needs these counts.
+        """
+        means = isinstance(claim, PredictionStability)
+        if means not in self._trials:
+            try:
+                self._trials[means] = self._screen(means=means)
+            except AuditeeError as error:
+                self._trials[means] = error
+        trials = self._trials[means]
+        if isinstance(trials, AuditeeError):
+            raise trials
+        yardstick = self._yardstick(claim, trials.codings)
+        return monte_carlo_evidence(yardstick, self.groups, trials.screened, self.budget, trials.runner, self.progress)
+
+    def _screen(self, *, means: bool) -> Trials:
+        codings = self._codings(means=means)
+        runner = self.hire(self.groups, codings)
+        return Trials(runner=runner, codings=codings, screened=screen(runner, self.groups, self.budget, self.progress))
+
+    def _codings(self, *, means: bool) -> tuple[Coding, ...]:
+        """What is counted; numbers whose events are audited need a pilot first, to place the thresholds."""
+        if self.auditee.numbers is None:
+            return (Labels(self.auditee.labels),) * len(self.groups)
+        if means:
+            return (Rounded(*self.auditee.numbers),) * len(self.groups)
+        pilot = self.hire(self.groups, (Pilot(),) * len(self.groups))
+        tasks = [Task(group=g, pair=None, phase="pilot", size=BLOCK) for g in range(len(self.groups))]
+        return tuple(bins_from(quantiles) for quantiles in pilot.counts(tasks))
+
+    def _yardstick(self, claim: Claim, codings: tuple[Coding, ...]) -> Yardstick:
+        if isinstance(claim, PredictionStability):
+            low, high = self.auditee.numbers or (0.0, 1.0)
+            return Predictions(promised=claim.gamma, low=low, high=high)
+        scale, bins = scale_of(claim), tuple(coding for coding in codings if isinstance(coding, Bins))
+        return half_lines(scale, claim.promised, bins) if bins else label_events(scale, claim.promised, self.auditee.labels)

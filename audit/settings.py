@@ -1,0 +1,84 @@
+"""Settings: how a run finds out."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+from dataclasses import dataclass
+from typing import Literal
+
+from dpassay.claims import Claim
+from dpassay.errors import InvalidInput, is_count, is_real, require
+from dpassay.executors import Kind
+from dpassay.exhaustive import Domain
+
+ModeWanted = Literal["auto", "exact", "exhaustive", "monte-carlo"]
+DETECT = 1.5
+"""A sampled audit must be able to see so many times the claim, unless it is asked for something else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a run finds out.
+
+    Parameters
+    ----------
+    mode : {"auto", "exact", "exhaustive", "monte-carlo"}
+        `auto` is exact where the mechanism has a law for the data, else Monte Carlo.
+    seed : int
+        Root of all random streams; >= 0.
+    confidence : float
+        Of the whole run, in (0, 1): all its sampled bounds hold together with this probability.
+    budget : int
+        Certification trials per side and finalist, >= 100.
+    detect : float, optional
+        Leak, in the units of the claim, that a Monte Carlo audit must be able to see; by default 1.5 times the claim.
+    domain : Domain, optional
+        What `exhaustive` enumerates.
+    jobs : int
+        Processes that run trials, >= 1; no number depends on it.
+    executor : {"inline", "local"}, optional
+        Trials run in this process (by default where `jobs` is 1), or in `jobs` worker processes that may hang or die.
+    shard_timeout : float
+        Seconds, > 0, that a worker may take over a portion of trials before it is killed.
+    """
+
+    mode: ModeWanted = "auto"
+    seed: int = 0
+    confidence: float = 0.999
+    budget: int = 20_000
+    detect: float | None = None
+    domain: Domain | None = None
+    jobs: int = 1
+    executor: Kind | None = None
+    shard_timeout: float = 60.0
+
+    def __post_init__(self) -> None:
+        modes = ("auto", "exact", "exhaustive", "monte-carlo")
+        require(self.mode in modes, "mode", self.mode, f"one of {', '.join(modes)}")
+        require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
+        require(is_real(self.confidence) and 0 < self.confidence < 1, "confidence", self.confidence, "a number in (0, 1)")
+        require(is_count(self.budget, 100), "budget", self.budget, "an integer >= 100")
+        known = self.detect is None or (is_real(self.detect) and 0 < self.detect < math.inf)
+        require(known, "detect", self.detect, "a number > 0")
+        require(is_count(self.jobs, 1), "jobs", self.jobs, "an integer >= 1")
+        require(self.executor in (None, "inline", "local"), "executor", self.executor, "inline or local")
+        limit = is_real(self.shard_timeout) and 0 < self.shard_timeout < math.inf
+        require(limit, "shard_timeout", self.shard_timeout, "a finite number > 0")
+        if self.executor == "inline" and self.jobs > 1:
+            raise InvalidInput(f"jobs = {self.jobs}: must be 1 with executor 'inline'; 'local' takes more")
+        if self.kind == "local" and "fork" not in multiprocessing.get_all_start_methods():
+            raise InvalidInput("executor = 'local': must be 'inline' on this system, which cannot fork processes")
+        if (self.mode == "exhaustive") != (self.domain is not None):
+            raise InvalidInput(
+                "mode 'exhaustive' and a domain to enumerate (--n and --domain) go together: one of them is missing"
+            )
+
+    @property
+    def kind(self) -> Kind:
+        """The executor that is meant."""
+        return self.executor or ("inline" if self.jobs == 1 else "local")
+
+    def wanted(self, claim: Claim) -> float:
+        """The leak that a sampled audit of a claim must be able to see."""
+        return DETECT * claim.promised if self.detect is None else self.detect

@@ -1,0 +1,65 @@
+"""Spending: where the error probability of a result goes. It is fixed before anything is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending:
+    """The parts of a result's alpha.
+
+    Bonferroni over the parts and over the certified cells, which no dependence can break. Direction, event and test of a cell
+    are chosen by the screening, whose trials are not used again, and there is one look: none of them costs anything.
+
+    Parameters
+    ----------
+    alpha : float
+        The result's share of the run's error probability.
+    cells : int
+        Cells that are certified: queries times finalists.
+    queries : int
+        Query points.
+    profiled : bool
+        Whether the claim has privacy profiles.
+    """
+
+    alpha: float
+    cells: int
+    queries: int
+    profiled: bool = True
+
+    @property
+    def lower(self) -> float:
+        """Half of alpha, for all lower bounds together."""
+        return self.alpha / 2
+
+    @property
+    def each_lower(self) -> float:
+        """Error probability of the lower bound of one cell."""
+        return self.lower / self.cells
+
+    @property
+    def upper(self) -> float:
+        """A quarter for the upper bound, half where there are no profiles.
+
+        It is not divided, being an intersection-union test over everything certified.
+        """
+        return self.alpha / 4 if self.profiled else self.alpha / 2
+
+    @property
+    def profile(self) -> float:
+        """A quarter, for the bands of the privacy profiles of all queries together; 0 where there are none."""
+        return self.alpha / 4 if self.profiled else 0.0
+
+    @property
+    def each_profile(self) -> float:
+        """Error probability of the band of one query, simultaneous over epsilon and both directions."""
+        return self.profile / self.queries
+
+    def as_json(self) -> dict[str, Any]:
+        """What went where."""
+        parts = {name: getattr(self, name) for name in ("lower", "each_lower", "upper", "profile", "each_profile")}
+        facts = {"alpha": self.alpha, "cells": self.cells, "queries": self.queries}
+        return facts | parts | {"directions": 1, "tests": 1, "looks": 1}

@@ -1,0 +1,61 @@
+"""A yardstick: how trials are held against one kind of claim. `dpassay.events` and `dpassay.predictions` are the two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.bounds import Bound, Estimate
+from dpassay.evidence import Event
+from dpassay.power import Screening
+from dpassay.profile import Profile
+
+Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certified:
+    """What certification trials say about a cell; see `dpassay.evidence.Cell`."""
+
+    p1: float
+    p0: float
+    lower: Bound
+    upper: Bound
+    estimate: Estimate
+
+
+class Yardstick(Protocol):
+    """Ranks cells by screening counts, chooses a test, certifies, and knows what it could have seen."""
+
+    @property
+    def profiled(self) -> bool:
+        """Whether there is a privacy profile, which takes a part of alpha."""
+        ...
+
+    def rank(self, sides: Array) -> tuple[NDArray[np.float64], Array]:
+        """From counts (2, P, K): how bad each (direction, pair) looks, and through which event."""
+        ...
+
+    def choose(self, event: int, one: Array, other: Array, n: int, alpha: float) -> Any:
+        """From screening counts (K,) on the two sides: the test that n certification trials per side will be put to."""
+        ...
+
+    def certify(self, event: int, method: Any, one: Array, other: Array, alphas: tuple[float, float]) -> Certified:
+        """Bound a cell from fresh counts, at error probabilities for the lower and the upper bound."""
+        ...
+
+    def detectable(self, methods: Iterable[Any], n: int, alpha: float, screening: Screening) -> float:
+        """Smallest leak that would have been refuted with probability 0.9, the screening included."""
+        ...
+
+    def profile(self, one: Array, other: Array, alpha: float) -> Profile | None:
+        """Band of delta(epsilon) from certification counts (K,) on the two sides; None where the claim has no such thing."""
+        ...
+
+    def event(self, event: int, group: int, query: int) -> Event:
+        """Say what an event is."""
+        ...

@@ -1,0 +1,91 @@
+"""Claims about stability, half-lines and means, in every format."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dpassay.reports.html import to_html
+from dpassay.reports.markdown import to_markdown
+from dpassay.reports.view import make_view
+
+Record = dict[str, Any]
+
+
+@pytest.fixture
+def kinds(make: Any) -> Record:
+    """One result of every kind of claim, and one about numbers."""
+    half_line = make.sampled("laplace.monte-carlo", "not refuted", lower=0.75)
+    for cell, event in zip(half_line["per_query"], ({"at_least": 0.5}, {"below": -1.25}, {"at_least": 0.0}), strict=True):
+        cell["event"] = event
+    half_line["witness"]["event"] = {"at_least": 0.5}
+    half_line["upper"] = "inf"
+    return make.record(  # type: ignore[no-any-return]
+        make.of_kind(make.computed("stable.exact", "refuted", loss=0.25), "Stability", 0.125),
+        make.of_means(make.sampled("mean.monte-carlo", "not refuted", lower=0.0625, upper=0.5)),
+        half_line,
+    )
+
+
+def test_each_kind_is_held_against_its_own_number(kinds: Record) -> None:
+    view = make_view(kinds)
+    found = {result.id: (result.claim, result.claimed, result.unit) for result in view.results}
+    assert found == {
+        "stable.exact": ("γ = 0.125", 0.125, "change of a probability"),
+        "mean.monte-carlo": ("γ = 0.125", 0.125, "change of the prediction"),
+        "laplace.monte-carlo": ("1", 1.0, "loss in nats"),
+    }
+    assert view.summary is not None
+    assert "γ is a change" in view.summary.caption
+    assert view.results[0].finding is not None
+    assert view.results[0].finding.factor == "2.00 ×"
+
+
+def test_the_words_fit_the_kind(kinds: Record) -> None:
+    text = to_markdown(kinds)
+    assert "moves the probability of a label by at most 0.125" in text
+    assert "moves the (mean) prediction by at most 0.125" in text
+    assert "p1 - p0 = 0.250000" in text
+    assert "the mean prediction is 0.75 on S, 0.5 on S'" in text
+    assert "≥ 0.5" in text
+    assert "&lt; -1.25" in text
+    assert "No upper bound" in text
+
+
+def test_the_plots_name_what_they_measure(kinds: Record) -> None:
+    page = to_html(kinds)
+    assert "change of a probability" in page
+    assert "change of the prediction" in page
+    assert page.count("<svg") == 4
+
+
+def curves(width: float, alpha: float) -> Record:
+    """A privacy profile with a band of some width, as a record holds it."""
+    return {
+        "epsilon": [0.0, 1.0, 3.0],
+        "lower": [0.25, 0.0625, 0.0],
+        "upper": [0.25 + width, 0.0625 + width, width],
+        "false_positive": [0.0, 0.0625, 1.0],
+        "trade_off_lower": [0.75, 0.5, 0.0],
+        "trade_off_upper": [0.75 + width, 0.5 + width, 0.0],
+        "alpha": alpha,
+    }
+
+
+@pytest.mark.parametrize(
+    ("width", "alpha", "said"), [(0.0, 0.0, "is 0.0625; the"), (0.125, 1e-4, "is between 0.0625 and 0.1875 (the")]
+)
+def test_the_profile_of_the_worst_query_is_told_and_drawn(make: Any, width: float, alpha: float, said: str) -> None:
+    result = make.sampled("band.monte-carlo", "refuted")
+    result["per_query"][0]["profile"] = curves(width, alpha)
+    result["per_query"][1]["profile"] = curves(0.5, alpha)
+    record = make.record(result)
+    text = to_markdown(record)
+    assert f"δ(1) {said}" in text
+    assert ("wrong with a probability of at most 0.0001" in text) == (alpha > 0)
+    assert "6.25 % false positives" in text
+    page = to_html(record)
+    assert page.count("<svg") == 3
+    assert "Trade-off function" in page
+    assert page.count("0.0625") >= 2
