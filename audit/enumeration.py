@@ -14,7 +14,7 @@ from dpassay.bounds import Counts
 from dpassay.lower_bounds import Method
 from dpassay.scales import Ratio
 
-GRIDS = (1000, 2000, 8000)
+GRIDS = (500, 1000, 2000, 8000)
 """Null points that the worst case is looked for at; the next size is taken where the proof between the points falls short."""
 
 
@@ -60,15 +60,15 @@ def probability(largest: NDArray[np.int64], p1: NDArray[np.float64], p0: NDArray
     return found
 
 
-def worst_error(method: Method, n: int, *, epsilon: float, delta: float, alpha: float) -> WorstError:
+def worst_error(method: Method, largest: NDArray[np.int64], *, epsilon: float, delta: float, alpha: float) -> WorstError:
     """Enumerate the error probability of a test over the whole boundary of a claim that holds.
 
     Parameters
     ----------
     method
         One of `lower_bounds.NAMES`.
-    n : int
-        Trials per side.
+    largest : int array (n + 1,)
+        Its `frontier`.
     epsilon, delta, alpha : float
         The claim, and the error probability that the test promises.
 
@@ -76,7 +76,6 @@ def worst_error(method: Method, n: int, *, epsilon: float, delta: float, alpha: 
     -------
     WorstError
     """
-    largest = frontier(method, n, epsilon=epsilon, delta=delta, alpha=alpha)
     for size in GRIDS:
         p0 = _grid(size, epsilon, delta)
         p1 = most_allowed(method, p0, epsilon, delta)
@@ -100,13 +99,15 @@ def most_allowed(method: Method, p0: NDArray[np.float64], epsilon: float, delta:
     return np.clip(p1, 0.0, 1.0)
 
 
-def bolder_than_enumerated(method: Method, n: int, *, epsilon: float, delta: float, alpha: float, step: int) -> int:
+def bolder_than_enumerated(
+    method: Method, largest: NDArray[np.int64], *, epsilon: float, delta: float, alpha: float, step: int
+) -> int:
     """Count the x, of every `step`-th, at which the printed bound refutes more than the frontier says.
 
     Verdicts are made from `lower_bound`; the enumeration is of `largest_rejecting`. This holds the two together.
     """
-    found = 0
-    for x, y in list(enumerate(frontier(method, n, epsilon=epsilon, delta=delta, alpha=alpha).tolist()))[::step]:
+    found, n = 0, len(largest) - 1
+    for x, y in list(enumerate(largest.tolist()))[::step]:
         if y < n:
             counts = Counts(x=x, n1=n, y=y + 1, n0=n)
             found += lower_bounds.lower_bound(method, counts, scale=Ratio(delta), alpha=alpha).value > epsilon

@@ -13,7 +13,6 @@ from dpassay.api import audit
 from dpassay.assay import assay
 from dpassay.auditee import Auditee
 from dpassay.bounds import Counts
-from dpassay.self_check import ALPHA, CHANCE, Check
 from dpassay.exhaustive import Domain
 from dpassay.pairs import replace_one
 from dpassay.plan import Progress, silent
@@ -21,6 +20,7 @@ from dpassay.power import tight_pair
 from dpassay.rehearsal import ToyVote
 from dpassay.scales import Ratio
 from dpassay.seeds import stream
+from dpassay.self_check import ALPHA, CHANCE, Check
 from dpassay.settings import Settings
 
 MEDIANS: dict[str, tuple[float, float]] = {
@@ -44,11 +44,13 @@ def golden_checks(draws: int, seed: int, progress: Progress = silent) -> Iterato
     known = [(method, *MEDIANS[method]) for method in lower_bounds.NAMES if method in MEDIANS]
     for k, (method, reference, spread) in enumerate(known):
         progress("golden medians", k, len(known))
-        median = float(np.median([lower_bounds.lower_bound(method, counts, scale=Ratio(), alpha=ALPHA).value for counts in drawn]))
+        median = float(
+            np.median([lower_bounds.lower_bound(method, counts, scale=Ratio(), alpha=ALPHA).value for counts in drawn])
+        )
         error = float(-ndtri(CHANCE / 2 / len(known))) * math.sqrt(math.pi / 2) * spread / math.sqrt(draws)
         yield Check(
             group="golden",
-            name=f"median bound of {method}",
+            name=f"median bound of {method}, off by",
             what=f"Distance between the median of {draws} lower bounds for randomised response with loss 1 at 10,000 trials a "
             f"side and the known {reference:.4f}; the limit is the Monte Carlo error of such a median at 99 %.",
             value=abs(median - reference),
@@ -71,7 +73,7 @@ def exact_check(auditee: Auditee, known: float) -> Check:
 def _exact_check(name: str, found: float | None, known: float) -> Check:
     return Check(
         group="golden",
-        name=f"exact loss of {name}",
+        name=f"exact loss of {name}, off by",
         what=f"Distance between the computed loss and {known:.12g}, which is worked out by hand.",
         value=math.nan if found is None else abs(found - known),
         limit=1e-12,

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.api import audit
-from dpassay.self_check import ALPHA
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
 from dpassay.errors import AuditeeError
@@ -20,6 +19,7 @@ from dpassay.pairs import FlipLabel, Pairs
 from dpassay.power import tight_pair
 from dpassay.result import Result
 from dpassay.scales import scale_of
+from dpassay.self_check import ALPHA
 
 SEED_STRIDE = 10**6
 """Audits of the self-test under --seed N have the seeds from N times this on."""

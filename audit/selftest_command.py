@@ -11,13 +11,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dpassay.self_check import Check
 from dpassay.commands import FAILED, NOTHING
 from dpassay.documents import dumps, writable, write_text
 from dpassay.errors import is_count, require
 from dpassay.golden import exact_check
 from dpassay.outputs import bars, console, readers_may_leave
 from dpassay.plan import Progress
+from dpassay.self_check import Check
 from dpassay.selftest import DEEP, DEFAULT, selftest
 from dpassay.targets import resolve
 
