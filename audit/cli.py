@@ -179,10 +179,10 @@ def _selftest(commands: Any) -> None:
         description="Show that the harness raises no false alarms and is not blind: exact errors of its tests, whole audits of "
         "mechanisms whose loss is known, golden numbers, replays. Takes about a minute.",
         epilog="examples:\n  dpassay selftest --out selftest\n      then open selftest/selftest.html\n"
-        "  dpassay selftest --deep --seed 1\n      more of everything, other random numbers; about ten minutes\n\n"
+        "  dpassay selftest --deep --seed 1\n      more of everything, other random numbers; about five minutes\n\n"
         "exit codes: 0 every check passed, 3 one failed: do not trust the harness here",
     )
-    selftest.add_argument("--deep", action="store_true", help="more trials, audits and claims; about ten minutes")
+    selftest.add_argument("--deep", action="store_true", help="more trials, audits and claims; about five minutes")
     selftest.add_argument("--seed", type=int, default=0, help="root of all random streams (default: %(default)s)")
     selftest.add_argument("--out", metavar="DIR", help="write selftest.html and selftest.json there")
     selftest.add_argument("--json", action="store_true", help="print the checks on stdout instead of the table")
