@@ -73,14 +73,12 @@ def difference_rejects(x: NDArray[np.int64], y: NDArray[np.int64], *, gamma: flo
     if gamma >= 1:
         return False
     needed, stakes = -math.log(alpha), _stakes(x, y, alpha, spreads)
-    bets1, bets0 = stakes[:, 0, None, None] / x.sum(), stakes[:, 1, None, None] / y.sum()
     rows = _edges(y, gamma)[None]
     for _ in range(REFINEMENTS + 1):
-        first, second = _first(x, rows + gamma, stakes), _second(y, rows, stakes)
-        if (_average(first + second) < needed).any():
+        points, floors = _evidence(x, y, rows, gamma, stakes)
+        if (_average(points) < needed).any():
             return False
-        free = (bets1 * (rows[:, 1:] + gamma) <= CAP) & (bets0 * (1 - rows[:, :-1]) <= CAP)
-        row, cell = np.nonzero(_average(_floor(first, second, free)) < needed)
+        row, cell = np.nonzero(_average(floors) < needed)
         if row.size == 0:
             return True
         rows = np.linspace(rows[row, cell], rows[row, cell + 1], 9, axis=1)
@@ -165,10 +163,15 @@ def _side(x: NDArray[np.int64], m: NDArray[np.float64], bets: NDArray[np.float64
     return evidence
 
 
-def _floor(first: NDArray[np.float64], second: NDArray[np.float64], free: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Least that first + second can be on the cells between neighbours of a row, per bet; free where its sides are uncapped."""
-    both = first + second
-    return np.where(free, np.minimum(both[..., :-1], both[..., 1:]), first[..., 1:] + second[..., :-1])
+def _evidence(
+    x: NDArray[np.int64], y: NDArray[np.int64], rows: NDArray[np.float64], gamma: float, stakes: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the evidence per bet at each point of the rows, and a floor of it on each cell between two neighbours of a row."""
+    first, second = _first(x, rows + gamma, stakes), _second(y, rows, stakes)
+    both, left, right = first + second, (..., slice(None, -1)), (..., slice(1, None))
+    bets1, bets0 = stakes[:, 0, None, None] / x.sum(), stakes[:, 1, None, None] / y.sum()
+    free = (bets1 * (rows[right] + gamma) <= CAP) & (bets0 * (1 - rows[left]) <= CAP)
+    return both, np.where(free, np.minimum(both[left], both[right]), first[right] + second[left])
 
 
 def _average(evidence: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta as beta_law
 from scipy.stats import binom
 
+from dpassay import means
 from dpassay.means import (
     BETS,
     CAP,
@@ -149,6 +150,22 @@ def test_the_bound_is_sharp_and_proven(
     reach = float(x @ POINTS / n1 - y @ POINTS / n0) - bound
     assert dense(x, y, bound, alpha, expected) >= 0
     assert dense(x, y, bound + 0.01 * reach, alpha, expected) < 0
+
+
+@pytest.mark.parametrize("gamma", [-0.4, 0.0, 0.3])
+@pytest.mark.parametrize("capped", ["neither", "one", "other", "both", "within a cell"])
+def test_no_evidence_inside_a_cell_is_below_its_floor(gamma: float, capped: str) -> None:
+    """Per bet, at wide cells, for answers that lie far apart: the product is concave in m only where neither bet is capped."""
+    rng, low, high = np.random.default_rng(6), max(0.0, -gamma), min(1.0, 1 - gamma)
+    bets = {"neither": (0.5, 0.5), "one": (50, 0.5), "other": (0.5, 50), "both": (50, 50), "within a cell": (2, 2)}[capped]
+    edges = np.linspace(low, high, 5)
+    inside = np.linspace(edges[:-1], edges[1:], 201, axis=1)
+    for _ in range(40):
+        x, y = (histogram(*((int(place), 3) for place in rng.choice([0, 1, 5, 32, 60, 63, 64], 3))) for _ in range(2))
+        stakes = np.array([[bets[0] * x.sum(), bets[1] * y.sum()]])
+        _, floors = means._evidence(x, y, edges[None], gamma, stakes)
+        points, _ = means._evidence(x, y, inside, gamma, stakes)
+        assert (points[0].min(axis=1) >= floors[0, 0] - 1e-9).all()
 
 
 GOLDEN = [
