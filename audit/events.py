@@ -15,13 +15,12 @@ from dpassay.evidence import Event, HalfLine
 from dpassay.limits import leak_upper, plug_in, ranking_bound
 from dpassay.lower_bounds import NAMES, Method, choose, lower_bound
 from dpassay.power import Screening, detectable
-from dpassay.profile import Profile, grid_for, profile_band
+from dpassay.profile import MAX_UNION_LABELS, Profile, grid_for, profile_band
 from dpassay.scales import Ratio, Scale
 from dpassay.yardstick import Certified
 
 SCREEN_ALPHA = 0.05
 """Cells are ranked by a lower bound at this level; it chases no tiny counts, and certifies nothing."""
-MAX_UNION_LABELS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -111,8 +111,7 @@ def profile_band(
       over their labels (or over all others, from 1) in the place of L and U; the best of those is among the K nested ones
       that collect labels in falling order of L_P(k) / U_Q(k).
     * Upper: sum_k (U_P(k) - e^epsilon L_Q(k))_+. A complete family (every union of labels, the default up to K = 10) has the
-      maximising event in it, so there also max over E of U_P(E) - e^epsilon L_Q(E). Else also the sum from the complements'
-      side. The least of them counts.
+      maximising event in it, so there also max over E of U_P(E) - e^epsilon L_Q(E); the lesser of the two counts.
 
     Unions are worth it, though they are many: to share alpha among 2^(K-1) - 1 events instead of K widens intervals by the
     root of a ratio of logarithms only, while a sum adds up K / 2 widths where a union has the width of one binomial. Two
@@ -146,7 +145,7 @@ def profile_band(
     least, most = np.stack([q, p], axis=-1).swapaxes(0, 1)  # (direction, event, 2): how bad and how good the tests may be
     few, many = (np.concatenate([_nested(direction[single]) for direction in end]) for end in (least, most))
     attained = np.concatenate([*least, few, _mirror(few)])
-    allowed = (many, np.concatenate(most) if complete else _mirror(many))
+    allowed = (many, np.concatenate(most)) if complete else (many,)
     return Profile(
         epsilon=epsilon,
         lower=_support(attained, epsilon),
