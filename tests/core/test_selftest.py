@@ -24,7 +24,7 @@ from dpassay.selftest import Size, calibration_checks, error_checks, replay_chec
 from dpassay.sight import sight_checks
 from dpassay.spending import Spending
 
-SMALL = Size(n=(20,), runs=16, factor_runs=8, claims=(DP(epsilon=1.0), Stability(gamma=0.2)), medians=60)
+SMALL = Size(n=(20,), runs=10, factor_runs=8, claims=(DP(epsilon=1.0), Stability(gamma=0.2)), medians=60)
 
 FAST = dataclasses.replace(SMALL, claims=SMALL.claims[1:])
 
@@ -127,28 +127,28 @@ def test_upper_bounds_that_miss_are_noticed(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_harness_that_sees_less_than_it_says_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rehearsal, "randomised_response", lambda p, honest=rehearsal.randomised_response: honest(0.5))
-    assert failed(sight_checks(16, 8, 0)) == {"leaks refuted too rarely or too often", "refutations at the detectable loss"}
+    assert failed(sight_checks(10, 8, 0)) == {"leaks refuted too rarely or too often", "refutations at the detectable loss"}
 
 
 def test_a_harness_that_sees_more_than_there_is_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rehearsal, "randomised_response", lambda p, honest=rehearsal.randomised_response: honest(0.99))
-    assert failed(sight_checks(16, 8, 0)) == {"leaks refuted too rarely or too often"}
+    assert failed(sight_checks(10, 8, 0)) == {"leaks refuted too rarely or too often"}
 
 
 def test_a_harness_that_is_needlessly_weak_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Spending, "each_lower", property(lambda self: 1e-12))
-    assert failed(sight_checks(16, 8, 0)) == {"detectable loss of such an audit"}
+    assert failed(sight_checks(10, 8, 0)) == {"detectable loss of such an audit"}
 
 
 @pytest.mark.parametrize(("lie", "name"), [(1.0, "power promised, too much by"), (0.0, "power promised, too little by")])
 def test_a_power_that_lies_is_noticed(lie: float, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sight, "power", lambda *args, **rest: lie)
-    assert failed(sight_checks(16, 8, 0)) == {name.partition(",")[0]}
+    assert failed(sight_checks(10, 8, 0)) == {name.partition(",")[0]}
 
 
 def test_a_detectable_loss_that_lies_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "detectable", lambda *, promised, **rest: 1.1 * promised)
-    assert failed(sight_checks(16, 8, 0)) == {"refutations at the detectable loss"}
+    assert failed(sight_checks(10, 8, 0)) == {"refutations at the detectable loss"}
 
 
 def test_a_bound_that_gives_away_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
