@@ -22,7 +22,6 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sight, "DRAWN", (1.0, 2.0))
     monkeypatch.setattr(sight, "HONEST_RUNS", 2)
     monkeypatch.setattr(selftest, "CLAIMS", ((1.0, 0.0),))
-    monkeypatch.setattr(selftest, "NAMES", {"accuracy": selftest.NAMES["accuracy"]})
 
 
 @pytest.mark.usefixtures("tiny")
