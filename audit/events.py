@@ -12,15 +12,32 @@ from numpy.typing import NDArray
 from dpassay.bounds import Bound, Counts
 from dpassay.codings import Bins
 from dpassay.evidence import Event, HalfLine
-from dpassay.limits import leak_upper, plug_in, ranking_bound
-from dpassay.lower_bounds import NAMES, Method, choose, lower_bound
+from dpassay.limits import plug_in, ranking_bound
+from dpassay.lower_bounds import Method, choose, lower_bound
 from dpassay.power import Screening, detectable
 from dpassay.profile import MAX_UNION_LABELS, Profile, grid_for, profile_band
-from dpassay.scales import Ratio, Scale
+from dpassay.scales import Difference, Ratio, Scale
+from dpassay.upper_bounds import ACCURACY, NAME, accuracy_upper, choose_faces, largest_upper
 from dpassay.yardstick import Certified
 
 SCREEN_ALPHA = 0.05
 """Cells are ranked by a lower bound at this level; it chases no tiny counts, and certifies nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tests:
+    """The tests of a cell, chosen before its certification trials.
+
+    Parameters
+    ----------
+    lower : str
+        Of its lower bound.
+    upper : bool array (2, E)
+        Which events and directions of its upper bound are put to Stouffer's; the others have Clopper-Pearson limits.
+    """
+
+    lower: Method
+    upper: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,40 +82,38 @@ class Events:
         ranking = ranking_bound(counts, n, counts[::-1], n, scale=self.scale, alpha=SCREEN_ALPHA)
         return ranking.max(axis=-1), ranking.argmax(axis=-1)
 
-    def choose(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], n: int, alpha: float) -> Method:
-        """Choose the test of a cell from its screening counts (K,) on the two sides."""
-        x, y = (int(side @ self.masks[event]) for side in (one, other))
-        return choose(x, y, int(one.sum()), n, labels=self.masks.shape[1], scale=self.scale, alpha=alpha)
+    def choose(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], n: int, alpha: float) -> Tests:
+        """Choose the tests of a cell from its screening counts (K,) on the two sides."""
+        x, y = (side @ self.masks.T for side in (one, other))
+        pilot, labels = int(one.sum()), self.masks.shape[1]
+        method = choose(int(x[event]), int(y[event]), pilot, n, labels=labels, scale=self.scale, alpha=alpha)
+        return Tests(lower=method, upper=choose_faces(x, y, pilot, n, scale=self.scale))
 
     def certify(
-        self, event: int, method: Method, one: NDArray[np.int64], other: NDArray[np.int64], alphas: tuple[float, float]
+        self, event: int, method: Tests, one: NDArray[np.int64], other: NDArray[np.int64], alphas: tuple[float, float]
     ) -> Certified:
         """Bound the leak of a cell from below, and that of its pair and query from above."""
         mask = self.masks[event]
         counts = Counts(x=int(one @ mask), n1=int(one.sum()), y=int(other @ mask), n0=int(other.sum()))
         x, y = (side @ self.masks.T for side in (one, other))
-        faces = [
-            leak_upper(a, n1, b, n0, scale=self.scale, alpha=alphas[1])
-            for a, n1, b, n0 in ((x, counts.n1, y, counts.n0), (y, counts.n0, x, counts.n1))
-        ]
+        most, name = self.scale.most, NAME
+        if isinstance(self.scale, Difference) and len(x) == 2:
+            most, name = accuracy_upper(counts.x, counts.y, counts.n1, alpha=alphas[1]), ACCURACY
+        elif self.complete:
+            most = largest_upper(x, counts.n1, y, counts.n0, method.upper, scale=self.scale, alpha=alphas[1])
         return Certified(
             p1=counts.x / counts.n1,
             p0=counts.y / counts.n0,
-            lower=lower_bound(method, counts, scale=self.scale, alpha=alphas[0]),
-            upper=Bound(
-                value=float(np.max(faces)) if self.complete else self.scale.most,
-                alpha=alphas[1],
-                method=f"{NAMES['clopper-pearson']}, intersection-union over events and directions",
-                counts=counts,
-            ),
+            lower=lower_bound(method.lower, counts, scale=self.scale, alpha=alphas[0]),
+            upper=Bound(value=most, alpha=alphas[1], method=name, counts=counts),
             estimate=plug_in(counts, self.scale),
         )
 
-    def detectable(self, methods: Iterable[Method], n: int, alpha: float, screening: Screening) -> float:
+    def detectable(self, methods: Iterable[Tests], n: int, alpha: float, screening: Screening) -> float:
         """Smallest leak that the audit would have refuted with probability 0.9, whichever of the chosen tests it met."""
         return max(
             detectable(scale=self.scale, promised=self.promised, n=n, alpha=alpha, method=method, screening=screening)
-            for method in set(methods)
+            for method in {tests.lower for tests in methods}
         )
 
     def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> Profile | None:

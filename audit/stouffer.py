@@ -20,6 +20,9 @@ TINY = 1e-280
 """Below this the upper tail is replaced by its Chernoff bound, which is never smaller, and the rest of the law by its largest
 term, which is never larger: both make z smaller than it is."""
 
+EDGE = 1e-12
+"""Points as close as this to the one where y begins to count are taken for it."""
+
 
 def stouffer_rejects(x: int, n1: int, y: int, n0: int, *, epsilon: float, delta: float, alpha: float) -> bool:
     """Whether p1 <= e^epsilon p0 + delta is rejected at level alpha.
@@ -49,8 +52,9 @@ def stouffer_lower(x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: flo
 def _statistic(p0: Array, null: Null) -> tuple[Array, Array]:
     """Return w1 z1 + w0 z0 at each point, and a floor of it on each cell between two neighbours of a row, shape (..., m - 1).
 
-    As p0 grows, z1 falls and z0 rises; w1 falls and w0 rises, since s0^2 / s1^2 is proportional to
-    p0 (1 - p0) / (p1 (1 - p1)), which grows.
+    As p0 grows, z1 falls and z0 rises. s0^2 / s1^2 is proportional to p0 (1 - p0) / (p1 (1 - p1)), which is monotone (it grows
+    for epsilon, delta >= 0 and falls for epsilon, delta <= 0), so that a weight lies between its values at the two ends. Where
+    delta < 0 and p1 is clipped, it is proportional to p0 (1 - p0), and no cell holds the top of that inside.
     """
     x, n1, y, n0, delta = null.x, null.n1, null.y, null.n0, null.delta
     p1 = null.p1(p0)
@@ -58,10 +62,16 @@ def _statistic(p0: Array, null: Null) -> tuple[Array, Array]:
     z0 = -_z(y + 1, n0, p0) if y < n0 else np.full_like(p0, -np.inf)
     w1, w0 = _weights(p0, p1, n1, n0, delta)
     left, right = (..., slice(None, -1)), (..., slice(1, None))
-    floor1 = _product(np.where(z1[right] >= 0, w1[right], w1[left]), z1[right])
-    floor1 = np.where(np.isneginf(z1[right]) & (w1[left] > 0), _near_certain(p0, p1, x, n1, n0, delta), floor1)
-    floor0 = _product(np.where(z0[left] >= 0, w0[left], w0[right]), z0[left])
+    after1, after0 = _weights(p0, p1, n1, n0, delta, just_after=True)
+    floor1 = _floor(z1[right], after1[left], w1[right])
+    floor1 = np.where(np.isneginf(z1[right]) & (after1[left] > 0), _near_certain(p0, p1, x, n1, n0, delta), floor1)
+    floor0 = _floor(z0[left], after0[left], w0[right])
     return _product(w1, z1) + _product(w0, z0), floor1 + floor0
+
+
+def _floor(z: Array, one: Array, other: Array) -> Array:
+    """Least product of z with a weight between the two."""
+    return _product(np.where(z >= 0, np.minimum(one, other), np.maximum(one, other)), z)
 
 
 def _product(weight: Array, z: Array) -> Array:
@@ -84,17 +94,22 @@ def _z(x: int, n: int, p: Array) -> Array:
     return np.where((tail < TINY) & (p > 0), chernoff, z)
 
 
-def _weights(p0: Array, p1: Array, n1: int, n0: int, delta: float) -> tuple[Array, Array]:
+def _weights(p0: Array, p1: Array, n1: int, n0: int, delta: float, *, just_after: bool = False) -> tuple[Array, Array]:
     """Weights in proportion to the two sides' standard errors on the log scale, by the null point alone.
 
-    Where p0 is so small that y says nothing about it (n0 p0 <= 0.01), all weight is on x; where p1 = 1, none.
+    Where p0 is so small that y says nothing about it (n0 p0 <= 0.01), all weight is on x; where p1 = 1, none. With
+    `just_after` the limits from above, which differ at the point where that begins. Where delta < 0, p1 can be 0 though p0 is
+    not: x must keep some weight there, so p1 is clipped to [1 / n1, 1 - 1 / n1].
     """
+    if delta < 0:
+        p1 = np.where(p1 >= 1, p1, np.clip(p1, 1 / n1, 1 - 1 / n1))
     with np.errstate(divide="ignore", invalid="ignore"):
         s1 = np.sqrt(p1 * (1 - p1) / n1) / (p1 - delta)
         s0 = np.sqrt((1 - p0) / (n0 * p0))
         norm = np.hypot(s1, s0)
         w1, w0 = s1 / norm, s0 / norm
-    silent, certain = n0 * p0 <= SILENT, p1 >= 1
+    edge = SILENT * (1 - EDGE) if just_after else SILENT * (1 + EDGE)
+    silent, certain = n0 * p0 <= edge, p1 >= 1
     return np.where(silent, 1.0, np.where(certain, 0.0, w1)), np.where(silent, 0.0, np.where(certain, 1.0, w0))
 
 
