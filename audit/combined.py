@@ -21,8 +21,8 @@ from scipy.special import ndtri
 from dpassay.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpassay.scales import Scale
 
-GRID = 65
-REFINEMENTS = 3
+GRID = 17
+REFINEMENTS = 4
 """The nuisance interval is first cut into GRID - 1 cells; those whose envelope is too low into 8, at most so many times."""
 BETA_SHARE = 1 / 500
 """Part of alpha that pays for restricting the nuisance to an interval."""
@@ -196,12 +196,16 @@ def upper(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
 
 
 def _margin(test: Combination, null: Null, alpha: float, critical: float) -> float:
-    """Minimum of the statistic over a plain grid of the nuisance, less the critical value."""
+    """Minimum of the statistic over a grid of the nuisance and a finer one around it, less the critical value."""
     low, high = null.interval(alpha * BETA_SHARE)
     if low > high:
         return LARGE
     edges = np.union1d(_grid(low, high), _corners(low, high, null))
-    return float(np.clip(np.min(test.statistic(edges, null)[0]), -LARGE, LARGE)) - critical
+    values = test.statistic(edges, null)[0]
+    lowest = int(np.argmin(values))
+    near = np.linspace(edges[max(0, lowest - 1)], edges[min(len(edges) - 1, lowest + 1)], 9)
+    least = min(float(values[lowest]), float(np.min(test.statistic(near, null)[0])))
+    return float(np.clip(least, -LARGE, LARGE)) - critical
 
 
 def _spread(scale: Scale, x: int, n1: int, y: int, n0: int) -> float:

@@ -7,7 +7,7 @@ uniform, so -ln P1 - ln P0 is stochastically at most half a chi-squared variable
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import betainc, betaincc
+from scipy.special import betainc
 from scipy.stats import chi2
 
 from dpassay.combined import Array, Combination, Null, lower, rejects
@@ -31,7 +31,7 @@ def _statistic(p0: Array, null: Null) -> tuple[Array, Array]:
     """-ln P1 - ln P0; as p0 grows the first falls and the second rises, so a cell's ends give its floor."""
     x, y, n1, n0 = null.x, null.y, null.n1, null.n0
     one = -np.log(np.maximum(betainc(x, n1 - x + 1, null.p1(p0)), TINY))
-    other = -np.log(np.maximum(betaincc(y + 1, n0 - y, p0), TINY)) if y < n0 else np.zeros_like(p0)
+    other = -np.log(np.maximum(betainc(n0 - y, y + 1, 1 - p0), TINY)) if y < n0 else np.zeros_like(p0)
     return one + other, one[..., 1:] + other[..., :-1]
 
 

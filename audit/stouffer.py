@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import betainc, betaincc, ndtri, ndtri_exp
+from scipy.special import betainc, ndtri, ndtri_exp
 from scipy.stats import binom
 
 from dpassay.combined import SILENT, Array, Combination, Null, lower, rejects
@@ -62,9 +62,12 @@ def _statistic(p0: Array, null: Null) -> tuple[Array, Array]:
     z0 = -_z(y + 1, n0, p0) if y < n0 else np.full_like(p0, -np.inf)
     w1, w0 = _weights(p0, p1, n1, n0, delta)
     left, right = (..., slice(None, -1)), (..., slice(1, None))
-    after1, after0 = _weights(p0, p1, n1, n0, delta, just_after=True)
+    audible = n0 * p0.min() > SILENT * (1 + EDGE)  # then no weight jumps anywhere
+    after1, after0 = (w1, w0) if audible else _weights(p0, p1, n1, n0, delta, just_after=True)
     floor1 = _floor(z1[right], after1[left], w1[right])
-    floor1 = np.where(np.isneginf(z1[right]) & (after1[left] > 0), _near_certain(p0, p1, x, n1, n0, delta), floor1)
+    falling = np.isneginf(z1[right]) & (after1[left] > 0)
+    if falling.any():
+        floor1 = np.where(falling, _near_certain(p0, p1, x, n1, n0, delta), floor1)
     floor0 = _floor(z0[left], after0[left], w0[right])
     return _product(w1, z1) + _product(w0, z0), floor1 + floor0
 
@@ -84,14 +87,26 @@ def _z(x: int, n: int, p: Array) -> Array:
     tail = betainc(x, n - x + 1, p)
     z = -ndtri(tail)
     likely = tail > 0.5  # there the complement keeps the digits
-    rest = betaincc(x, n - x + 1, p[likely])
-    with np.errstate(divide="ignore"):
-        z[likely] = np.where(rest > TINY, ndtri(rest), ndtri_exp(binom.logpmf(x - 1, n, p[likely])))
-    share = x / n
-    with np.errstate(divide="ignore", invalid="ignore"):
-        divergence = share * np.log(share / p) + ((1 - share) * np.log((1 - share) / (1 - p)) if share < 1 else 0.0)
-        chernoff = -ndtri_exp(-n * divergence)
-    return np.where((tail < TINY) & (p > 0), chernoff, z)
+    if likely.any():
+        z[likely] = _z_likely(x, n, p[likely])
+    deep = (tail < TINY) & (p > 0)
+    if deep.any():
+        share, q = x / n, p[deep]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            divergence = share * np.log(share / q) + ((1 - share) * np.log((1 - share) / (1 - q)) if share < 1 else 0.0)
+        z[deep] = -ndtri_exp(-n * divergence)
+    return z
+
+
+def _z_likely(x: int, n: int, p: Array) -> Array:
+    """The same by P[Bin(n, p) < x], which is the smaller of the two tails."""
+    rest = betainc(n - x + 1, x, 1 - p)
+    z: Array = ndtri(rest)
+    deep = rest <= TINY
+    if deep.any():
+        with np.errstate(divide="ignore"):
+            z[deep] = ndtri_exp(binom.logpmf(x - 1, n, p[deep]))
+    return z
 
 
 def _weights(p0: Array, p1: Array, n1: int, n0: int, delta: float, *, just_after: bool = False) -> tuple[Array, Array]:

@@ -74,9 +74,9 @@ def draw(cells: list[int], by_cells: list[float], trials: list[int], by_trials: 
 
 if __name__ == "__main__":
     assert Settings().jobs == 1
-    pairs = [1000, 2000, 4000, 8000]
+    pairs = [2000, 4000, 8000, 16_000]
     by_pairs = [seconds(each, 1000) for each in pairs]
-    trials = [8000, 16_000, 32_000, 64_000]
+    trials = [16_000, 32_000, 64_000, 128_000]
     by_trials = [seconds(250, each) for each in trials]
     cells = [each * QUERIES for each in pairs]
     for size, taken in zip(cells, by_pairs, strict=True):
