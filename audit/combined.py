@@ -164,7 +164,8 @@ def upper(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
     Returns
     -------
     float
-        At least `floor`; the largest leak there is on the scale where nothing is rejected.
+        At least `floor`; above the smallest leak that is rejected by about 1 % of its distance to the plug-in leak; the
+        largest leak there is on the scale where nothing is rejected.
     """
     critical = test.critical(alpha * (1 - BETA_SHARE))
 
@@ -189,7 +190,7 @@ def upper(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
     if margin(low) >= 0:
         low = floor
     root = float(brentq(margin, low, high, xtol=1e-7 + 1e-5 * (high - low))) if margin(low) < 0 else low
-    step = 0.004 * (root - min(observed, low)) / critical + 1e-9
+    step = 0.02 * (root - min(observed, low)) / critical + 1e-9  # a coarser envelope confirms it, for a digit that nobody reads
     while not rejects(test, null(root + step), alpha):
         step *= 2
     return min(scale.most, root + step)

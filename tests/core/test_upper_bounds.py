@@ -34,7 +34,7 @@ def test_the_bound_is_where_the_test_begins_to_reject(scale: Scale, x: int, y: i
     reach = bound - float(scale.between(x / n, y / n))
     assert reach > 0
     assert above(x, y, n, bound, scale, alpha)
-    assert not above(x, y, n, bound - 0.01 * reach, scale, alpha)
+    assert not above(x, y, n, bound - 0.02 * reach, scale, alpha)
     assert all(above(x, y, n, bound + k * reach, scale, alpha) for k in (0.01, 0.1, 0.5) if bound + k * reach < scale.most)
     assert bound < float(leak_upper(x, n, y, n, scale=scale, alpha=alpha))
     assert upper(STOUFFER, x, n, y, n, scale=scale, alpha=alpha, floor=bound + 0.1 * reach) == bound + 0.1 * reach
