@@ -29,10 +29,16 @@ class Histograms:
     ----------
     one, other : tuple of int
         Counts; the answers were rounded to the grid at random, so that their means stayed what they are.
+    spreads : tuple of float
+        Standard deviations that were expected on the two sides, in units of the range; they sized the bets.
+    limits : tuple of float
+        Least and greatest answer.
     """
 
     one: tuple[int, ...]
     other: tuple[int, ...]
+    spreads: tuple[float, float]
+    limits: tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

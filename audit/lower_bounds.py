@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,27 +168,6 @@ def largest_rejecting(
         last = _largest(lambda y, count=int(x[knot]): refuted(count, y), last, n)  # type: ignore[misc]
         found.append(last)
     return np.floor(np.interp(np.arange(len(x)), knots, found)).astype(np.int64)
-
-
-def at_alpha(cell: Mapping[str, Any], scale: Scale, alpha: float) -> float:
-    """Bound a certified cell of a record anew at another error probability, so that two records can be compared.
-
-    Parameters
-    ----------
-    cell : mapping
-        An entry of `per_query` with `method` and `counts`.
-    scale : Scale
-        That of the result's claim.
-    alpha : float
-        The common error probability.
-
-    Returns
-    -------
-    float
-        The lower bound by the same test on the same counts.
-    """
-    (method,) = (key for key, name in NAMES.items() if name == cell["method"])
-    return lower_bound(method, Counts(**cell["counts"]), scale=scale, alpha=alpha).value
 
 
 def _largest(test: Callable[[int], bool], known: int, n: int) -> int:

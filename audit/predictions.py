@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from dpassay.bounds import Bound, Estimate, Histograms
+from dpassay.documents import number
 from dpassay.evidence import Event
 from dpassay.means import POINTS, Spreads, difference_lower, difference_power, difference_upper
 from dpassay.power import POWER, Screening
@@ -67,7 +69,9 @@ class Predictions:
     ) -> Certified:
         """Bound the difference of the means from both sides."""
         p1, p0 = (self.low + self.width * float(side @ POINTS) / int(side.sum()) for side in (one, other))
-        histograms = Histograms(one=tuple(one.tolist()), other=tuple(other.tolist()))
+        histograms = Histograms(
+            one=tuple(one.tolist()), other=tuple(other.tolist()), spreads=method, limits=(self.low, self.high)
+        )
         lower = self.width * max(0.0, difference_lower(one, other, alpha=alphas[0], spreads=method))
         upper = self.width * difference_upper(one, other, alpha=alphas[1], spreads=method)
         return Certified(
@@ -119,7 +123,7 @@ def detectable_difference(*, gamma: float, n: int, alpha: float, spreads: Spread
 
 
 def _spread(counts: NDArray[np.int64]) -> float:
-    """Standard deviation of the answers counted, and a little more, so that it is never 0."""
+    """Standard deviation of the answers counted, and a little more, so that it is never 0; rounded as it is recorded."""
     n = int(counts.sum())
     mean = float(counts @ POINTS) / n
-    return float(np.sqrt(max(0.0, float(counts @ POINTS**2) / n - mean**2) + 1 / n))
+    return float(number(math.sqrt(max(0.0, float(counts @ POINTS**2) / n - mean**2) + 1 / n)))

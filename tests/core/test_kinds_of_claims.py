@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpassay import DP, Domain, Pairs, PointLaw, PredictionStability, Stability, audit, replace_one
 from dpassay.assay import assay
 from dpassay.claims import Claim, claim_from_json
+from dpassay.comparison import at_alpha
 from dpassay.data import Labelled
 from dpassay.documents import dumps
 from dpassay.errors import InvalidInput
@@ -80,6 +81,8 @@ def valid(result: Result, confidence: float = 0.999) -> dict[str, Any]:
     record = json.loads(dumps(make_record(run, [result])))
     jsonschema.validate(record, record_schema())
     entry: dict[str, Any] = record["results"][0]
+    for cell in entry["per_query"] if entry["mode"] == "monte-carlo" else ():
+        assert at_alpha(cell, result.claim, cell["alpha"]) == pytest.approx(cell["lower"], abs=1e-9)
     return entry
 
 

@@ -13,7 +13,7 @@ from dpassay.bounds import Counts
 from dpassay.claims import DP, PredictionStability, Stability
 from dpassay.limits import leak_lower, leak_upper, plug_in
 from dpassay.loss import label_difference, prediction_difference
-from dpassay.lower_bounds import NAMES, Method, at_alpha, lower_bound
+from dpassay.lower_bounds import NAMES, Method, lower_bound
 from dpassay.power import tight_pair
 from dpassay.scales import Difference, Ratio, Scale, exact_leak, scale_of
 
@@ -79,13 +79,3 @@ def test_bounds_on_a_difference_lie_below_it(method: Method) -> None:
     assert plug_in(counts, Difference()).value == pytest.approx(0.3)
     assert float(leak_upper(700, 1000, 400, 1000, scale=Difference(), alpha=0.05)) > 0.33
     assert float(leak_lower(400, 1000, 700, 1000, scale=Difference(), alpha=0.05)) == 0
-
-
-@pytest.mark.parametrize("method", NAMES)
-@pytest.mark.parametrize("scale", SCALES)
-def test_a_cell_of_a_record_is_bounded_anew_at_another_alpha(method: Method, scale: Scale) -> None:
-    counts = Counts(x=700, n1=1000, y=200, n0=1000)
-    cell = {"method": NAMES[method], "counts": {"x": 700, "n1": 1000, "y": 200, "n0": 1000}}
-    found = [at_alpha(cell, scale, alpha) for alpha in (1e-6, 1e-3, 0.05)]
-    assert found == sorted(found)
-    assert found[1] == lower_bound(method, counts, scale=scale, alpha=1e-3).value

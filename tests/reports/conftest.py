@@ -205,7 +205,13 @@ def of_kind(made: Record, kind: str, gamma: float) -> Record:
 def of_means(made: Record) -> Record:
     """A sampled result on mean predictions: no events, histograms for counts."""
     for each in made["per_query"]:
-        each |= {"event": [], "counts": None, "histograms": {"one": [1, 4999], "other": [2500, 2500]}, "p1": 0.75, "p0": 0.5}
+        each |= {
+            "event": [],
+            "counts": None,
+            "histograms": {"one": [1, 4999], "other": [2500, 2500], "spreads": [0.1, 0.5], "limits": [0, 1]},
+            "p1": 0.75,
+            "p0": 0.5,
+        }
     made["witness"] |= {"event": [], "p1": 0.75, "p0": 0.5}
     return of_kind(made, "PredictionStability", 0.125)
 
