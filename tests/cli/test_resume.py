@@ -205,6 +205,7 @@ def interrupted(words: list[str], ready: Callable[[], bool], *, group: bool = Fa
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509  (a shell in the background ignores it)
     )
     workers: list[int] = []
     while not (ready() and len(workers) == 2):
