@@ -1,0 +1,152 @@
+"""An audit as an assertion: what the fixture `assay` returns."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpassay.api import audit
+from dpassay.documents import dumps, number, write_text
+from dpassay.errors import is_real, require
+from dpassay.result import Result
+from dpassay.witness import in_words, make_witness
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assayed:
+    """A result with an assertion.
+
+    Parameters
+    ----------
+    result : Result
+        What `dpassay.audit` found.
+    confidence : float
+        Of its bounds.
+    path : Path
+        Where the witness of a refuted claim is written.
+    """
+
+    result: Result
+    confidence: float
+    path: Path
+
+    @property
+    def verdict(self) -> str:
+        """One of `refuted`, `not refuted`, `verified`, `inconclusive`, `error`."""
+        return self.result.verdict
+
+    @property
+    def lower(self) -> float:
+        """Certified lower bound on the leak; see `Result`."""
+        return self.result.lower
+
+    @property
+    def upper(self) -> float:
+        """Certified upper bound on the largest leak of the certified cells; see `Result`."""
+        return self.result.upper
+
+    @property
+    def exact(self) -> float | None:
+        """The true largest leak where it was computed; see `Result`."""
+        return self.result.exact
+
+    @property
+    def detectable(self) -> float:
+        """Smallest true leak that would have been refuted with probability 0.9; see `Result`."""
+        return self.result.detectable
+
+    def to_frame(self) -> pd.DataFrame:
+        """All certified cells as a table; see `Result`."""
+        return self.result.to_frame()
+
+    def assert_not_refuted(self, *, detectable: float | None = None) -> None:
+        """Fail unless the audit ran, could see enough, and did not refute the claim.
+
+        Parameters
+        ----------
+        detectable : float, optional
+            A leak, in the units of the claim, that the audit must have been able to see; by default what it was asked for
+            with `detect`, or 1.5 times the claim.
+
+        Raises
+        ------
+        AssertionError
+            With claim, bound, confidence, witness, and the command that replays it.
+        """
+        __tracebackhide__ = True
+        known = detectable is None or (is_real(detectable) and detectable > self.result.claim.promised)
+        require(known, "detectable", detectable, f"above the claim, {self.result.claim.promised:g}")
+        word, reason = self.verdict, self.result.judgement.reason
+        if word in ("error", "refuted"):
+            raise AssertionError(self._message())
+        weak = word == "inconclusive" if detectable is None else self.result.detectable > detectable
+        if weak:
+            asked = "" if detectable is None else f" (asked: {detectable:g})"
+            raise AssertionError(
+                f"{self.result.claim} of {self.result.auditee.name} is not refuted, but the audit could only see a "
+                f"{self.result.claim.quantity} of {self.result.detectable:.4g}{asked}: raise the budget\\n  {reason}"
+            )
+
+    def facts(self) -> dict[str, Any]:
+        """What a summary or a JUnit file shows."""
+        return {
+            "mechanism": self.result.auditee.name,
+            "claim": str(self.result.claim),
+            "verdict": self.verdict,
+            "reason": self.result.judgement.reason,
+            "lower": number(self.lower),
+            "upper": number(self.upper),
+            "detectable": number(self.detectable),
+            "confidence": self.confidence,
+            "seed": self.result.seed,
+        }
+
+    def _message(self) -> str:
+        result = self.result
+        if result.verdict == "error":
+            said = f": {result.judgement.detail}" if result.judgement.detail else ""
+            return f"{result.claim} of {result.auditee.name} could not be audited\n  cause       {result.judgement.reason}{said}"
+        exact = result.exact is not None
+        certainty = "computed from the exact law" if exact else f"certified at {100 * self.confidence:.10g} % confidence"
+        lines = [
+            f"{result.claim} of {result.auditee.name} is refuted",
+            f"  claim       {result.claim.quantity} of at most {result.claim.promised:g} ({result.claim.source})",
+            f"  bound       at least {result.lower:.6g}, {certainty}",
+            f"  why         {result.judgement.reason}",
+            f"  witness     {in_words(result)}",
+            f"  replay      {self._replay()}",
+        ]
+        return "\n".join(lines)
+
+    def _replay(self) -> str:
+        witness = make_witness(self.result)
+        if witness is None or witness["target"] is None or witness["data"]["kind"] == "memory":
+            return f"run this test again with seed {self.result.seed}; what it audits cannot be named from outside"
+        write_text(self.path, dumps(witness))
+        return f"dpassay replay {self.path}"
+
+
+def assayed(mechanism: Any, *, path: Path, confidence: float = 0.999, **arguments: Any) -> Assayed:
+    """Audit, and wrap the result; arguments are those of `dpassay.audit`."""
+    result = audit(mechanism, confidence=confidence, **arguments)
+    return Assayed(result=result, confidence=confidence, path=path)
+
+
+def commit_seed(folder: Path) -> int:
+    """Return a seed that belongs to the commit a folder is at, 0 where there is none.
+
+    The same commit always draws the same trials, so that a pipeline does not flake; the next one draws others.
+    """
+    try:
+        found = subprocess.run(
+            ["git", "rev-parse", "HEAD"],  # noqa: S607
+            cwd=folder, capture_output=True, text=True, timeout=5, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return 0
+    return int(found.stdout[:8], 16) if found.returncode == 0 else 0

@@ -1,0 +1,90 @@
+"""The pytest plugin: the fixture `assay`, a section in the summary, properties in the JUnit file.
+
+It imports nothing of dpassay until a test uses it, and can be switched off with `-p no:dpassay`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from dpassay.assayed import Assayed
+
+PROPERTY = "dpassay"
+"""Name of the property that a report carries from the test, also from another process, to the summary."""
+OPTIONS = {
+    "seed": (int, "root of all random streams (default: one per commit)"),
+    "confidence": (float, "of each assay (default: 0.999)"),
+    "budget": (int, "certification trials per side and finalist (default: 20000)"),
+    "jobs": (int, "processes that run trials (default: 1)"),
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add our options."""
+    group = parser.getgroup("dpassay", "privacy audits")
+    for name, (kind, text) in OPTIONS.items():
+        group.addoption(f"--dpassay-{name}", type=kind, default=None, metavar=name.upper(), help=text)
+    group.addoption(
+        "--dpassay-out",
+        default=".dpassay",
+        metavar="DIR",
+        help="where witnesses of refuted claims are written (default: %(default)s)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line(
+        "markers",
+        f"dpassay({', '.join(OPTIONS)}, detect): how the fixture `assay` finds out in this test, unless it is told otherwise",
+    )
+
+
+@pytest.fixture
+def assay(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> Callable[..., Assayed]:
+    """Audit a mechanism or function: `assay(my_predict, claim=DP(epsilon=1.0), pairs=..., queries=...)`.
+
+    Takes what `dpassay.audit` takes; seed, confidence, budget and jobs come from the call, else from the test's marker, else
+    from the command line. Returns the result, with `assert_not_refuted(detectable=...)`.
+    """
+    from dpassay.assayed import assayed, commit_seed
+
+    config = request.config
+    given = {name: config.getoption(f"--dpassay-{name}") for name in OPTIONS}
+    settings = {name: value for name, value in given.items() if value is not None}
+    for marker in reversed(list(request.node.iter_markers("dpassay"))):
+        settings |= marker.kwargs
+    settings.setdefault("seed", commit_seed(config.rootpath))
+    folder = config.rootpath / str(config.getoption("--dpassay-out"))
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", request.node.nodeid).strip("-")
+    calls: list[Assayed] = []
+
+    def run(mechanism: Any, **arguments: Any) -> Assayed:
+        path = folder / f"{name}{f'-{len(calls) + 1}' if calls else ''}.json"
+        done = assayed(mechanism, path=Path(path), **(settings | arguments))
+        calls.append(done)
+        record_property(PROPERTY, json.dumps(done.facts(), sort_keys=True))
+        return done
+
+    return run
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say of every assay what it found and what it could have seen."""
+    every = [report for reports in terminalreporter.stats.values() for report in reports if getattr(report, "when", "") == "call"]
+    lines = [(report.nodeid, json.loads(value)) for report in every for name, value in report.user_properties if name == PROPERTY]
+    if not lines:
+        return
+    terminalreporter.section("dpassay")
+    for nodeid, facts in sorted(lines, key=lambda line: (line[0], line[1]["mechanism"])):
+        terminalreporter.write_line(f"{facts['verdict']}: {nodeid}")
+        seen = f"detectable {facts['detectable']}" if facts["verdict"] != "error" else facts["reason"]
+        terminalreporter.write_line(f"    {facts['claim']}, at least {facts['lower']}, {seen}, seed {facts['seed']}")
+    terminalreporter.write_line("Not refuted does not mean private.")

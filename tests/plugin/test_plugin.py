@@ -1,0 +1,151 @@
+"""The pytest plugin, in somebody else's project: its own package `audit`, its own folder `reports`, its own pipeline."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+API = '''
+import numpy as np
+
+
+def predict(data, queries, size, rng):
+    """The majority's label, flipped with probability 1 / (1 + e)."""
+    p = 1 / (1 + np.exp({noise}))
+    label = int(2 * data.y.sum() > len(data))
+    return np.where(rng.random((size, len(queries))) < p, 1 - label, label)
+'''
+TEST = """
+import numpy as np
+import pytest
+from audit.api import predict
+from dpassay import DP, replace_one
+
+X, y = np.zeros((5, 1)), np.array([0, 0, 0, 1, 1])
+
+
+@pytest.mark.dpassay(budget=5000)
+def test_label_api_keeps_its_epsilon(assay):
+    found = assay(predict, claim=DP(epsilon=1.0), pairs=replace_one(X, y), queries=[[0.0]])
+    found.assert_not_refuted(detectable=1.25)
+"""
+GOOD, HALF = API.format(noise="1.0"), API.format(noise="2.0")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name, text in (
+        ("audit/__init__.py", ""),
+        ("audit/api.py", GOOD),
+        ("tests/test_privacy.py", TEST),
+        ("reports/notes.txt", "ours"),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def run(project: Path, *words: str) -> tuple[int, str]:
+    """`python -m pytest` in the project's folder."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words]
+    found = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    return found.returncode, found.stdout + found.stderr
+
+
+def test_a_correct_api_passes_half_the_noise_fails_and_restoring_it_passes(project: Path) -> None:
+    code, said = run(project)
+    assert code == 0, said
+    assert "= dpassay =" in said
+    assert "not refuted: tests/test_privacy.py::test_label_api_keeps_its_epsilon" in said
+    assert "Not refuted does not mean private." in said
+    (project / "audit/api.py").write_text(HALF)
+    code, said = run(project)
+    assert code == 1
+    for part in (
+        "DP(1) of audit.api:predict is refuted",
+        "claim       loss of at most 1 (declared by the user)",
+        "bound       at least 1.",
+        "certified at 99.9 % confidence",
+        "witness     S: {(0; 0), (0; 0), (0; 0), (0; 1), (0; 1)} (data). S': label of record",
+        "replay      dpassay replay ",
+    ):
+        assert part in said
+    (line,) = {line.split("replay      ")[1] for line in said.splitlines() if "replay      dpassay" in line}
+    _, *words = shlex.split(line)
+    replayed = subprocess.run([sys.executable, "-m", "dpassay", *words], cwd=project, capture_output=True, text=True, check=False)
+    assert replayed.returncode == 1, replayed.stderr
+    assert "reproduced: " in replayed.stdout
+    (project / "audit/api.py").write_text(GOOD)
+    assert run(project)[0] == 0
+
+
+def test_two_processes_and_a_junit_file(project: Path) -> None:
+    pytest.importorskip("xdist")
+    (project / "audit/api.py").write_text(HALF)
+    code, said = run(project, "-n", "2", "--junitxml", "junit.xml")
+    assert code == 1, said
+    assert "refuted: tests/test_privacy.py" in said
+    (found,) = (each for each in ET.parse(project / "junit.xml").iter("property") if each.get("name") == "dpassay")
+    facts = json.loads(found.get("value") or "")
+    assert facts["verdict"] == "refuted"
+    assert facts["lower"] > 1
+
+
+def test_without_the_plugin_nothing_of_it_is_there(project: Path) -> None:
+    code, said = run(project, "-p", "no:dpassay")
+    assert code == 1
+    assert "fixture 'assay' not found" in said
+
+
+def test_nothing_is_imported_before_it_is_used(project: Path) -> None:
+    (project / "tests/test_privacy.py").write_text(
+        "import sys\n\n\ndef test_nothing():\n"
+        "    loaded = {name for name in sys.modules if name.partition('.')[0] in ('dpassay', 'numpy', 'scipy')}\n"
+        "    assert loaded <= {'dpassay', 'dpassay.pytest_plugin'}\n"
+    )
+    code, said = run(project)
+    assert code == 0, said
+    assert "= dpassay =" not in said
+
+
+def test_an_audit_that_cannot_see_enough_fails_and_so_does_one_that_cannot_run(project: Path) -> None:
+    path = project / "tests/test_privacy.py"
+    path.write_text(TEST.replace("budget=5000", "budget=200"))
+    code, said = run(project)
+    assert code == 1
+    assert "is not refuted, but the audit could only see a loss of" in said
+    path.write_text(TEST)
+    (project / "audit/api.py").write_text("def predict(data, queries, size, rng):\n    raise KeyError('no model')\n")
+    code, said = run(project)
+    assert code == 1
+    assert "could not be audited" in said
+    assert "raised KeyError" in said
+
+
+def test_call_over_marker_over_command_line_over_commit(project: Path) -> None:
+    path = project / "tests/test_privacy.py"
+    assert "seed 0" in run(project)[1]
+    assert "seed 7" in run(project, "--dpassay-seed", "7")[1]
+    path.write_text(TEST.replace("budget=5000", "budget=5000, seed=8"))
+    assert "seed 8" in run(project, "--dpassay-seed", "7")[1]
+    path.write_text(TEST.replace("queries=[[0.0]]", "queries=[[0.0]], seed=9").replace("budget=5000", "budget=5000, seed=8"))
+    assert "seed 9" in run(project)[1]
+    path.write_text(TEST)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], cwd=project, check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], cwd=project, check=True, capture_output=True, text=True).stdout
+    assert f"seed {int(head[:8], 16)}" in run(project)[1]
+
+
+def test_the_command_line_works_beside_a_package_of_the_same_name_as_our_folder(project: Path) -> None:
+    words = ["run", "audit.api:predict", "--claim", "epsilon=1", "--train", "20", "--queries", "1", "--budget", "5000", "-q"]
+    found = subprocess.run([sys.executable, "-m", "dpassay", *words], cwd=project, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert (project / "reports/notes.txt").read_text() == "ours"
