@@ -21,6 +21,8 @@ EXIT_CODES = """exit codes:
 """
 
 RUN_EXAMPLES = """examples:
+  dpassay init && dpassay run
+      what dpassay.toml holds: your own mechanisms, each with its claim
   dpassay run --out report
       the whole catalogue on scikit-learn's breast cancer data; open report/index.html
   dpassay run soft-majority -p epsilon=0.5 -p r=11 --learner tree

@@ -24,6 +24,9 @@ OPEN = {"detect": "1.5 times the claim", "out": "nowhere", "data": "breast-cance
 def config_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001  (every command has one signature)
     """Show what is in force and where it was said."""
     config = configure(arguments)
+    for key, checked in KEYS.items():
+        if config.origin(key) == "command line":
+            checked.value(getattr(config, key), f"--{key}")
     with readers_may_leave():
         if arguments.json:
             values = {key: {"value": getattr(config, key), "from": config.origin(key)} for key in KEYS}

@@ -11,6 +11,7 @@ profile = "quick"               # quick, default or deep: sizes of everything th
 seed = 0                        # root of all random streams
 confidence = 0.999              # of the whole run
 out = "report"                  # where the reports go: open report/index.html
+neighbours = "one+flip"         # per training record: one, flip, one+flip or all
 # mode = "auto"                 # auto (exact where there is a law), exact, exhaustive or monte-carlo
 # budget = 20000                # certification trials per side and finalist
 # detect = 1.5                  # leak that sampling must be able to see, in the units of the claim (1.5 times the claim)
@@ -21,7 +22,6 @@ out = "report"                  # where the reports go: open report/index.html
 # target = "income"             # its column of labels, of two kinds
 # train = 400                   # training records at most
 # queries = 20                  # held-out query points at most
-# neighbours = "one+flip"       # per training record: one, flip, one+flip or all
 
 [[mechanisms]]
 target = "dpassay_example:predict"   # module:object of your own, or a name of `dpassay list`

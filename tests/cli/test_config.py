@@ -203,6 +203,20 @@ def test_config_without_a_configuration_says_that_the_catalogue_is_audited(
     assert "the catalogue" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--seed", "-4"], "--seed = -4: must be an integer >= 0"),
+        (["--profile", "fast"], "argument --profile: 'fast' must be one of quick, default, deep (see dpassay config --help)"),
+        (["--budget", "3"], "--budget: no such option or argument (see dpassay config --help)"),
+    ],
+)
+def test_config_shows_nothing_that_a_run_would_refuse(
+    words: list[str], message: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert refused(capsys, "config", *words) == message
+
+
 def test_init_writes_what_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init"]) == 0
     assert sorted(path.name for path in folder.iterdir()) == ["dpassay.toml", "dpassay_example.py"]
