@@ -4,35 +4,20 @@ from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from dpassay.auditee import Auditee
 from dpassay.catalogue import CATALOGUE
 from dpassay.claims import DP, Claim, PredictionStability, Stability
+from dpassay.config import KEYS, Config, load_config
+from dpassay.configured import CLAIMS, Configured
 from dpassay.data import BUILT_IN, load, split
 from dpassay.errors import InvalidInput
 from dpassay.exhaustive import Domain
-from dpassay.pairs import Neighbours, replace_one
+from dpassay.pairs import replace_one
 from dpassay.plan import Group
 from dpassay.settings import Settings
 from dpassay.targets import Answers, accepts, answers_of, is_function, resolve
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
-    """Sizes of everything that the user did not size."""
-
-    train: int
-    queries: int
-    neighbours: Neighbours
-    budget: int
-
-
-PROFILES = {
-    "quick": Profile(train=100, queries=5, neighbours="one", budget=5_000),
-    "default": Profile(train=400, queries=20, neighbours="one+flip", budget=20_000),
-    "deep": Profile(train=1000, queries=50, neighbours="one+flip", budget=200_000),
-}
 
 TRIALS_ONLY = ("budget", "detect", "jobs", "executor", "shard_timeout", "resume")
 IDLE_OPTIONS = {
@@ -44,11 +29,24 @@ IDLE_OPTIONS = {
 """Options that would change nothing in a mode; they are refused, not ignored."""
 
 
-def settings_of(arguments: argparse.Namespace) -> Settings:
-    """Return the settings of a run; options that would change nothing are refused."""
-    for option in IDLE_OPTIONS[arguments.mode]:
+def configure(arguments: argparse.Namespace) -> Config:
+    """Fill what the command line leaves open from the environment, the file and the profile; return what is in force.
+
+    Options that would change nothing are refused; what is configured for every run is not.
+    """
+    config = load_config({key: getattr(arguments, key, None) for key in KEYS})
+    for option in IDLE_OPTIONS[config.mode] if hasattr(arguments, "mode") else ():
         if getattr(arguments, option) is not None:
-            raise InvalidInput(f"--{option.replace('_', '-')}: changes nothing with --mode {arguments.mode}")
+            raise InvalidInput(f"--{option.replace('_', '-')}: changes nothing with --mode {config.mode}")
+    for key in KEYS:
+        if hasattr(arguments, key):
+            setattr(arguments, key, getattr(config, key))
+    arguments.mechanisms = config.mechanisms
+    return config
+
+
+def settings_of(arguments: argparse.Namespace) -> Settings:
+    """Return the settings of a run."""
     if arguments.resume and arguments.out is None:
         raise InvalidInput("--resume: goes with --out DIR, the folder of the run that is to be gone on with")
     domain = None
@@ -56,14 +54,14 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
         if arguments.n is None or arguments.domain is None:
             raise InvalidInput("--mode exhaustive: needs --n (records in a dataset) and --domain (points of the line)")
         domain = Domain(n=arguments.n, points=arguments.domain)
-    jobs, executor = _or(arguments.jobs, 1), arguments.executor
+    jobs, executor = arguments.jobs, arguments.executor
     if arguments.shard_timeout is not None and (executor or ("inline" if jobs == 1 else "local")) == "inline":
         raise InvalidInput("--shard-timeout: goes with --executor local; what runs inline cannot be stopped")
     return Settings(
         mode=arguments.mode,
         seed=arguments.seed,
         confidence=arguments.confidence,
-        budget=_or(arguments.budget, PROFILES[arguments.profile].budget),
+        budget=arguments.budget,
         detect=arguments.detect,
         domain=domain,
         jobs=jobs,
@@ -73,45 +71,68 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
 
 
 def auditees_of(arguments: argparse.Namespace) -> list[Auditee]:
-    """Return the mechanisms that are asked for, each with the claims it is held against."""
+    """Return the mechanisms that are asked for, else the configured ones, else the catalogue; each with its claims."""
     parameters = dict(_assignment(text, "-p") for text in arguments.parameters)
     if arguments.learner is not None:
         parameters["learner"] = arguments.learner
-    targets, answers = arguments.targets or list(CATALOGUE), _answers(arguments.answers)
-    if len(targets) == 1:
-        return [_auditee(targets[0], parameters, arguments.claim, answers)]
+    claim = None if arguments.claim is None else _claim_numbers(arguments.claim)
+    answers = _answers(arguments.answers, "--answers")
+    wanted = [Configured(target=target) for target in arguments.targets]
+    wanted = wanted or list(arguments.mechanisms) or [Configured(target=target) for target in CATALOGUE]
+    if len(wanted) == 1:
+        return [_auditee(wanted[0], parameters, claim, answers)]
     for name in parameters:
-        if not any(accepts(target, name) for target in targets):
-            raise InvalidInput(f"-p {name}: none of {', '.join(targets)} has such a parameter")
+        if not any(accepts(each.target, name) for each in wanted):
+            raise InvalidInput(f"-p {name}: none of {', '.join(each.called for each in wanted)} has such a parameter")
     return [
-        _auditee(target, {name: value for name, value in parameters.items() if accepts(target, name)}, arguments.claim, answers)
-        for target in targets
+        _auditee(each, {name: value for name, value in parameters.items() if accepts(each.target, name)}, claim, answers)
+        for each in wanted
     ]
 
 
-def _auditee(target: str, parameters: dict[str, str], claim: str | None, answers: Answers | None) -> Auditee:
-    if answers is not None and not is_function(target):
-        raise InvalidInput(f"--answers: go with a plain function; '{target}' names its own")
-    claims = None if claim is None else (_claim(claim, answers or answers_of(target, parameters)),)
-    return resolve(target, parameters, claims, answers)
+def _auditee(
+    wanted: Configured, parameters: dict[str, str], numbers: dict[str, float] | None, answers: Answers | None
+) -> Auditee:
+    """Build one mechanism; what the command line says goes before what is configured for it."""
+    try:
+        return _built(wanted, parameters, numbers, answers)
+    except InvalidInput as error:
+        if wanted.where:
+            raise InvalidInput(f"{wanted.where}: {error}") from error
+        raise
 
 
-def _claim(text: str, answers: Answers) -> Claim:
+def _built(wanted: Configured, given: dict[str, str], said: dict[str, float] | None, answers: Answers | None) -> Auditee:
+    option = "answers" if answers is None and wanted.where else "--answers"
+    answers = _answers(wanted.answers, "answers") if answers is None else answers
+    if answers is not None and not is_function(wanted.target):
+        raise InvalidInput(f"{option}: go with a plain function; '{wanted.target}' names its own")
+    parameters = wanted.parameters | given
+    source = "--claim" if said is not None else wanted.where.partition(",")[0]
+    numbers = wanted.claim if said is None else said
+    claims = None if numbers is None else (_claim(numbers, answers or answers_of(wanted.target, parameters), source),)
+    return resolve(wanted.target, parameters, claims, answers, name=wanted.called)
+
+
+def _claim_numbers(text: str) -> dict[str, float]:
     given = dict(_assignment(part, "--claim") for part in text.split(","))
-    if set(given) not in ({"epsilon"}, {"epsilon", "delta"}, {"gamma"}):
+    if set(given) not in CLAIMS:
         raise InvalidInput(f"--claim = '{text}': must be epsilon=E, or epsilon=E,delta=D, or gamma=G")
     try:
-        numbers = {name: float(value) for name, value in given.items()}
+        return {name: float(value) for name, value in given.items()}
     except ValueError:
         raise InvalidInput(f"--claim = '{text}': must hold numbers") from None
+
+
+def _claim(numbers: Mapping[str, float], answers: Answers, source: str) -> Claim:
     if "epsilon" in numbers:
-        return DP(epsilon=numbers["epsilon"], delta=numbers.get("delta", 0.0), source="--claim")
+        return DP(epsilon=numbers["epsilon"], delta=numbers.get("delta", 0.0), source=source)
     kind = Stability if answers.numbers is None else PredictionStability
-    return kind(gamma=numbers["gamma"], source="--claim")
+    return kind(gamma=numbers["gamma"], source=source)
 
 
-def _answers(text: str | None) -> Answers | None:
-    """Read --answers: labels parted by commas, or the limits of real numbers parted by two dots."""
+def _answers(text: str | None, option: str) -> Answers | None:
+    """Read what is answered: labels parted by commas, or the limits of real numbers parted by two dots."""
     if text is None:
         return None
     low, separator, high = text.partition("..")
@@ -126,7 +147,7 @@ def _answers(text: str | None) -> Answers | None:
                 return Answers(labels=labels)
     except ValueError:
         pass
-    raise InvalidInput(f"--answers = '{text}': must be labels like 0,1,2 or limits of numbers like 0..1 (.. for any)")
+    raise InvalidInput(f"{option} = '{text}': must be labels like 0,1,2 or limits of numbers like 0..1 (.. for any)")
 
 
 def _assignment(text: str, option: str) -> tuple[str, str]:
@@ -138,23 +159,12 @@ def _assignment(text: str, option: str) -> tuple[str, str]:
 
 def data_of(arguments: argparse.Namespace) -> Group:
     """Return the pairs and queries made from the data that are asked for."""
-    profile = PROFILES[arguments.profile]
     if arguments.target is not None and arguments.data in (None, BUILT_IN):
         raise InvalidInput(f"--target = '{arguments.target}': goes with --data FILE")
     table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.target)
     labels = table.source["labels"]
     if len(labels) != 2:
         raise InvalidInput(f"--target = '{arguments.target}': has {len(labels)} labels ({', '.join(labels[:5])}); must have two")
-    parts = split(
-        table,
-        train=_or(arguments.train, profile.train),
-        queries=_or(arguments.queries, profile.queries),
-        seed=arguments.seed,
-    )
-    neighbours = arguments.neighbours or profile.neighbours
-    pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, neighbours=neighbours, seed=arguments.seed)
+    parts = split(table, train=arguments.train, queries=arguments.queries, seed=arguments.seed)
+    pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, neighbours=arguments.neighbours, seed=arguments.seed)
     return Group(pairs=pairs, queries=parts.queries, kind="data", reason=pairs.how, source=parts.source)
-
-
-def _or(value: int | None, default: int) -> int:
-    return default if value is None else value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
 from dpassay.errors import DpassayError, InvalidInput
@@ -20,6 +21,8 @@ EXIT_CODES = """exit codes:
 """
 
 RUN_EXAMPLES = """examples:
+  dpassay init && dpassay run
+      what dpassay.toml holds: your own mechanisms, each with its claim
   dpassay run --out report
       the whole catalogue on scikit-learn's breast cancer data; open report/index.html
   dpassay run soft-majority -p epsilon=0.5 -p r=11 --learner tree
@@ -34,6 +37,10 @@ RUN_EXAMPLES = """examples:
       what it would take to hold a function that answers numbers against a claim of stability
 
 """
+
+
+MODULES = {"selftest": "selftest_command", "config": "config_command", "init": "config_command"}
+"""Where commands are done that are not done in `dpassay.commands`."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -84,6 +91,7 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("witness", metavar="WITNESS", help="a file of the folder witnesses/ that run --out writes")
     replay.add_argument("--data", metavar="FILE", help="where the CSV file of the witness lies now (default: where it lay)")
     _selftest(commands)
+    _config(commands)
     report = commands.add_parser(
         "report",
         help="reports from a record",
@@ -100,7 +108,8 @@ def _run(commands: Any) -> None:
     run = commands.add_parser(
         "run",
         help="audit mechanisms against their claims",
-        description="Audit mechanisms against their claims. Without TARGET: the whole built-in catalogue.",
+        description="Audit mechanisms against their claims. Without TARGET: those of dpassay.toml (see `dpassay init`), "
+        "else the whole built-in catalogue. What is not said here is taken from there.",
         epilog=RUN_EXAMPLES + EXIT_CODES,
     )
     run.add_argument("targets", nargs="*", metavar="TARGET", help="a name of `dpassay list`, or module:object of your own")
@@ -110,8 +119,7 @@ def _run(commands: Any) -> None:
         "--mode",
         type=one_of("auto", "exact", "exhaustive", "monte-carlo"),
         metavar="MODE",
-        default="auto",
-        help="auto (exact where there is a law), exact, exhaustive or monte-carlo (default: %(default)s)",
+        help="auto (exact where there is a law), exact, exhaustive or monte-carlo (default: auto)",
     )
     _sizes(how)
     how.add_argument("--n", type=int, metavar="N", help="records in a dataset, for --mode exhaustive")
@@ -189,6 +197,26 @@ def _selftest(commands: Any) -> None:
     selftest.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks on stderr")
 
 
+def _config(commands: Any) -> None:
+    commands.add_parser(
+        "init",
+        help="a commented dpassay.toml and an example that runs",
+        description="Write dpassay.toml, with what can be configured, and dpassay_example.py into the working directory.",
+        epilog="examples:\n  dpassay init && dpassay run\n      then put your own function in the place of the example",
+    )
+    config = commands.add_parser(
+        "config",
+        help="what is in force and from where",
+        description="Show what a run would take: the command line goes before variables DPASSAY_SEED and so on, these before "
+        "dpassay.toml or [tool.dpassay] in pyproject.toml, these before the profile.",
+        epilog="examples:\n  dpassay config --show\n  DPASSAY_SEED=3 dpassay config --show --profile deep",
+    )
+    config.add_argument("--show", action="store_true", help="print it (done in any case)")
+    config.add_argument("--json", action="store_true", help="as JSON")
+    _sizes(config)
+    _data(config)
+
+
 def _subject(command: Any) -> None:
     what = command.add_argument_group("what is audited")
     what.add_argument(
@@ -221,11 +249,10 @@ def _sizes(command: Any) -> None:
         "--profile",
         type=one_of("quick", "default", "deep"),
         metavar="PROFILE",
-        default="default",
-        help="quick, default or deep: sizes of everything not said otherwise (default: %(default)s)",
+        help="quick, default or deep: sizes of everything not said otherwise (default: default)",
     )
-    command.add_argument("--confidence", type=float, default=0.999, help="of the whole run (default: %(default)s)")
-    command.add_argument("--seed", type=int, default=0, help="root of all random streams (default: %(default)s)")
+    command.add_argument("--confidence", type=float, help="of the whole run (default: 0.999)")
+    command.add_argument("--seed", type=int, help="root of all random streams (default: 0)")
 
 
 def _data(command: Any) -> None:
@@ -279,11 +306,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.command is None:
             parser().print_help()
             return 2
-        if arguments.command == "selftest":
-            from dpassay import selftest_command as commands
-        else:
-            from dpassay import commands  # type: ignore[no-redef]
-
+        commands = import_module(f"dpassay.{MODULES.get(arguments.command, 'commands')}")
         return int(getattr(commands, f"{arguments.command}_command")(arguments, words))
     except DpassayError as error:
         sys.stderr.write(f"dpassay: error: {' '.join(str(error).split())}\n")

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpassay.arguments import auditees_of, data_of, settings_of
+from dpassay.arguments import auditees_of, configure, data_of, settings_of
 from dpassay.assay import assay
 from dpassay.catalogue import CATALOGUE
 from dpassay.checks import check
@@ -40,6 +40,7 @@ NOTHING, USAGE, REFUTED, FAILED, INCONCLUSIVE, EMPTY, INTERRUPTED = 0, 2, 1, 3, 
 
 def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
     """Audit, print the table or the record, write the reports."""
+    config = configure(arguments)
     settings = settings_of(arguments)
     auditees = auditees_of(arguments)
     data = None if settings.mode == "exhaustive" else data_of(arguments)
@@ -73,8 +74,8 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
         "confidence": settings.confidence,
         "budget": settings.budget,
         "profile": arguments.profile,
-        "command": command_of(words),
-        "catalogue": not arguments.targets,
+        "command": command_of(words, config.said_by_environment()),
+        "catalogue": not (arguments.targets or config.mechanisms),
         "complete": complete,
         "data": None if data is None else data.source,
         "commit": commit(),
@@ -105,6 +106,7 @@ def _deliver(
 
 def plan_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001
     """Say what it takes to see a leak."""
+    configure(arguments)
     (auditee,) = auditees_of(arguments)
     data = data_of(arguments)
     settings = Settings(mode="monte-carlo", seed=arguments.seed, confidence=arguments.confidence, detect=arguments.detect)

@@ -9,7 +9,7 @@ import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,15 +25,20 @@ WITH_A_VALUE = ("--out", "--jobs", "--executor", "--shard-timeout")
 """Options that change nothing in a record."""
 
 
-def command_of(words: list[str]) -> str:
-    """Return the command that reproduces the record: where it was written to and how it was run does not belong to it."""
+def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -> str:
+    """Return the command that reproduces the record: where it was written to and how it was run does not belong to it.
+
+    What environment variables said is said by options, so that the command does the same without them; what a configuration
+    file says stays there.
+    """
     kept, rest = [], iter(words)
     for word in rest:
         if word in WITH_A_VALUE:
             next(rest, None)
         elif word not in ALONE and word.partition("=")[0] not in WITH_A_VALUE:
             kept.append(word)
-    return shlex.join(["dpassay", *kept])
+    said = [f"--{key}={value}" for key, value in (environment or {}).items() if f"--{key}" not in (*WITH_A_VALUE, "--baseline")]
+    return shlex.join(["dpassay", *kept[:1], *said, *kept[1:]])
 
 
 def commit() -> str | None:

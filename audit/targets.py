@@ -38,6 +38,8 @@ def resolve(
     parameters: Mapping[str, Any] | None = None,
     claims: tuple[Claim, ...] | None = None,
     answers: Answers | None = None,
+    *,
+    name: str | None = None,
 ) -> Auditee:
     """Find a mechanism by its catalogue name or as `module:object`, and build it.
 
@@ -52,6 +54,8 @@ def resolve(
         Audit against these instead of its own; needed for a plain function.
     answers : Answers, optional
         What a plain function may answer; labels 0 and 1 by default.
+    name : str, optional
+        What results and streams call it; the target by default.
 
     Returns
     -------
@@ -80,7 +84,7 @@ def resolve(
         mechanism = FunctionMechanism(function=found, claims=claims, labels=given_answers.labels, numbers=given_answers.numbers)
     else:
         raise InvalidInput(f"target = '{target}': must be a mechanism or a function, not {type(found).__name__}")
-    return Auditee(name=target, target=target, parameters=given, mechanism=mechanism, claims=claims or mechanism.claims)
+    return Auditee(name=name or target, target=target, parameters=given, mechanism=mechanism, claims=claims or mechanism.claims)
 
 
 def is_function(target: str) -> bool:

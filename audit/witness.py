@@ -317,7 +317,7 @@ def _subject(witness: Mapping[str, Any], claim: Claim) -> Auditee:
     answers = Answers(
         labels=tuple(witness["labels"]), numbers=None if numbers is None else (float(numbers[0]), float(numbers[1]))
     )
-    return resolve(witness["target"], witness["parameters"], (claim,), answers)
+    return resolve(witness["target"], witness["parameters"], (claim,), answers, name=witness["name"])
 
 
 def _group(witness: Mapping[str, Any], file: str | None) -> Group:

@@ -1,0 +1,116 @@
+"""One mechanism of a configuration file: what it is, what it claims and answers, its parameters, its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from dpassay.errors import InvalidInput, is_real, require
+
+CLAIMS = ({"epsilon"}, {"epsilon", "delta"}, {"gamma"})
+"""What a claim may consist of."""
+LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configured:
+    """A mechanism that is wanted, as it was written down; nothing is imported yet.
+
+    Parameters
+    ----------
+    target : str
+        A name of the catalogue, or `module:object`.
+    claim : dict of float, optional
+        Numbers of the claim by name: epsilon, epsilon and delta, or gamma; its own claims by default.
+    answers : str, optional
+        What a plain function answers, as after `--answers`.
+    parameters : dict of str
+        Its parameters as texts, as after `-p`.
+    name : str, optional
+        What results call it; the target by default.
+    where : str
+        File and place in it, for messages; empty for the command line.
+    """
+
+    target: str
+    claim: dict[str, float] | None = None
+    answers: str | None = None
+    parameters: dict[str, str] = field(default_factory=dict)
+    name: str | None = None
+    where: str = ""
+
+    @property
+    def called(self) -> str:
+        """The name that results have."""
+        return self.name or self.target
+
+    def as_json(self) -> dict[str, Any]:
+        """What was written down, without what was left open."""
+        written = {name: getattr(self, name) for name in ("target", "name", "claim", "answers", "parameters")}
+        return {name: value for name, value in written.items() if value}
+
+
+def configured(entries: Any, file: str) -> tuple[Configured, ...]:
+    """Read the mechanisms of a configuration file.
+
+    Raises
+    ------
+    InvalidInput
+        If a key is unknown or of the wrong type, or two mechanisms have one name.
+    """
+    tables = isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
+    require(tables, f"{file}: mechanisms", entries, "tables [[mechanisms]] ([[tool.dpassay.mechanisms]] in pyproject.toml)")
+    read = tuple(_entry(entry, f"{file}, mechanism {k}") for k, entry in enumerate(entries, 1))
+    taken: dict[str, str] = {}
+    for each in read:
+        if each.called in taken:
+            raise InvalidInput(f"{each.where}: name = '{each.called}': must differ from the name of {taken[each.called]}")
+        taken[each.called] = each.where
+    return read
+
+
+def known(keys: Mapping[str, Any], names: Any, where: str) -> None:
+    """Raise `InvalidInput`, with a suggestion, if a key is none of the names."""
+    for key in keys:
+        if key not in names:
+            close = get_close_matches(key, names, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(names)}"
+            raise InvalidInput(f"{where}: {key}: no such key; {hint}")
+
+
+def _entry(entry: dict[str, Any], where: str) -> Configured:
+    known(entry, ("target", "claim", "answers", "parameters", "name"), where)
+    if "target" not in entry:
+        raise InvalidInput(f"{where}: target is missing: must be a name of `dpassay list`, or module:object of your own")
+    for key in ("target", "answers", "name"):
+        text = entry.get(key, "text")
+        require(isinstance(text, str) and text != "", f"{where}: {key}", text, "a text")
+    name, parameters = entry.get("name"), entry.get("parameters", {})
+    plain = name is None or (name.isprintable() and name.strip() == name and len(name) <= LONGEST_NAME)
+    require(plain, f"{where}: name", name, f"one line of at most {LONGEST_NAME} characters")
+    require(isinstance(parameters, dict), f"{where}: parameters", parameters, "a table like { r = 5 }")
+    for parameter, value in parameters.items():
+        simple = isinstance(value, (bool, int, float, str))
+        require(simple, f"{where}: parameters.{parameter}", value, "a number, a text, true or false")
+    return Configured(
+        target=entry["target"],
+        claim=_claim(entry.get("claim"), where),
+        answers=entry.get("answers"),
+        parameters={parameter: str(value) for parameter, value in parameters.items()},
+        name=name,
+        where=where,
+    )
+
+
+def _claim(claim: Any, where: str) -> dict[str, float] | None:
+    if claim is None:
+        return None
+    allowed = "{ epsilon = E }, { epsilon = E, delta = D } or { gamma = G }, of numbers"
+    numbers = isinstance(claim, dict) and set(claim) in CLAIMS and all(is_real(value) for value in claim.values())
+    require(numbers, f"{where}: claim", claim, allowed)
+    try:
+        return {name: float(value) for name, value in claim.items()}
+    except OverflowError:
+        raise InvalidInput(f"{where}: claim: must be {allowed}") from None
