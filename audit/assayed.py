@@ -89,7 +89,7 @@ class Assayed:
             asked = "" if detectable is None else f" (asked: {detectable:g})"
             raise AssertionError(
                 f"{self.result.claim} of {self.result.auditee.name} is not refuted, but the audit could only see a "
-                f"{self.result.claim.quantity} of {self.result.detectable:.4g}{asked}: raise the budget\\n  {reason}"
+                f"{self.result.claim.quantity} of {self.result.detectable:.4g}{asked}: raise the budget\n  {reason}"
             )
 
     def facts(self) -> dict[str, Any]:
