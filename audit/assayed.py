@@ -29,11 +29,14 @@ class Assayed:
         Of its bounds.
     path : Path
         Where the witness of a refuted claim is written.
+    rerun : str
+        Command that runs the test again, seed apart.
     """
 
     result: Result
     confidence: float
     path: Path
+    rerun: str
 
     @property
     def verdict(self) -> str:
@@ -126,15 +129,15 @@ class Assayed:
     def _replay(self) -> str:
         witness = make_witness(self.result)
         if witness is None or witness["target"] is None or witness["data"]["kind"] == "memory":
-            return f"run this test again with seed {self.result.seed}; what it audits cannot be named from outside"
+            return f"{self.rerun} --dpassay-seed={self.result.seed}"  # what is audited has no name outside the test
         write_text(self.path, dumps(witness))
         return f"dpassay replay {self.path}"
 
 
-def assayed(mechanism: Any, *, path: Path, confidence: float = 0.999, **arguments: Any) -> Assayed:
+def assayed(mechanism: Any, *, path: Path, rerun: str, confidence: float = 0.999, **arguments: Any) -> Assayed:
     """Audit, and wrap the result; arguments are those of `dpassay.audit`."""
     result = audit(mechanism, confidence=confidence, **arguments)
-    return Assayed(result=result, confidence=confidence, path=path)
+    return Assayed(result=result, confidence=confidence, path=path, rerun=rerun)
 
 
 def commit_seed(folder: Path) -> int:

@@ -12,7 +12,7 @@ from dpassay.errors import DpassayError, InvalidInput
 
 EXIT_CODES = """exit codes:
   0    nothing refuted, or only what is declared as expected
-  1    a claim refuted
+  1    a claim refuted, or a regression against the baseline
   2    wrong usage or configuration; nothing was run, nothing was written
   3    a mechanism failed, or a claim that is known to be wrong was not refuted
   4    inconclusive: the asked power was not reached
@@ -39,7 +39,13 @@ RUN_EXAMPLES = """examples:
 """
 
 
-MODULES = {"selftest": "selftest_command", "config": "config_command", "init": "config_command"}
+MODULES = {
+    "selftest": "selftest_command",
+    "config": "config_command",
+    "init": "config_command",
+    "compare": "baseline_commands",
+    "baseline": "baseline_commands",
+}
 """Where commands are done that are not done in `dpassay.commands`."""
 
 
@@ -92,6 +98,7 @@ def parser() -> argparse.ArgumentParser:
     replay.add_argument("--data", metavar="FILE", help="where the CSV file of the witness lies now (default: where it lay)")
     _selftest(commands)
     _config(commands)
+    _baseline(commands)
     report = commands.add_parser(
         "report",
         help="reports from a record",
@@ -215,6 +222,65 @@ def _config(commands: Any) -> None:
     config.add_argument("--json", action="store_true", help="as JSON")
     _sizes(config)
     _data(config)
+
+
+COMPARED = """what is a regression:
+  refuted    a claim is refuted, whatever it was before
+  failed     an entry could not be audited, or a claim that is known to be wrong was not refuted
+  vanished   an entry is not there any more
+  weakened   a claim promises less than it did
+  rose       the certified leak rose by more than the tolerance, and the intervals of old and new do not meet
+  blinder    fewer pairs or queries, sampled where it was computed, a larger detectable leak for want of trials, inconclusive
+what is news only: fell, tightened, recovered, new
+
+exit codes: 0 no regression, 1 a regression, 2 wrong usage, or a record or baseline that is missing or stale
+"""
+
+
+def _baseline(commands: Any) -> None:
+    pair = commands.add_parser(
+        "compare",
+        help="what has become worse from one record to another",
+        description="Hold a record against an older one, entry by entry, all bounds made anew at one error probability.",
+        epilog=f"examples:\n  dpassay compare last-week/record.json report/record.json\n\n{COMPARED}",
+    )
+    pair.add_argument("old", metavar="OLD", help="record.json of a run, or a baseline")
+    pair.add_argument("new", metavar="NEW", help="record.json of a later run")
+    pair.add_argument(
+        "--tolerance",
+        type=float,
+        default=0.05,
+        metavar="PART",
+        help="of a claim, by which bounds may move (default: %(default)s)",
+    )
+    _compared(pair)
+    baseline = commands.add_parser(
+        "baseline",
+        help="accept a record, and hold later ones against it",
+        description="Keep the record that you have looked at and accepted, and hold later ones against it.",
+        epilog="examples:\n  dpassay run && dpassay baseline accept\n      then commit dpassay-baseline.json\n"
+        "  dpassay run; dpassay baseline check\n      in the pipeline",
+    )
+    actions = baseline.add_subparsers(dest="action", metavar="accept|check", required=True, parser_class=Parser)
+    accept = actions.add_parser("accept", help="make a record the baseline", description="Make a record the baseline.")
+    check = actions.add_parser(
+        "check",
+        help="hold a record against the baseline",
+        description="Hold a record against the baseline. Suppressions of the configuration let regressions pass.",
+        epilog=f"examples:\n  dpassay baseline check\n  dpassay baseline check ci/record.json --tolerance 0.1\n\n{COMPARED}",
+    )
+    for action in (accept, check):
+        action.add_argument("record", nargs="?", metavar="RECORD", help="record.json of a run (default: the last one's)")
+        action.add_argument(
+            "--baseline", metavar="FILE", help="the accepted record (default: as configured, else dpassay-baseline.json)"
+        )
+    check.add_argument("--tolerance", type=float, metavar="PART", help="of a claim, by which bounds may move (default: 0.05)")
+    _compared(check)
+
+
+def _compared(command: Any) -> None:
+    command.add_argument("--json", action="store_true", help="as JSON")
+    command.add_argument("-o", "--out", metavar="DIR", help="write comparison.md and comparison.json there")
 
 
 def _subject(command: Any) -> None:

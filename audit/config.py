@@ -14,6 +14,7 @@ from dpassay.configured import Configured, configured, known
 from dpassay.data import BUILT_IN
 from dpassay.errors import InvalidInput, is_count, is_real, require
 from dpassay.pairs import NEIGHBOURS
+from dpassay.suppressions import Suppression, suppressions
 
 FILE, PROJECT = "dpassay.toml", "pyproject.toml"
 PREFIX = "DPASSAY_"
@@ -40,6 +41,8 @@ class Config:
         Folder that `dpassay run` writes to.
     baseline : str
         File of the accepted record that later ones are compared with.
+    tolerance : float
+        Part of a claim by which a bound may rise before that is a regression.
     data, target : str, optional
         CSV file and its column of labels; scikit-learn's breast cancer set by default.
     train, queries : int
@@ -48,6 +51,8 @@ class Config:
         Neighbours of a training record.
     mechanisms : tuple of Configured
         What `dpassay run` audits without TARGET.
+    suppressions : tuple of Suppression
+        Regressions that are let pass.
     origins : dict of str
         Where each of them was said.
     """
@@ -61,12 +66,14 @@ class Config:
     detect: float | None = None
     out: str | None = None
     baseline: str = "dpassay-baseline.json"
+    tolerance: float = 0.05
     data: str | None = None
     target: str | None = None
     train: int = 400
     queries: int = 20
     neighbours: str = "one+flip"
     mechanisms: tuple[Configured, ...] = ()
+    suppressions: tuple[Suppression, ...] = ()
     origins: dict[str, str] = field(default_factory=dict)
 
     def origin(self, key: str) -> str:
@@ -123,12 +130,15 @@ KEYS = {
     "detect": _number(math.nextafter(math.inf, 0), "a finite number > 0"),
     "out": TEXT,
     "baseline": TEXT,
+    "tolerance": Key(kind=float, holds=lambda value: is_real(value) and 0 <= value < math.inf, allowed="a number >= 0"),
     "data": TEXT,
     "target": TEXT,
     "train": _count(1),
     "queries": _count(1),
     "neighbours": _one_of(tuple(NEIGHBOURS)),
 }
+LISTS = ("mechanisms", "suppressions")
+"""Keys of a file that hold tables."""
 
 
 def load_config(
@@ -151,11 +161,13 @@ def load_config(
         If there are two configurations, one cannot be read, a key is unknown, or a value is not allowed.
     """
     mechanisms: tuple[Configured, ...] = ()
+    passed: tuple[Suppression, ...] = ()
     layers: dict[str, dict[str, Any]] = {}
     found = read_file(Path.cwd() if folder is None else folder)
     if found is not None:
         name, table = found
         mechanisms = configured(table.get("mechanisms", []), name)
+        passed = suppressions(table.get("suppressions", []), name)
         layers[name] = _from_file(table, name)
     layers["environment"] = _from_environment(os.environ if environment is None else environment)
     layers["command line"] = {key: value for key, value in (given or {}).items() if key in KEYS and value is not None}
@@ -170,9 +182,9 @@ def load_config(
     profile = values.get("profile", "default")
     sizes = {key: size for key, size in PROFILES[profile].items() if key not in values}
     origins |= dict.fromkeys(sizes, f"profile {profile}")
-    if mechanisms and found is not None:
-        origins["mechanisms"] = found[0]
-    return Config(**values, **sizes, mechanisms=mechanisms, origins=origins)
+    if found is not None:
+        origins |= {name: found[0] for name, held in (("mechanisms", mechanisms), ("suppressions", passed)) if held}
+    return Config(**values, **sizes, mechanisms=mechanisms, suppressions=passed, origins=origins)
 
 
 def read_file(folder: Path) -> tuple[str, dict[str, Any]] | None:
@@ -210,8 +222,8 @@ def _toml(path: Path) -> dict[str, Any] | None:
 
 
 def _from_file(table: dict[str, Any], file: str) -> dict[str, Any]:
-    known(table, (*KEYS, "mechanisms"), file)
-    return {key: KEYS[key].value(value, f"{file}: {key}") for key, value in table.items() if key != "mechanisms"}
+    known(table, (*KEYS, *LISTS), file)
+    return {key: KEYS[key].value(value, f"{file}: {key}") for key, value in table.items() if key not in LISTS}
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:

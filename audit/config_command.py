@@ -31,7 +31,9 @@ def config_command(arguments: argparse.Namespace, words: list[str]) -> int:  # n
         if arguments.json:
             values = {key: {"value": getattr(config, key), "from": config.origin(key)} for key in KEYS}
             mechanisms = [each.as_json() for each in config.mechanisms]
-            sys.stdout.write(dumps(values | {"mechanisms": {"value": mechanisms, "from": config.origin("mechanisms")}}))
+            passed = [str(each) for each in config.suppressions]
+            lists = {"mechanisms": mechanisms, "suppressions": passed}
+            sys.stdout.write(dumps(values | {k: {"value": each, "from": config.origin(k)} for k, each in lists.items()}))
         else:
             _print(config)
         sys.stdout.flush()
@@ -74,6 +76,8 @@ def _print(config: Config) -> None:
         table.add_row("mechanisms", "the catalogue", config.origin("mechanisms"))
     for k, mechanism in enumerate(config.mechanisms, 1):
         table.add_row(f"mechanism {k}", Text(_told(mechanism)), config.origin("mechanisms"))
+    for each in config.suppressions:
+        table.add_row("suppression", Text(str(each)), config.origin("suppressions"))
     out.print(table)
 
 

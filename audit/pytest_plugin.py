@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,11 +65,12 @@ def assay(request: pytest.FixtureRequest, record_property: Callable[[str, object
     settings.setdefault("seed", commit_seed(config.rootpath))
     folder = config.rootpath / str(config.getoption("--dpassay-out"))
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", request.node.nodeid).strip("-")
+    rerun = f"python -m pytest {shlex.quote(request.node.nodeid)}"
     calls: list[Assayed] = []
 
     def run(mechanism: Any, **arguments: Any) -> Assayed:
         path = folder / f"{name}{f'-{len(calls) + 1}' if calls else ''}.json"
-        done = assayed(mechanism, path=Path(path), **(settings | arguments))
+        done = assayed(mechanism, path=Path(path), rerun=rerun, **(settings | arguments))
         calls.append(done)
         record_property(PROPERTY, json.dumps(done.facts(), sort_keys=True))
         return done

@@ -16,7 +16,8 @@ neighbours = "one+flip"         # per training record: one, flip, one+flip or al
 # budget = 20000                # certification trials per side and finalist
 # detect = 1.5                  # leak that sampling must be able to see, in the units of the claim (1.5 times the claim)
 # jobs = 2                      # processes that run trials; no number depends on it
-# baseline = "dpassay-baseline.json"
+# baseline = "dpassay-baseline.json"   # what `dpassay baseline accept` writes and `dpassay baseline check` reads
+# tolerance = 0.05              # part of a claim by which a bound may rise before that is a regression
 
 # data = "people.csv"           # a CSV file with a header line; without it scikit-learn's breast cancer set
 # target = "income"             # its column of labels, of two kinds
@@ -29,6 +30,12 @@ name = "nearest-vote"                # what results call it
 claim = { epsilon = 1.0 }            # or { epsilon = 1.0, delta = 1e-6 }, or { gamma = 0.1 }
 answers = "0,1"                      # what a function answers: labels like 0,1,2 or numbers between limits like 0..1
 # parameters = { r = 5 }             # of a mechanism class
+
+# [[suppressions]]                   # a regression against the baseline that is let pass, until a day
+# result = "nearest-vote.own.monte-carlo"
+# kind = "rose"                      # refuted, failed, vanished, weakened, rose or blinder
+# reason = "the new index, accepted by the privacy board"
+# expires = 2027-01-31
 """
 
 EXAMPLE_TEXT = '''\

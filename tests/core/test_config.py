@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.config import KEYS, PROFILES, Config, load_config
+from dpassay.config import KEYS, LISTS, PROFILES, Config, load_config
 from dpassay.configured import Configured
 from dpassay.errors import InvalidInput
 from dpassay.starter import CONFIG_TEXT, EXAMPLE_TEXT
@@ -25,6 +25,7 @@ jobs = 2
 detect = 2
 out = "pages"
 baseline = "accepted.json"
+tolerance = 0.25
 data = "people.csv"
 target = "income"
 train = 50
@@ -41,6 +42,7 @@ EVERY_VALUE: dict[str, Any] = {
     "detect": 2.0,
     "out": "pages",
     "baseline": "accepted.json",
+    "tolerance": 0.25,
     "data": "people.csv",
     "target": "income",
     "train": 50,
@@ -63,7 +65,7 @@ def values(config: Config) -> dict[str, Any]:
 
 
 def test_there_is_a_field_for_every_key() -> None:
-    assert {field.name for field in fields(Config)} == {*KEYS, "mechanisms", "origins"}
+    assert {field.name for field in fields(Config)} == {*KEYS, *LISTS, "origins"}
 
 
 def test_defaults_are_those_of_the_default_profile(tmp_path: Path) -> None:
@@ -254,7 +256,7 @@ def test_tool_dpassay_that_is_no_table(tmp_path: Path) -> None:
 def test_the_starter_names_every_key_and_is_allowed_with_all_of_them(tmp_path: Path) -> None:
     commented = [line.removeprefix("# ") for line in CONFIG_TEXT.splitlines() if not line.startswith("# Conf")]
     whole = "\n".join(line for line in commented if " = " in line or line.startswith("[["))
-    assert {*tomllib.loads(whole)} == {*KEYS, "mechanisms"}
+    assert {*tomllib.loads(whole)} == {*KEYS, *LISTS}
     assert load(tmp_path, whole).mechanisms[0].parameters == {"r": "5"}
     assert load(tmp_path, CONFIG_TEXT).mechanisms[0].target == "dpassay_example:predict"
 

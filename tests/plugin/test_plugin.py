@@ -16,9 +16,9 @@ import numpy as np
 
 
 def predict(data, queries, size, rng):
-    """The majority's label, flipped with probability 1 / (1 + e)."""
+    """The nearest record's label, flipped with probability 1 / (1 + e)."""
     p = 1 / (1 + np.exp({noise}))
-    label = int(2 * data.y.sum() > len(data))
+    label = data.y[np.linalg.norm(queries[:, None] - data.X, axis=2).argmin(axis=1)]
     return np.where(rng.random((size, len(queries))) < p, 1 - label, label)
 '''
 TEST = """
@@ -83,6 +83,45 @@ def test_a_correct_api_passes_half_the_noise_fails_and_restoring_it_passes(proje
     assert "reproduced: " in replayed.stdout
     (project / "audit/api.py").write_text(GOOD)
     assert run(project)[0] == 0
+
+
+def test_the_command_line_beside_a_package_that_is_called_audit_too(project: Path) -> None:
+    """Green, red with the message and the command that replays it, green again."""
+
+    def dpassay(*words: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "dpassay", *words]
+        found = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+        return found.returncode, " ".join(found.stdout.split()) + found.stderr
+
+    wanted = "run audit.api:predict --claim epsilon=1 --train 20 --neighbours flip --profile quick --out reports/privacy".split()
+    assert dpassay(*wanted)[0] == 0
+    (project / "audit/api.py").write_text(HALF)
+    code, said = dpassay(*wanted)
+    assert code == 1
+    code, said = dpassay("explain", "audit.api:predict.own.monte-carlo", "--record", "reports/privacy/record.json")
+    for part in ("refuted", "the claim allows 1", "99.9 %", "S': ", "dpassay replay "):
+        assert part in said
+    (path,) = (project / "reports/privacy/witnesses").iterdir()
+    code, said = dpassay("replay", str(path))
+    assert code == 1
+    assert "reproduced: " in said
+    (project / "audit/api.py").write_text(GOOD)
+    assert dpassay(*wanted)[0] == 0
+
+
+def test_what_has_no_name_is_replayed_by_its_test(project: Path) -> None:
+    path = project / "tests/test_privacy.py"
+    path.write_text(TEST.replace("assay(predict,", "assay(lambda *given: predict(*given),").replace("budget=5000", "budget=5001"))
+    (project / "audit/api.py").write_text(HALF)
+    code, said = run(project, "--dpassay-seed", "5")
+    assert code == 1
+    (line,) = {line.split("replay      ")[1] for line in said.splitlines() if "replay      python" in line}
+    python, *words = shlex.split(line)
+    assert (python, words[-1]) == ("python", "--dpassay-seed=5")
+    again = run(project, *words[2:])
+    assert again[0] == 1
+    (bound,) = {line for line in said.splitlines() if "  bound  " in line}
+    assert bound in again[1]
 
 
 def test_two_processes_and_a_junit_file(project: Path) -> None:

@@ -1,0 +1,136 @@
+"""The baseline: the record that a team has accepted, which every later one is held against."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from dpassay.errors import InvalidInput
+from dpassay.record import read_record
+from dpassay.regression import Change, Comparison
+from dpassay.suppressions import Suppression
+
+Raw = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A comparison with the regressions that are let pass set apart.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    open : tuple of Change
+        Regressions that nobody has excused.
+    let_pass : tuple of (Change, Suppression)
+    notes : tuple of str
+        Suppressions that have expired, or that nothing needs any more.
+    """
+
+    comparison: Comparison
+    open: tuple[Change, ...]
+    let_pass: tuple[tuple[Change, Suppression], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, for programs."""
+        passed = [
+            {"id": change.id, "kind": change.kind, "reason": each.reason, "expires": each.expires.isoformat()}
+            for change, each in self.let_pass
+        ]
+        return self.comparison.as_json() | {"passed": not self.open, "suppressed": passed, "notes": list(self.notes)}
+
+
+def judge(comparison: Comparison, suppressions: Iterable[Suppression], today: date) -> Judged:
+    """Let pass what is suppressed today.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    suppressions : iterable of Suppression
+    today : date
+        A suppression holds on the day it expires, and no longer.
+
+    Returns
+    -------
+    Judged
+    """
+    alive, notes = [], []
+    for each in suppressions:
+        if each.expires < today:
+            notes.append(f"expired on {each.expires}: {each.kind} of {each.result}")
+        else:
+            alive.append(each)
+    excused = {(each.result, each.kind): each for each in alive}
+    here = {(change.id, change.kind) for change in comparison.regressions}
+    notes += [f"not needed any more: {each.kind} of {each.result}" for each in alive if (each.result, each.kind) not in here]
+    let_pass = [
+        (change, excused[change.id, change.kind]) for change in comparison.regressions if (change.id, change.kind) in excused
+    ]
+    open_ = [change for change in comparison.regressions if (change.id, change.kind) not in excused]
+    return Judged(comparison=comparison, open=tuple(open_), let_pass=tuple(let_pass), notes=tuple(notes))
+
+
+def whole(record: Raw, path: Path) -> None:
+    """Make sure that a record holds a finished run.
+
+    Raises
+    ------
+    InvalidInput
+        If the run was interrupted, or nothing was audited.
+    """
+    if not record["run"]["complete"]:
+        raise InvalidInput(f"RECORD = '{path}': is of an interrupted run; finish it with `dpassay run --resume`")
+    if not record["results"]:
+        raise InvalidInput(f"RECORD = '{path}': nothing was audited in it")
+
+
+def acceptable(record: Raw, path: Path) -> dict[str, Any]:
+    """Return a record as it is kept for a baseline: without curves, which are never compared.
+
+    Raises
+    ------
+    InvalidInput
+        If an entry failed: nothing could be held against it.
+    """
+    failed = [result["id"] for result in record["results"] if result["verdict"] == "error"]
+    if failed:
+        raise InvalidInput(f"RECORD = '{path}': {failed[0]} could not be audited; nothing could be held against it")
+    results = [result | {"per_query": [cell | {"profile": None} for cell in result["per_query"]]} for result in record["results"]]
+    return dict(record) | {"results": results}
+
+
+def read_baseline(path: Path, record: Raw) -> dict[str, Any]:
+    """Read the baseline that a record is to be held against.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none, or it is stale: of other data, or of other mechanisms altogether.
+    """
+    if not path.exists():
+        raise InvalidInput(f"baseline = '{path}': is not there; `dpassay baseline accept` makes one of a record")
+    baseline = read_record(path)
+    again = f"look at the new record, then run `dpassay baseline accept --baseline {shlex.quote(str(path))}`"
+    old, new = baseline["run"].get("data"), record["run"].get("data")
+    if old != new:
+        raise InvalidInput(f"baseline = '{path}': is stale: {_differs(old, new)}; {again}")
+    if not {result["mechanism"] for result in baseline["results"]} & {result["mechanism"] for result in record["results"]}:
+        raise InvalidInput(f"baseline = '{path}': is stale: it holds none of the mechanisms of the record; {again}")
+    return baseline
+
+
+def _differs(old: Any, new: Any) -> str:
+    """Say which fact about the data differs."""
+    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
+        return "one of the two was made with data, the other without"
+    for key in sorted({*old, *new}):
+        if old.get(key) != new.get(key):
+            if isinstance(old.get(key), Mapping) and isinstance(new.get(key), Mapping):
+                return _differs(old[key], new[key])
+            return f"its data have {key} = {old.get(key)}, those of the record {new.get(key)}"
+    return "the data differ"

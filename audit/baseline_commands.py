@@ -1,0 +1,61 @@
+"""What `dpassay compare` and `dpassay baseline` do: hold a record against an older one, and keep the one that is accepted."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dpassay.arguments import configure
+from dpassay.baseline import Judged, acceptable, judge, read_baseline, whole
+from dpassay.commands import NOTHING, REFUTED
+from dpassay.documents import dumps, writable, write_text
+from dpassay.outputs import console, readers_may_leave
+from dpassay.record import read_record
+from dpassay.regression import compare
+
+
+def compare_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001  (every command has one signature)
+    """Hold one record against another."""
+    old, new = (read_record(Path(path)) for path in (arguments.old, arguments.new))
+    comparison = compare(old, new, tolerance=arguments.tolerance)
+    return _deliver(Judged(comparison=comparison, open=comparison.regressions), Path(arguments.new), arguments)
+
+
+def baseline_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001
+    """Accept a record as the baseline, or hold one against it."""
+    config = configure(arguments)
+    place = Path(arguments.record or Path(config.out or "report") / "record.json")
+    baseline, record = Path(arguments.baseline), read_record(place)
+    whole(record, place)
+    if arguments.action == "accept":
+        write_text(baseline, dumps(acceptable(record, place)))
+        for result in record["results"]:
+            if result["verdict"] == "refuted" and result["expected"] != "refuted":
+                sys.stderr.write(f"dpassay: {result['id']} is refuted: no baseline excuses it, only a suppression does\n")
+        results = "1 result" if len(record["results"]) == 1 else f"{len(record['results'])} results"
+        sys.stdout.write(f"{baseline}: {results} of {place}; keep it with your code\n")
+        return NOTHING
+    old = read_baseline(baseline, record)
+    today = datetime.now(tz=UTC).date()
+    judged = judge(compare(old, record, tolerance=arguments.tolerance), config.suppressions, today)
+    return _deliver(judged, place, arguments)
+
+
+def _deliver(judged: Judged, place: Path, arguments: argparse.Namespace) -> int:
+    """Print and write what was found, and choose the exit code."""
+    from dpassay.reports.comparisons import print_comparison, to_markdown
+
+    if arguments.out is not None:
+        directory = Path(arguments.out)
+        writable(directory)
+        write_text(directory / "comparison.json", dumps(judged.as_json()))
+        write_text(directory / "comparison.md", to_markdown(judged.as_json(), place.parent))
+    with readers_may_leave():
+        if arguments.json:
+            sys.stdout.write(dumps(judged.as_json()))
+        else:
+            print_comparison(judged.as_json(), place.parent, console())
+        sys.stdout.flush()
+    return REFUTED if judged.open else NOTHING

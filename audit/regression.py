@@ -1,0 +1,290 @@
+"""Regression: what has become worse, or better, from one record to another, entry by entry.
+
+An entry is a mechanism, its parameters and a claim about it. Nothing about one entry depends on which others there are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from dpassay.claims import Claim, claim_from_json
+from dpassay.comparison import bounds_at_alpha
+from dpassay.documents import witness_file
+from dpassay.errors import is_real, require
+
+Raw = Mapping[str, Any]
+Kind = Literal["refuted", "failed", "vanished", "weakened", "rose", "blinder", "fell", "tightened", "recovered", "new"]
+
+REGRESSIONS: dict[str, str] = {
+    "refuted": "a claim is refuted",
+    "failed": "an entry could not be audited, or a claim that is known to be wrong was not refuted",
+    "vanished": "an entry is not there any more",
+    "weakened": "a claim promises less than it did",
+    "rose": "the certified leak rose by more than the tolerance, and significantly",
+    "blinder": "the audit lost power: it looks at less, or sees less",
+}
+"""What turns a pipeline red."""
+NEWS: dict[str, str] = {
+    "fell": "the certified leak fell by more than the tolerance, and significantly",
+    "tightened": "a claim promises more than it did",
+    "recovered": "a claim is not refuted any more, or could be audited again",
+    "new": "an entry was not there before",
+}
+"""What is worth a line, and nothing else."""
+
+TOLERANCE = 0.05
+ALPHA = 1e-4
+"""Error probability of every bound of an entry; a constant, so that adding a mechanism changes nothing for the others."""
+PLACES = {"pairs": "pairs", "queries": "query points"}
+"""Fields of `searched` that say where an audit looked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One thing that is different.
+
+    Parameters
+    ----------
+    id : str
+        The result's in the new record; in the old one if it vanished.
+    mechanism : str
+    kind : str
+        A key of `REGRESSIONS` or `NEWS`.
+    words : str
+        What is different, with numbers.
+    witness, replay : str
+        Of a refuted claim: the witness in words, and the file that `dpassay replay` takes; else empty.
+    """
+
+    id: str
+    mechanism: str
+    kind: Kind
+    words: str
+    witness: str = ""
+    replay: str = ""
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether it turns a pipeline red."""
+        return self.kind in REGRESSIONS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A record held against an older one.
+
+    Parameters
+    ----------
+    changes : tuple of Change
+        Regressions first, in the order of the new record.
+    unchanged : tuple of str
+        Ids of the results of the new record that nothing is said of.
+    tolerance : float
+        Part of the claim by which a bound may move.
+    alpha : float
+        Error probability of every bound of an entry.
+    """
+
+    changes: tuple[Change, ...]
+    unchanged: tuple[str, ...]
+    tolerance: float
+    alpha: float
+
+    @property
+    def regressions(self) -> tuple[Change, ...]:
+        """What turns a pipeline red."""
+        return tuple(change for change in self.changes if change.is_regression)
+
+    @property
+    def news(self) -> tuple[Change, ...]:
+        """The rest."""
+        return tuple(change for change in self.changes if not change.is_regression)
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, for programs."""
+        return {
+            "schema": "dpassay/comparison/1",
+            "tolerance": self.tolerance,
+            "alpha": self.alpha,
+            "regressions": [asdict(change) for change in self.regressions],
+            "news": [asdict(change) for change in self.news],
+            "unchanged": list(self.unchanged),
+        }
+
+
+def compare(old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = ALPHA) -> Comparison:
+    """Hold a record against an older one.
+
+    Parameters
+    ----------
+    old, new : mapping
+        Records.
+    tolerance : float
+        A bound may move by this part of the claim before anything is said.
+    alpha : float
+        Error probability in (0, 1) of each bound that is made anew from the counts of either record; the largest leak of the
+        new record's cells and of the old one's are then ordered as is said with probability at least 1 - 2 alpha.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InvalidInput
+        If tolerance or alpha are out of range, or a record is not what it should be.
+    """
+    require(is_real(tolerance) and tolerance >= 0, "tolerance", tolerance, "a number >= 0")
+    require(is_real(alpha) and 0 < alpha < 1, "alpha", alpha, "in (0, 1)")
+    before, after = _entries(old["results"]), _entries(new["results"])
+    changes: list[Change] = []
+    unchanged = []
+    for key, result in after.items():
+        found = list(_new(result) if key not in before else _changes(before[key], result, tolerance, alpha))
+        changes += found
+        if not found:
+            unchanged.append(result["id"])
+    changes += [_vanished(result, after.values()) for key, result in before.items() if key not in after]
+    changes.sort(key=lambda change: not change.is_regression)
+    return Comparison(changes=tuple(changes), unchanged=tuple(unchanged), tolerance=tolerance, alpha=alpha)
+
+
+def _entries(results: Iterable[Raw]) -> dict[str, Raw]:
+    """Return results by what they are about; of two about the same, the second is the second one."""
+    entries: dict[str, Raw] = {}
+    for result in results:
+        about = {name: result["claim"][name] for name in ("kind", "relation", "unit", "coins", "status")}
+        key = json.dumps([result["mechanism"], result["parameters"], about], sort_keys=True)
+        entries[next(name for k in range(1, len(entries) + 2) if (name := f"{key} {k}") not in entries)] = result
+    return entries
+
+
+def _change(result: Raw, kind: Kind, words: str) -> Change:
+    return Change(id=result["id"], mechanism=result["mechanism"], kind=kind, words=words)
+
+
+def _new(result: Raw) -> Iterable[Change]:
+    """Say that an entry is new, and what else is to be said of it without an old one."""
+    yield from _own(result)
+    yield _change(result, "new", f"was not audited before: {_claim(result)}, {result['verdict']}")
+
+
+def _vanished(result: Raw, others: Iterable[Raw]) -> Change:
+    same = [other for other in others if other["mechanism"] == result["mechanism"]]
+    hint = "; the mechanism is there, with other parameters or another claim" if same else ""
+    return _change(result, "vanished", f"{_claim(result)} was {result['verdict']}, and is not audited any more{hint}")
+
+
+def _own(result: Raw) -> Iterable[Change]:
+    """What is to be said whatever was before: a refuted claim is never excused by having been refuted already."""
+    claim, expected = _claim(result), result["expected"] == "refuted"
+    if result["verdict"] == "refuted" and not expected:
+        computed = result["exact"] is not None
+        certainty = "computed from the exact law" if computed else f"certified at {100 * result['confidence']:.10g} % confidence"
+        witness = result["witness"] or {}
+        yield Change(
+            id=result["id"],
+            mechanism=result["mechanism"],
+            kind="refuted",
+            words=f"{claim} is refuted: {result['reason']}; {certainty}",
+            witness=witness.get("words", ""),
+            replay=_replayed(result),
+        )
+    elif result["verdict"] == "error":
+        yield _change(result, "failed", f"{claim} could not be audited: {result['reason']}")
+    elif expected and result["verdict"] != "refuted":
+        yield _change(result, "failed", f"{claim} is known to be wrong and was not refuted: the audit is blind")
+
+
+def _changes(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Change]:
+    claim, before = _claim(new), _claim(old)
+    own = list(_own(new))
+    yield from own
+    if not own and _bad(old):
+        yield _change(new, "recovered", f"{before} was {old['verdict']}: {old['reason']}")
+    if _numbers(new) != _numbers(old):
+        tighter = all(one <= other for one, other in zip(_numbers(new), _numbers(old), strict=True))
+        yield _change(new, "tightened" if tighter else "weakened", f"the claim is {claim} and was {before}")
+    if "error" in (old["verdict"], new["verdict"]) or new["expected"] == "refuted":
+        return
+    yield from _power(old, new, tolerance)
+    if _numbers(new)[1:] == _numbers(old)[1:] or new["claim"]["kind"] != "DP":  # leaks at different delta are different things
+        yield from _bounds(old, new, tolerance, alpha)
+
+
+def _power(old: Raw, new: Raw, tolerance: float) -> Iterable[Change]:
+    """Say what an audit has lost. A detectable leak alone says nothing: it moves when alpha is shared with another mechanism."""
+    lost = [
+        f"{words} {new['searched'][name]:,} instead of {old['searched'][name]:,}"
+        for name, words in PLACES.items()
+        if new["searched"][name] < old["searched"][name]
+    ]
+    if new["exact"] is None and old["exact"] is not None:
+        lost.append("sampled, and was computed")
+    fewer = 0 < _draws(new) < _draws(old)
+    seen, could = float(new["detectable"]), float(old["detectable"])
+    if fewer and seen - could > tolerance * _promised(old):
+        lost.append(f"{_draws(new):,} instead of {_draws(old):,} trials a side: detectable {seen:.4g} instead of {could:.4g}")
+    if new["verdict"] == "inconclusive" != old["verdict"]:
+        lost.append(f"inconclusive: {new['reason']}")
+    if lost:
+        yield _change(new, "blinder", "; ".join(lost))
+
+
+def _bounds(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Change]:
+    """Say that a bound moved, by more than the tolerance and so that the two intervals do not meet."""
+    claim = claim_from_json(dict(new["claim"]), new["expected"])
+    before, after = (bounds_at_alpha(result, claim, alpha) for result in (old, new))
+    margin = tolerance * claim.promised
+    said = f"the {claim.quantity} is {_span(after, new)} and was {_span(before, old)}; the claim allows {claim.promised:g}"
+    if after[0] - before[0] > margin and after[0] > before[1]:
+        yield _change(new, "rose", said)
+    elif before[1] - after[1] > margin and after[1] < before[0]:
+        yield _change(new, "fell", said)
+
+
+def _span(bounds: tuple[float, float], result: Raw) -> str:
+    if result["exact"] is not None:
+        return f"{float(result['exact']):.6g}"
+    return f"between {bounds[0]:.6g} and {bounds[1]:.6g} at the certified cells"
+
+
+def _claim(result: Raw) -> str:
+    return str(_read(result))
+
+
+def _read(result: Raw) -> Claim:
+    return claim_from_json(dict(result["claim"]), result["expected"])
+
+
+def _promised(result: Raw) -> float:
+    return _read(result).promised
+
+
+def _numbers(result: Raw) -> tuple[float, ...]:
+    """Return what a claim promises: the larger, the weaker."""
+    names = ("epsilon", "delta", "gamma", "beta1", "beta2")
+    return tuple(float(result["claim"][name]) for name in names if result["claim"][name] is not None)
+
+
+def _bad(result: Raw) -> bool:
+    return bool(result["verdict"] == "error" or (result["verdict"] == "refuted") != (result["expected"] == "refuted"))
+
+
+def _draws(result: Raw) -> int:
+    """Return the certification trials per side; 0 where the law was computed."""
+    cell = result["per_query"][0]
+    if cell["counts"] is not None:
+        return int(cell["counts"]["n1"])
+    return 0 if cell["histograms"] is None else sum(cell["histograms"]["one"])
+
+
+def _replayed(result: Raw) -> str:
+    """Return the file, below the record's folder, that replays a result; empty where its data lived in memory."""
+    witness = result["witness"]
+    if not witness or witness["target"] is None or witness["data"].get("kind") == "memory":
+        return ""
+    return witness_file(result["id"])

@@ -1,0 +1,65 @@
+"""Suppressions: regressions that somebody has looked at, with a reason, until a day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from dpassay.configured import known
+from dpassay.errors import InvalidInput, require
+
+KINDS = ("refuted", "failed", "vanished", "weakened", "rose", "blinder")
+"""Kinds of regressions; see `dpassay.regression.REGRESSIONS`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression:
+    """One regression that is let pass.
+
+    Parameters
+    ----------
+    result : str
+        Id of the result, as the comparison shows it.
+    kind : str
+        One of `KINDS`.
+    reason : str
+        Why.
+    expires : date
+        The last day on which it is let pass.
+    """
+
+    result: str
+    kind: str
+    reason: str
+    expires: date
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.result} (until {self.expires}: {self.reason})"
+
+
+def suppressions(entries: Any, file: str) -> tuple[Suppression, ...]:
+    """Read the suppressions of a configuration file.
+
+    Raises
+    ------
+    InvalidInput
+        If a key is unknown, missing or of the wrong type.
+    """
+    tables = isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
+    require(tables, f"{file}: suppressions", entries, "tables [[suppressions]] ([[tool.dpassay.suppressions]] in pyproject.toml)")
+    return tuple(_entry(entry, f"{file}, suppression {k}") for k, entry in enumerate(entries, 1))
+
+
+def _entry(entry: dict[str, Any], where: str) -> Suppression:
+    names = ("result", "kind", "reason", "expires")
+    known(entry, names, where)
+    for key in names:
+        if key not in entry:
+            raise InvalidInput(f"{where}: {key} is missing: a suppression has {', '.join(names)}")
+    for key in ("result", "kind", "reason"):
+        require(isinstance(entry[key], str) and entry[key].strip() != "", f"{where}: {key}", entry[key], "a text")
+    require(entry["kind"] in KINDS, f"{where}: kind", entry["kind"], f"one of {', '.join(KINDS)}")
+    day = entry["expires"]
+    require(isinstance(day, date) and not isinstance(day, datetime), f"{where}: expires", day, "a day like 2027-01-31, unquoted")
+    return Suppression(**entry)

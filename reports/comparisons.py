@@ -1,0 +1,130 @@
+"""A comparison of two records, on the terminal and as Markdown."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpassay.reports.markdown import code_md, text_md
+from dpassay.reports.numbers import clean, plural
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Raw = Mapping[str, Any]
+
+SYMBOLS = {
+    "refuted": "▲",
+    "failed": "■",
+    "vanished": "✖",
+    "weakened": "▽",
+    "rose": "↑",
+    "blinder": "◆",
+    "fell": "↓",
+    "tightened": "△",
+    "recovered": "●",
+    "new": "+",
+}
+"""A shape for each kind of change, so that nothing hangs on colour."""
+LIMIT = 200_000
+"""Bytes of Markdown at most, so that a report and a comparison go into one step summary."""
+
+
+def headline(comparison: Raw) -> str:
+    """Say in one sentence what was found."""
+    excused = {(each["id"], each["kind"]) for each in comparison["suppressed"]}
+    open_ = sum((change["id"], change["kind"]) not in excused for change in comparison["regressions"])
+    said = f"{plural(open_, 'privacy regression')}" if open_ else "No privacy regression"
+    let_pass = f", {len(comparison['suppressed'])} let pass" if comparison["suppressed"] else ""
+    return f"{said}{let_pass}; {plural(len(comparison['unchanged']), 'entry')} unchanged"
+
+
+def to_markdown(comparison: Raw, folder: Path) -> str:
+    """Write a comparison as GitHub-flavoured Markdown.
+
+    Parameters
+    ----------
+    comparison : mapping
+        Of schema `dpassay/comparison/1`.
+    folder : Path
+        Where the new record lies, for the commands that replay its witnesses.
+
+    Returns
+    -------
+    str
+        Regressions first; entries that do not fit into `LIMIT` bytes are counted instead.
+    """
+    parts, left = [f"# {headline(comparison)}\n"], 0
+    size = len(parts[0].encode())
+    for change in _in_order(comparison):
+        part = _section(change, comparison, folder)
+        size += len(part.encode()) + 1
+        if size > LIMIT:
+            left += 1
+        else:
+            parts.append(part)
+    if left:
+        parts.append(f"{left} more: see comparison.json.\n")
+    parts += [f"* {text_md(note)}" for note in _notes(comparison)]
+    return "\n".join(parts).rstrip("\n") + "\n"
+
+
+def print_comparison(comparison: Raw, folder: Path, console: Console) -> None:
+    """Print a comparison; arguments are those of `to_markdown`. Readable from 80 columns on."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    def say(text: str, indent: int = 0, style: str = "") -> None:
+        console.print(Padding(Text(text, style=style, overflow="fold"), (0, 0, 0, indent), expand=False))
+
+    say(headline(comparison), style="bold")
+    for change in _in_order(comparison):
+        let_pass = _let_pass(change, comparison)
+        red = change in comparison["regressions"] and not let_pass
+        say(f"{SYMBOLS[change['kind']]} {change['kind']}: {clean(change['id'])}", style="bold red" if red else "")
+        for line in (change["words"], change["witness"], *_commands(change, folder), let_pass):
+            if line:
+                say(clean(line), 4)
+    for note in _notes(comparison):
+        say(note)
+
+
+def _in_order(comparison: Raw) -> Iterator[Raw]:
+    """Yield what turns a pipeline red, what is let pass, and the news."""
+    yield from sorted(comparison["regressions"], key=lambda change: bool(_let_pass(change, comparison)))
+    yield from comparison["news"]
+
+
+def _let_pass(change: Raw, comparison: Raw) -> str:
+    for each in comparison["suppressed"]:
+        if (each["id"], each["kind"]) == (change["id"], change["kind"]):
+            return f"let pass until {each['expires']}: {each['reason']}"
+    return ""
+
+
+def _commands(change: Raw, folder: Path) -> tuple[str, ...]:
+    if change["kind"] in ("vanished", "new"):
+        return ()
+    explain = f"dpassay explain {shlex.quote(change['id'])} --record {shlex.quote(str(folder / 'record.json'))}"
+    return (f"dpassay replay {shlex.quote(str(folder / change['replay']))}",) if change["replay"] else (explain,)
+
+
+def _section(change: Raw, comparison: Raw, folder: Path) -> str:
+    lines = [
+        f"### {SYMBOLS[change['kind']]} {change['kind']}: {text_md(clean(change['id']))}\n",
+        text_md(clean(change["words"])) + "\n",
+    ]
+    lines += [text_md(clean(text)) + "\n" for text in (change["witness"], _let_pass(change, comparison)) if text]
+    lines += [code_md(command) + "\n" for command in _commands(change, folder)]
+    return "\n".join(lines)
+
+
+def _notes(comparison: Raw) -> tuple[str, ...]:
+    probability = f"{100 * (1 - 2 * comparison['alpha']):.10g} %"
+    how = (
+        f"Bounds of both records made anew at one error probability; that one entry's leak rose or fell as said holds with "
+        f"{probability}. Tolerance: {100 * comparison['tolerance']:.10g} % of the claim."
+    )
+    return (*(f"Suppression {note}." for note in comparison["notes"]), how)

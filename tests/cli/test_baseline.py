@@ -1,0 +1,172 @@
+"""`compare`, `baseline accept` and `baseline check` on the command line, with a mechanism that gets worse and better again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dpassay.cli import main
+from tests.cli.conftest import QUICK
+
+SOURCE = """
+import numpy as np
+
+def predict(data, queries, size, rng):
+    p = 1 / (1 + np.exp(-{strength} * (2 * data.y[0] - 1)))
+    return (rng.random((size, len(queries))) < p).astype(int)
+"""
+CONFIG = """
+seed = 1
+profile = "quick"
+neighbours = "flip"
+train = 4
+queries = 1
+out = "report"
+[[mechanisms]]
+target = "mine:predict"
+name = "api"
+claim = { epsilon = 1.0 }
+"""
+
+
+@pytest.fixture
+def project(folder: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A project whose baseline is accepted."""
+    (folder / "dpassay.toml").write_text(CONFIG, encoding="utf-8")
+    assert audited(folder, 0.9) == 0
+    assert main(["baseline", "accept"]) == 0
+    assert "1 result of report/record.json" in capsys.readouterr().out
+    return folder
+
+
+def audited(folder: Path, strength: float) -> int:
+    (folder / "mine.py").write_text(SOURCE.format(strength=strength), encoding="utf-8")
+    import sys
+
+    sys.modules.pop("mine", None)
+    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+    try:
+        return main(QUICK)
+    finally:
+        sys.dont_write_bytecode = before
+
+
+def test_worse_is_red_and_restored_is_green(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["baseline", "check"]) == 0
+    assert "No privacy regression; 1 entry unchanged" in capsys.readouterr().out
+    assert audited(project, 1.8) == 1
+    capsys.readouterr()
+    assert main(["baseline", "check"]) == 1
+    text = " ".join(capsys.readouterr().out.split())
+    assert "2 privacy regressions" in text
+    assert "DP(1) is refuted: the loss is at least 1." in text
+    assert "certified at 99.9 % confidence" in text
+    assert "label of record 0 flipped" in text
+    replay = "dpassay replay report/witnesses/api.own.monte-carlo.json"
+    assert replay in text
+    assert main(replay.split()[1:]) == 1
+    assert audited(project, 0.9) == 0
+    assert main(["baseline", "check"]) == 0
+
+
+def test_a_rise_below_the_claim_is_red_too(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["baseline", "accept"]) == 0
+    assert audited(project, 0.3) == 0
+    assert main(["baseline", "accept"]) == 0
+    assert audited(project, 0.9) == 0
+    capsys.readouterr()
+    assert main(["baseline", "check", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [change["kind"] for change in found["regressions"]] == ["rose"]
+    assert found["passed"] is False
+    assert json.loads((project / "report" / "comparison.json").read_text(encoding="utf-8")) == found
+    page = (project / "report" / "comparison.md").read_text(encoding="utf-8")
+    assert page.startswith("# 1 privacy regression; 0 entries unchanged\n")
+    assert main(["baseline", "check", "--tolerance", "5"]) == 0
+
+
+def test_a_suppression_makes_it_green_and_says_so(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    audited(project, 1.8)
+    rules = "".join(
+        f'[[suppressions]]\nresult = "api.own.monte-carlo"\nkind = "{kind}"\nreason = "board, minute 7"\nexpires = {day}\n'
+        for kind, day in (("refuted", "2999-12-31"), ("rose", "2999-12-31"), ("vanished", "2001-01-01"))
+    )
+    (project / "dpassay.toml").write_text(CONFIG + rules, encoding="utf-8")
+    capsys.readouterr()
+    assert main(["baseline", "check"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "No privacy regression, 2 let pass" in text
+    assert "let pass until 2999-12-31: board, minute 7" in text
+    assert "expired on 2001-01-01: vanished of api.own.monte-carlo" in text
+    assert main(["config"]) == 0
+    assert "board, minute 7" in capsys.readouterr().out
+
+
+def test_a_missing_or_stale_baseline_never_passes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["baseline", "check", "--baseline", "none.json"]) == 2
+    assert "is not there" in capsys.readouterr().err
+    assert main([*QUICK, "--seed", "2", "--out", "other"]) == 0
+    capsys.readouterr()
+    assert main(["baseline", "check", "other/record.json"]) == 2
+    error = capsys.readouterr().err
+    assert "is stale: its data have seed = 1, those of the record 2" in error
+    assert error.count("\n") == 1
+    (project / "dpassay-baseline.json").write_text("{", encoding="utf-8")
+    assert main(["baseline", "check"]) == 2
+
+
+def test_accepting_a_refuted_claim_excuses_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    audited(project, 1.8)
+    assert main(["baseline", "accept"]) == 0
+    assert "no baseline excuses it" in capsys.readouterr().err
+    assert main(["baseline", "check"]) == 1
+
+
+def test_compare_takes_records_and_baselines(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert audited(project, 0.3) == 0
+    capsys.readouterr()
+    assert main(["compare", "dpassay-baseline.json", "report/record.json"]) == 0
+    text = capsys.readouterr().out
+    assert "fell: api.own.monte-carlo" in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert main(["compare", "report/record.json", "dpassay-baseline.json", "--out", "c"]) == 1
+    assert (project / "c" / "comparison.md").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["compare", "none.json", "none.json"],
+        ["compare", "dpassay-baseline.json", "dpassay-baseline.json", "--tolerance", "-1"],
+        ["compare", "dpassay-baseline.json"],
+        ["baseline"],
+        ["baseline", "forget"],
+        ["baseline", "accept", "none.json"],
+        ["baseline", "accept", "--tolerance", "1"],
+        ["baseline", "check", "--tolerance", "nan"],
+    ],
+)
+def test_wrong_usage_is_one_line(project: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("dpassay: error: ")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ('result = "a"\nkind = "rose"\nreason = "r"', "expires is missing"),
+        ('result = "a"\nkind = "rose"\nreason = " "\nexpires = 2999-01-01', "reason = ' ': must be a text"),
+        ('result = "a"\nkind = "rise"\nreason = "r"\nexpires = 2999-01-01', "kind = 'rise': must be one of"),
+        ('result = "a"\nkind = "rose"\nreason = "r"\nexpires = "2999-01-01"', "expires = '2999-01-01': must be a day"),
+        ('result = "a"\nkind = "rose"\nreason = "r"\nexpires = 2999-01-01T00:00:00', "must be a day"),
+        ('result = "a"\nkind = "rose"\nreasons = "r"\nexpires = 2999-01-01', "did you mean 'reason'"),
+    ],
+)
+def test_a_suppression_must_be_complete(folder: Path, rule: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "dpassay.toml").write_text(f"[[suppressions]]\n{rule}\n", encoding="utf-8")
+    assert main(["config"]) == 2
+    assert said in capsys.readouterr().err

@@ -1,0 +1,291 @@
+"""Two records held against each other: every kind of regression, and every kind of difference that is none."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpassay.baseline import acceptable, judge, read_baseline, whole
+from dpassay.claims import DP
+from dpassay.comparison import bounds_at_alpha, upper_at_alpha
+from dpassay.documents import dumps
+from dpassay.errors import InvalidInput
+from dpassay.lower_bounds import NAMES
+from dpassay.regression import ALPHA, NEWS, REGRESSIONS, Comparison, compare
+from dpassay.suppressions import KINDS, Suppression
+
+Record = dict[str, Any]
+
+CLAIM = {
+    "kind": "DP", "epsilon": 1.0, "delta": 0.0, "gamma": None, "beta1": None, "beta2": None,
+    "relation": "replace-one", "unit": "single prediction", "coins": "all fresh", "source": "a test", "status": "own",
+}  # fmt: skip
+N = 10_000
+SEARCHED = {"pairs": 10, "queries": 1, "cells": 20, "how": ["by hand"], "certified_cells": 1}
+
+
+def sampled(x: int = 6500, y: int = 3500, *, n: int = N, name: str = "m", **fields: Any) -> Record:
+    """Return a sampled result with x and y of n in the event; ln(6500 / 3500) = .619 at the claim 1."""
+    cell = {
+        "query": 0,
+        "method": NAMES["stouffer"],
+        "counts": {"x": x, "n1": n, "y": y, "n0": n},
+        "histograms": None,
+        "profile": {"epsilon": [0.0]},
+    }
+    base = {
+        "id": f"{name}.own.monte-carlo",
+        "mechanism": name,
+        "parameters": {"r": 5},
+        "claim": dict(CLAIM),
+        "verdict": "not refuted",
+        "reason": "a reason",
+        "expected": None,
+        "mode": "monte-carlo",
+        "lower": 0.5,
+        "upper": 0.7,
+        "exact": None,
+        "detectable": 1.2,
+        "confidence": 0.999,
+        "searched": dict(SEARCHED),
+        "witness": None,
+        "per_query": [cell],
+    }
+    return copy.deepcopy(base | fields)
+
+
+def exact(value: float = 0.6, *, name: str = "m", **fields: Any) -> Record:
+    """Return a result whose law was computed."""
+    computed: Record = {"mode": "exact", "exact": value, "lower": value, "upper": value, "detectable": 1.0, "confidence": 1}
+    cell = {"query": 0, "method": "exact law", "counts": None, "histograms": None, "profile": None}
+    return sampled(name=name, per_query=[cell], **(computed | fields))
+
+
+def record(*results: Record, **run: Any) -> Record:
+    facts = {"complete": True, "data": {"name": "a", "split": {"seed": 0}}, "confidence": 0.999} | run
+    return {"schema": "dpassay/record/1", "run": facts, "results": list(results)}
+
+
+def kinds(old: Record, new: Record, **options: Any) -> list[str]:
+    return [change.kind for change in compare(record(old), record(new), **options).changes]
+
+
+def claim(**numbers: Any) -> Record:
+    return CLAIM | numbers
+
+
+REFUTED: Record = {"verdict": "refuted", "reason": "the loss is at least 1.3; the claim allows 1"}
+REGRESSED = {
+    "a claim is refuted": (sampled(), sampled(7500, 2000, **REFUTED), ["refuted", "rose"]),
+    "refuted already": (sampled(7500, 2000, **REFUTED), sampled(7500, 2000, **REFUTED), ["refuted"]),
+    "the mechanism fails": (sampled(), sampled(verdict="error", per_query=[]), ["failed"]),
+    "failed already": (sampled(verdict="error", per_query=[]), sampled(verdict="error", per_query=[]), ["failed"]),
+    "a wrong claim is not refuted": (sampled(expected="refuted", **REFUTED), sampled(expected="refuted"), ["failed"]),
+    "the claim is weaker": (sampled(), sampled(claim=claim(epsilon=2.0)), ["weakened"]),
+    "the claim is weaker in delta": (sampled(), sampled(claim=claim(delta=0.1)), ["weakened"]),
+    "stronger in one, weaker in the other": (sampled(), sampled(claim=claim(epsilon=0.9, delta=0.1)), ["weakened"]),
+    "the bound rose": (sampled(), sampled(7000, 3000), ["rose"]),
+    "the exact leak rose": (exact(0.6), exact(0.66), ["rose"]),
+    "the computed leak rose above the sampled": (sampled(), exact(0.9), ["rose"]),
+    "the sampled leak rose above the computed": (exact(0.5, detectable=1.2), sampled(7000, 3000), ["blinder", "rose"]),
+    "fewer pairs": (sampled(), sampled(searched=SEARCHED | {"pairs": 9}), ["blinder"]),
+    "fewer queries": (exact(), exact(searched=SEARCHED | {"queries": 0}), ["blinder"]),
+    "fewer trials": (sampled(), sampled(650, 350, n=1000, detectable=1.4), ["blinder"]),
+    "sampled, and was computed": (exact(0.6), sampled(), ["blinder"]),
+    "inconclusive": (sampled(), sampled(verdict="inconclusive"), ["blinder"]),
+}
+NOT_REGRESSED = {
+    "the same": (sampled(), sampled(), []),
+    "other counts of the same leak": (sampled(), sampled(6550, 3450), []),
+    "above the tolerance, within noise": (sampled(n=1000, x=650, y=350), sampled(n=1000, x=690, y=310), []),
+    "significant, within the tolerance": (exact(0.6), exact(0.64), []),
+    "only the share of alpha is smaller": (sampled(), sampled(detectable=1.4, lower=0.1, alpha=1e-9), []),
+    "more trials": (sampled(650, 350, n=1000, detectable=1.4), sampled(), []),
+    "computed, and was sampled": (sampled(), exact(0.62), []),
+    "more pairs": (sampled(), sampled(searched=SEARCHED | {"pairs": 11}), []),
+    "inconclusive already": (sampled(verdict="inconclusive"), sampled(verdict="inconclusive"), []),
+    "conclusive again": (sampled(verdict="inconclusive"), sampled(), []),
+    "wrong as declared": (sampled(expected="refuted", **REFUTED), sampled(8000, 2000, expected="refuted", **REFUTED), []),
+    "another reason or source": (sampled(), sampled(reason="other words", claim=claim(source="elsewhere")), []),
+    "the bound fell": (sampled(7000, 3000), sampled(), ["fell"]),
+    "the claim is stronger": (sampled(), sampled(claim=claim(epsilon=0.9)), ["tightened"]),
+    "not refuted any more": (sampled(7500, 2000, **REFUTED), sampled(), ["recovered", "fell"]),
+    "audited again": (sampled(verdict="error", per_query=[]), sampled(), ["recovered"]),
+}
+
+
+@pytest.mark.parametrize("case", REGRESSED)
+def test_regressions(case: str) -> None:
+    old, new, expected = REGRESSED[case]
+    assert sorted(kinds(old, new)) == sorted(expected)
+    assert set(expected) <= set(REGRESSIONS)
+
+
+@pytest.mark.parametrize("case", NOT_REGRESSED)
+def test_differences_that_are_none(case: str) -> None:
+    old, new, expected = NOT_REGRESSED[case]
+    assert sorted(kinds(old, new)) == sorted(expected)
+    assert set(expected) <= set(NEWS)
+
+
+def test_every_kind_is_tested() -> None:
+    seen = {kind for cases in (REGRESSED, NOT_REGRESSED) for _, _, found in cases.values() for kind in found}
+    assert seen | {"vanished", "new"} == {*REGRESSIONS, *NEWS}
+    assert set(KINDS) == set(REGRESSIONS)
+
+
+@pytest.mark.parametrize("change", [{"parameters": {"r": 6}}, {"mechanism": "other"}, {"claim": claim(status="printed")}])
+def test_another_entry_is_new_and_the_old_one_vanished(change: Record) -> None:
+    assert kinds(sampled(), sampled(**change)) == ["vanished", "new"]
+    vanished = compare(record(sampled()), record(sampled(**change))).changes[0]
+    assert ("the mechanism is there" in vanished.words) == ("mechanism" not in change)
+
+
+def test_two_entries_about_the_same_are_kept_apart() -> None:
+    found = compare(record(sampled(), sampled(7000, 3000)), record(sampled(), sampled(7000, 3000)))
+    assert found.changes == ()
+    assert len(found.unchanged) == 2
+
+
+def test_leaks_at_different_delta_are_not_compared() -> None:
+    assert kinds(sampled(), sampled(9000, 1000, claim=claim(delta=0.1))) == ["weakened"]
+
+
+def test_tolerance_is_a_part_of_the_claim() -> None:
+    assert kinds(exact(0.6), exact(0.66), tolerance=0.07) == []
+    assert kinds(exact(0.06, claim=claim(epsilon=0.1)), exact(0.066, claim=claim(epsilon=0.1)), tolerance=0.07) == []
+    assert kinds(exact(0.06, claim=claim(epsilon=0.1)), exact(0.068, claim=claim(epsilon=0.1)), tolerance=0.07) == ["rose"]
+
+
+@pytest.mark.parametrize(("option", "value"), [("tolerance", -0.1), ("tolerance", float("nan")), ("alpha", 0.0), ("alpha", 1.0)])
+def test_bad_options_are_named(option: str, value: float) -> None:
+    with pytest.raises(InvalidInput, match=f"{option} = "):
+        compare(record(sampled()), record(sampled()), **{option: value})
+
+
+@pytest.mark.parametrize("old", [sampled(), exact(0.6)], ids=["sampled", "exact"])
+@pytest.mark.parametrize("new", [case[1] for case in REGRESSED.values()], ids=list(REGRESSED))
+def test_adding_or_removing_another_mechanism_changes_nothing_for_the_others(old: Record, new: Record) -> None:
+    other = exact(0.3, name="other")
+    alone = compare(record(old), record(new))
+    for before, after in (
+        (record(old, other), record(new)),
+        (record(old), record(new, other)),
+        (record(other, old), record(other, new)),
+    ):
+        found = compare(before, after)
+        assert tuple(change for change in found.changes if change.mechanism == "m") == alone.changes
+
+
+def test_a_run_with_another_mechanism_gives_the_same_comparison(tmp_path: Path) -> None:
+    """The share of alpha differs, and with it every recorded bound; the bounds at the common alpha do not."""
+    from dpassay.cli import main
+
+    common = ["--mode=monte-carlo", "--profile=quick", "-q"]
+    for folder, targets in (("one", ["soft-majority"]), ("two", ["soft-majority", "projected-walk"])):
+        assert main(["run", *targets, *common, "--out", str(tmp_path / folder)]) in (0, 4)
+    from dpassay.record import read_record
+
+    one, two = (read_record(tmp_path / folder / "record.json") for folder in ("one", "two"))
+    shared = [result for result in two["results"] if result["mechanism"] == "soft-majority"]
+    assert one["results"][0]["lower"] > shared[0]["lower"]
+    assert [change.kind for change in compare(one, one | {"results": shared}).changes] == []
+    read = DP(epsilon=one["results"][0]["claim"]["epsilon"])
+    assert bounds_at_alpha(one["results"][0], read, ALPHA) == bounds_at_alpha(shared[0], read, ALPHA)
+
+
+def test_a_rise_that_is_none_is_rarely_called_one() -> None:
+    """Exact acceptance region: at leaks that are equal, P[rose or fell] <= 4 alpha, here with alpha = .05 and no tolerance."""
+    rng, runs = np.random.default_rng(20261121), 300
+    alarms = 0
+    for _ in range(runs):
+        (x, y), (v, w) = (rng.binomial(1000, (0.6, 0.3)) for _ in range(2))
+        alarms += bool(kinds(sampled(int(x), int(y), n=1000), sampled(int(v), int(w), n=1000), tolerance=0.0, alpha=0.05))
+    assert alarms <= binom.ppf(0.99, runs, 4 * 0.05)
+    seen = sum(
+        bool(kinds(sampled(300, 150, n=500), sampled(*map(int, rng.binomial(500, (0.8, 0.15))), n=500))) for _ in range(50)
+    )
+    assert seen >= 45  # ln(.6/.3) = .69 against ln(.8/.15) = 1.67: it can fail
+
+
+def test_the_upper_bound_covers_event_complement_and_both_directions() -> None:
+    """Non-coverage of the largest of the four leaks, counted exactly over all count pairs of a small n."""
+    n, alpha, p1, p0 = 30, 0.05, 0.7, 0.2
+    true = max(np.log(p1 / p0), np.log((1 - p0) / (1 - p1)))
+    weights = np.outer(binom.pmf(range(n + 1), n, p1), binom.pmf(range(n + 1), n, p0))
+    missed = 0.0
+    for x, y in np.argwhere(weights > 1e-5).tolist():
+        cell = {"query": 0, "method": NAMES["fisher"], "counts": {"x": x, "n1": n, "y": y, "n0": n}, "histograms": None}
+        missed += weights[x, y] * (upper_at_alpha(cell, DP(epsilon=1.0), alpha) < true)
+    assert missed + 1e-5 * (n + 1) ** 2 <= alpha
+
+
+SUPPRESSED = Suppression(result="m.own.monte-carlo", kind="rose", reason="looked at", expires=date(2026, 11, 30))
+
+
+def regressed() -> Comparison:
+    return compare(record(sampled()), record(sampled(7000, 3000)))
+
+
+def test_a_suppression_lets_pass_until_its_day() -> None:
+    on_the_day, after = (judge(regressed(), [SUPPRESSED], day) for day in (date(2026, 11, 30), date(2026, 12, 1)))
+    assert on_the_day.open == ()
+    assert on_the_day.as_json()["suppressed"][0]["reason"] == "looked at"
+    assert [change.kind for change in after.open] == ["rose"]
+    assert after.notes == ("expired on 2026-11-30: rose of m.own.monte-carlo",)
+
+
+@pytest.mark.parametrize("other", [{"kind": "blinder"}, {"result": "n.own.monte-carlo"}])
+def test_a_suppression_lets_nothing_else_pass(other: Record) -> None:
+    each = replace(SUPPRESSED, **other)
+    found = judge(regressed(), [each], date(2026, 11, 21))
+    assert len(found.open) == 1
+    assert "not needed any more" in found.notes[0]
+
+
+def test_a_baseline_that_is_missing_or_stale_is_an_error(tmp_path: Path) -> None:
+    path, new = tmp_path / "baseline.json", record(sampled())
+    with pytest.raises(InvalidInput, match="is not there"):
+        read_baseline(path, new)
+    path.write_text("{}")
+    with pytest.raises(InvalidInput, match="must be a file of schema"):
+        read_baseline(path, new)
+    for old, said in (
+        (record(sampled(), data={"name": "a", "split": {"seed": 1}}), "seed = 1, those of the record 0"),
+        (record(sampled(), data=None), "one of the two was made with data"),
+        (record(sampled(name="other")), "none of the mechanisms"),
+    ):
+        path.write_text(dumps(full(old)))
+        with pytest.raises(InvalidInput, match="is stale.*" + said):
+            read_baseline(path, new)
+    path.write_text(dumps(full(new)))
+    assert read_baseline(path, new)["results"][0]["id"] == "m.own.monte-carlo"
+
+
+def full(made: Record) -> Record:
+    """Return a record with every field that one must have."""
+    run = dict.fromkeys(("version", "packages", "command", "seed", "profile", "budget", "catalogue", "commit"))
+    absent = dict.fromkeys(("error", "alpha", "spending", "any_size", "fit", "trials"))
+    return made | {"run": run | made["run"], "results": [absent | each for each in made["results"]]}
+
+
+def test_what_cannot_be_held_against_is_not_accepted() -> None:
+    path = Path("record.json")
+    for bad, said in (
+        (record(sampled(), complete=False), "interrupted"),
+        (record(), "nothing was audited"),
+    ):
+        with pytest.raises(InvalidInput, match=said):
+            whole(bad, path)
+    with pytest.raises(InvalidInput, match="could not be audited"):
+        acceptable(record(sampled(verdict="error")), path)
+    kept = acceptable(record(sampled()), path)
+    assert kept["results"][0]["per_query"][0]["profile"] is None
+    assert compare(kept, record(sampled())).changes == ()
