@@ -93,13 +93,15 @@ def test_the_command_line_beside_a_package_that_is_called_audit_too(project: Pat
         found = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
         return found.returncode, " ".join(found.stdout.split()) + found.stderr
 
-    wanted = "run audit.api:predict --claim epsilon=1 --train 20 --neighbours flip --profile quick --out reports/privacy".split()
+    sizes = ["--train", "20", "--neighbours", "flip", "--profile", "quick"]
+    wanted = ["run", "audit.api:predict", "--claim", "epsilon=1", *sizes, "--out", "reports/privacy"]
     assert dpassay(*wanted)[0] == 0
     (project / "audit/api.py").write_text(HALF)
     code, said = dpassay(*wanted)
     assert code == 1
+    assert "at 99.9 % confidence" in said
     code, said = dpassay("explain", "audit.api:predict.own.monte-carlo", "--record", "reports/privacy/record.json")
-    for part in ("refuted", "the claim allows 1", "99.9 %", "S': ", "dpassay replay "):
+    for part in ("refuted", "the claim allows 1", "certified", "S': ", "dpassay replay "):
         assert part in said
     (path,) = (project / "reports/privacy/witnesses").iterdir()
     code, said = dpassay("replay", str(path))
