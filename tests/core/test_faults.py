@@ -91,6 +91,13 @@ def reasons(found: list[dict[str, Any]], *places: Place) -> list[str]:
     return [entry["reason"] for entry in found[1:-1]]
 
 
+def throws(error: BaseException) -> Fault:
+    def fault() -> None:
+        raise error
+
+    return fault
+
+
 WRONG = {
     "raised OSError": (raises, EARLY),
     "returned nan in trial 10 at query 3; expected one of (0, 1)": (
@@ -103,6 +110,7 @@ WRONG = {
         LAST,
     ),
     "raised SystemExit": (lambda: sys.exit(0), FIRST),
+    "raised GeneratorExit": (throws(GeneratorExit()), EARLY),
 }
 
 
@@ -161,13 +169,6 @@ class Interrupt(BaseException):
         raise KeyboardInterrupt
 
 
-def throws(error: BaseException) -> Fault:
-    def fault() -> None:
-        raise error
-
-    return fault
-
-
 OVERTIME = "a shard took longer than 1 s"
 SLOW = pytest.mark.slow
 
@@ -197,7 +198,6 @@ def test_workers_lost_over_one_block_of_a_thousand() -> None:
         (closes_files, "the worker died (exit code 9)", 60),
         (dies_later, "the worker died (exit code 0)", 60),
         (throws(KeyboardInterrupt()), "KeyboardInterrupt was raised", 60),
-        (throws(GeneratorExit()), "GeneratorExit was raised", 60),
         (throws(Interrupt()), "Interrupt was raised", 60),
         (hangs, OVERTIME, 1),
         (stops, OVERTIME, 1),
