@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,7 +132,8 @@ class Assayed:
         if witness is None or witness["target"] is None or witness["data"]["kind"] == "memory":
             return f"{self.rerun} --dpassay-seed={self.result.seed}"  # what is audited has no name outside the test
         write_text(self.path, dumps(witness))
-        return f"dpassay replay {self.path}"
+        here = self.path.relative_to(Path.cwd()) if self.path.is_relative_to(Path.cwd()) else self.path
+        return f"dpassay replay {shlex.quote(str(here))}"
 
 
 def assayed(mechanism: Any, *, path: Path, rerun: str, confidence: float = 0.999, **arguments: Any) -> Assayed:

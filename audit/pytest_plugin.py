@@ -87,6 +87,6 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.section("dpassay")
     for nodeid, facts in sorted(lines, key=lambda line: (line[0], line[1]["mechanism"])):
         terminalreporter.write_line(f"{facts['verdict']}: {nodeid}")
-        seen = f"detectable {facts['detectable']}" if facts["verdict"] != "error" else facts["reason"]
-        terminalreporter.write_line(f"    {facts['claim']}, at least {facts['lower']}, {seen}, seed {facts['seed']}")
+        seen = f"detectable {float(facts['detectable']):.6g}" if facts["verdict"] != "error" else facts["reason"]
+        terminalreporter.write_line(f"    {facts['claim']}, at least {float(facts['lower']):.6g}, {seen}, seed {facts['seed']}")
     terminalreporter.write_line("Not refuted does not mean private.")

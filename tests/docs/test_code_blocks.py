@@ -15,6 +15,7 @@ import re
 import shlex
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 KINDS = {"python", "console", "sh", "text"}
+INSTALL = "python -m pip install"
+"""Commands that only the slow test runs, into an environment of its own."""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -45,15 +48,36 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             make_targets_exist(block)
 
 
-def run_console(block: str, folder: Path) -> None:
+@pytest.mark.slow
+def test_a_new_user_from_installing_to_a_red_pipeline(tmp_path: Path) -> None:
+    """The README's path as it is written, with what it installs into an environment that had nothing."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = text.split("## Five minutes, in your own project\n")[1].split("\n## ")[0]
+    venv.create(tmp_path / "fresh", with_pip=True)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    written = 0
+    for kind, block in BLOCK.findall(section):
+        if kind == "python":
+            (folder / block.split("\n")[0].removeprefix("# ")).write_text(block, encoding="utf-8")
+            written += sum(bool(line.strip()) and not line.startswith("#") for line in block.splitlines())
+        elif kind == "console":
+            run_console(block, folder, tmp_path / "fresh" / "bin", install=True)
+    assert written <= 10, "more lines of the user's than we promise"
+
+
+def run_console(block: str, folder: Path, programs: Path = Path(sys.executable).parent, *, install: bool = False) -> None:
     environment = os.environ | {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "DPASSAY": str(ROOT),
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "COLUMNS": "80",
         "NO_COLOR": "1",
         "PYTHONPATH": str(folder),
     }
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, wanted = part.partition("\n")
+        if command.startswith(INSTALL) and not install:
+            continue
         found = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
         got = found.stdout + found.stderr
         flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
