@@ -58,10 +58,10 @@ class Kept:
 def shortened(pieces: Pieces, limit: int) -> str:
     """Put a report together so that it takes fewer than `limit` bytes of UTF-8.
 
-    A report that fits is whole. Otherwise tables of query points go first, the worst result's last; then sections of results,
-    the best first. The summary table loses its last rows where it and the sections do not fit together and it would take more
-    than half of the room; the findings and how to reproduce go where they would take more than a quarter. One line says what is
-    missing. A limit that even this line does not meet leaves the headline, or nothing.
+    A report that fits is whole. Otherwise tables of query points go first, all that do not fit once those of worse results have
+    their place; then sections of results, the best first. The summary table loses its last rows where it and the sections do
+    not fit together and it would take more than half of the room; the findings and how to reproduce go where they would take
+    more than a quarter. One line says what is missing. A limit that even this line does not meet leaves the headline, or nothing.
     """
     everyone = range(len(pieces.results))
     tables = frozenset(place for place in everyone if pieces.tables[place])

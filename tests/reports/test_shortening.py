@@ -126,7 +126,8 @@ def pieces(*, row: int = 10, section: int = 0, table: int = 0, number: int = 10)
 
 @pytest.mark.parametrize("part", ["findings", "reproduce"])
 def test_a_large_part_stays_if_it_is_enough_that_tables_go(part: str) -> None:
-    text = shortened(replace(pieces(section=10, table=1000), **{part: "f" * 1000}), 1500)
+    large: dict[str, Any] = {part: "f" * 1000}
+    text = shortened(replace(pieces(section=10, table=1000), **large), 1500)
     assert "f" * 1000 in text
     assert "q" * 1000 not in text
     assert text.count("s" * 10) == text.count("r" * 10) == 10
