@@ -103,10 +103,13 @@ def parser() -> argparse.ArgumentParser:
         "report",
         help="reports from a record",
         description="Make reports from a record.",
-        epilog="examples:\n  dpassay report report/record.json --format html,md -o pages",
+        epilog="examples:\n  dpassay report report/record.json --format html,md -o pages\n"
+        "  dpassay report report/record.json --format junit -o report    # report/junit.xml, for a CI server",
     )
     report.add_argument("record", metavar="RECORD", help="record.json of a run")
-    report.add_argument("--format", default="html,md,json", metavar="LIST", help="of html, md, json (default: %(default)s)")
+    report.add_argument(
+        "--format", default="html,md,json,junit", metavar="LIST", help="of html, md, json, junit (default: %(default)s)"
+    )
     report.add_argument("-o", "--out", default="report", metavar="DIR", help="where to write (default: %(default)s)")
     return top
 
@@ -163,7 +166,9 @@ def _run(commands: Any) -> None:
     )
     _data(run)
     out = run.add_argument_group("output")
-    out.add_argument("--out", metavar="DIR", help="write record.json, index.html, report.md, cells.csv and witnesses/ there")
+    out.add_argument(
+        "--out", metavar="DIR", help="write record.json, index.html, report.md, junit.xml, cells.csv and witnesses/ there"
+    )
     out.add_argument("--json", action="store_true", help="print the record on stdout instead of the table")
     out.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks on stderr")
     out.add_argument("--allow-inconclusive", action="store_true", help="exit 0 instead of 4")

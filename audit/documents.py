@@ -31,7 +31,7 @@ def dumps(document: Mapping[str, Any]) -> str:
 
 def witness_file(result_id: str) -> str:
     """Return the path of a result's witness below the folder of its run; different ids never share one."""
-    return f"witnesses/{quote(result_id, safe='')}.json"
+    return f"witnesses/{quote(result_id, safe='', errors='surrogatepass')}.json"
 
 
 def write_text(path: Path, text: str) -> None:

@@ -28,6 +28,12 @@ def _markdown(record: Mapping[str, Any]) -> str:
     return to_markdown(record)
 
 
+def _junit(record: Mapping[str, Any]) -> str:
+    from dpassay.reports.junit import to_junit
+
+    return to_junit(record)
+
+
 def _json(record: Mapping[str, Any]) -> str:
     from dpassay.documents import dumps
 
@@ -38,6 +44,7 @@ FORMATS: dict[str, Format] = {
     "html": Format("index.html", _html),
     "md": Format("report.md", _markdown),
     "json": Format("record.json", _json),
+    "junit": Format("junit.xml", _junit),
 }
 """Every format by the name that `--format` knows it by."""
 

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from dpassay.reports.shortening import Pieces, shortened
 from dpassay.reports.tables import Table
 from dpassay.reports.view import ResultView, View, make_view
 
+LIMIT = 1_000_000
+"""Bytes that a report stays below: a job summary on GitHub takes 1 MiB."""
 
-def to_markdown(record: Mapping[str, Any]) -> str:
+
+def to_markdown(record: Mapping[str, Any], limit: int = LIMIT) -> str:
     """Write a record as GitHub-flavoured Markdown.
 
     Parameters
     ----------
     record : mapping
         Valid under `dpassay.record.record_schema`.
+    limit : int, optional
+        The text takes fewer bytes of UTF-8 than that. What does not fit is left out by whole sections, the least bad results
+        first, and a line at the top says so.
 
     Returns
     -------
     str
-        Ends with one newline.
     """
-    return "\n".join(_lines(make_view(record))) + "\n"
+    return shortened(_pieces(make_view(record)), limit)
 
 
 def text_md(text: str) -> str:
@@ -46,29 +52,41 @@ def table_md(table: Table) -> str:
     return "\n".join([head, f"| {' | '.join(ruler)} |", *body])
 
 
-def _lines(view: View) -> Iterator[str]:
-    yield f"# {text_md(view.headline)}\n"
-    yield "".join(f"{text_md(note)}\n\n" for note in view.notes) + f"> **{text_md(view.caveat)}** {text_md(view.caveat_detail)}\n"
-    if view.summary is not None:
-        yield f"{table_md(view.summary)}\n"
-    yield f"## Reproduce\n\n{code_md(view.command)}\n"
-    yield "".join(f"* {text_md(name)}: {text_md(fact)}\n" for name, fact in view.facts)
-    if not view.results:
-        return
-    yield "## Findings\n"
-    if view.findings is not None:
-        yield f"{table_md(view.findings)}\n"
-    yield "".join(f"{text_md(text)}\n\n" for text in view.findings_words) + "## Results\n"
-    for result in view.results:
-        yield from _result(result)
+def _pieces(view: View) -> Pieces:
+    head, rows = ("", ()) if view.summary is None else _summary(view.summary)
+    notes = "".join(f"{text_md(note)}\n\n" for note in view.notes)
+    facts = "".join(f"* {text_md(name)}: {text_md(fact)}\n" for name, fact in view.facts)
+    return Pieces(
+        headline=f"# {text_md(view.headline)}\n\n",
+        opening=f"{notes}> **{text_md(view.caveat)}** {text_md(view.caveat_detail)}\n\n",
+        table_head=head,
+        rows=rows,
+        reproduce=f"## Reproduce\n\n{code_md(view.command)}\n\n{facts}\n",
+        findings=_findings(view) if view.results else "",
+        results=tuple(_result(result) for result in view.results),
+        tables=tuple("" if result.query_table is None else _details(result.query_table) for result in view.results),
+        statuses=tuple(result.status for result in view.results),
+    )
 
 
-def _result(result: ResultView) -> Iterator[str]:
-    yield f"### {result.status.symbol} {text_md(result.id)}: {result.status.word}\n"
-    for part in result.parts:
-        yield f"**{text_md(part.title)}.** {text_md(' '.join(part.texts))}\n"
-        if part.command is not None:
-            yield f"{code_md(part.command)}\n"
-    if result.query_table is not None:
-        summary = escape(result.query_table.caption)
-        yield f"<details><summary>{summary}</summary>\n\n{table_md(result.query_table)}\n\n</details>\n"
+def _summary(table: Table) -> tuple[str, tuple[str, ...]]:
+    titles, ruler, *rows = table_md(table).split("\n")
+    return f"{titles}\n{ruler}\n", tuple(f"{row}\n" for row in rows)
+
+
+def _findings(view: View) -> str:
+    table = "" if view.findings is None else f"{table_md(view.findings)}\n\n"
+    return f"## Findings\n\n{table}" + "".join(f"{text_md(text)}\n\n" for text in view.findings_words)
+
+
+def _result(result: ResultView) -> str:
+    head = f"### {result.status.symbol} {text_md(result.id)}: {result.status.word}\n\n"
+    return head + "".join(
+        f"**{text_md(part.title)}.** {text_md(' '.join(part.texts))}\n\n"
+        + ("" if part.command is None else f"{code_md(part.command)}\n\n")
+        for part in result.parts
+    )
+
+
+def _details(table: Table) -> str:
+    return f"<details><summary>{escape(table.caption)}</summary>\n\n{table_md(table)}\n\n</details>\n\n"

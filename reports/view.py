@@ -28,6 +28,7 @@ CAVEAT_DETAIL = (
     "true leak that the audit would have refuted with probability 0.9, its screening included, were it one pair's and frequent "
     "enough. Where the law is known every cell is certified; where it was sampled, the pairs that the screening ranked first."
 )
+INTERRUPTED = "The run was interrupted: claims that it did not reach are missing here."
 SHORTLIST = 10
 """Query points that a short table shows."""
 
@@ -49,6 +50,8 @@ class ResultView:
     id : str
     anchor : str
         The id made safe for a link, unique in the report.
+    place : int
+        Place in the record, where results are not ordered by how bad they are.
     status : Status
     claim, source, lower, top, detectable, trials : str
         Cells of the summary; `top` is '= ' the exact value or '≤ ' the upper bound.
@@ -76,6 +79,7 @@ class ResultView:
 
     id: str
     anchor: str
+    place: int
     status: Status
     claim: str
     source: str
@@ -161,7 +165,9 @@ def make_view(record: Raw) -> View:
     """
     run = record["run"]
     taken: set[str] = set()
-    results = sorted((_result_view(result, run, taken) for result in record["results"]), key=_worst_first)
+    results = sorted(
+        (_result_view(result, run, place, taken) for place, result in enumerate(record["results"])), key=_worst_first
+    )
     numbers = Counter(result.status.slug for result in results)
     counts = tuple(StatusCount(status=status, number=numbers[status.slug]) for status in ALL if numbers[status.slug])
     findings = tuple(result.finding for result in results if result.finding is not None)
@@ -203,7 +209,7 @@ def find_result(view: View, result_id: str) -> ResultView:
     raise InvalidInput(f"ID = '{wanted}': no such result; {hint}")
 
 
-def _result_view(result: Raw, run: Raw, taken: set[str]) -> ResultView:
+def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultView:
     claimed, name = promised(result["claim"]), clean(result["id"])
     status, sampled = status_of(result), result["mode"] == "monte-carlo"
     lower, upper, exact = (value(result[key]) for key in ("lower", "upper", "exact"))
@@ -212,6 +218,7 @@ def _result_view(result: Raw, run: Raw, taken: set[str]) -> ResultView:
     return ResultView(
         id=name,
         anchor=_anchor(name, taken),
+        place=place,
         status=status,
         claim=claim_short(result["claim"]),
         source=clean(result["claim"]["source"]),
@@ -299,7 +306,7 @@ def _headline(numbers: Mapping[str, int], total: int, sampled: bool, run: Raw) -
 def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) -> tuple[str, ...]:
     notes = []
     if not run["complete"]:
-        notes.append("The run was interrupted: claims that it did not reach are missing here.")
+        notes.append(INTERRUPTED)
     if run["catalogue"]:
         notes.append("The built-in catalogue was audited, no mechanism of your own.")
     if numbers[MISSED.slug]:

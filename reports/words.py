@@ -83,23 +83,26 @@ def claim_words(claim: Raw) -> tuple[str, ...]:
     return _promise(claim), scope, f"Source: {clean(claim['source'])} ({ORIGIN[claim['status']]})."
 
 
-def _promise(claim: Raw) -> str:
+def claim_name(claim: Raw) -> str:
+    """Name what was promised in a few words."""
     relation = clean(claim["relation"])
     if claim["kind"] != "DP":
-        gamma = plain(claim["gamma"])
-        if claim["kind"] == "Stability":
-            what = "the probability of a label"
-            return f"{gamma}-uniform stability, {relation}: replacing one record moves {what} by at most {gamma}."
-        what = "the (mean) prediction"
-        return f"{gamma}-uniform prediction stability, {relation}: replacing one record moves {what} by at most {gamma}."
+        kind = "stability" if claim["kind"] == "Stability" else "prediction stability"
+        return f"{plain(claim['gamma'])}-uniform {kind}, {relation}"
+    epsilon, delta = plain(claim["epsilon"]), claim["delta"]
+    name = f"({epsilon}, {plain(delta)})" if delta else epsilon
+    return f"{name}-differential privacy, {relation}"
+
+
+def _promise(claim: Raw) -> str:
+    name = claim_name(claim)
+    if claim["kind"] != "DP":
+        what = "the probability of a label" if claim["kind"] == "Stability" else "the (mean) prediction"
+        return f"{name}: replacing one record moves {what} by at most {plain(claim['gamma'])}."
     epsilon, delta = claim["epsilon"], claim["delta"]
     bound = f"e^{plain(epsilon)}" + (f" = {plain(math.exp(epsilon))}" if epsilon < 700 else "")
     slack = f", plus δ = {plain(delta)}" if delta else ""
-    name = f"({plain(epsilon)}, {plain(delta)})" if delta else plain(epsilon)
-    return (
-        f"{name}-differential privacy, {relation}: replacing one record changes the probability of any event "
-        f"by a factor of at most {bound}{slack}."
-    )
+    return f"{name}: replacing one record changes the probability of any event by a factor of at most {bound}{slack}."
 
 
 def event_words(event: Any) -> str:

@@ -38,7 +38,7 @@ def test_explain_suggests_an_id(catalogue_run: Path, capsys: pytest.CaptureFixtu
 
 def test_report_makes_the_same_report_again(catalogue_run: Path, tmp_path: Path) -> None:
     assert main(["report", str(catalogue_run / "record.json"), "-o", str(tmp_path / "again")]) == 0
-    for name in ("index.html", "report.md", "record.json"):
+    for name in ("index.html", "report.md", "record.json", "junit.xml"):
         assert (tmp_path / "again" / name).read_bytes() == (catalogue_run / name).read_bytes()
 
 
@@ -48,7 +48,7 @@ def test_report_takes_the_formats_that_are_asked_for(
     assert main(["report", str(catalogue_run / "record.json"), "--format", "md", "-o", str(tmp_path / "md")]) == 0
     assert [path.name for path in (tmp_path / "md").iterdir()] == ["report.md"]
     assert main(["report", str(catalogue_run / "record.json"), "--format", "pdf", "-o", str(tmp_path / "pdf")]) == 2
-    assert "must be a list of html, md, json" in capsys.readouterr().err
+    assert "must be a list of html, md, json, junit" in capsys.readouterr().err
 
 
 def test_version_and_no_command(capsys: pytest.CaptureFixture[str]) -> None:

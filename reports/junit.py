@@ -1,0 +1,140 @@
+"""The JUnit report: the results of a record as test cases, for whatever reads those: CI servers, mostly."""
+
+from __future__ import annotations
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from dpassay.reports.numbers import clean, percent, shorten
+from dpassay.reports.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED
+from dpassay.reports.view import INTERRUPTED, ResultView, View, make_view
+from dpassay.reports.words import ORIGIN, Part, claim_name
+
+Raw = Mapping[str, Any]
+
+NOT_PASSED = {
+    REFUTED: ("failure", "refuted"),
+    INCONCLUSIVE: ("failure", "inconclusive"),
+    ERROR: ("error", "error"),
+    MISSED: ("error", "blind"),
+}
+"""The element, and its type, that a status becomes; every other status passes."""
+
+IF_NOT_PASSED = {"Verdict", "Cause of the error", "Witness", "Counts", "Datasets of any size", "Replay"}
+IF_PASSED = {"Verdict", "Datasets of any size"}
+"""Which parts of the story of a result are told, besides its claim and bound."""
+
+NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no document of XML 1.0 may hold, not even escaped (section 2.2 there)."""
+
+
+def to_junit(record: Raw) -> str:
+    """Write a record as JUnit XML: one test case per result, in the record's order.
+
+    A claim refuted against expectation is a failure, and so is an inconclusive result: a CI server must not read 'could have
+    been missed' as a pass, whatever `--allow-inconclusive` made of the exit code. Errors are errors, and so is a claim known to
+    be wrong that was not refuted, for the audit was blind to it. What was refuted as expected, not refuted or verified passes.
+    An interrupted run and a run without results have one more test case that is an error.
+
+    The record knows no times, so `time` is 0 and the same record gives the same bytes. Properties of a test case hold the
+    numbers as the record writes them; one that is null there is missing here. pytest writes such properties too, and most
+    readers take them or pass over them; the strict xUnit plugin of Jenkins, unlike its JUnit plugin, refuses a file with them.
+
+    Parameters
+    ----------
+    record : mapping
+        Valid under `dpassay.record.record_schema`.
+
+    Returns
+    -------
+    str
+        Ends with one newline.
+    """
+    view = make_view(record)
+    in_order = sorted(view.results, key=lambda result: result.place)
+    cases = [_case(result, raw, record["run"]["seed"]) for result, raw in zip(in_order, record["results"], strict=True)]
+    cases += _alarms(record)
+    counts = {
+        "tests": str(len(cases)),
+        "failures": str(sum(case.find("failure") is not None for case in cases)),
+        "errors": str(sum(case.find("error") is not None for case in cases)),
+    }
+    suite = _element("testsuite", children=[*cases, _summary(view)], name="dpassay", **counts, skipped="0", time="0")
+    suites = _element("testsuites", children=[suite], name="dpassay", **counts, time="0")
+    ET.indent(suites)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
+
+
+def _element(tag: str, text: str | None = None, children: Iterable[ET.Element] = (), **attributes: str) -> ET.Element:
+    """Make an element of foreign text; characters that XML forbids are replaced."""
+    made = ET.Element(tag, {key: NO_XML.sub("\ufffd", value) for key, value in attributes.items()})
+    made.text = None if text is None else NO_XML.sub("\ufffd", text)
+    made.extend(children)
+    return made
+
+
+def _case(result: ResultView, raw: Raw, seed: int) -> ET.Element:
+    claim, bound = claim_name(raw["claim"]), _bound(result, raw)
+    if result.status in NOT_PASSED:
+        tag, kind = NOT_PASSED[result.status]
+        known = shorten(clean(raw["reason"])) or "no cause was recorded" if result.status == ERROR else bound
+        message = f"{result.status.word}: {claim}; {known}"
+        outcome = _element(tag, _story(result, bound, IF_NOT_PASSED), type=kind, message=message)
+    else:
+        outcome = _element("system-out", _story(result, bound, IF_PASSED))
+    return _element(
+        "testcase",
+        children=[_element("properties", children=_properties(result, raw, seed)), outcome],
+        classname=f"dpassay.{clean(raw['mechanism'])}",
+        name=f"{claim} ({ORIGIN[raw['claim']['status']]}): {result.id}",
+        time="0",
+    )
+
+
+def _bound(result: ResultView, raw: Raw) -> str:
+    if raw["lower"] is None or raw["confidence"] is None:
+        return "no bound was made"
+    known = f"{result.unit} ≥ {result.lower} and {result.top}" if result.sampled else f"{result.unit} {result.top}"
+    return f"{known}; confidence {percent(raw['confidence'])}; detectable {result.detectable}"
+
+
+def _properties(result: ResultView, raw: Raw, seed: int) -> Iterator[ET.Element]:
+    facts = {"id": result.id, "verdict": raw["verdict"], "claim": claim_name(raw["claim"]), "mode": raw["mode"]}
+    facts |= {key: raw[key] for key in ("lower", "upper", "exact", "detectable", "confidence")} | {"seed": seed}
+    for name, fact in facts.items():
+        if fact is not None:
+            yield _element("property", name=name, value=fact if isinstance(fact, str) else json.dumps(fact))
+
+
+def _story(result: ResultView, bound: str, titles: set[str]) -> str:
+    """Tell a result in lines of text; commands stand indented in lines of their own."""
+    claim, *others = result.parts
+    parts = (
+        claim,
+        Part(title="Bound", texts=(f"{bound}.",)),
+        *(part for part in others if part.title in titles),
+        Part(title="Explain", texts=("Everything known of this result:",), command=result.explain),
+    )
+    return "\n".join(
+        f"{part.title}. {' '.join(part.texts)}" + ("" if part.command is None else f"\n    {part.command}") for part in parts
+    )
+
+
+def _alarms(record: Raw) -> Iterator[ET.Element]:
+    """Yield a test case for each thing that makes the whole run say less than it seems to."""
+    if not record["run"]["complete"]:
+        yield _alarm("the run is complete", "interrupted", INTERRUPTED)
+    if not record["results"]:
+        yield _alarm("something was audited", "empty", "Nothing was audited: the run has no results.")
+
+
+def _alarm(name: str, kind: str, words: str) -> ET.Element:
+    error = _element("error", words, type=kind, message=words)
+    return _element("testcase", children=[error], classname="dpassay", name=name, time="0")
+
+
+def _summary(view: View) -> ET.Element:
+    return _element("system-out", "\n".join((view.headline, *view.notes, f"{view.caveat} {view.caveat_detail}")))

@@ -1,0 +1,215 @@
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xmlschema
+
+from dpassay.reports.junit import to_junit
+
+Record = dict[str, Any]
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "junit.xml"
+"""Renew with: python -m pytest tests/reports/test_junit.py --basetemp=T; cp T/test_golden0/junit.xml tests/golden/"""
+
+SCHEMA = xmlschema.XMLSchema(str(Path(__file__).with_name("junit.xsd")))
+NASTY = "a<b>]]>&\"'\x00\x08\x1b\x7f\u0085\u2028\u202e\ud800\udfff\ufffe\uffff\U0001fffe\n\t\r ]]>"
+
+
+def without_properties(root: ET.Element) -> ET.Element:
+    """Take the properties out of test cases: the one thing of ours that the schema does not know."""
+    copy = ET.fromstring(ET.tostring(root))
+    for case in copy.iter("testcase"):
+        for properties in case.findall("properties"):
+            case.remove(properties)
+    return copy
+
+
+def parsed(record: Record) -> ET.Element:
+    """Read the suite that a record gives, after the whole document was held against the schema and its counts counted."""
+    root = ET.fromstring(to_junit(record).encode())
+    SCHEMA.validate(without_properties(root))
+    (suite,) = root
+    cases = suite.findall("testcase")
+    for element in (root, suite):
+        assert int(element.attrib["tests"]) == len(cases)
+        assert int(element.attrib["failures"]) == len(suite.findall("testcase/failure"))
+        assert int(element.attrib["errors"]) == len(suite.findall("testcase/error"))
+    assert suite.attrib["skipped"] == "0"
+    return suite
+
+
+def only_case(record: Record) -> ET.Element:
+    (case,) = parsed(record).findall("testcase")
+    return case
+
+
+def properties(case: ET.Element) -> dict[str, str]:
+    return {each.attrib["name"]: each.attrib["value"] for each in case.findall("properties/property")}
+
+
+def test_golden(small: Record, tmp_path: Path) -> None:
+    made = to_junit(small)
+    (tmp_path / "junit.xml").write_text(made, encoding="utf-8")
+    assert made == GOLDEN.read_text(encoding="utf-8")
+
+
+def test_cases_stand_in_the_order_of_the_record(small: Record) -> None:
+    suite = parsed(small)
+    names = [case.attrib["name"] for case in suite.findall("testcase")]
+    assert [name.rpartition(": ")[2] for name in names[:-1]] == [result["id"] for result in small["results"]]
+    assert [suite.attrib[key] for key in ("tests", "failures", "errors")] == ["8", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected", "tag", "kind"),
+    [
+        ("refuted", None, "failure", "refuted"),
+        ("refuted", "refuted", "system-out", None),
+        ("not refuted", None, "system-out", None),
+        ("not refuted", "refuted", "error", "blind"),
+        ("inconclusive", None, "failure", "inconclusive"),
+        ("inconclusive", "refuted", "error", "blind"),
+        ("verified", None, "system-out", None),
+        ("verified", "refuted", "error", "blind"),
+        ("error", None, "error", "error"),
+        ("error", "refuted", "error", "error"),
+    ],
+)
+def test_what_each_verdict_becomes(make: Any, verdict: str, expected: str | None, tag: str, kind: str | None) -> None:
+    case = only_case(make.record(make.sampled("a.monte-carlo", verdict, expected=expected)))
+    first, outcome = case
+    assert (first.tag, outcome.tag, outcome.get("type")) == ("properties", tag, kind)
+    assert case.attrib == {
+        "classname": "dpassay.a",
+        "name": "1-differential privacy, replace-one (as printed in the source): a.monte-carlo",
+        "time": "0",
+    }
+
+
+def test_a_refutation_says_what_to_do(make: Any) -> None:
+    failure = only_case(make.record(make.sampled("a b", "refuted"))).find("failure")
+    assert failure is not None
+    assert failure.attrib["message"] == (
+        "refuted: 1-differential privacy, replace-one; loss in nats ≥ 1.234567 and ≤ ∞; confidence 99.9 %; detectable 1.181583"
+    )
+    lines = (failure.text or "").splitlines()
+    assert lines[0].startswith("Claim. 1-differential privacy, replace-one: replacing one record changes")
+    assert "Witness. S: 8 records (data). S': label of record 7 flipped." in lines
+    assert "    dpassay replay witnesses/a%20b.json" in lines
+    assert "    dpassay explain 'a b' --record record.json" in lines
+
+
+def test_an_exact_refutation_and_an_error_have_messages_of_one_line(make: Any) -> None:
+    exact = only_case(make.record(make.computed("a", "refuted", loss="inf"))).find("failure")
+    assert exact is not None
+    assert exact.attrib["message"] == (
+        "refuted: 1-differential privacy, replace-one; loss in nats = ∞; confidence 100 %; detectable 1.000000"
+    )
+    error = only_case(make.record(make.result("a", "error", reason="no\nluck " + "x" * 5000))).find("error")
+    assert error is not None
+    assert error.attrib["message"].startswith("error: 1-differential privacy, replace-one; no luck xxx")
+    assert len(error.attrib["message"]) < 300
+
+
+def test_what_passes_has_a_few_lines(make: Any) -> None:
+    out = only_case(make.record(make.sampled("a", "not refuted", lower=0.1))).findtext("system-out") or ""
+    assert "loss in nats ≥ 0.100000 and ≤ ∞; confidence 99.9 %; detectable 1.181583." in out
+    assert len(out.splitlines()) == 5
+
+
+def test_properties_are_the_numbers_of_the_record(make: Any) -> None:
+    sampled, crash = make.sampled("a", "refuted"), make.result("b", "error")
+    cases = parsed(make.record(make.of_kind(sampled, "Stability", 0.125), crash, seed=7)).findall("testcase")
+    assert properties(cases[0]) == {
+        "id": "a",
+        "verdict": "refuted",
+        "claim": "0.125-uniform stability, replace-one",
+        "mode": "monte-carlo",
+        "lower": "1.234567",
+        "upper": "inf",
+        "detectable": "1.181583",
+        "confidence": "0.999",
+        "seed": "7",
+    }
+    assert properties(cases[1]).keys() == {"id", "verdict", "claim", "seed"}
+    exact = only_case(make.record(make.computed("a", "not refuted", loss=0.1 + 0.2)))
+    assert properties(exact)["exact"] == "0.30000000000000004"
+
+
+def test_an_interrupted_run_is_no_pass(make: Any) -> None:
+    suite = parsed(make.record(make.computed("a", "not refuted"), complete=False))
+    assert [error.get("type") for error in suite.iter("error")] == ["interrupted"]
+    assert suite.attrib["tests"] == "2"
+
+
+def test_an_empty_run_is_no_pass(make: Any) -> None:
+    assert [error.get("type") for error in parsed(make.record()).iter("error")] == ["empty"]
+    assert [error.get("type") for error in parsed(make.record(complete=False)).iter("error")] == ["interrupted", "empty"]
+
+
+def test_nothing_of_this_machine_or_moment(small: Record) -> None:
+    assert to_junit(small) == to_junit(small)
+    assert {key for element in parsed(small).iter() for key in element.attrib} == {
+        *("name", "tests", "failures", "errors", "skipped", "time"),
+        *("classname", "type", "message", "value"),
+    }
+
+
+def test_hostile_records(hostile: Record) -> None:
+    assert len(parsed(hostile).findall("testcase")) == 3
+
+
+@pytest.mark.parametrize("name", [NASTY, "x" * 100_000, "", " "], ids=["nasty", "long", "empty", "space"])
+@pytest.mark.parametrize("verdict", ["refuted", "not refuted", "error"])
+def test_hostile_names(make: Any, name: str, verdict: str) -> None:
+    made = make.sampled(name, verdict)
+    made["mechanism"] = made["reason"] = made["claim"]["source"] = made["witness"]["words"] = name
+    made["parameters"] = {name: name}
+    case = only_case(make.record(made, command=name))
+    assert case.attrib["name"].endswith(": " + properties(case)["id"])
+    if name == NASTY:
+        assert properties(case)["id"].startswith("a<b>]]>&\"'\ufffd\ufffd\ufffd\ufffd")
+
+
+def test_a_name_that_was_not_cleaned_cannot_break_the_document(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("junit", "view", "words"):
+        monkeypatch.setattr(f"dpassay.reports.{module}.clean", str)
+    made = make.sampled(NASTY, "refuted")
+    made["mechanism"] = made["reason"] = NASTY
+    case = only_case(make.record(made))
+    assert case.attrib["classname"].startswith("dpassay.a<b>]]>&\"'\ufffd\ufffd\ufffd\x7f\u0085")
+
+
+def test_properties_of_test_cases_are_all_that_the_schema_does_not_know(small: Record) -> None:
+    complaints = list(SCHEMA.iter_errors(to_junit(small)))
+    assert len(complaints) == len(small["results"])
+    for complaint in complaints:
+        assert isinstance(complaint, xmlschema.XMLSchemaChildrenValidationError)
+        assert complaint.elem is not None
+        assert (complaint.elem.tag, complaint.invalid_tag) == ("testcase", "properties")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('tests="8" failures', "failures"),
+        ('tests="8" failures', 'tests="eight" failures'),
+        ('skipped="0"', 'skiped="0"'),
+        ('skipped="0"', 'timestamp="2026-01-01" skipped="-1"'),
+        ('<testcase classname="dpassay" name=', '<testcase classname="dpassay" title='),
+        ("<failure ", "<failed "),
+        ("<testsuite ", '<testsuite verdict="refuted" '),
+        ("</testsuite>", "<failure/></testsuite>"),
+        ("</error>", "<b/></error>"),
+        ('skipped="0" time="0"', 'skipped="0" time="soon"'),
+    ],
+)
+def test_the_schema_can_fail(small: Record, old: str, new: str) -> None:
+    good = ET.tostring(without_properties(ET.fromstring(to_junit(small))), encoding="unicode")
+    assert SCHEMA.is_valid(good)
+    bad = good.replace(old, new).replace("</failure>", "</failed>" if "<failed" in new else "</failure>")
+    assert bad != good
+    assert not SCHEMA.is_valid(bad)

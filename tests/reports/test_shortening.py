@@ -1,0 +1,206 @@
+"""A long report is cut by whole sections, and what is cut is said."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpassay.reports.markdown import LIMIT, to_markdown
+from dpassay.reports.shortening import Pieces, shortened
+from dpassay.reports.statuses import ALL, HELD, REFUTED, VERIFIED, Status
+
+Record = dict[str, Any]
+VERDICTS = ("verified", "not refuted", "refuted")
+
+
+def size(text: str) -> int:
+    return len(text.encode())
+
+
+def line(text: str) -> str:
+    """The line that says what is missing."""
+    (found,) = re.findall(r"(?m)^\*\*Shortened\.\*\* .*$", text)
+    return str(found)
+
+
+def many(make: Any, number: int, **fields: Any) -> Record:
+    return make.record(*(make.computed(f"r{place}", VERDICTS[place % 3], **fields) for place in range(number)))  # type: ignore[no-any-return]
+
+
+def big_table(make: Any, made: Record, rows: int) -> Record:
+    made["per_query"] = [make.cell(query, 0.5, 0.5, exact=0.5) for query in range(rows)]
+    return made
+
+
+def test_what_fits_is_whole(small: Record) -> None:
+    whole = to_markdown(small, limit=10**9)
+    assert to_markdown(small, limit=size(whole) + 1) == to_markdown(small) == whole
+    assert "Shortened" not in whole
+    assert size(to_markdown(small, limit=size(whole))) < size(whole)
+
+
+def test_tables_of_query_points_go_first_and_the_worst_stays(make: Any) -> None:
+    results = [big_table(make, make.computed(name, verdict), 50) for name, verdict in zip("abc", VERDICTS, strict=True)]
+    whole = to_markdown(make.record(*results))
+    cut = to_markdown(make.record(*results), limit=size(whole))
+    assert re.findall("<summary>Every query point of (.)", cut) == ["c", "b"]
+    assert re.findall("(?m)^### . (.)", cut) == ["c", "b", "a"]
+    assert line(cut).endswith("The query points of 1 result are left out. index.html and record.json hold them all.")
+    assert cut.replace(line(cut) + "\n\n", "") in whole
+
+
+def test_a_giant_table_goes_alone(make: Any) -> None:
+    giant = big_table(make, make.computed("giant", "refuted"), 20_000)
+    text = to_markdown(make.record(giant, make.computed("b", "not refuted")))
+    assert size(text) < 10_000
+    assert "Every query point of b" in text
+    assert "The query points of 1 result are left out." in line(text)
+    assert "### ▲ giant: refuted" in text
+
+
+def test_thousands_of_results(make: Any) -> None:
+    text = to_markdown(many(make, 3000))
+    assert 0.9 * LIMIT < size(text) < LIMIT
+    sections = re.findall(r"(?m)^### . \w+: (.*)$", text)
+    rows = re.findall(r"(?m)^\| . (refuted|not refuted|verified) \|", text)
+    assert len(rows) == 3000
+    assert sections == rows[: len(sections)]
+    assert 400 < len(sections) < 1000
+    missing = (
+        f"{3000 - len(sections):,} results are left out here, {1000 - len(sections)} refuted; 1,000 not refuted; 1,000 verified."
+    )
+    assert missing in line(text)
+    assert "<details>" not in text
+
+
+def test_a_summary_that_is_too_large_loses_its_last_rows(make: Any) -> None:
+    record = many(make, 600)
+    text = to_markdown(record, limit=60_000)
+    rows = re.findall(r"(?m)^\| . (refuted|not refuted|verified) \|", text)
+    sections = re.findall(r"(?m)^### ", text)
+    assert size(text) < 60_000
+    assert len(sections) > 10
+    assert rows[:200] == ["refuted"] * 200
+    assert f"The table lacks its last {600 - len(rows)} rows, " in line(text)
+    assert size("\n".join(re.findall(r"(?m)^\|.*", text))) < 35_000
+
+
+def test_a_giant_section_is_not_passed_over_for_a_better_result(make: Any) -> None:
+    giant = make.computed("giant", "refuted")
+    giant["reason"] = "x" * 2 * LIMIT
+    record = make.record(giant, *(make.computed(f"b{k}", "not refuted") for k in range(100)))
+    text = to_markdown(record)
+    assert "###" not in text
+    assert len(re.findall(r"(?m)^\| [●▲] ", text)) == 101
+    assert "101 results are left out here, 1 refuted; 100 not refuted." in line(text)
+
+
+def test_the_findings_and_the_command_go_if_they_leave_no_room(make: Any) -> None:
+    results = [make.computed(f"r{k}" + "x" * 200, "verified", loss=1.0, any_size=make.any_size(1.0)) for k in range(300)]
+    text = to_markdown(make.record(*results, command="y" * 40_000), limit=100_000)
+    assert "## Findings" not in text
+    assert "## Reproduce" not in text
+    assert "Left out: how to reproduce, the findings." in line(text)
+    assert "### ★ r0" in text
+
+
+def pieces(*, row: int = 10, section: int = 0, table: int = 0, number: int = 10) -> Pieces:
+    """As many equal results as are wanted, and nothing else."""
+    return Pieces(
+        headline="# h\n\n",
+        opening="",
+        table_head="t\n",
+        rows=("r" * row,) * number,
+        reproduce="",
+        findings="",
+        results=("s" * section,) * number,
+        tables=("q" * table,) * number,
+        statuses=(HELD,) * number,
+    )
+
+
+@pytest.mark.parametrize("part", ["findings", "reproduce"])
+def test_a_large_part_stays_if_it_is_enough_that_tables_go(part: str) -> None:
+    large: dict[str, Any] = {part: "f" * 1000}
+    text = shortened(replace(pieces(section=10, table=1000), **large), 1500)
+    assert "f" * 1000 in text
+    assert "q" * 1000 not in text
+    assert text.count("s" * 10) == text.count("r" * 10) == 10
+
+
+def test_rows_take_what_the_sections_do_not() -> None:
+    text = shortened(pieces(row=100, section=1000), 1300)
+    assert text.count("r" * 100) == 10
+    assert "sss" not in text
+
+
+def test_bytes_not_characters(make: Any) -> None:
+    record = make.record(*(make.computed("ü漢😀" * 40 + str(k), "not refuted") for k in range(30)))
+    limit = len(to_markdown(record, limit=10**9)) + 1
+    text = to_markdown(record, limit=limit)
+    assert size(text) < limit
+    assert "Shortened" in text
+
+
+@pytest.mark.parametrize("limit", [*range(120), *range(120, 4000, 37)])
+def test_tiny_limits(small: Record, limit: int) -> None:
+    text = to_markdown(small, limit=limit)
+    assert size(text) < max(limit, 1)
+    assert not text or text.startswith("# 2 of 7 claims refuted")
+
+
+def test_a_tiny_limit_leaves_the_headline_of_an_empty_record(make: Any) -> None:
+    headline = "# Nothing was audited\n\n"
+    assert to_markdown(make.record(), limit=len(headline) + 1) == headline
+    assert to_markdown(make.record(), limit=len(headline)) == ""
+    assert line(to_markdown(make.record(), limit=200)).startswith("**Shortened.** Left out: the notes, how to reproduce.")
+
+
+LENGTH = st.integers(0, 400)
+RESULT = st.tuples(st.sampled_from(ALL), LENGTH, LENGTH, LENGTH)
+
+
+@given(results=st.lists(RESULT, max_size=12), parts=st.tuples(*[LENGTH] * 4), limit=st.integers(1, 6000))
+@settings(deadline=None)
+def test_every_shortening(results: list[tuple[Status, int, int, int]], parts: tuple[int, ...], limit: int) -> None:
+    """Pieces of any sizes: below the limit, worst first without gaps, and the line's numbers are those of what is missing."""
+    results = sorted(results, key=lambda result: result[0].rank)
+    made = Pieces(
+        headline="h" * parts[0] + "\n",
+        opening="o" * parts[1] + "\n",
+        table_head="t\n",
+        rows=tuple(f"<row {k}>" + "é" * result[1] for k, result in enumerate(results)),
+        reproduce="p" * parts[2] + "\n",
+        findings="f" * parts[3] + "\n",
+        results=tuple(f"<section {k}>" + "é" * result[2] for k, result in enumerate(results)),
+        tables=tuple(f"<table {k}>" + "é" * result[3] if result[3] else "" for k, result in enumerate(results)),
+        statuses=tuple(result[0] for result in results),
+    )
+    text = shortened(made, limit)
+    assert size(text) < limit
+    kept = {kind: [int(k) for k in re.findall(rf"<{kind} (\d+)>", text)] for kind in ("row", "section", "table")}
+    assert kept["row"] == list(range(len(kept["row"])))
+    assert kept["section"] == list(range(len(kept["section"])))
+    assert not kept["table"] or len(kept["section"]) == len(results)
+    if "index.html and record.json" in text:
+        for kind, pattern in (("section", r"(\d+) results? (?:is|are) left out here, "), ("row", r"its last (\d+) rows?, ")):
+            said = re.search(pattern, text)
+            assert len(results) - len(kept[kind]) == (int(said[1]) if said else 0)
+
+
+@pytest.mark.parametrize(
+    ("statuses", "words"),
+    [
+        ([VERIFIED], "1 result is left out here, verified."),
+        ([HELD, HELD], "2 results are left out here, all not refuted."),
+        ([REFUTED, HELD, HELD], "3 results are left out here, 1 refuted; 2 not refuted."),
+    ],
+)
+def test_verdicts_of_what_is_left_out(statuses: list[Status], words: str) -> None:
+    made = replace(pieces(section=1000, row=0, number=len(statuses)), statuses=tuple(statuses))
+    assert words in shortened(made, 500)
