@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,9 +38,8 @@ def to_junit(record: Raw) -> str:
     be wrong that was not refuted, for the audit was blind to it. What was refuted as expected, not refuted or verified passes.
     An interrupted run and a run without results have one more test case that is an error.
 
-    The record knows no times, so `time` is 0 and the same record gives the same bytes. Properties of a test case hold the
-    numbers as the record writes them; one that is null there is missing here. pytest writes such properties too, and most
-    readers take them or pass over them; the strict xUnit plugin of Jenkins, unlike its JUnit plugin, refuses a file with them.
+    The record knows no times, so `time` is 0 and the same record gives the same bytes. Test cases have no properties, which
+    the strictest readers refuse: the numbers are in the texts.
 
     Parameters
     ----------
@@ -55,7 +53,7 @@ def to_junit(record: Raw) -> str:
     """
     view = make_view(record)
     in_order = sorted(view.results, key=lambda result: result.place)
-    cases = [_case(result, raw, record["run"]["seed"]) for result, raw in zip(in_order, record["results"], strict=True)]
+    cases = [_case(result, raw) for result, raw in zip(in_order, record["results"], strict=True)]
     cases += _alarms(record)
     counts = {
         "tests": str(len(cases)),
@@ -76,7 +74,7 @@ def _element(tag: str, text: str | None = None, children: Iterable[ET.Element] =
     return made
 
 
-def _case(result: ResultView, raw: Raw, seed: int) -> ET.Element:
+def _case(result: ResultView, raw: Raw) -> ET.Element:
     claim, bound = claim_name(raw["claim"]), _bound(result, raw)
     if result.status in NOT_PASSED:
         tag, kind = NOT_PASSED[result.status]
@@ -87,7 +85,7 @@ def _case(result: ResultView, raw: Raw, seed: int) -> ET.Element:
         outcome = _element("system-out", _story(result, bound, IF_PASSED))
     return _element(
         "testcase",
-        children=[_element("properties", children=_properties(result, raw, seed)), outcome],
+        children=[outcome],
         classname=f"dpassay.{clean(raw['mechanism'])}",
         name=f"{claim} ({ORIGIN[raw['claim']['status']]}): {result.id}",
         time="0",
@@ -99,14 +97,6 @@ def _bound(result: ResultView, raw: Raw) -> str:
         return "no bound was made"
     known = f"{result.unit} ≥ {result.lower} and {result.top}" if result.sampled else f"{result.unit} {result.top}"
     return f"{known}; confidence {percent(raw['confidence'])}; detectable {result.detectable}"
-
-
-def _properties(result: ResultView, raw: Raw, seed: int) -> Iterator[ET.Element]:
-    facts = {"id": result.id, "verdict": raw["verdict"], "claim": claim_name(raw["claim"]), "mode": raw["mode"]}
-    facts |= {key: raw[key] for key in ("lower", "upper", "exact", "detectable", "confidence")} | {"seed": seed}
-    for name, fact in facts.items():
-        if fact is not None:
-            yield _element("property", name=name, value=fact if isinstance(fact, str) else json.dumps(fact))
 
 
 def _story(result: ResultView, bound: str, titles: set[str]) -> str:

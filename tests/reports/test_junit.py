@@ -18,19 +18,10 @@ SCHEMA = xmlschema.XMLSchema(str(Path(__file__).with_name("junit.xsd")))
 NASTY = "a<b>]]>&\"'\x00\x08\x1b\x7f\u0085\u2028\u202e\ud800\udfff\ufffe\uffff\U0001fffe\n\t\r ]]>"
 
 
-def without_properties(root: ET.Element) -> ET.Element:
-    """Take the properties out of test cases: the one thing of ours that the schema does not know."""
-    copy = ET.fromstring(ET.tostring(root))
-    for case in copy.iter("testcase"):
-        for properties in case.findall("properties"):
-            case.remove(properties)
-    return copy
-
-
 def parsed(record: Record) -> ET.Element:
     """Read the suite that a record gives, after the whole document was held against the schema and its counts counted."""
     root = ET.fromstring(to_junit(record).encode())
-    SCHEMA.validate(without_properties(root))
+    SCHEMA.validate(root)
     (suite,) = root
     cases = suite.findall("testcase")
     for element in (root, suite):
@@ -44,10 +35,6 @@ def parsed(record: Record) -> ET.Element:
 def only_case(record: Record) -> ET.Element:
     (case,) = parsed(record).findall("testcase")
     return case
-
-
-def properties(case: ET.Element) -> dict[str, str]:
-    return {each.attrib["name"]: each.attrib["value"] for each in case.findall("properties/property")}
 
 
 def test_golden(small: Record, tmp_path: Path) -> None:
@@ -80,8 +67,8 @@ def test_cases_stand_in_the_order_of_the_record(small: Record) -> None:
 )
 def test_what_each_verdict_becomes(make: Any, verdict: str, expected: str | None, tag: str, kind: str | None) -> None:
     case = only_case(make.record(make.sampled("a.monte-carlo", verdict, expected=expected)))
-    first, outcome = case
-    assert (first.tag, outcome.tag, outcome.get("type")) == ("properties", tag, kind)
+    (outcome,) = case
+    assert (outcome.tag, outcome.get("type")) == (tag, kind)
     assert case.attrib == {
         "classname": "dpassay.a",
         "name": "1-differential privacy, replace-one (as printed in the source): a.monte-carlo",
@@ -120,25 +107,6 @@ def test_what_passes_has_a_few_lines(make: Any) -> None:
     assert len(out.splitlines()) == 5
 
 
-def test_properties_are_the_numbers_of_the_record(make: Any) -> None:
-    sampled, crash = make.sampled("a", "refuted"), make.result("b", "error")
-    cases = parsed(make.record(make.of_kind(sampled, "Stability", 0.125), crash, seed=7)).findall("testcase")
-    assert properties(cases[0]) == {
-        "id": "a",
-        "verdict": "refuted",
-        "claim": "0.125-uniform stability, replace-one",
-        "mode": "monte-carlo",
-        "lower": "1.234567",
-        "upper": "inf",
-        "detectable": "1.181583",
-        "confidence": "0.999",
-        "seed": "7",
-    }
-    assert properties(cases[1]).keys() == {"id", "verdict", "claim", "seed"}
-    exact = only_case(make.record(make.computed("a", "not refuted", loss=0.1 + 0.2)))
-    assert properties(exact)["exact"] == "0.30000000000000004"
-
-
 def test_an_interrupted_run_is_no_pass(make: Any) -> None:
     suite = parsed(make.record(make.computed("a", "not refuted"), complete=False))
     assert [error.get("type") for error in suite.iter("error")] == ["interrupted"]
@@ -154,7 +122,7 @@ def test_nothing_of_this_machine_or_moment(small: Record) -> None:
     assert to_junit(small) == to_junit(small)
     assert {key for element in parsed(small).iter() for key in element.attrib} == {
         *("name", "tests", "failures", "errors", "skipped", "time"),
-        *("classname", "type", "message", "value"),
+        *("classname", "type", "message"),
     }
 
 
@@ -169,9 +137,8 @@ def test_hostile_names(make: Any, name: str, verdict: str) -> None:
     made["mechanism"] = made["reason"] = made["claim"]["source"] = made["witness"]["words"] = name
     made["parameters"] = {name: name}
     case = only_case(make.record(made, command=name))
-    assert case.attrib["name"].endswith(": " + properties(case)["id"])
     if name == NASTY:
-        assert properties(case)["id"].startswith("a<b>]]>&\"'\ufffd\ufffd\ufffd\ufffd")
+        assert case.attrib["name"].partition(": ")[2].startswith("a<b>]]>&\"'\ufffd\ufffd\ufffd\ufffd")
 
 
 def test_a_name_that_was_not_cleaned_cannot_break_the_document(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,15 +148,6 @@ def test_a_name_that_was_not_cleaned_cannot_break_the_document(make: Any, monkey
     made["mechanism"] = made["reason"] = NASTY
     case = only_case(make.record(made))
     assert case.attrib["classname"].startswith("dpassay.a<b>]]>&\"'\ufffd\ufffd\ufffd\x7f\u0085")
-
-
-def test_properties_of_test_cases_are_all_that_the_schema_does_not_know(small: Record) -> None:
-    complaints = list(SCHEMA.iter_errors(to_junit(small)))
-    assert len(complaints) == len(small["results"])
-    for complaint in complaints:
-        assert isinstance(complaint, xmlschema.XMLSchemaChildrenValidationError)
-        assert complaint.elem is not None
-        assert (complaint.elem.tag, complaint.invalid_tag) == ("testcase", "properties")
 
 
 @pytest.mark.parametrize(
@@ -208,7 +166,7 @@ def test_properties_of_test_cases_are_all_that_the_schema_does_not_know(small: R
     ],
 )
 def test_the_schema_can_fail(small: Record, old: str, new: str) -> None:
-    good = ET.tostring(without_properties(ET.fromstring(to_junit(small))), encoding="unicode")
+    good = ET.tostring(ET.fromstring(to_junit(small)), encoding="unicode")
     assert SCHEMA.is_valid(good)
     bad = good.replace(old, new).replace("</failure>", "</failed>" if "<failed" in new else "</failure>")
     assert bad != good
