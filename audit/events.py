@@ -20,8 +20,8 @@ from dpassay.scales import Difference, Ratio, Scale
 from dpassay.upper_bounds import ACCURACY, NAME, accuracy_upper, choose_faces, largest_upper
 from dpassay.yardstick import Certified
 
-SCREEN_ALPHA = 0.05
-"""Cells are ranked by a lower bound at this level; it chases no tiny counts, and certifies nothing."""
+ANYTHING = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+"""Tests that none can beat, where nothing is known: no false positives, all true ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,7 +79,8 @@ class Events:
         """
         counts = sides @ self.masks.T
         n = int(sides[0, 0].sum())
-        ranking = ranking_bound(counts, n, counts[::-1], n, scale=self.scale, alpha=SCREEN_ALPHA)
+        level = self._screening(Screening(draws=n, pairs=sides.shape[1])).level
+        ranking = ranking_bound(counts, n, counts[::-1], n, scale=self.scale, alpha=level)
         return ranking.max(axis=-1), ranking.argmax(axis=-1)
 
     def choose(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], n: int, alpha: float) -> Tests:
@@ -111,10 +112,14 @@ class Events:
 
     def detectable(self, methods: Iterable[Tests], n: int, alpha: float, screening: Screening) -> float:
         """Smallest leak that the audit would have refuted with probability 0.9, whichever of the chosen tests it met."""
-        return max(
-            detectable(scale=self.scale, promised=self.promised, n=n, alpha=alpha, method=method, screening=screening)
-            for method in {tests.lower for tests in methods}
-        )
+        known = {"scale": self.scale, "promised": self.promised, "n": n, "alpha": alpha}
+        full = self._screening(screening)
+        return max(detectable(**known, method=method, screening=full) for method in {tests.lower for tests in methods})
+
+    def _screening(self, screening: Screening) -> Screening:
+        """Add what is looked at."""
+        number, symbols = self.masks.shape
+        return replace(screening, events=number, complements=number > symbols or symbols == 2)
 
     def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> Profile | None:
         """Band of delta(epsilon), for claims about the loss; of numbers from below only."""
@@ -122,7 +127,7 @@ class Events:
             return None
         events = self.masks.astype(bool) if self.bins else None
         band = profile_band(one, other, grid_for(self.promised), alpha=alpha, events=events)
-        return replace(band, upper=np.ones_like(band.upper)) if self.bins else band
+        return replace(band, upper=np.ones_like(band.upper), allowed=(ANYTHING,)) if self.bins else band
 
     def event(self, event: int, group: int, query: int) -> Event:
         """Say what an event is: its labels, or a half-line."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import expit, ndtri
 from scipy.stats import binom
 
+from dpassay.limits import ranking_bound
 from dpassay.lower_bounds import Method, largest_rejecting
 from dpassay.scales import Scale
 
@@ -19,6 +21,16 @@ LARGEST = 50.0
 """Losses above this are not looked for; `detectable` is then inf."""
 LEFT_OUT = 5e-13
 """Counts beyond this tail are left out of the sum: counted as 'not refuted'."""
+
+
+SCREENED = 0.05
+"""Cells are ranked by lower bounds that hold for all of a query with probability 1 - SCREENED; they certify nothing."""
+SPAN = 1e-10
+"""Screening counts beyond this tail are put to the nearest count inside."""
+NODES = 33
+"""Counts near a mean that a law of screening counts is spread over."""
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +45,22 @@ class Screening:
         Pairs among which the leaking one must be seen.
     finalists : int
         How many of them are certified.
+    events : int
+        Events that are looked at for each pair, in both directions.
+    complements : bool
+        Whether the complement of every event is among them.
     """
 
     draws: int
     pairs: int
     finalists: int = 1
+    events: int = 2
+    complements: bool = True
+
+    @property
+    def level(self) -> float:
+        """Error probability of the bounds that cells are ranked by."""
+        return SCREENED / (2 * self.events * self.pairs)
 
 
 def tight_pair(epsilon: float, delta: float) -> tuple[float, float]:
@@ -45,7 +68,7 @@ def tight_pair(epsilon: float, delta: float) -> tuple[float, float]:
 
     Randomised response when delta = 0: p1 = sigma(epsilon) and p0 = 1 - p1; for epsilon = 0 the two differ by delta.
     """
-    p0 = (1 - delta) / (1 + math.exp(epsilon))
+    p0 = (1 - delta) * float(expit(-epsilon))
     return 1 - p0, p0
 
 
@@ -77,25 +100,88 @@ def power(
 
 
 def hit(leak: float, *, scale: Scale, promised: float, screening: Screening) -> float:
-    """Probability that the screening puts the leaking pair among the finalists of its query.
+    """Probability that the screening puts the leaking pair among the finalists of its query, whatever the others are.
 
-    The family: the leaking pair is `tight_pair` of its leak; every other pair shares its base and leaks as much as the claim
-    allows. Given the base's counts a pair ranks higher the fewer counts y its neighbour has, so the leaking pair is a finalist
-    unless as many others as there are finalists have no more than its y (a tie counts against it).
+    The leaking pair is `tight_pair` of its leak. Every other pair has the same base, and a neighbour of its own that leaks at
+    most what the claim allows, through the same event or its complement, in either direction. Given the base's count the
+    chance that one of them ranks as high as the leaking pair (a tie counts against it) is at most that of a neighbour at the
+    one or the other end of what the claim allows, each end for the ranks on its side; so the number of those that do is at
+    most binomial. Where more events than an event and its complement are looked at, each of the others adds the chance that
+    it ranks as high by itself: at the larger of two frequencies, that of the leaking event and an even share of the rest.
 
     Returns
     -------
     float
-        Sum over y of b(y; draws, p0) P[Bin(pairs - 1, P[Bin(draws, p0') <= y]) < finalists].
+        A floor, but for the grid of `NODES` counts around every mean that laws of counts are spread over.
     """
-    n, rivals = screening.draws, screening.pairs - 1
-    if rivals < screening.finalists:
+    n, rivals, finalists = screening.draws, screening.pairs - 1, screening.finalists
+    if rivals < finalists:
         return 1.0
     p1, p0 = tight_pair(*scale.at(leak))
-    epsilon, delta = scale.at(promised)
-    rival = min(1.0, max(0.0, (p1 - delta) * math.exp(-epsilon), 1 - math.exp(epsilon) * (1 - p1) - delta))
-    y = _counts(p0, p0, n)
-    return float(np.sum(binom.pmf(y, n, p0) * binom.cdf(screening.finalists - 1, rivals, binom.cdf(y, n, rival))))
+    low, high = _allowed(p1, *scale.at(promised))
+    x, y = _near(n, p1), _near(n, p0, low, high)
+    ranks = _ranks(x, y, scale, screening)
+    own, fewest, most = (_spread_over(y, n, p) for p in (p0, low, high))
+    beaten = _others(p1, scale, promised, screening)
+    found = np.empty(ranks.shape)
+    for row, rank in enumerate(ranks):
+        falling = np.arange(len(y)) <= rank.argmin()
+        order = np.argsort(-rank, kind="stable")
+        reached = np.cumsum(np.where(falling, fewest, most)[order])
+        last = np.searchsorted(-rank[order], -rank, side="right") - 1
+        found[row] = binom.cdf(finalists - 1, rivals, np.minimum(1.0, reached[last] + beaten(rank)))
+    return float(_spread_over(x, n, p1) @ found @ own)
+
+
+def _allowed(p: float, epsilon: float, delta: float) -> tuple[float, float]:
+    """Return the least and the largest probability of an event that the claim allows beside p, in both directions."""
+    down, up = math.exp(-epsilon), math.exp(min(epsilon, LARGEST))
+    low = max(0.0, (p - delta) * down, 1 - up * (1 - p) - delta)
+    high = min(1.0, 1 - (1 - p - delta) * down, up * p + delta)
+    return low, high
+
+
+def _near(n: int, *means: float) -> NDArray[np.int64]:
+    """Return counts out of n around some means, ascending."""
+    spans = [np.linspace(binom.ppf(SPAN, n, p), binom.isf(SPAN, n, p), NODES) for p in means]
+    return np.unique(np.concatenate(spans).round().astype(np.int64))
+
+
+def _spread_over(counts: NDArray[np.int64], n: int, p: float) -> Array:
+    """Spread Bin(n, p) over some counts: each takes what lies nearest to it."""
+    edges = binom.cdf((counts[:-1] + counts[1:]) // 2, n, p)
+    return np.diff(edges, prepend=0.0, append=1.0)
+
+
+def _ranks(x: NDArray[np.int64], y: NDArray[np.int64], scale: Scale, screening: Screening) -> Array:
+    """Rank every pair of counts of one event (x, y) as the screening does: by the best bound of its faces."""
+    n, one, other = screening.draws, x[:, None], y[None]
+    faces = [(one, other), (other, one)] + ([(n - one, n - other), (n - other, n - one)] if screening.complements else [])
+    found: Array = np.max([ranking_bound(a, n, b, n, scale=scale, alpha=screening.level) for a, b in faces], axis=0)
+    return found
+
+
+def _others(p1: float, scale: Scale, promised: float, screening: Screening) -> Callable[[Array], Array]:
+    """Return the chance that the other events of a rival rank at least so high, together."""
+    number = screening.events - (2 if screening.complements else 1)
+    if number < 1:
+        return np.zeros_like
+    n, tails = screening.draws, []
+    for base in (p1, (1 - p1) / number):
+        low, high = _allowed(base, *scale.at(promised))
+        for end, forward in ((low, True), (high, False)):
+            x, y = _near(n, base), _near(n, end)
+            one, other = (x[:, None], y[None]) if forward else (y[None], x[:, None])
+            rank = ranking_bound(one, n, other, n, scale=scale, alpha=screening.level).ravel()
+            weights = np.outer(_spread_over(x, n, base), _spread_over(y, n, end)).ravel()
+            order = np.argsort(rank, kind="stable")
+            tails.append((rank[order], np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)))
+
+    def beaten(level: Array) -> Array:
+        each = [tail[np.searchsorted(rank, level, side="left")] for rank, tail in tails]
+        return np.asarray(number * np.maximum(each[0] + each[1], each[2] + each[3]))
+
+    return beaten
 
 
 @lru_cache(maxsize=256)
@@ -134,14 +220,18 @@ def detectable(
         Within 1e-6 for the two closed forms, 1e-3 of its distance to the claim for the others; inf where not even the largest
         leak (a loss of 50, a difference of 1) would be seen.
     """
+    most = min(LARGEST, scale.most)
+    if promised >= most:
+        return math.inf
     epsilon, delta = scale.at(promised)
     p1, p0 = tight_pair(epsilon, delta)
-    most = min(LARGEST, scale.most)
     reach = 2 * float(ndtri(POWER) - ndtri(alpha)) * scale.spread(p1, p0) / math.sqrt(n)
 
     def seen(leak: float, x: NDArray[np.int64], y: NDArray[np.int64]) -> bool:
-        found = 1.0 if screening is None else hit(leak, scale=scale, promised=promised, screening=screening)
-        return found * _power(*tight_pair(*scale.at(leak)), x, y, n) >= POWER
+        certified = _power(*tight_pair(*scale.at(leak)), x, y, n)
+        if certified < POWER or screening is None:
+            return certified >= POWER
+        return certified * hit(leak, scale=scale, promised=promised, screening=screening) >= POWER
 
     high = promised
     while high < most:
@@ -154,7 +244,8 @@ def detectable(
     else:
         return math.inf
     low = promised
-    while high - low > 1e-6:
+    crowded = screening is not None and screening.pairs > screening.finalists
+    while high - low > (1e-3 * (high - promised) if crowded else 1e-6):
         middle = (low + high) / 2
         low, high = (low, middle) if seen(middle, x, y) else (middle, high)
     return high

@@ -23,6 +23,8 @@ from dpassay.yardstick import Certified
 METHOD = "betting on the difference of two bounded means"
 SCREEN_Z = 1.64
 """Pairs are ranked by the observed difference less so many standard errors."""
+NORMAL = np.linspace(-6, 6, 61)
+"""Where a normal error is looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,22 +104,25 @@ def detectable_difference(*, gamma: float, n: int, alpha: float, spreads: Spread
     """Smallest difference above gamma, in units of the range, that is refuted with a probability of about 0.9.
 
     The family is that of `dpassay.power.hit`, in the normal approximation: one pair differs by more than gamma, the others,
-    which share its base and have its spread, by gamma.
+    which share its base and have its spread, by gamma, each in the direction in which it beats the one pair more often.
 
     Returns
     -------
     float
         inf above 1.
     """
-    noise = spreads[1] / np.sqrt(screening.draws)
-    normal = np.linspace(-8, 8, 321)
-    density = np.exp(-(normal**2) / 2)
+    noise = max(spreads) / np.sqrt(screening.draws)
+    base, own = np.meshgrid(NORMAL, NORMAL)  # errors of the base's mean and of the leaking neighbour's, which help it
+    density = np.exp(-(base**2 + own**2) / 2)
+    density /= density.sum()
 
     def seen(excess: float) -> float:
-        beaten = binom.cdf(screening.finalists - 1, screening.pairs - 1, ndtr(normal - excess / noise))
-        return float(density @ beaten / density.sum()) * difference_power(excess, n=n, alpha=alpha, spreads=spreads)
+        lead = excess / noise + own
+        reached = np.minimum(1.0, ndtr(-lead) + ndtr(-lead - 2 * base))
+        beaten = binom.cdf(screening.finalists - 1, screening.pairs - 1, reached)
+        return float(np.sum(density * beaten)) * difference_power(excess, n=n, alpha=alpha, spreads=spreads)
 
-    if seen(1 - gamma) < POWER:
+    if gamma >= 1 or seen(1 - gamma) < POWER:
         return float("inf")
     return gamma + float(brentq(lambda excess: seen(excess) - POWER, 0.0, 1 - gamma, xtol=1e-9))
 
