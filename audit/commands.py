@@ -164,7 +164,7 @@ def _dry_run(auditees: list[Auditee], data: Group | None, settings: Settings, *,
         )
         spent = each.spending
         out.print(
-            f"  alpha {spent.alpha:.3g}: lower bounds {spent.lower:.3g} ({spent.each_lower:.3g} each), upper bound "
+            f"  alpha {spent.alpha:.3g}: lower bounds {spent.lower:.3g} ({spent.each_lower:.3g} each), upper bounds "
             f"{spent.upper:.3g}, profiles {spent.profile:.3g}"
         )
         out.print(f"  detectable: a {claim.quantity} of {each.detectable:.4g}; about {each.seconds:,.0f} s on one core")

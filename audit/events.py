@@ -96,12 +96,7 @@ class Events:
         """Bound the leak of a cell from below, and that of its pair and query from above."""
         mask = self.masks[event]
         counts = Counts(x=int(one @ mask), n1=int(one.sum()), y=int(other @ mask), n0=int(other.sum()))
-        x, y = (side @ self.masks.T for side in (one, other))
-        most, name = self.scale.most, NAME
-        if isinstance(self.scale, Difference) and len(x) == 2:
-            most, name = accuracy_upper(counts.x, counts.y, counts.n1, alpha=alphas[1]), ACCURACY
-        elif self.complete:
-            most = largest_upper(x, counts.n1, y, counts.n0, method.upper, scale=self.scale, alpha=alphas[1])
+        most, name = self.upper(method, one, other, alphas[1]), ACCURACY if self._accurate else NAME
         return Certified(
             p1=counts.x / counts.n1,
             p0=counts.y / counts.n0,
@@ -109,6 +104,21 @@ class Events:
             upper=Bound(value=most, alpha=alphas[1], method=name, counts=counts),
             estimate=plug_in(counts, self.scale),
         )
+
+    def upper(self, method: Tests, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float, floor: float = 0.0) -> float:
+        """Bound all events and both directions of a cell from above."""
+        x, y = (side @ self.masks.T for side in (one, other))
+        n1, n0 = int(one.sum()), int(other.sum())
+        if self._accurate:
+            return max(floor, accuracy_upper(int(x[0]), int(y[0]), n1, alpha=alpha))
+        if not self.complete:
+            return self.scale.most
+        return largest_upper(x, n1, y, n0, method.upper, scale=self.scale, alpha=alpha, floor=floor)
+
+    @property
+    def _accurate(self) -> bool:
+        """Whether the accuracy test bounds from above: the change of the probability of either of two labels."""
+        return isinstance(self.scale, Difference) and len(self.masks) == 2
 
     def detectable(self, methods: Iterable[Tests], n: int, alpha: float, screening: Screening) -> float:
         """Smallest leak that the audit would have refuted with probability 0.9, whichever of the chosen tests it met."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.bounds import Bound
 from dpassay.evidence import Cell, Evidence
 from dpassay.executors import Executor
 from dpassay.plan import DIRECTIONS, Group, Progress, searched
@@ -135,7 +136,7 @@ def monte_carlo_evidence(
     return Evidence(
         mode="monte-carlo",
         lower=worst.lower,
-        upper=max((cell.upper for cell in certified), key=lambda bound: bound.value),
+        upper=_largest(finalists, certified, screened, yardstick, spending),
         cells=cells,
         worst=worst,
         groups=groups,
@@ -180,9 +181,8 @@ def _certify(executor: Executor, finalists: list[Finalist], screened: Screened, 
 
 
 def _cell(finalist: Finalist, screened: Screened, yardstick: Yardstick, spending: Spending) -> Cell:
-    sides = [counts[finalist.query] for counts in screened.certified[finalist.group, finalist.pair]]
-    one, other = sides[finalist.direction], sides[1 - finalist.direction]
-    found = yardstick.certify(finalist.event, finalist.method, one, other, (spending.each_lower, spending.upper))
+    one, other = _certified(finalist, screened)
+    found = yardstick.certify(finalist.event, finalist.method, one, other, (spending.each_lower, spending.each_upper))
     return Cell(
         group=finalist.group,
         pair=finalist.pair,
@@ -195,6 +195,22 @@ def _cell(finalist: Finalist, screened: Screened, yardstick: Yardstick, spending
         upper=found.upper,
         estimate=found.estimate,
     )
+
+
+def _certified(finalist: Finalist, screened: Screened) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the certification counts of a cell, in its direction."""
+    base, neighbour = (counts[finalist.query] for counts in screened.certified[finalist.group, finalist.pair])
+    return (neighbour, base) if finalist.direction else (base, neighbour)
+
+
+def _largest(finalists: list[Finalist], cells: list[Cell], screened: Screened, yardstick: Yardstick, spending: Spending) -> Bound:
+    """Bound the largest leak of all certified cells from above, by one test over all of them, at an undivided alpha."""
+    found = 0.0
+    for finalist, cell in sorted(zip(finalists, cells, strict=True), key=lambda both: -both[1].upper.value):
+        if cell.upper.value > found:  # else it cannot be the largest at a larger alpha either
+            one, other = _certified(finalist, screened)
+            found = yardstick.upper(finalist.method, one, other, spending.largest_upper, found)
+    return replace(cells[0].upper, value=found, alpha=spending.largest_upper, counts=None, histograms=None)
 
 
 def _with_profile(cell: Cell, screened: Screened, yardstick: Yardstick, spending: Spending) -> Cell:

@@ -75,7 +75,7 @@ class Predictions:
             one=tuple(one.tolist()), other=tuple(other.tolist()), spreads=method, limits=(self.low, self.high)
         )
         lower = self.width * max(0.0, difference_lower(one, other, alpha=alphas[0], spreads=method))
-        upper = self.width * difference_upper(one, other, alpha=alphas[1], spreads=method)
+        upper = self.upper(method, one, other, alphas[1])
         return Certified(
             p1=p1,
             p0=p0,
@@ -83,6 +83,10 @@ class Predictions:
             upper=Bound(value=upper, alpha=alphas[1], method=f"{METHOD}, intersection-union over directions"),
             estimate=Estimate(value=max(0.0, p1 - p0), method="plug-in"),
         )
+
+    def upper(self, method: Spreads, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float, floor: float = 0.0) -> float:
+        """Bound the difference of the means from above."""
+        return max(floor, self.width * difference_upper(one, other, alpha=alpha, spreads=method))
 
     def detectable(self, methods: Iterable[Spreads], n: int, alpha: float, screening: Screening) -> float:
         """Smallest difference that the audit would have refuted with probability 0.9, at the spreads of the screening."""

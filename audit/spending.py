@@ -42,24 +42,37 @@ class Spending:
 
     @property
     def upper(self) -> float:
-        """A quarter for the upper bound, half where there are no profiles.
-
-        It is not divided, being an intersection-union test over everything certified.
-        """
+        """A quarter for the upper bounds, half where there are no profiles."""
         return self.alpha / 4 if self.profiled else self.alpha / 2
 
     @property
+    def largest_upper(self) -> float:
+        """Half of `upper`, for the bound on the largest leak: undivided, an intersection-union test over everything certified."""
+        return self.upper / 2
+
+    @property
+    def each_upper(self) -> float:
+        """The other half divided by the cells, so that the upper bounds of single cells hold all together too."""
+        return self.upper / 2 / self.cells
+
+    @property
     def profile(self) -> float:
-        """A quarter, for the bands of the privacy profiles of all queries together; 0 where there are none."""
+        """A quarter, for the bands of the privacy profiles; 0 where there are none."""
         return self.alpha / 4 if self.profiled else 0.0
 
     @property
     def each_profile(self) -> float:
-        """Error probability of the band of one query, simultaneous over epsilon and both directions."""
-        return self.profile / self.queries
+        """Error probability of the band of one cell, simultaneous over epsilon and both directions.
+
+        One per query is shown, that of the largest certified lower bound, which is a choice among all cells.
+        """
+        return self.profile / self.cells
 
     def as_json(self) -> dict[str, Any]:
         """What went where."""
-        parts = {name: getattr(self, name) for name in ("lower", "each_lower", "upper", "profile", "each_profile")}
+        parts = {
+            name: getattr(self, name)
+            for name in ("lower", "each_lower", "upper", "largest_upper", "each_upper", "profile", "each_profile")
+        }
         facts = {"alpha": self.alpha, "cells": self.cells, "queries": self.queries}
         return facts | parts | {"directions": 1, "tests": 1, "looks": 1}

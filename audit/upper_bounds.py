@@ -51,7 +51,9 @@ def choose_faces(x: Array, y: Array, pilot: int, n: int, *, scale: Scale) -> NDA
     return np.stack([frequent[0] & frequent[1] & each for each in clear])
 
 
-def largest_upper(x: Array, n1: int, y: Array, n0: int, stouffer: NDArray[np.bool_], *, scale: Scale, alpha: float) -> float:
+def largest_upper(
+    x: Array, n1: int, y: Array, n0: int, stouffer: NDArray[np.bool_], *, scale: Scale, alpha: float, floor: float = 0.0
+) -> float:
     """Upper confidence bound on the largest leak over events and both directions.
 
     Parameters
@@ -62,15 +64,17 @@ def largest_upper(x: Array, n1: int, y: Array, n0: int, stouffer: NDArray[np.boo
         From `choose_faces`; the others are bounded by Clopper-Pearson limits.
     scale, alpha
         As for `leak_upper`.
+    floor : float
+        What the bound need not go below: another cell's, say.
 
     Returns
     -------
     float
-        At least 0.
+        At least `floor`.
     """
     sides = ((x, n1, y, n0), (y, n0, x, n1))
     limits = np.stack([leak_upper(*side, scale=scale, alpha=alpha) for side in sides])
-    found = float(np.max(limits, initial=0.0, where=~stouffer))
+    found = float(np.max(limits, initial=floor, where=~stouffer))
     for direction, event in np.argwhere(stouffer)[np.argsort(-limits[stouffer], kind="stable")].tolist():
         one, many, other, few = sides[direction]
         found = upper(STOUFFER, int(one[event]), many, int(other[event]), few, scale=scale, alpha=alpha, floor=found)

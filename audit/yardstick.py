@@ -48,6 +48,10 @@ class Yardstick(Protocol):
         """Bound a cell from fresh counts, at error probabilities for the lower and the upper bound."""
         ...
 
+    def upper(self, method: Any, one: Array, other: Array, alpha: float, floor: float = 0.0) -> float:
+        """Bound all events and both directions of a cell from above; need not go below `floor`."""
+        ...
+
     def detectable(self, methods: Iterable[Any], n: int, alpha: float, screening: Screening) -> float:
         """Smallest leak that would have been refuted with probability 0.9, the screening included."""
         ...

@@ -202,12 +202,12 @@ def _alpha(result: Raw, run: Raw) -> Part | None:
         return Part(title=title, texts=(f"{text}.",))
     parts = (
         f"{text}: {plain(spent['lower'])} for the lower bounds, {plain(spent['each_lower'])} at each of "
-        f"{plural(spent['cells'], 'certified cell')}; {plain(spent['upper'])} for the upper bound, undivided "
-        "(intersection-union)"
+        f"{plural(spent['cells'], 'certified cell')}; {plain(spent['upper'])} for the upper bounds, half of it undivided for the "
+        f"largest leak (intersection-union) and {plain(spent['each_upper'])} at each cell"
     )
     if spent["profile"]:
         parts += f"; {plain(spent['profile'])} for the bands of the privacy profiles, {plain(spent['each_profile'])} "
-        parts += f"at each of {plural(spent['queries'], 'query')}"
+        parts += "at each cell"
     free = "Direction, event and test of each cell were chosen by the screening, and there was one look: they cost nothing."
     return Part(title=title, texts=(f"{parts}.", free))
 

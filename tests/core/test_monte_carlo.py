@@ -61,9 +61,10 @@ def test_alpha_is_shared_by_results_then_sides_then_cells() -> None:
         assert len(evidence.cells) == 5
         for cell in evidence.cells:
             assert cell.lower.alpha == pytest.approx(0.06 / 3 / 2 / 5)
-            assert cell.upper.alpha == pytest.approx(0.06 / 3 / 4)
+            assert cell.upper.alpha == pytest.approx(0.06 / 3 / 4 / 2 / 5)
             assert cell.profile is not None
             assert cell.profile.alpha == pytest.approx(0.06 / 3 / 4 / 5)
+        assert evidence.upper.alpha == pytest.approx(0.06 / 3 / 4 / 2)
         assert evidence.spending is not None
         spent = evidence.spending
         assert spent.lower + spent.upper + spent.profile == pytest.approx(spent.alpha)
@@ -85,7 +86,33 @@ def test_bounds_are_those_of_the_counts() -> None:
         sharp = [upper(STOUFFER, a, n, b, n, scale=Ratio(), alpha=cell.upper.alpha) for a, b in faces]
         assert max(sharp) - 1e-3 <= cell.upper.value <= max(limits)
     assert evidence.lower == max((cell.lower for cell in evidence.cells), key=lambda bound: bound.value)
-    assert evidence.upper.value == max(cell.upper.value for cell in evidence.cells)
+    again = [face for cell in evidence.cells for face in _faces(cell)]
+    sharp = max(upper(STOUFFER, *face, scale=Ratio(), alpha=evidence.upper.alpha) for face in again)
+    limit = max(float(leak_upper(*face, scale=Ratio(), alpha=evidence.upper.alpha)) for face in again)
+    assert sharp - 1e-3 <= evidence.upper.value <= min(limit, max(cell.upper.value for cell in evidence.cells))
+
+
+def _faces(cell: Cell) -> list[tuple[int, int, int, int]]:
+    counts = cell.lower.counts
+    assert counts is not None
+    x, y, n = counts.x, counts.y, counts.n1
+    return [(x, n, y, n), (y, n, x, n), (n - x, n, n - y, n), (n - y, n, n - x, n)]
+
+
+def test_all_printed_bounds_of_many_queries_hold_together() -> None:
+    """Twenty queries at exactly the claim: a run with any wrong bound, upper or lower, is as rare as the confidence says."""
+    runs, wrong = 60, 0
+    loss = math.log(0.6 / 0.3)
+    group = flip_group(queries=20)
+    for seed in range(runs):
+        settings = Settings(mode="monte-carlo", budget=300, confidence=0.8, seed=seed)
+        (result,) = assay([auditee_of(Sampled(table=LOPSIDED))], group, settings)
+        evidence = result.evidence
+        assert evidence is not None
+        low = max(cell.lower.value for cell in evidence.cells)
+        wrong += low > loss + 1e-9 or min(evidence.upper.value, *(cell.upper.value for cell in evidence.cells)) < loss - 1e-9
+    assert wrong <= binom.isf(0.001, runs, 0.2)
+    assert 0.2 * runs < binom.isf(0.001, runs, 0.2) < 0.66 * runs, "undivided upper bounds were wrong in two runs of three"
 
 
 def test_screening_trials_are_not_certification_trials() -> None:

@@ -31,6 +31,8 @@ SPENDING = {
     "upper": 0.0000625,
     "profile": 0.0000625,
     "each_profile": 0.00003125,
+    "largest_upper": 0.00003125,
+    "each_upper": 0.000015625,
     "cells": 2,
     "queries": 2,
     "directions": 1,
