@@ -4,6 +4,7 @@
 imported.
 `console` blocks run line by line (`$ command`) in one empty folder per page, and what they print must match; `...` stands for
 anything. `sh` blocks may hold `make` targets only, and these must exist: `make test` cannot run inside `make test`.
+`yaml` blocks are read here and run in tests/gate.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-KINDS = {"python", "console", "sh", "text"}
+KINDS = {"python", "console", "sh", "text", "yaml"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -43,6 +45,8 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             run_console(block, tmp_path)
         elif kind == "sh":
             make_targets_exist(block)
+        elif kind == "yaml":
+            assert isinstance(yaml.safe_load(block), dict)
 
 
 def run_console(block: str, folder: Path) -> None:
