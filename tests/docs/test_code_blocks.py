@@ -4,6 +4,7 @@
 imported.
 `console` blocks run line by line (`$ command`) in one empty folder per page, and what they print must match; `...` stands for
 anything. `sh` blocks may hold `make` targets only, and these must exist: `make test` cannot run inside `make test`.
+`yaml` blocks are read here and run in tests/gate.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ import venv
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-KINDS = {"python", "console", "sh", "text"}
+KINDS = {"python", "console", "sh", "text", "yaml"}
 INSTALL = "python -m pip install"
 """Commands that only the slow test runs, into an environment of its own."""
 
@@ -46,6 +48,8 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             run_console(block, tmp_path)
         elif kind == "sh":
             make_targets_exist(block)
+        elif kind == "yaml":
+            assert isinstance(yaml.safe_load(block), dict)
 
 
 @pytest.mark.slow

@@ -11,43 +11,12 @@ from pathlib import Path
 
 import pytest
 
-API = '''
-import numpy as np
-
-
-def predict(data, queries, size, rng):
-    """The nearest record's label, flipped with probability 1 / (1 + e)."""
-    p = 1 / (1 + np.exp({noise}))
-    label = data.y[np.linalg.norm(queries[:, None] - data.X, axis=2).argmin(axis=1)]
-    return np.where(rng.random((size, len(queries))) < p, 1 - label, label)
-'''
-TEST = """
-import numpy as np
-import pytest
-from audit.api import predict
-from dpassay import DP, replace_one
-
-X, y = np.zeros((5, 1)), np.array([0, 0, 0, 1, 1])
-
-
-@pytest.mark.dpassay(budget=5000)
-def test_label_api_keeps_its_epsilon(assay):
-    found = assay(predict, claim=DP(epsilon=1.0), pairs=replace_one(X, y), queries=[[0.0]])
-    found.assert_not_refuted(detectable=1.25)
-"""
-GOOD, HALF = API.format(noise="1.0"), API.format(noise="2.0")
+from tests.plugin.demo import GOOD, HALF, TEST, make_project
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    for name, text in (
-        ("audit/__init__.py", ""),
-        ("audit/api.py", GOOD),
-        ("tests/test_privacy.py", TEST),
-        ("reports/notes.txt", "ours"),
-    ):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
+    make_project(tmp_path)
     return tmp_path
 
 
@@ -136,6 +105,11 @@ def test_two_processes_and_a_junit_file(project: Path) -> None:
     facts = json.loads(found.get("value") or "")
     assert facts["verdict"] == "refuted"
     assert facts["lower"] > 1
+
+
+def test_a_junit_file_where_warnings_are_errors(project: Path) -> None:
+    code, said = run(project, "-W", "error::pytest.PytestWarning", "--junitxml", "junit.xml")
+    assert code == 0, said
 
 
 def test_without_the_plugin_nothing_of_it_is_there(project: Path) -> None:

@@ -1,0 +1,108 @@
+"""A demo project under git, a copy of this repository under git, and a PATH on which calls are noted."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.plugin.demo import CONFIG, make_project
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+IDENTITY = {f"GIT_{who}_{what}": f"a@{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+GIT = IDENTITY | {"GIT_CONFIG_GLOBAL": os.devnull}
+
+NOTE = """#!/usr/bin/env bash
+{ printf '%s' "${0##*/}"; printf ' <%s>' "$@"; echo; } >> "$CALLS"
+"""
+PIP = NOTE + 'exit "${PIP_EXIT:-0}"\n'
+REAL = f'{NOTE}exec {shlex.quote(str(BIN / "dpassay"))} "$@"\n'
+STUB = f"""{NOTE}
+case $1 in
+  config) echo 'mechanism 1  label api  dpassay.toml' ;;
+  run)
+    if [ "$RECORD" != no ]; then mkdir -p report && cp "$PAGES"/* report && echo '{{}}' > report/record.json; fi
+    exit "$RUN_EXIT" ;;
+  report) exit "${{REPORT_EXIT:-0}}" ;;
+  baseline) if [ "$BASELINE_EXIT" != 2 ]; then cp "$COMPARISON" report; fi; exit "$BASELINE_EXIT" ;;
+esac
+"""
+"""A `dpassay` that audits nothing: it leaves ready-made pages and the exit codes that a test wants."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Programs that come before all others on PATH, and what they were called with."""
+
+    folder: Path
+    calls: Path
+
+    def environment(self, **variables: str) -> dict[str, str]:
+        kept = {name: text for name, text in os.environ.items() if not name.startswith(("DPASSAY_", "GATE_", "GIT_", "GITHUB_"))}
+        paths = (str(self.folder), str(BIN), kept["PATH"])
+        return kept | GIT | {"PATH": os.pathsep.join(paths), "CALLS": str(self.calls), "NO_COLOR": "1"} | variables
+
+    def called(self, program: str) -> list[str]:
+        lines = self.calls.read_text().splitlines() if self.calls.exists() else []
+        return [line.removeprefix(f"{program} ") for line in lines if line.startswith(f"{program} ")]
+
+
+def git(folder: Path, *words: str) -> str:
+    environment = os.environ | GIT
+    found = subprocess.run(["git", *words], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    """Somebody else's project, with a configuration, committed."""
+    folder = tmp_path / "demo"
+    folder.mkdir()
+    make_project(folder)
+    (folder / "dpassay.toml").write_text(CONFIG)
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "first")
+    return folder
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Tools:
+    """The real dpassay, and a pip that installs nothing."""
+    return _tools(tmp_path, REAL)
+
+
+@pytest.fixture
+def stub(tmp_path: Path) -> Tools:
+    """A dpassay that does what a test wants, and a pip that installs nothing."""
+    return _tools(tmp_path, STUB)
+
+
+def _tools(tmp_path: Path, dpassay: str) -> Tools:
+    folder = tmp_path / "tools"
+    folder.mkdir()
+    for name, text in (("pip", PIP), ("dpassay", dpassay)):
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+    return Tools(folder, tmp_path / "calls")
+
+
+@pytest.fixture(scope="session")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """This repository as it lies here, committed: what others fetch."""
+    copy = tmp_path_factory.mktemp("repository") / "dpassay"
+    for name in git(ROOT, "ls-files", "-co", "--exclude-standard").splitlines():
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes((ROOT / name).read_bytes())
+    git(copy, "init", "-q", "-b", "main")
+    git(copy, "add", ".")
+    git(copy, "commit", "-qm", "as it lies here")
+    return copy

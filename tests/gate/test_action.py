@@ -1,0 +1,261 @@
+"""action.yml: its form, and its steps run in somebody else's project."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.gate.composite import Done, fill, holds, run_action
+from tests.gate.conftest import ROOT, Tools
+from tests.plugin.demo import HALF, RAISES
+
+TEXT = (ROOT / "action.yml").read_text(encoding="utf-8")
+ACTION: dict[str, Any] = yaml.safe_load(TEXT)
+SCRIPT = (ROOT / "ci" / "gate.sh").read_text(encoding="utf-8")
+LIMIT = 1024 * 1024
+
+
+def faults(text: str) -> list[str]:
+    """What GitHub, or whoever minds script injection, would not take."""
+    action = yaml.safe_load(text)
+    steps = action["runs"]["steps"]
+    found = [] if action["runs"]["using"] == "composite" else ["not composite"]
+    for step in steps:
+        if ("run" in step) == ("uses" in step):
+            found.append("a step must either run or use something")
+        if "run" in step and "shell" not in step:
+            found.append("no shell")
+        if "${{" in step.get("run", ""):
+            found.append("an expression in a script")
+        if "uses" in step and not re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"]):
+            found.append("not pinned by a major tag")
+    used = set(re.findall(r"inputs\.([\w-]+)", text))
+    found += [f"input {name} is not declared" for name in used - set(action["inputs"])]
+    found += [f"input {name} is not used" for name in set(action["inputs"]) - used]
+    found += [f"input {name} is not described" for name, facts in action["inputs"].items() if not facts.get("description")]
+    ids = {step["id"] for step in steps if "id" in step}
+    found += [f"no step {name}" for name in set(re.findall(r"steps\.(\w+)", text)) - ids]
+    return found
+
+
+def test_its_form() -> None:
+    assert faults(TEXT) == []
+    assert {name for name, facts in ACTION["inputs"].items() if "default" not in facts} == set()
+    assert all(facts["description"] and facts["value"] for facts in ACTION["outputs"].values())
+
+
+@pytest.mark.parametrize(
+    ("part", "instead", "fault"),
+    [
+        ("using: composite", "using: node24", "not composite"),
+        ("      shell: bash\n", "", "no shell"),
+        ("run: bash", "run: echo ${{ github.job }} && bash", "an expression in a script"),
+        ("setup-python@v6", "setup-python@main", "not pinned by a major tag"),
+        ("        GATE_OUT: ${{ inputs.out }}\n", "", "input out is not used"),
+        ("inputs.targets", "inputs.target", "input target is not declared"),
+        ("id: gate", "id: gates", "no step gate"),
+    ],
+)
+def test_a_fault_is_noticed(part: str, instead: str, fault: str) -> None:
+    assert part in TEXT
+    assert fault in faults(TEXT.replace(part, instead))
+
+
+def test_the_script_reads_what_the_action_and_the_template_set() -> None:
+    (gate,) = (step for step in ACTION["runs"]["steps"] if "run" in step)
+    template = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text())["dpassay"]["variables"]
+    read = set(re.findall(r"\$\{?(GATE_\w+)", SCRIPT))
+    assert read == set(gate["env"]) == set(template) - {"GATE_REPOSITORY", "GATE_REF"}
+
+
+def action(project: Path, tools: Tools, inputs: Mapping[str, str] | None = None, **variables: str) -> Done:
+    return run_action(ACTION, ROOT, project, tools.environment(**variables), inputs)
+
+
+def test_a_correct_mechanism_passes_and_the_reports_are_uploaded(demo: Path, tools: Tools) -> None:
+    done = action(demo, tools, {"install": "-e .", "python-version": "3.12"})
+    assert done.code == 0, done.log
+    assert tools.called("pip") == [f"<install> <--quiet> <{ROOT}> <-e> <.>"]
+    assert done.outputs == {"exit-code": "0", "record": str(demo / "report/record.json")}
+    assert Path(done.outputs["record"]).is_file()
+    assert done.summary.startswith("**dpassay: exit code 0**")
+    assert "| ● not refuted | label api" in done.summary
+    assert done.used["actions/setup-python@v6"] == {"python-version": "3.12"}
+    assert done.used["actions/upload-artifact@v6"] == {
+        "name": "dpassay-privacy-0",
+        "path": str(demo / "report"),
+        "overwrite": "True",
+    }
+    assert [call.split()[0] for call in tools.called("dpassay")] == ["<config>", "<run>", "<report>"]
+
+
+def test_half_the_noise_fails_with_a_summary_that_names_it(demo: Path, tools: Tools) -> None:
+    (demo / "audit/api.py").write_text(HALF)
+    done = action(demo, tools)
+    assert done.code == 1
+    assert done.outputs["exit-code"] == "1"
+    assert "exit code 1**, a claim is refuted" in done.summary
+    assert "| ▲ refuted | label api" in done.summary
+    assert done.used["actions/upload-artifact@v6"]["path"] == str(demo / "report")
+
+
+def test_a_broken_configuration_is_2_and_an_old_record_is_not_shown(demo: Path, tools: Tools) -> None:
+    (demo / "dpassay.toml").write_text('profile = "quack"\n')
+    (demo / "report").mkdir()
+    (demo / "report/record.json").write_text("{}")
+    (demo / "report/report.md").write_text("# an earlier run")
+    done = action(demo, tools)
+    assert done.code == 2
+    assert "profile = 'quack'" in done.log
+    assert done.outputs == {"exit-code": "2", "record": ""}
+    assert "an earlier run" not in done.summary
+    assert "actions/upload-artifact@v6" not in done.used
+
+
+def test_a_mechanism_that_raises_is_3_and_the_report_says_so(demo: Path, tools: Tools) -> None:
+    (demo / "audit/api.py").write_text(RAISES)
+    done = action(demo, tools)
+    assert done.code == 3, done.log
+    assert "| ■ error | label api" in done.summary
+    assert Path(done.outputs["record"]).is_file()
+
+
+def test_another_folder_and_targets_on_the_command_line(demo: Path, tools: Tools) -> None:
+    inputs = {
+        "working-directory": "demo",
+        "targets": "audit.api:predict",
+        "arguments": "--claim epsilon=1\n--train 20 --queries 1",
+        "out": "found/here",
+    }
+    (demo / "dpassay.toml").unlink()
+    done = action(demo.parent, tools, inputs)
+    assert done.code == 0, done.log
+    assert done.outputs["record"] == str(demo / "found/here/record.json")
+    assert done.used["actions/upload-artifact@v6"]["path"] == str(demo / "found/here")
+
+
+@pytest.fixture
+def staged(demo: Path, stub: Tools, tmp_path: Path) -> Callable[..., Done]:
+    """The action with a dpassay whose exit codes and pages are given."""
+
+    def run(inputs: Mapping[str, str] | None = None, *, report: str = "the report\n", comparison: str = "", **codes: str) -> Done:
+        (tmp_path / "pages").mkdir()
+        (tmp_path / "pages/report.md").write_text(report)
+        (tmp_path / "comparison.md").write_text(comparison or "the comparison\n")
+        pages = {"PAGES": str(tmp_path / "pages"), "COMPARISON": str(tmp_path / "comparison.md")}
+        return action(demo, stub, inputs, **({"RUN_EXIT": "0", "BASELINE_EXIT": "0"} | pages | codes))
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("audit", "report", "check", "code"),
+    [
+        (0, 0, 0, 0),
+        (0, 0, 1, 1),
+        (0, 0, 2, 2),
+        (1, 0, 2, 2),
+        (1, 0, 0, 1),
+        (3, 0, 1, 1),
+        (4, 0, 0, 4),
+        (4, 0, 1, 1),
+        (4, 3, 0, 3),
+        (5, 0, 0, 5),
+        (5, 0, 2, 2),
+        (0, 3, 0, 3),
+        (137, 0, 0, 137),
+        (137, 0, 1, 1),
+        (0, 0, 137, 137),
+    ],
+)
+def test_the_worst_code_is_left_with(staged: Callable[..., Done], audit: int, report: int, check: int, code: int) -> None:
+    done = staged({"baseline": "check"}, RUN_EXIT=str(audit), REPORT_EXIT=str(report), BASELINE_EXIT=str(check))
+    assert done.code == code
+    assert done.outputs["exit-code"] == str(code)
+    assert "the report" in done.summary
+    assert ("the comparison" in done.summary) == (check != 2)
+
+
+def test_the_calls_with_a_baseline_and_without(staged: Callable[..., Done], stub: Tools) -> None:
+    assert staged({"baseline": "check"}).code == 0
+    assert stub.called("dpassay") == [
+        "<config> <--show>",
+        "<run> <--out> <report>",
+        "<report> <report/record.json> <--format> <junit,md> <-o> <report>",
+        "<baseline> <check> <report/record.json> <-o> <report>",
+    ]
+
+
+def test_without_check_nothing_is_compared(staged: Callable[..., Done], stub: Tools) -> None:
+    assert staged(BASELINE_EXIT="1").code == 0
+    assert not any("baseline" in call for call in stub.called("dpassay"))
+
+
+def test_no_record_is_no_pass(staged: Callable[..., Done]) -> None:
+    done = staged({"arguments": "--dry-run"}, RECORD="no")
+    assert done.code == 2
+    assert "no record was written" in done.summary
+    assert done.outputs["record"] == ""
+
+
+def test_a_project_of_which_nothing_would_be_audited(demo: Path, tools: Tools) -> None:
+    (demo / "dpassay.toml").unlink()
+    done = action(demo, tools)
+    assert done.code == 2
+    assert "no mechanism is configured" in done.summary
+    assert tools.called("dpassay") == ["<config> <--show>"]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "codes", "said"),
+    [
+        ({"baseline": "yes"}, {}, "baseline = 'yes': must be check or skip"),
+        ({"working-directory": "nowhere"}, {}, "there is no folder 'nowhere'"),
+        ({}, {"PIP_EXIT": "1"}, "the installation failed"),
+    ],
+)
+def test_before_the_audit_everything_is_2(
+    staged: Callable[..., Done], stub: Tools, inputs: dict[str, str], codes: dict[str, str], said: str
+) -> None:
+    done = staged(inputs, **codes)
+    assert done.code == 2
+    assert said in done.summary
+    assert done.outputs == {"exit-code": "2", "record": ""}
+    assert stub.called("dpassay") == []
+
+
+def test_inputs_are_words_and_never_run(staged: Callable[..., Done], stub: Tools, demo: Path) -> None:
+    evil = '"; touch pwned; $(touch pwned) `touch pwned` * '
+    words = " ".join(f"<{word}>" for word in evil.split())
+    done = staged({"install": evil, "targets": evil, "arguments": evil})
+    assert done.code == 0, done.log
+    assert not list(demo.parent.rglob("pwned"))
+    assert stub.called("pip") == [f"<install> <--quiet> <{ROOT}> {words}"]
+    assert stub.called("dpassay")[0] == f"<run> {words} {words} <--out> <report>"
+
+
+def test_the_summary_stays_below_the_limit(staged: Callable[..., Done]) -> None:
+    done = staged({"baseline": "check"}, report="r" * 999_999 + "\n", comparison="c" * 60_000 + "\n")
+    assert "r" * 999_999 in done.summary
+    assert "`comparison.md` is too long for this page" in done.summary
+    assert len(done.summary.encode()) < LIMIT
+
+
+def test_both_pages_are_shown_where_they_fit(staged: Callable[..., Done]) -> None:
+    done = staged({"baseline": "check"}, report="r" * 980_000 + "\n", comparison="c" * 60_000 + "\n")
+    assert "c" * 60_000 in done.summary
+    assert len(done.summary.encode()) < LIMIT
+
+
+def test_our_github_skips_and_fills_in_as_the_real_one() -> None:
+    assert not holds("success()", {}, failed=True)
+    assert holds("always() && steps.a.outputs.b != ''", {"steps.a.outputs.b": "x"}, failed=True)
+    assert not holds("always() && steps.a.outputs.b != ''", {}, failed=True)
+    assert fill("a-${{ github.job }}", {"github.job": "b"}) == "a-b"
+    with pytest.raises(KeyError):
+        fill("${{ inputs.missing }}", {})

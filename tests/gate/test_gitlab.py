@@ -1,0 +1,76 @@
+"""ci/gitlab.yml: its form, and its script run in somebody else's project."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.gate.conftest import ROOT, Tools
+from tests.plugin.demo import HALF
+
+TEMPLATE: dict[str, Any] = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text(encoding="utf-8"))
+JOB: dict[str, Any] = TEMPLATE["dpassay"]
+
+
+def job(project: Path, tools: Tools, variables: Mapping[str, str]) -> tuple[int, str, dict[str, str]]:
+    """Run the job: all lines of the script in one shell, which stops at the first that fails; then what its variables are."""
+    known = JOB["variables"] | dict(variables)
+    found = subprocess.run(
+        ["bash", "-eo", "pipefail", "-c", "\n".join(JOB["script"])],
+        cwd=project, env=tools.environment(**known), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return found.returncode, found.stdout + found.stderr, known
+
+
+def test_its_form() -> None:
+    assert list(TEMPLATE) == ["dpassay"]
+    assert set(JOB) == {"stage", "image", "variables", "script", "artifacts"}
+    assert all(isinstance(line, str) for line in JOB["script"])
+    assert all(isinstance(value, str) for value in JOB["variables"].values())
+    assert JOB["artifacts"]["when"] == "always"
+    for path in (*JOB["artifacts"]["paths"], JOB["artifacts"]["reports"]["junit"]):
+        assert Template(path).substitute(JOB["variables"]).startswith("./report")
+
+
+def test_correct_half_the_noise_and_correct_again(demo: Path, tools: Tools, repository: Path) -> None:
+    good = (demo / "audit/api.py").read_text()
+    variables = {"GATE_REPOSITORY": repository.as_uri(), "GATE_INSTALL": "-e ."}
+    code, log, known = job(demo, tools, variables)
+    assert code == 0, log
+    (installed,) = tools.called("pip")
+    assert installed.endswith("> <-e> <.>")
+    (folder,) = JOB["artifacts"]["paths"]
+    assert (demo / Template(folder).substitute(known) / "record.json").is_file()
+    (demo / "audit/api.py").write_text(HALF)
+    code, log, _ = job(demo, tools, variables)
+    assert code == 1
+    assert "label api" in log
+    assert "exit code 1**, a claim is refuted" in log
+    (demo / "audit/api.py").write_text(good)
+    assert job(demo, tools, variables)[0] == 0
+
+
+@pytest.mark.parametrize("variables", [{}, {"GATE_REF": "v99"}])
+def test_what_cannot_be_fetched_is_no_verdict(demo: Path, stub: Tools, repository: Path, variables: dict[str, str]) -> None:
+    address = {"GATE_REPOSITORY": repository.as_uri()} if variables else {}
+    code, log, _ = job(demo, stub, address | variables)
+    assert code == 128, log
+    assert stub.called("dpassay") == []
+
+
+def test_the_baseline_is_compared_where_it_is_asked_for(demo: Path, stub: Tools, repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "comparison.md").write_text("the comparison\n")
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/report.md").write_text("the report\n")
+    (tmp_path / "pages/junit.xml").write_text("<testsuites/>\n")
+    variables = {"PAGES": str(tmp_path / "pages"), "COMPARISON": str(tmp_path / "comparison.md"), "RUN_EXIT": "0"}
+    variables |= {"GATE_REPOSITORY": repository.as_uri(), "BASELINE_EXIT": "1"}
+    assert job(demo, stub, variables)[0] == 0
+    assert job(demo, stub, variables | {"GATE_BASELINE": "check"})[0] == 1
+    assert stub.called("dpassay")[-1] == "<baseline> <check> <report/record.json> <-o> <report>"

@@ -1,0 +1,88 @@
+""".pre-commit-hooks.yaml: its form, its entry, and pre-commit itself."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from pre_commit.clientlib import load_manifest
+
+from tests.gate.conftest import ROOT, Tools, git
+from tests.plugin.demo import GOOD, HALF
+
+(HOOK,) = load_manifest(str(ROOT / ".pre-commit-hooks.yaml"))
+CONFIG = """
+repos:
+  - repo: {repository}
+    rev: {rev}
+    hooks: [{{id: dpassay}}]
+"""
+
+
+def run(folder: Path, environment: Mapping[str, str], *words: str) -> tuple[int, str]:
+    found = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return found.returncode, found.stdout + found.stderr
+
+
+def test_its_form() -> None:
+    assert HOOK["id"] == "dpassay"
+    assert HOOK["language"] == "python"
+    assert HOOK["stages"] == ["pre-push"]
+    assert HOOK["always_run"]
+    assert not HOOK["pass_filenames"]
+
+
+def test_its_entry(demo: Path, tools: Tools) -> None:
+    words = (*shlex.split(HOOK["entry"]), *HOOK["args"])
+    code, said = run(demo, tools.environment(), *words)
+    assert code == 0, said
+    (demo / "audit/api.py").write_text(HALF)
+    code, said = run(demo, tools.environment(), *words)
+    assert code == 1
+    assert "label api" in said
+    assert git(demo, "status", "--porcelain") == " M audit/api.py\n"
+
+
+@pytest.fixture
+def surroundings(tools: Tools, tmp_path: Path) -> dict[str, str]:
+    """The variables of a machine on which pre-commit has never run, and on which there is no dpassay but the hook's."""
+    (tools.folder / "dpassay").unlink()
+    (tools.folder / "pip").unlink()
+    (tmp_path / "tmp").mkdir()
+    places = {"PRE_COMMIT_HOME": str(tmp_path / "pre-commit"), "TMPDIR": str(tmp_path / "tmp")}
+    return tools.environment(VIRTUALENV_NO_PERIODIC_UPDATE="1", **places)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("api", "code", "said"), [(GOOD, 0, "Passed"), (HALF, 1, "1 of 1 claim refuted")])
+def test_try_repo(demo: Path, surroundings: dict[str, str], repository: Path, api: str, code: int, said: str) -> None:
+    (demo / "audit/api.py").write_text(api)
+    words = ("try-repo", str(repository), "dpassay", "--hook-stage", "pre-push", "--all-files")
+    got, log = run(demo, surroundings, sys.executable, "-m", "pre_commit", *words)
+    assert got == code, log
+    assert said in log
+
+
+@pytest.mark.slow
+def test_a_push_is_stopped(demo: Path, surroundings: dict[str, str], repository: Path, tmp_path: Path) -> None:
+    rev = git(repository, "rev-parse", "HEAD").strip()
+    (demo / ".pre-commit-config.yaml").write_text(CONFIG.format(repository=repository, rev=rev))
+    git(tmp_path, "init", "-q", "--bare", "-b", "main", "remote")
+    git(demo, "remote", "add", "origin", str(tmp_path / "remote"))
+    git(demo, "add", ".")
+    git(demo, "commit", "-qm", "a hook")
+    code, said = run(demo, surroundings, sys.executable, "-m", "pre_commit", "install", "--hook-type", "pre-push")
+    assert code == 0, said
+    code, said = run(demo, surroundings, "git", "push", "origin", "main")
+    assert code == 0, said
+    good = git(tmp_path / "remote", "rev-parse", "main")
+    (demo / "audit/api.py").write_text(HALF)
+    git(demo, "commit", "-qam", "half the noise")
+    code, said = run(demo, surroundings, "git", "push", "origin", "main")
+    assert code == 1
+    assert "1 of 1 claim refuted" in said
+    assert git(tmp_path / "remote", "rev-parse", "main") == good

@@ -1,0 +1,104 @@
+"""docs/ci.md: its tables are what the action and the template have, its examples run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pre_commit.clientlib import load_config
+
+from tests.gate.conftest import BIN, ROOT, Tools
+from tests.gate.test_action import ACTION, action
+from tests.gate.test_gitlab import JOB, job
+from tests.plugin.demo import GOOD, HALF
+
+PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```yaml\n# (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def examples(name: str) -> list[Any]:
+    return [yaml.safe_load(text) for file, text in BLOCKS if file == name]
+
+
+def test_every_example_is_run_here() -> None:
+    assert sorted(file for file, _ in BLOCKS) == sorted(
+        2 * [".github/workflows/privacy.yml"] + [".gitlab-ci.yml"] + 2 * [".pre-commit-config.yaml"]
+    )
+    assert PAGE.count("```yaml") == len(BLOCKS)
+
+
+@pytest.mark.parametrize(("example", "called"), [(0, ["config", "run", "report"]), (1, ["config", "run", "report", "baseline"])])
+def test_github(demo: Path, stub: Tools, tmp_path: Path, example: int, called: list[str]) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/report.md").touch()
+    (tmp_path / "comparison.md").touch()
+    workflow = examples(".github/workflows/privacy.yml")[example]
+    _, ours = workflow["jobs"]["dpassay"]["steps"]
+    assert ours["uses"].split("@")[0] == "OWNER/dpassay"
+    places = {"PAGES": str(tmp_path / "pages"), "COMPARISON": str(tmp_path / "comparison.md")}
+    done = action(demo, stub, ours["with"], RUN_EXIT="0", BASELINE_EXIT="0", **places)
+    assert done.code == 0, done.log
+    assert [call.split("> ")[0].strip("<>") for call in stub.called("dpassay")] == called
+
+
+def test_the_readme_s_pipeline_is_green_then_red_then_green(demo: Path, tools: Tools) -> None:
+    ((name, text),) = re.findall(
+        r"^```yaml\n# (\S+)\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert name == ".github/workflows/privacy.yml"
+    _, ours = yaml.safe_load(text)["jobs"]["dpassay"]["steps"]
+    missing = action(demo, tools, ours["with"])
+    assert missing.code == 2
+    assert "is not there; `dpassay baseline accept` makes one" in missing.log
+    subprocess.run([BIN / "dpassay", "baseline", "accept"], cwd=demo, check=True)
+    assert action(demo, tools, ours["with"]).code == 0
+    (demo / "audit/api.py").write_text(HALF)
+    done = action(demo, tools, ours["with"])
+    assert done.code == 1
+    assert "### ▲ refuted: label api" in done.summary
+    assert "dpassay replay report/witnesses/label%20api.own.monte-carlo.json" in done.summary
+    (demo / "audit/api.py").write_text(GOOD)
+    assert action(demo, tools, ours["with"]).code == 0
+
+
+def test_gitlab(demo: Path, tools: Tools, repository: Path) -> None:
+    (example,) = examples(".gitlab-ci.yml")
+    variables = example["dpassay"]["variables"]
+    assert example["include"][0]["remote"].endswith("ci/gitlab.yml")
+    assert set(variables) <= set(JOB["variables"])
+    code, log, _ = job(demo, tools, variables | {"GATE_REPOSITORY": repository.as_uri()})
+    assert code == 0, log
+
+
+def test_pre_commit(demo: Path, tools: Tools) -> None:
+    for number, example in enumerate(examples(".pre-commit-config.yaml")):
+        path = demo.parent / f"{number}.yaml"
+        path.write_text(yaml.safe_dump(example))
+        (repository,) = load_config(str(path))["repos"]
+        (hook,) = repository["hooks"]
+        assert hook["id"] == "dpassay"
+    ours = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())[0]
+    assert {key: hook[key] for key in ("entry", "stages", "pass_filenames", "always_run")} == {
+        key: ours[key] for key in ("entry", "stages", "pass_filenames", "always_run")
+    }
+
+
+def test_the_tables_name_everything() -> None:
+    inputs = dict(re.findall(r"^\| `([a-z-]+)` \| .*? \| (.+?) \|$", PAGE, re.MULTILINE))
+    assert set(inputs) == set(ACTION["inputs"])
+    for name, said in inputs.items():
+        assert not said.startswith("`") or said.strip("`") == ACTION["inputs"][name]["default"]
+    rows = re.findall(r"^\| (`GATE_.*?) \|", PAGE, re.MULTILINE)
+    assert set(re.findall(r"GATE_\w+", " ".join(rows))) == set(JOB["variables"])
+
+
+def test_a_seed_from_the_commit_is_the_plugin_s() -> None:
+    (line,) = re.findall(r'`(echo "DPASSAY_SEED=.*?)`', PAGE)
+    sha = "00abcdef" + 32 * "0"
+    words = line.replace(' >> "$GITHUB_ENV"', "")
+    found = subprocess.run(["bash", "-c", words], env={"GITHUB_SHA": sha}, capture_output=True, text=True, check=True)
+    assert found.stdout == f"DPASSAY_SEED={int(sha[:8], 16)}\n"
