@@ -14,7 +14,7 @@ from dpassay.codings import Bins
 from dpassay.evidence import Event, HalfLine
 from dpassay.limits import plug_in, ranking_bound
 from dpassay.lower_bounds import Method, choose, lower_bound
-from dpassay.power import Screening, detectable
+from dpassay.power import SCREEN_ALPHA, Screening, detectable
 from dpassay.profile import MAX_UNION_LABELS, Profile, grid_for, profile_band
 from dpassay.scales import Difference, Ratio, Scale
 from dpassay.upper_bounds import ACCURACY, NAME, accuracy_upper, choose_faces, largest_upper
@@ -79,8 +79,7 @@ class Events:
         """
         counts = sides @ self.masks.T
         n = int(sides[0, 0].sum())
-        level = self._screening(Screening(draws=n, pairs=sides.shape[1])).level
-        ranking = ranking_bound(counts, n, counts[::-1], n, scale=self.scale, alpha=level)
+        ranking = ranking_bound(counts, n, counts[::-1], n, scale=self.scale, alpha=SCREEN_ALPHA)
         return ranking.max(axis=-1), ranking.argmax(axis=-1)
 
     def choose(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], n: int, alpha: float) -> Tests:
@@ -122,14 +121,10 @@ class Events:
 
     def detectable(self, methods: Iterable[Tests], n: int, alpha: float, screening: Screening) -> float:
         """Smallest leak that the audit would have refuted with probability 0.9, whichever of the chosen tests it met."""
-        known = {"scale": self.scale, "promised": self.promised, "n": n, "alpha": alpha}
-        full = self._screening(screening)
-        return max(detectable(**known, method=method, screening=full) for method in {tests.lower for tests in methods})
-
-    def _screening(self, screening: Screening) -> Screening:
-        """Add what is looked at."""
         number, symbols = self.masks.shape
-        return replace(screening, events=number, complements=number > symbols or symbols == 2)
+        full = replace(screening, events=number, complements=number > symbols or symbols == 2)
+        known = {"scale": self.scale, "promised": self.promised, "n": n, "alpha": alpha}
+        return max(detectable(**known, method=method, screening=full) for method in {tests.lower for tests in methods})
 
     def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> Profile | None:
         """Band of delta(epsilon), for claims about the loss; of numbers from below only."""

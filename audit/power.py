@@ -23,8 +23,8 @@ LEFT_OUT = 5e-13
 """Counts beyond this tail are left out of the sum: counted as 'not refuted'."""
 
 
-SCREENED = 0.05
-"""Cells are ranked by lower bounds that hold for all of a query with probability 1 - SCREENED; they certify nothing."""
+SCREEN_ALPHA = 0.01
+"""Cells are ranked by a lower bound at this level; it chases no tiny counts in a crowd, and certifies nothing."""
 SPAN = 1e-10
 """Screening counts beyond this tail are put to the nearest count inside."""
 NODES = 33
@@ -56,11 +56,6 @@ class Screening:
     finalists: int = 1
     events: int = 2
     complements: bool = True
-
-    @property
-    def level(self) -> float:
-        """Error probability of the bounds that cells are ranked by."""
-        return SCREENED / (2 * self.events * self.pairs)
 
 
 def tight_pair(epsilon: float, delta: float) -> tuple[float, float]:
@@ -157,7 +152,7 @@ def _ranks(x: NDArray[np.int64], y: NDArray[np.int64], scale: Scale, screening: 
     """Rank every pair of counts of one event (x, y) as the screening does: by the best bound of its faces."""
     n, one, other = screening.draws, x[:, None], y[None]
     faces = [(one, other), (other, one)] + ([(n - one, n - other), (n - other, n - one)] if screening.complements else [])
-    found: Array = np.max([ranking_bound(a, n, b, n, scale=scale, alpha=screening.level) for a, b in faces], axis=0)
+    found: Array = np.max([ranking_bound(a, n, b, n, scale=scale, alpha=SCREEN_ALPHA) for a, b in faces], axis=0)
     return found
 
 
@@ -172,7 +167,7 @@ def _others(p1: float, scale: Scale, promised: float, screening: Screening) -> C
         for end, forward in ((low, True), (high, False)):
             x, y = _near(n, base), _near(n, end)
             one, other = (x[:, None], y[None]) if forward else (y[None], x[:, None])
-            rank = ranking_bound(one, n, other, n, scale=scale, alpha=screening.level).ravel()
+            rank = ranking_bound(one, n, other, n, scale=scale, alpha=SCREEN_ALPHA).ravel()
             weights = np.outer(_spread_over(x, n, base), _spread_over(y, n, end)).ravel()
             order = np.argsort(rank, kind="stable")
             tails.append((rank[order], np.append(np.cumsum(weights[order][::-1])[::-1], 0.0)))

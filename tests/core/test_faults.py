@@ -174,7 +174,7 @@ SLOW = pytest.mark.slow
 
 
 def test_workers_lost_over_one_block_of_a_thousand() -> None:
-    faults = [segfault, exits(1), exits(0), throws(KeyboardInterrupt()), hangs]
+    faults = [segfault, exits(1), exits(0), throws(KeyboardInterrupt()), hangs, leaves_the_library]
     places = [place for _, place in WRONG.values()]
     found = reasons(between(*zip(faults, places, strict=True), jobs=2, shard_timeout=1), *places)
     assert [reason.partition(" on ")[0] for reason in found] == [
@@ -183,6 +183,7 @@ def test_workers_lost_over_one_block_of_a_thousand() -> None:
         "the worker died (exit code 0)",
         "KeyboardInterrupt was raised",
         OVERTIME,
+        "the worker died (exit code 0)",
     ]
     assert {reason.partition(", ")[2] for reason in found} == {f"also when tried again; {EXPECTED}"}
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from dpassay.limits import leak_lower, ranking_bound
-from dpassay.power import POWER, Screening, detectable, hit, power, tight_pair
+from dpassay.power import POWER, SCREEN_ALPHA, Screening, detectable, hit, power, tight_pair
 from dpassay.scales import Difference, Ratio, Scale
 
 
@@ -104,7 +104,7 @@ def found_among(others: np.ndarray, leak: float, scale: Scale, screening: Screen
     x = rng.binomial(n, p1, (runs, 1))
     y = np.concatenate([rng.binomial(n, p0, (runs, 1)), rng.binomial(n, others, (runs, len(others)))], axis=1)
     faces = [(x, y), (y, x), (n - x, n - y), (n - y, n - x)]
-    ranking = np.max([ranking_bound(a, n, b, n, scale=scale, alpha=screening.level) for a, b in faces], axis=0)
+    ranking = np.max([ranking_bound(a, n, b, n, scale=scale, alpha=SCREEN_ALPHA) for a, b in faces], axis=0)
     return int(np.sum(np.sum(ranking[:, 1:] >= ranking[:, :1], axis=1) < screening.finalists))
 
 
@@ -148,7 +148,7 @@ def test_hit_is_a_floor_with_more_labels_too(labels: int, promised: float) -> No
     for _ in range(runs):
         x = rng.multinomial(n, law(p1))
         y = np.concatenate([rng.multinomial(n, law(p0), 1), rng.multinomial(n, law(rival), pairs - 1)])
-        faces = (ranking_bound(a, n, b, n, scale=scale, alpha=screening.level) for a, b in ((x, y), (y, x)))
+        faces = (ranking_bound(a, n, b, n, scale=scale, alpha=SCREEN_ALPHA) for a, b in ((x, y), (y, x)))
         ranking = np.max([face.max(axis=1) for face in faces], axis=0)
         hits += int(np.sum(ranking[1:] >= ranking[0]) < finalists)
     assert hits >= binom.ppf(0.001, runs, POWER)
