@@ -25,7 +25,7 @@ train = 4
 queries = 1
 out = "report"
 [[mechanisms]]
-target = "mine:predict"
+target = "weakened:predict"
 name = "api"
 claim = { epsilon = 1.0 }
 """
@@ -42,10 +42,10 @@ def project(folder: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 
 
 def audited(folder: Path, strength: float) -> int:
-    (folder / "mine.py").write_text(SOURCE.format(strength=strength), encoding="utf-8")
+    (folder / "weakened.py").write_text(SOURCE.format(strength=strength), encoding="utf-8")
     import sys
 
-    sys.modules.pop("mine", None)
+    sys.modules.pop("weakened", None)
     sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
     try:
         return main(QUICK)
