@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim, PredictionStability, Stability
-from dpassay.errors import AuditeeError, InvalidInput, is_real, require
+from dpassay.errors import AuditeeError, InvalidInput, as_real, require
 from dpassay.laws import FiniteLaw, Law, PointLaw
 from dpassay.mechanism import (
     HasCheck,
@@ -59,18 +60,19 @@ class Auditee:
 
     def __post_init__(self) -> None:
         numbers = self.mechanism.numbers if isinstance(self.mechanism, HasNumbers) else None
-        labels = tuple(self.mechanism.labels) if isinstance(self.mechanism, HasLabels) else (0, 1)
+        labels: tuple[int, ...] = ()
         if numbers is None:
-            require(len(labels) >= 2 and len(set(labels)) == len(labels), "labels", labels, "at least two labels, all different")
+            labels = _labels(self.mechanism.labels if isinstance(self.mechanism, HasLabels) else (0, 1))
         else:
-            known = isinstance(numbers, tuple) and len(numbers) == 2 and all(map(is_real, numbers)) and numbers[0] < numbers[1]
+            known = isinstance(numbers, tuple) and len(numbers) == 2 and as_real(numbers[0]) < as_real(numbers[1])
             require(known, "numbers", numbers, "(least, greatest), the least below the greatest")
+            numbers = as_real(numbers[0]), as_real(numbers[1])
         require(isinstance(self.claims, tuple) and len(self.claims) > 0, "claims", self.claims, "a tuple of at least one claim")
         for claim in self.claims:
             require(isinstance(claim, Claim), "claim", claim, "a DP(...), Stability(...) or PredictionStability(...)")
             self._check_claim(claim, numbers)
         object.__setattr__(self, "numbers", numbers)
-        object.__setattr__(self, "labels", labels if numbers is None else ())
+        object.__setattr__(self, "labels", labels)
 
     def _check_claim(self, claim: Claim, numbers: tuple[float, float] | None) -> None:
         """Raise `InvalidInput` if a claim cannot be about such answers."""
@@ -161,6 +163,14 @@ class Auditee:
             raise
         except (Exception, SystemExit, GeneratorExit) as error:
             raise AuditeeError(f"{method} on {where} raised {type(error).__name__}", _text(error)) from error
+
+
+def _labels(said: Any) -> tuple[int, ...]:
+    """Return labels as plain integers."""
+    labels = tuple(said) if isinstance(said, Iterable) else ()
+    known = len(labels) >= 2 and all(isinstance(label, Integral) for label in labels) and len(set(labels)) == len(labels)
+    require(known, "labels", said, "at least two integers, all different")
+    return tuple(int(label) for label in labels)
 
 
 def _text(error: BaseException) -> str:

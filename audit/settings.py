@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpassay.claims import Claim
-from dpassay.errors import InvalidInput, is_count, is_real, require
+from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.executors import Kind
 from dpassay.exhaustive import Domain
 
@@ -57,14 +57,14 @@ class Settings:
         modes = ("auto", "exact", "exhaustive", "monte-carlo")
         require(self.mode in modes, "mode", self.mode, f"one of {', '.join(modes)}")
         require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
-        require(is_real(self.confidence) and 0 < self.confidence < 1, "confidence", self.confidence, "a number in (0, 1)")
+        confidence, limit = as_real(self.confidence), as_real(self.shard_timeout)
+        require(0 < confidence < 1, "confidence", self.confidence, "a number in (0, 1)")
         require(is_count(self.budget, 100), "budget", self.budget, "an integer >= 100")
-        known = self.detect is None or (is_real(self.detect) and 0 < self.detect < math.inf)
-        require(known, "detect", self.detect, "a number > 0")
+        detect = None if self.detect is None else as_real(self.detect)
+        require(detect is None or 0 < detect < math.inf, "detect", self.detect, "a number > 0")
         require(is_count(self.jobs, 1), "jobs", self.jobs, "an integer >= 1")
         require(self.executor in (None, "inline", "local"), "executor", self.executor, "inline or local")
-        limit = is_real(self.shard_timeout) and 0 < self.shard_timeout < math.inf
-        require(limit, "shard_timeout", self.shard_timeout, "a finite number > 0")
+        require(0 < limit < math.inf, "shard_timeout", self.shard_timeout, "a finite number > 0")
         if self.executor == "inline" and self.jobs > 1:
             raise InvalidInput(f"jobs = {self.jobs}: must be 1 with executor 'inline'; 'local' takes more")
         if self.kind == "local" and "fork" not in multiprocessing.get_all_start_methods():
@@ -73,6 +73,9 @@ class Settings:
             raise InvalidInput(
                 "mode 'exhaustive' and a domain to enumerate (--n and --domain) go together: one of them is missing"
             )
+        plain = {"seed": int(self.seed), "budget": int(self.budget), "jobs": int(self.jobs)}
+        for name, value in (plain | {"confidence": confidence, "detect": detect, "shard_timeout": limit}).items():
+            object.__setattr__(self, name, value)
 
     @property
     def kind(self) -> Kind:
