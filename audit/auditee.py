@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from numbers import Integral
@@ -26,6 +27,7 @@ from dpassay.mechanism import (
     WorstCase,
 )
 from dpassay.pairs import Change
+from dpassay.scales import scale_of
 
 T = TypeVar("T")
 MOST_TEXT = 500
@@ -80,6 +82,22 @@ class Auditee:
             raise InvalidInput(f"claim = {claim}: is about labels, {self.name} answers numbers; say PredictionStability(...)")
         if isinstance(claim, PredictionStability) and numbers is None:
             raise InvalidInput(f"claim = {claim}: is about real predictions, {self.name} answers labels; say Stability(...)")
+
+    def most(self, claim: Claim) -> float:
+        """Largest leak that there can be of what a claim is about, in its units."""
+        if not isinstance(claim, PredictionStability):
+            return scale_of(claim).most
+        low, high = self.numbers or (0.0, 1.0)
+        return high - low
+
+    def check_detect(self, claim: Claim, leak: float, argument: str = "detect") -> None:
+        """Raise `InvalidInput` unless a leak that an audit is to see lies above the claim, and below the largest there can be."""
+        most = self.most(claim)
+        if claim.promised >= most:
+            raise InvalidInput(f"claim = {claim}: cannot be exceeded, no {claim.quantity} of {self.name} is larger")
+        limit = "" if math.isinf(most) else f", and below the largest {claim.quantity} there can be, {most:g}"
+        allowed = f"above the claim, {claim.promised:g}{limit} ({self.name})"
+        require(claim.promised < as_real(leak) < most, argument, leak, allowed)
 
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if the mechanism says that it can never take these data."""

@@ -28,11 +28,13 @@ class Settings:
     seed : int
         Root of all random streams; >= 0.
     confidence : float
-        Of the whole run, in (0, 1): all its sampled bounds hold together with this probability.
+        Of the whole run, in [0.5, 1): all its sampled bounds hold together with this probability. At least 0.5, so that no bound
+        has an error probability above `dpassay.lower_bounds.MOST_ALPHA`.
     budget : int
         Certification trials per side and finalist, >= 100.
     detect : float, optional
-        Leak, in the units of the claim, that a Monte Carlo audit must be able to see; by default 1.5 times the claim.
+        Leak, in the units of the claim, that a Monte Carlo audit must be able to see; above the claim. By default 1.5 times
+        the claim, or half-way to the largest leak there can be (1 for `Stability`), if that is less.
     domain : Domain, optional
         What `exhaustive` enumerates.
     jobs : int
@@ -58,7 +60,7 @@ class Settings:
         require(self.mode in modes, "mode", self.mode, f"one of {', '.join(modes)}")
         require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
         confidence, limit = as_real(self.confidence), as_real(self.shard_timeout)
-        require(0 < confidence < 1, "confidence", self.confidence, "a number in (0, 1)")
+        require(0.5 <= confidence < 1, "confidence", self.confidence, "a number in [0.5, 1)")
         require(is_count(self.budget, 100), "budget", self.budget, "an integer >= 100")
         detect = None if self.detect is None else as_real(self.detect)
         require(detect is None or 0 < detect < math.inf, "detect", self.detect, "a number > 0")
@@ -82,6 +84,7 @@ class Settings:
         """The executor that is meant."""
         return self.executor or ("inline" if self.jobs == 1 else "local")
 
-    def wanted(self, claim: Claim) -> float:
-        """The leak that a sampled audit of a claim must be able to see."""
-        return DETECT * claim.promised if self.detect is None else self.detect
+    def wanted(self, claim: Claim, most: float) -> float:
+        """The leak that a sampled audit of a claim must be able to see, where none is larger than `most`."""
+        midway = (claim.promised + most) / 2
+        return min(DETECT * claim.promised, midway) if self.detect is None else self.detect
