@@ -77,7 +77,9 @@ def audit(
     elif labels is not None and numbers is not None:
         raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
     else:
-        subject = FunctionMechanism(function=mechanism, claims=(claim,), labels=labels or (0, 1), numbers=numbers)
+        subject = FunctionMechanism(
+            function=mechanism, claims=(claim,), labels=(0, 1) if labels is None else labels, numbers=numbers
+        )
     name, target = _address(mechanism)
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(subject)
     auditee = Auditee(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.api import audit
 from dpassay.documents import dumps, number, write_text
-from dpassay.errors import is_real, require
 from dpassay.result import Result
+from dpassay.verdicts import apart
 from dpassay.witness import in_words, make_witness
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Assayed:
         ----------
         detectable : float, optional
             A leak, in the units of the claim, that the audit must have been able to see; by default what it was asked for
-            with `detect`, or 1.5 times the claim.
+            with `detect`, or what `Settings` asks for.
 
         Raises
         ------
@@ -83,8 +83,8 @@ class Assayed:
             With claim, bound, confidence, witness, and the command that replays it.
         """
         __tracebackhide__ = True
-        known = detectable is None or (is_real(detectable) and detectable > self.result.claim.promised)
-        require(known, "detectable", detectable, f"above the claim, {self.result.claim.promised:g}")
+        if detectable is not None:
+            self.result.auditee.check_detect(self.result.claim, detectable, "detectable")
         word, reason = self.verdict, self.result.judgement.reason
         if word in ("error", "refuted"):
             raise AssertionError(self._message())
@@ -117,10 +117,11 @@ class Assayed:
             return f"{result.claim} of {result.auditee.name} could not be audited\n  cause       {result.judgement.reason}{said}"
         exact = result.exact is not None
         certainty = "computed from the exact law" if exact else f"certified at {100 * self.confidence:.10g} % confidence"
+        least, allowed = apart(result.lower, result.claim.promised)
         lines = [
             f"{result.claim} of {result.auditee.name} is refuted",
-            f"  claim       {result.claim.quantity} of at most {result.claim.promised:g} ({result.claim.source})",
-            f"  bound       at least {result.lower:.6g}, {certainty}",
+            f"  claim       {result.claim.quantity} of at most {allowed} ({result.claim.source})",
+            f"  bound       at least {least}, {certainty}",
             f"  why         {result.judgement.reason}",
             f"  witness     {in_words(result)}",
             f"  replay      {self._replay()}",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim, PredictionStability, Stability
-from dpassay.errors import AuditeeError, InvalidInput, is_real, require
+from dpassay.errors import AuditeeError, InvalidInput, as_real, require
 from dpassay.laws import FiniteLaw, Law, PointLaw
 from dpassay.mechanism import (
     HasCheck,
@@ -25,6 +27,7 @@ from dpassay.mechanism import (
     WorstCase,
 )
 from dpassay.pairs import Change
+from dpassay.scales import scale_of
 
 T = TypeVar("T")
 MOST_TEXT = 500
@@ -59,18 +62,19 @@ class Auditee:
 
     def __post_init__(self) -> None:
         numbers = self.mechanism.numbers if isinstance(self.mechanism, HasNumbers) else None
-        labels = tuple(self.mechanism.labels) if isinstance(self.mechanism, HasLabels) else (0, 1)
+        labels: tuple[int, ...] = ()
         if numbers is None:
-            require(len(labels) >= 2 and len(set(labels)) == len(labels), "labels", labels, "at least two labels, all different")
+            labels = _labels(self.mechanism.labels if isinstance(self.mechanism, HasLabels) else (0, 1))
         else:
-            known = isinstance(numbers, tuple) and len(numbers) == 2 and all(map(is_real, numbers)) and numbers[0] < numbers[1]
+            known = isinstance(numbers, tuple) and len(numbers) == 2 and as_real(numbers[0]) < as_real(numbers[1])
             require(known, "numbers", numbers, "(least, greatest), the least below the greatest")
+            numbers = as_real(numbers[0]), as_real(numbers[1])
         require(isinstance(self.claims, tuple) and len(self.claims) > 0, "claims", self.claims, "a tuple of at least one claim")
         for claim in self.claims:
             require(isinstance(claim, Claim), "claim", claim, "a DP(...), Stability(...) or PredictionStability(...)")
             self._check_claim(claim, numbers)
         object.__setattr__(self, "numbers", numbers)
-        object.__setattr__(self, "labels", labels if numbers is None else ())
+        object.__setattr__(self, "labels", labels)
 
     def _check_claim(self, claim: Claim, numbers: tuple[float, float] | None) -> None:
         """Raise `InvalidInput` if a claim cannot be about such answers."""
@@ -78,6 +82,22 @@ class Auditee:
             raise InvalidInput(f"claim = {claim}: is about labels, {self.name} answers numbers; say PredictionStability(...)")
         if isinstance(claim, PredictionStability) and numbers is None:
             raise InvalidInput(f"claim = {claim}: is about real predictions, {self.name} answers labels; say Stability(...)")
+
+    def most(self, claim: Claim) -> float:
+        """Largest leak that there can be of what a claim is about, in its units."""
+        if not isinstance(claim, PredictionStability):
+            return scale_of(claim).most
+        low, high = self.numbers or (0.0, 1.0)
+        return high - low
+
+    def check_detect(self, claim: Claim, leak: float, argument: str = "detect") -> None:
+        """Raise `InvalidInput` unless a leak that an audit is to see lies above the claim, and below the largest there can be."""
+        most = self.most(claim)
+        if claim.promised >= most:
+            raise InvalidInput(f"claim = {claim}: cannot be exceeded, no {claim.quantity} of {self.name} is larger")
+        limit = "" if math.isinf(most) else f", and below the largest {claim.quantity} there can be, {most:g}"
+        allowed = f"above the claim, {claim.promised:g}{limit} ({self.name})"
+        require(claim.promised < as_real(leak) < most, argument, leak, allowed)
 
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if the mechanism says that it can never take these data."""
@@ -161,6 +181,14 @@ class Auditee:
             raise
         except (Exception, SystemExit, GeneratorExit) as error:
             raise AuditeeError(f"{method} on {where} raised {type(error).__name__}", _text(error)) from error
+
+
+def _labels(said: Any) -> tuple[int, ...]:
+    """Return labels as plain integers."""
+    labels = tuple(said) if isinstance(said, Iterable) else ()
+    known = len(labels) >= 2 and all(isinstance(label, Integral) for label in labels) and len(set(labels)) == len(labels)
+    require(known, "labels", said, "at least two integers, all different")
+    return tuple(int(label) for label in labels)
 
 
 def _text(error: BaseException) -> str:

@@ -36,6 +36,10 @@ def _check_claim(auditee: Auditee, claim: Claim, settings: Settings) -> None:
     sampled = settings.mode == "monte-carlo" or not isinstance(auditee.mechanism, HasLaw)
     if sampled and isinstance(claim, PredictionStability) and not all(map(math.isfinite, auditee.numbers or ())):
         raise InvalidInput(f"{auditee.name}: answers without limits have no certified mean; say numbers=(least, greatest)")
+    if sampled and isinstance(claim, PredictionStability) and math.isinf(auditee.most(claim)):
+        raise InvalidInput(f"numbers = {auditee.numbers}: must be so near that a float holds their distance ({auditee.name})")
+    if settings.detect is not None and settings.mode in ("auto", "monte-carlo") and claim.promised < auditee.most(claim):
+        auditee.check_detect(claim, settings.detect)
 
 
 def has_exact_form(auditee: Auditee, claim: Claim) -> bool:

@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Literal
 
-from dpassay.errors import is_real, require
+from dpassay.errors import as_real, require
 
 REPLACE_ONE = "replace-one"
 """Two datasets of the same size that differ in one record, which keeps its place."""
@@ -89,8 +89,11 @@ class DP(Promise):
 
     def __post_init__(self) -> None:
         super(DP, self).__post_init__()  # a slotted dataclass is made twice: plain super() has the wrong class
-        require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
-        require(is_real(self.delta) and 0 <= self.delta < 1, "delta", self.delta, "a number in [0, 1)")
+        epsilon, delta = as_real(self.epsilon), as_real(self.delta)
+        require(0 < epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(0 <= delta < 1, "delta", self.delta, "a number in [0, 1)")
+        object.__setattr__(self, "epsilon", epsilon)
+        object.__setattr__(self, "delta", delta)
 
     def __str__(self) -> str:
         return f"DP({self.epsilon:g})" if self.delta == 0 else f"DP({self.epsilon:g}, {self.delta:g})"
@@ -127,7 +130,9 @@ class Stability(Promise):
 
     def __post_init__(self) -> None:
         super(Stability, self).__post_init__()
-        require(is_real(self.gamma) and 0 < self.gamma <= 1, "gamma", self.gamma, "a number in (0, 1]")
+        gamma = as_real(self.gamma)
+        require(0 < gamma <= 1, "gamma", self.gamma, "a number in (0, 1]")
+        object.__setattr__(self, "gamma", gamma)
 
     def __str__(self) -> str:
         return f"Stability({self.gamma:g})"
@@ -165,7 +170,9 @@ class PredictionStability(Promise):
 
     def __post_init__(self) -> None:
         super(PredictionStability, self).__post_init__()
-        require(is_real(self.gamma) and 0 < self.gamma < math.inf, "gamma", self.gamma, "a finite number > 0")
+        gamma = as_real(self.gamma)
+        require(0 < gamma < math.inf, "gamma", self.gamma, "a finite number > 0")
+        object.__setattr__(self, "gamma", gamma)
 
     def __str__(self) -> str:
         return f"PredictionStability({self.gamma:g})"

@@ -141,7 +141,8 @@ def _run(commands: Any) -> None:
         "--detect",
         type=float,
         metavar="LOSS",
-        help="leak that sampling must be able to see, in the units of the claim (default: 1.5 times the claim)",
+        help="leak that sampling must be able to see, above the claim and in its units (default: 1.5 times the claim, or "
+        "half-way from it to the largest leak there can be, if that is less)",
     )
     how.add_argument("--dry-run", action="store_true", help="say what would be done and what it would cost, and stop")
     work = run.add_argument_group("how trials are run; no number depends on it")
@@ -184,7 +185,10 @@ def _plan(commands: Any) -> None:
     )
     plan.add_argument("targets", nargs=1, metavar="TARGET", help="a name of `dpassay list`, or module:object of your own")
     plan.add_argument(
-        "--detect", type=float, metavar="LOSS", help="leak to be seen, in the units of the claim (default: 5 to 100 %% above it)"
+        "--detect",
+        type=float,
+        metavar="LOSS",
+        help="leak to be seen, above the claim and in its units (default: 5 to 100 %% above it)",
     )
     plan.add_argument("--json", action="store_true", help="as JSON")
     _subject(plan)
@@ -322,7 +326,7 @@ def _sizes(command: Any) -> None:
         metavar="PROFILE",
         help="quick, default or deep: sizes of everything not said otherwise (default: default)",
     )
-    command.add_argument("--confidence", type=float, help="of the whole run (default: 0.999)")
+    command.add_argument("--confidence", type=float, help="of the whole run, at least 0.5 (default: 0.999)")
     command.add_argument("--seed", type=int, help="root of all random streams (default: 0)")
 
 

@@ -19,6 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from dpassay.bounds import clopper_pearson_lower, clopper_pearson_upper
+from dpassay.errors import require
 from dpassay.scales import Scale
 
 GRID = 17
@@ -97,9 +98,9 @@ def rejects(test: Combination, null: Null, alpha: float) -> bool:
     rows = np.union1d(_grid(low, high), _corners(low, high, null))[None]
     for _ in range(REFINEMENTS + 1):
         at_points, floors = test.statistic(rows, null)
-        if (at_points < critical).any():
+        if not (at_points >= critical).all():
             return False
-        row, cell = np.nonzero(floors < critical)
+        row, cell = np.nonzero(~(floors >= critical))
         if row.size == 0:
             return True
         rows = np.linspace(rows[row, cell], rows[row, cell + 1], 9, axis=1)
@@ -119,14 +120,20 @@ def lower(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
     scale : Scale
         How the leak is measured.
     alpha : float
-        Error probability in (0, 1).
+        Error probability in (0, 0.5).
 
     Returns
     -------
     float
         On the scale, >= 0; below the smallest leak that is not rejected by less than 1e-3 of its distance to the plug-in leak,
         which costs nothing in validity.
+
+    Raises
+    ------
+    InvalidInput
+        If alpha is out of range.
     """
+    require(0 < alpha < 0.5, "alpha", alpha, "in (0, 0.5)")
     critical = test.critical(alpha * (1 - BETA_SHARE))
 
     def null(t: float) -> Null:
@@ -166,7 +173,13 @@ def upper(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
     float
         At least `floor`; above the smallest leak that is rejected by about 1 % of its distance to the plug-in leak; the
         largest leak there is on the scale where nothing is rejected.
+
+    Raises
+    ------
+    InvalidInput
+        If alpha is out of range.
     """
+    require(0 < alpha < 0.5, "alpha", alpha, "in (0, 0.5)")
     critical = test.critical(alpha * (1 - BETA_SHARE))
 
     def null(t: float) -> Null:
@@ -183,17 +196,18 @@ def upper(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
     observed = max(floor, float(scale.between(x / n1, y / n0)))
     low, width = observed, -float(ndtri(alpha)) * _spread(scale, x, n1, y, n0)
     high = min(observed + 1.2 * width, scale.most)
+    most = min(scale.most, LARGEST_LOSS)
     while margin(high) <= 0:
-        if high >= min(scale.most, LARGEST_LOSS):
+        if high >= most:
             return scale.most
-        low, high = high, min(observed + 2 * (high - observed), scale.most, LARGEST_LOSS)
+        low, high = high, min(observed + 2 * (high - observed), most)
     if margin(low) >= 0:
         low = floor
     root = float(brentq(margin, low, high, xtol=1e-7 + 1e-5 * (high - low))) if margin(low) < 0 else low
     step = 0.02 * (root - min(observed, low)) / critical + 1e-9  # a coarser envelope confirms it, for a digit that nobody reads
-    while not rejects(test, null(root + step), alpha):
+    while root + step < most and not rejects(test, null(root + step), alpha):
         step *= 2
-    return min(scale.most, root + step)
+    return root + step if root + step < most else scale.most
 
 
 def _margin(test: Combination, null: Null, alpha: float, critical: float) -> float:

@@ -24,7 +24,7 @@ from dpassay.mechanism import HasLaw, HasReachable
 from dpassay.monte_carlo import Budget
 from dpassay.outputs import bars, command_of, commit, console, readers_may_leave, write_sidecars
 from dpassay.plan import groups_for
-from dpassay.planning import LADDER, Cost, cost, draws_needed, measure
+from dpassay.planning import Cost, cost, draws_needed, ladder, measure
 from dpassay.record import make_record, read_record
 from dpassay.result import Result
 from dpassay.settings import Settings
@@ -113,7 +113,7 @@ def plan_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noq
     check([auditee], data, settings)
     groups, claim = groups_for(auditee, data), auditee.claims[0]
     speed, alpha = measure(auditee, groups), (1 - settings.confidence) / len(auditee.claims)
-    leaks = [factor * claim.promised for factor in LADDER] if settings.detect is None else [settings.detect]
+    leaks = ladder(auditee, claim) if settings.detect is None else (settings.detect,)
     costs = []
     for leak in leaks:
         draws = draws_needed(auditee, claim, groups, leak, alpha)

@@ -11,15 +11,20 @@ from numpy.typing import NDArray
 from dpassay.bounds import Counts
 from dpassay.claims import Claim, PredictionStability
 from dpassay.combined import upper
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, as_real, require
 from dpassay.limits import leak_upper
-from dpassay.lower_bounds import NAMES, Method, lower_bound
+from dpassay.lower_bounds import MOST_ALPHA, NAMES, Method, lower_bound
 from dpassay.means import Spreads, difference_lower, difference_upper
 from dpassay.scales import Ratio, scale_of
 from dpassay.stouffer import STOUFFER
 from dpassay.upper_bounds import accuracy_upper
 
 Array = NDArray[np.int64]
+
+
+def require_alpha(alpha: float) -> None:
+    """Raise `InvalidInput` unless every test behind a bound is proven at this error probability."""
+    require(0 < as_real(alpha) <= MOST_ALPHA, "alpha", alpha, f"in (0, {MOST_ALPHA}]")
 
 
 def bounds_at_alpha(result: Mapping[str, Any], claim: Claim, alpha: float) -> tuple[float, float]:
@@ -32,7 +37,7 @@ def bounds_at_alpha(result: Mapping[str, Any], claim: Claim, alpha: float) -> tu
     claim : Claim
         The result's.
     alpha : float
-        Error probability of each of the two bounds, for all certified cells together (Bonferroni).
+        Error probability of each of the two bounds, for all certified cells together (Bonferroni); in (0, 0.25].
 
     Returns
     -------
@@ -40,6 +45,7 @@ def bounds_at_alpha(result: Mapping[str, Any], claim: Claim, alpha: float) -> tu
         Lower and upper bound, in the units of the claim; where the law was computed those of the record, which have no error
         probability. The upper one is about the event of every cell, its complement, and both directions.
     """
+    require_alpha(alpha)
     if result["exact"] is not None:
         return float(result["lower"]), float(result["upper"])
     each = alpha / max(1, result["searched"]["certified_cells"])
@@ -60,7 +66,7 @@ def at_alpha(cell: Mapping[str, Any], claim: Claim, alpha: float) -> float:
     claim : Claim
         The result's.
     alpha : float
-        The common error probability.
+        The common error probability; in (0, 0.25].
 
     Returns
     -------
@@ -71,8 +77,9 @@ def at_alpha(cell: Mapping[str, Any], claim: Claim, alpha: float) -> float:
     Raises
     ------
     InvalidInput
-        If the cell was not sampled.
+        If the cell was not sampled, or alpha is out of range.
     """
+    require_alpha(alpha)
     if isinstance(claim, PredictionStability) and cell["histograms"] is not None:
         width, one, other, spreads = _answers(cell)
         return width * max(0.0, difference_lower(one, other, alpha=alpha, spreads=spreads))
@@ -95,6 +102,7 @@ def upper_at_alpha(cell: Mapping[str, Any], claim: Claim, alpha: float, floor: f
     float
         In the units of the claim; inf where nothing bounds it.
     """
+    require_alpha(alpha)
     if isinstance(claim, PredictionStability) and cell["histograms"] is not None:
         width, one, other, spreads = _answers(cell)
         return max(floor, width * difference_upper(one, other, alpha=alpha, spreads=spreads))

@@ -123,7 +123,7 @@ TEXT = Key(kind=str, holds=lambda value: isinstance(value, str) and value != "",
 KEYS = {
     "profile": _one_of(tuple(PROFILES)),
     "seed": _count(0),
-    "confidence": _number(1, "a number in (0, 1)"),
+    "confidence": Key(kind=float, holds=lambda value: is_real(value) and 0.5 <= value < 1, allowed="a number in [0.5, 1)"),
     "mode": _one_of(MODES),
     "budget": _count(100),
     "jobs": _count(1),

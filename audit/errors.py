@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from typing import Any
 
@@ -38,6 +39,14 @@ class AuditeeError(DpassayError, RuntimeError):
 def is_real(value: object) -> bool:
     """Whether a value is a real number, NumPy's included (and no truth value)."""
     return not isinstance(value, bool) and isinstance(value, Real)
+
+
+def as_real(value: object) -> float:
+    """Return a real number of any type, NumPy's and fractions included, as a float; NaN for all else and where none is near."""
+    try:
+        return float(value) if is_real(value) else math.nan  # type: ignore[arg-type]
+    except OverflowError:
+        return math.nan
 
 
 def is_count(value: object, least: int = 1) -> bool:

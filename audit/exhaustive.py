@@ -53,6 +53,8 @@ class Domain:
             (self.n, self.points),
             f"small enough for at most {MAX_DATASETS:,} datasets, (2 points)^n of them",
         )
+        object.__setattr__(self, "n", int(self.n))
+        object.__setattr__(self, "points", int(self.points))
 
     def __str__(self) -> str:
         return f"all datasets of {self.n} records over the points 1..{self.points} with labels 0 and 1"

@@ -36,6 +36,11 @@ FREQUENT = 50
 """Where both sides expect so many counts, Stouffer's bound is close to its asymptotic form, and better than Fisher's."""
 
 
+MOST_ALPHA = 0.25
+"""The accuracy tests take no larger alpha: up to it their limits lie a whole count beyond the mean, which Hoeffding's theorem
+asks for, since a binomial variable reaches its mean with a probability above 1/4 (Greenberg and Mohri 2014)."""
+
+
 def accuracy_lower(x: int, y: int, n: int, *, scale: Scale, alpha: float) -> float:
     """Lower confidence bound on the leak of a binary pair: the larger of those of its two labels.
 

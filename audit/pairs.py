@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpassay.claims import REPLACE_ONE
 from dpassay.data import Labelled
-from dpassay.errors import InvalidInput, require
+from dpassay.errors import InvalidInput, is_count, require
 from dpassay.seeds import stream
 
 Neighbours = Literal["one", "flip", "one+flip", "all"]
@@ -177,6 +177,7 @@ def replace_one(
     """
     base = Labelled(X, y)  # type: ignore[arg-type]
     require(neighbours in NEIGHBOURS, "neighbours", neighbours, f"one of {', '.join(NEIGHBOURS)}")
+    require(is_count(seed, 0), "seed", seed, "an integer >= 0")
     candidates = pool if pool is None or isinstance(pool, Labelled) else Labelled(*pool)  # type: ignore[arg-type]
     if candidates is not None and candidates.X.shape[1] != base.X.shape[1]:
         raise InvalidInput(f"pool = {candidates.X.shape[1]} columns: must be {base.X.shape[1]}, as X has")
@@ -186,7 +187,7 @@ def replace_one(
 
     changes: list[Change] = []
     if candidates is not None and neighbours in ("one", "one+flip"):
-        drawn = stream(seed, "replace-one", base.digest, candidates.digest).integers(len(candidates), size=len(base))
+        drawn = stream(int(seed), "replace-one", base.digest, candidates.digest).integers(len(candidates), size=len(base))
         changes += [_from_pool(candidates, i, int(j)) for i, j in enumerate(drawn)]
     if candidates is not None and neighbours == "all":
         changes += [_from_pool(candidates, i, j) for i in range(len(base)) for j in range(len(candidates))]

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from dpassay.auditee import Auditee
 from dpassay.claims import DP, Claim, PredictionStability
-from dpassay.errors import InvalidInput, require
+from dpassay.errors import InvalidInput
 from dpassay.monte_carlo import Budget
 from dpassay.plan import Group
 from dpassay.power import POWER, Screening, detectable, tight_pair
@@ -102,6 +102,13 @@ def cost(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budg
     )
 
 
+def ladder(auditee: Auditee, claim: Claim) -> tuple[float, ...]:
+    """Return the leaks that are planned for where none is asked for: those of the ladder that can be, else half-way there."""
+    most = auditee.most(claim)
+    leaks = tuple(leak for factor in LADDER if (leak := factor * claim.promised) < most)
+    return leaks or ((claim.promised + most) / 2,)
+
+
 def draws_needed(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], detect: float, alpha: float) -> int:
     """Smallest number of certification trials per side, within 1 %, at which a leak is detectable.
 
@@ -110,7 +117,7 @@ def draws_needed(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], dete
     auditee, claim, groups
         What would be audited.
     detect : float
-        The leak to be seen; above the promised one.
+        The leak to be seen; above the promised one, and below the largest there can be.
     alpha : float
         Error probability of the result.
 
@@ -122,9 +129,9 @@ def draws_needed(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], dete
     Raises
     ------
     InvalidInput
-        If the leak is not above the claim, or takes more than 100 million trials.
+        If the leak is not above the claim, is as large as any can be, or takes more than 100 million trials.
     """
-    require(detect > claim.promised, "--detect", detect, f"above the claim, {claim.promised:g}")
+    auditee.check_detect(claim, detect)
 
     def enough(n: int) -> bool:
         return _detectable(auditee, claim, groups, Budget(draws=n, alpha=alpha)) <= detect

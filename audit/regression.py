@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from dpassay.claims import Claim, claim_from_json
-from dpassay.comparison import bounds_at_alpha
+from dpassay.comparison import bounds_at_alpha, require_alpha
 from dpassay.documents import witness_file
 from dpassay.errors import is_real, require
 
@@ -125,7 +125,7 @@ def compare(old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = 
     tolerance : float
         A bound may move by this part of the claim before anything is said.
     alpha : float
-        Error probability in (0, 1) of each bound that is made anew from the counts of either record; the largest leak of the
+        Error probability in (0, 0.25] of each bound that is made anew from the counts of either record; the largest leak of the
         new record's cells and of the old one's are then ordered as is said with probability at least 1 - 2 alpha.
 
     Returns
@@ -138,7 +138,7 @@ def compare(old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = 
         If tolerance or alpha are out of range, or a record is not what it should be.
     """
     require(is_real(tolerance) and tolerance >= 0, "tolerance", tolerance, "a number >= 0")
-    require(is_real(alpha) and 0 < alpha < 1, "alpha", alpha, "in (0, 1)")
+    require_alpha(alpha)
     before, after = _entries(old["results"]), _entries(new["results"])
     changes: list[Change] = []
     unchanged = []

@@ -57,27 +57,27 @@ class Result:
 
     @property
     def lower(self) -> float:
-        """Certified lower bound on the loss, in nats; 0 if nothing was found out."""
+        """Certified lower bound on the leak, in the units of the claim (nats for DP); 0 if nothing was found out."""
         return 0.0 if self.evidence is None else self.evidence.lower.value
 
     @property
     def upper(self) -> float:
-        """Certified upper bound on the largest loss of the certified cells, in nats; see `Evidence`; inf if there is none."""
+        """Certified upper bound on the largest leak of the certified cells, in the units of the claim; inf if there is none."""
         return float("inf") if self.evidence is None else self.evidence.upper.value
 
     @property
     def exact(self) -> float | None:
-        """The true largest loss of the audited cells where it was computed, else None."""
+        """The true largest leak of the audited cells where it was computed, else None."""
         exact = None if self.evidence is None else self.evidence.worst.exact
         return None if exact is None else exact.value
 
     @property
     def detectable(self) -> float:
-        """Smallest true loss at a certified cell that would have been refuted with probability 0.9, in nats; see `Evidence`."""
+        """Smallest true leak that would have been refuted with probability 0.9, in the units of the claim; see `Evidence`."""
         return float("inf") if self.evidence is None else self.evidence.detectable
 
     def to_frame(self) -> pd.DataFrame:
-        """All cells as a table: group, pair, query, direction (0: S to S'), and the loss or its bounds."""
+        """All cells as a table: group, pair, query, direction (0: S to S'), and the leak or its bounds."""
         import pandas as pd
 
         return pd.DataFrame({} if self.evidence is None else dict(self.evidence.table))

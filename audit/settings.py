@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpassay.claims import Claim
-from dpassay.errors import InvalidInput, is_count, is_real, require
+from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.executors import Kind
 from dpassay.exhaustive import Domain
 
@@ -28,11 +28,13 @@ class Settings:
     seed : int
         Root of all random streams; >= 0.
     confidence : float
-        Of the whole run, in (0, 1): all its sampled bounds hold together with this probability.
+        Of the whole run, in [0.5, 1): all its sampled bounds hold together with this probability. At least 0.5, so that no bound
+        has an error probability above `dpassay.lower_bounds.MOST_ALPHA`.
     budget : int
         Certification trials per side and finalist, >= 100.
     detect : float, optional
-        Leak, in the units of the claim, that a Monte Carlo audit must be able to see; by default 1.5 times the claim.
+        Leak, in the units of the claim, that a Monte Carlo audit must be able to see; above the claim. By default 1.5 times
+        the claim, or half-way to the largest leak there can be (1 for `Stability`), if that is less.
     domain : Domain, optional
         What `exhaustive` enumerates.
     jobs : int
@@ -57,14 +59,14 @@ class Settings:
         modes = ("auto", "exact", "exhaustive", "monte-carlo")
         require(self.mode in modes, "mode", self.mode, f"one of {', '.join(modes)}")
         require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
-        require(is_real(self.confidence) and 0 < self.confidence < 1, "confidence", self.confidence, "a number in (0, 1)")
+        confidence, limit = as_real(self.confidence), as_real(self.shard_timeout)
+        require(0.5 <= confidence < 1, "confidence", self.confidence, "a number in [0.5, 1)")
         require(is_count(self.budget, 100), "budget", self.budget, "an integer >= 100")
-        known = self.detect is None or (is_real(self.detect) and 0 < self.detect < math.inf)
-        require(known, "detect", self.detect, "a number > 0")
+        detect = None if self.detect is None else as_real(self.detect)
+        require(detect is None or 0 < detect < math.inf, "detect", self.detect, "a number > 0")
         require(is_count(self.jobs, 1), "jobs", self.jobs, "an integer >= 1")
         require(self.executor in (None, "inline", "local"), "executor", self.executor, "inline or local")
-        limit = is_real(self.shard_timeout) and 0 < self.shard_timeout < math.inf
-        require(limit, "shard_timeout", self.shard_timeout, "a finite number > 0")
+        require(0 < limit < math.inf, "shard_timeout", self.shard_timeout, "a finite number > 0")
         if self.executor == "inline" and self.jobs > 1:
             raise InvalidInput(f"jobs = {self.jobs}: must be 1 with executor 'inline'; 'local' takes more")
         if self.kind == "local" and "fork" not in multiprocessing.get_all_start_methods():
@@ -73,12 +75,16 @@ class Settings:
             raise InvalidInput(
                 "mode 'exhaustive' and a domain to enumerate (--n and --domain) go together: one of them is missing"
             )
+        plain = {"seed": int(self.seed), "budget": int(self.budget), "jobs": int(self.jobs)}
+        for name, value in (plain | {"confidence": confidence, "detect": detect, "shard_timeout": limit}).items():
+            object.__setattr__(self, name, value)
 
     @property
     def kind(self) -> Kind:
         """The executor that is meant."""
         return self.executor or ("inline" if self.jobs == 1 else "local")
 
-    def wanted(self, claim: Claim) -> float:
-        """The leak that a sampled audit of a claim must be able to see."""
-        return DETECT * claim.promised if self.detect is None else self.detect
+    def wanted(self, claim: Claim, most: float) -> float:
+        """The leak that a sampled audit of a claim must be able to see, where none is larger than `most`."""
+        midway = (claim.promised + most) / 2
+        return min(DETECT * claim.promised, midway) if self.detect is None else self.detect

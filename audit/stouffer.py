@@ -69,12 +69,19 @@ def _statistic(p0: Array, null: Null) -> tuple[Array, Array]:
     if falling.any():
         floor1 = np.where(falling, _near_certain(p0, p1, x, n1, n0, delta), floor1)
     floor0 = _floor(z0[left], after0[left], w0[right])
-    return _product(w1, z1) + _product(w0, z0), floor1 + floor0
+    return _sum(_product(w1, z1), _product(w0, z0)), _sum(floor1, floor0)
 
 
 def _floor(z: Array, one: Array, other: Array) -> Array:
     """Least product of z with a weight between the two."""
     return _product(np.where(z >= 0, np.minimum(one, other), np.maximum(one, other)), z)
+
+
+def _sum(one: Array, other: Array) -> Array:
+    """Sum, where inf and -inf make -inf: the point is not rejected (x shows that p1 is not 0, but y = n0 shows nothing)."""
+    with np.errstate(invalid="ignore"):
+        total = one + other
+    return np.where(np.isnan(total), -np.inf, total)
 
 
 def _product(weight: Array, z: Array) -> Array:

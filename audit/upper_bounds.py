@@ -84,7 +84,9 @@ def largest_upper(
 def accuracy_upper(x: int, y: int, n: int, *, alpha: float) -> float:
     """Upper confidence bound on |p1 - p0|, by which the probability of either of two labels changes.
 
-    x + n - y has the mean n (1 + p1 - p0); below that mean the binomial tail dominates its own (Hoeffding 1956).
+    x + n - y has the mean n (1 + p1 - p0); a whole count below that mean the binomial tail dominates its own (Hoeffding 1956).
+    2n - 1 is never that far below a mean. The probability of no more than that, 1 - (p1 (1 - p0))^n, is the largest where p1 = 1,
+    or p0 = 0, and one side varies alone.
 
     Parameters
     ----------
@@ -93,11 +95,14 @@ def accuracy_upper(x: int, y: int, n: int, *, alpha: float) -> float:
     n : int
         Trials a side.
     alpha : float
-        Error probability; not divided by the directions, which are an intersection-union.
+        Error probability, at most `MOST_ALPHA`; not divided by the directions, which are an intersection-union.
 
     Returns
     -------
     float
-        2q - 1 with q the Clopper-Pearson upper limit of x + n - y in 2n, or of y + n - x if that is more.
+        2q - 1 with q the Clopper-Pearson upper limit of x + n - y in 2n, or of y + n - x if that is more; the limit of n - 1 in
+        n where that is 2n - 1.
     """
+    if abs(x - y) == n - 1:
+        return float(clopper_pearson_upper(n - 1, n, alpha))
     return 2 * float(clopper_pearson_upper(n + abs(x - y), 2 * n, alpha)) - 1

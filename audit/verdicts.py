@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,7 +27,7 @@ class Verdict:
     detail: str = ""
 
 
-def decide(claim: Claim, evidence: Evidence, detect: float) -> Verdict:
+def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.inf) -> Verdict:
     """Say what the evidence makes of the claim.
 
     Parameters
@@ -36,7 +37,10 @@ def decide(claim: Claim, evidence: Evidence, detect: float) -> Verdict:
     evidence : Evidence
         What was found; its bounds must be of type `Bound`.
     detect : float
-        The loss that the audit was asked to be able to see, in nats; a Monte Carlo audit that could not is `inconclusive`.
+        The leak that the audit was asked to be able to see, in the units of the claim; a Monte Carlo audit that could not is
+        `inconclusive`.
+    most : float
+        The largest leak there can be: a claim of so much cannot be exceeded, and no sampled audit of it is `inconclusive`.
 
     Returns
     -------
@@ -58,11 +62,12 @@ def decide(claim: Claim, evidence: Evidence, detect: float) -> Verdict:
             word="error", reason=f"sample and distribution disagree ({seen}): the exact numbers are not about what runs"
         )
     if evidence.worst.exact is None:
-        return _sampled(claim, evidence, detect)
+        return _sampled(claim, evidence, detect, most)
     exact, allowed = f"{evidence.worst.exact.value:.6g}", f"the claim allows {claim.promised:g}"
     if lower.value > claim.promised:
-        return Verdict(word="refuted", reason=f"the {claim.quantity} is {exact}; {allowed}")
-    if upper.value > claim.promised + ROUNDING * max(1.0, claim.promised):
+        found, promised = apart(evidence.worst.exact.value, claim.promised)
+        return Verdict(word="refuted", reason=f"the {claim.quantity} is {found}; the claim allows {promised}")
+    if upper.value > claim.promised * (1 + ROUNDING):
         span = f"between {lower.value:.6g} and {upper.value:.6g}"
         return Verdict(
             word="inconclusive", reason=f"the numerical error of the law leaves the {claim.quantity} {span}; {allowed}"
@@ -73,13 +78,23 @@ def decide(claim: Claim, evidence: Evidence, detect: float) -> Verdict:
     return Verdict(word="not refuted", reason=f"the worst {claim.quantity} at the audited cells is {exact}{equal}; {allowed}")
 
 
-def _sampled(claim: Claim, evidence: Evidence, detect: float) -> Verdict:
-    lower, allowed = evidence.lower, f"the claim allows {claim.promised:g}"
-    counts = lower.counts
+def apart(found: float, claimed: float) -> tuple[str, str]:
+    """Write a number and the claim; where the number is above it, with as many digits as tell the two apart."""
+    digits = 6
+    while found > claimed and f"{found:.{digits}g}" == f"{claimed:.{digits}g}":
+        digits += 1
+    return f"{found:.{digits}g}", f"{claimed:.{digits}g}"
+
+
+def _sampled(claim: Claim, evidence: Evidence, detect: float, most: float) -> Verdict:
+    lower, counts = evidence.lower, evidence.lower.counts
+    least, promised = apart(lower.value, claim.promised)
     shown = "" if counts is None else f" ({counts.x} of {counts.n1} against {counts.y} of {counts.n0})"
-    found = f"the {claim.quantity} is at least {lower.value:.6g}{shown}; {allowed}"
+    found = f"the {claim.quantity} is at least {least}{shown}; the claim allows {promised}"
     if lower.value > claim.promised:
         return Verdict(word="refuted", reason=found)
+    if claim.promised >= most:
+        return Verdict(word="not refuted", reason=f"{found}, which cannot be exceeded")
     if evidence.detectable > detect:
         weak = f"one below {evidence.detectable:.4g} would have been missed, {detect:.4g} was asked: raise the budget"
         return Verdict(word="inconclusive", reason=f"{found}; {weak}")

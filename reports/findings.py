@@ -27,9 +27,9 @@ class Finding:
     ----------
     kind : {"refuted", "exceeded", "loose", "tight"}
         Refuted by the audit; exceeded by a reachable dataset that was not among the audited ones; larger than the true worst
-        loss by more than 1 %; or within 1 % of it.
+        leak by more than 1 %; or within 1 % of it.
     result, claimed, true, factor, scope, source : str
-        Finished texts; `factor` is true over claimed, `scope` says what the true loss is the worst over.
+        Finished texts; `factor` is true over claimed, `scope` says what the true leak is the worst over.
     """
 
     kind: Kind
@@ -73,7 +73,7 @@ def findings_table(findings: tuple[Finding, ...]) -> Table | None:
     if not rows:
         return None
     return Table(
-        caption="Claimed and true loss, in nats; the factor is true over claimed",
+        caption="Claimed and true leak, a loss in nats unless γ is claimed; the factor is true over claimed",
         columns=("result", "finding", "claimed", "true", "factor", "worst over", "source"),
         numeric=(False, False, True, True, True, False, False),
         rows=rows,
@@ -81,7 +81,7 @@ def findings_table(findings: tuple[Finding, ...]) -> Table | None:
 
 
 def _known(result: Raw) -> tuple[float, float, str] | None:
-    """Return the true loss, what is certain of it, and over what it is the worst."""
+    """Return the true leak, what is certain of it, and over what it is the worst."""
     if result["verdict"] == "error":
         return None
     found = result["any_size"]

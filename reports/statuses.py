@@ -41,7 +41,7 @@ REFUTED = Status(
     symbol="▲",
     marker="^",
     rank=0,
-    meaning="A certified lower bound on the loss exceeds the claim.",
+    meaning="A certified lower bound on the leak exceeds the claim.",
 )
 ERROR = Status(
     slug="error",

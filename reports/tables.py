@@ -69,7 +69,7 @@ class QueryView:
     own : bool
         Whether it belongs to the mechanism's own worst cases.
     lower, upper : float
-        In nats; may be inf.
+        In the units of the claim; may be inf.
     exact : float or None
         None where it was sampled.
     cells : tuple of str
@@ -85,7 +85,7 @@ class QueryView:
 
     @property
     def size(self) -> float:
-        """What is known of the loss: the exact value, else the lower bound."""
+        """What is known of the leak: the exact value, else the lower bound."""
         return self.lower if self.exact is None else self.exact
 
 
@@ -108,10 +108,10 @@ def query_table(queries: Sequence[QueryView], *, sampled: bool, caption: str) ->
     )
 
 
-def shortlist(queries: Sequence[QueryView], *, sampled: bool, limit: int) -> Table | None:
-    """Put the `limit` query points of the largest loss into a table that fits 80 columns. None without any."""
+def shortlist(queries: Sequence[QueryView], *, sampled: bool, limit: int, unit: str) -> Table | None:
+    """Put the `limit` query points of the largest leak (`unit`) into a table that fits 80 columns. None without any."""
     worst = tuple(sorted(queries, key=lambda query: (query.size, query.upper), reverse=True)[:limit])
-    table = query_table(worst, sampled=sampled, caption="Query points of the largest loss, in nats")
+    table = query_table(worst, sampled=sampled, caption=f"Query points of the largest {unit}")
     if table is None:
         return None
     kept = [place for place, title in enumerate(table.columns) if title in _SHORT]

@@ -236,7 +236,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         query_table=query_table(
             queries, sampled=sampled, caption=f"Every query point of {name}: {UNITS[result['claim']['kind']]}"
         ),
-        query_shortlist=shortlist(queries, sampled=sampled, limit=SHORTLIST),
+        query_shortlist=shortlist(queries, sampled=sampled, limit=SHORTLIST, unit=UNITS[result["claim"]["kind"]]),
         more=max(0, len(queries) - SHORTLIST),
         profile=profile,
         finding=finding_of(result),
@@ -261,9 +261,12 @@ def _summary(results: Sequence[ResultView]) -> Table | None:
 
 def _units(results: Sequence[ResultView]) -> str:
     """Say what the numbers of the summary are measured in."""
-    if all(result.unit == UNITS["DP"] for result in results):
+    units = {result.unit for result in results}
+    if units == {UNITS["DP"]}:
         return "Losses in nats."
-    return "Losses in nats; γ is a change of a probability or of a prediction."
+    if UNITS["DP"] in units:
+        return "Losses in nats; γ is a change of a probability or of a prediction."
+    return f"γ is a {' or a '.join(sorted(units))}."
 
 
 def _worst_first(result: ResultView) -> tuple[int, float]:
@@ -331,7 +334,7 @@ def _findings_words(findings: Sequence[Finding]) -> tuple[str, ...]:
         texts.append("Exceeded: a reachable dataset outside the audited ones violates the claim.")
     tight = [finding.result for finding in findings if finding.kind == "tight"]
     if tight:
-        texts.append(f"Tight, the true worst loss being within 1 % of the claim: {', '.join(tight)}.")
+        texts.append(f"Tight, the true worst leak being within 1 % of the claim: {', '.join(tight)}.")
     return tuple(texts)
 
 

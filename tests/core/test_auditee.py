@@ -91,7 +91,7 @@ def test_own_worst_cases_and_labels_are_passed_on() -> None:
     assert auditee.labels == (0, 1, 2)
 
 
-@pytest.mark.parametrize("labels", [(1,), (1, 1), ()])
-def test_fewer_than_two_labels(labels: tuple[int, ...]) -> None:
-    with pytest.raises(InvalidInput, match="at least two labels, all different"):
+@pytest.mark.parametrize("labels", [(1,), (1, 1), (), (0, True, 1), 3, None, "01", ("a", "b"), (0.0, 1.0), ([0], [1])])
+def test_labels_that_are_none(labels: Any) -> None:
+    with pytest.raises(InvalidInput, match="at least two integers, all different"):
         auditee_of(FunctionMechanism(function=lambda *_: None, claims=(DP(epsilon=1.0),), labels=labels))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
 
 from dpassay.bounds import Counts
 from dpassay.claims import DP, Claim, PredictionStability, Stability
-from dpassay.comparison import at_alpha
+from dpassay.comparison import at_alpha, bounds_at_alpha, upper_at_alpha
 from dpassay.errors import InvalidInput
 from dpassay.lower_bounds import NAMES, Method, lower_bound
+from dpassay.regression import compare
 from dpassay.scales import scale_of
 
 COUNTS = {"x": 700, "n1": 1000, "y": 200, "n0": 1000}
@@ -30,3 +32,26 @@ def test_a_cell_that_was_computed_has_no_error_probability() -> None:
     for claim in (DP(epsilon=1.0), PredictionStability(gamma=0.1)):
         with pytest.raises(InvalidInput, match="cell of query 3: was not sampled"):
             at_alpha(cell, claim, 0.05)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.26, 0.6, 1.0, -1.0, math.nan])
+@pytest.mark.parametrize("method", NAMES)
+def test_an_error_probability_that_not_every_test_is_proven_at(alpha: float, method: Method) -> None:
+    cell: dict[str, Any] = {"query": 0, "method": NAMES[method], "counts": COUNTS, "histograms": None}
+    result = {"exact": None, "per_query": [cell], "searched": {"certified_cells": 4}}
+    claim = DP(epsilon=1.0)
+    empty: dict[str, Any] = {"results": []}
+    for bound in (
+        lambda: at_alpha(cell, claim, alpha),
+        lambda: upper_at_alpha(cell, claim, alpha),
+        lambda: bounds_at_alpha(result, claim, alpha),
+        lambda: compare(empty, empty, alpha=alpha),
+    ):
+        with pytest.raises(InvalidInput, match=r"^alpha = .*: must be in \(0, 0\.25\]$"):
+            bound()
+
+
+@pytest.mark.parametrize("method", NAMES)
+def test_the_largest_error_probability_gives_bounds(method: Method) -> None:
+    cell: dict[str, Any] = {"query": 0, "method": NAMES[method], "counts": COUNTS, "histograms": None}
+    assert at_alpha(cell, DP(epsilon=1.0), 0.25) < math.log(3.5) < upper_at_alpha(cell, DP(epsilon=1.0), 0.25)

@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from dpassay.assay import assay
 from dpassay.auditee import Auditee
+from dpassay.checks import check
 from dpassay.claims import DP, Claim, PredictionStability, Stability
 from dpassay.cli import main
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism
-from dpassay.planning import draws_needed
+from dpassay.planning import draws_needed, ladder
 from dpassay.power import Screening, detectable
 from dpassay.scales import scale_of
+from dpassay.settings import Settings
 from tests.core.toys import auditee_of, flip_group, response
 
 GROUPS = (flip_group(),)
@@ -54,6 +57,59 @@ def test_losses_that_cannot_be_planned(detect: float, said: str) -> None:
     claim = DP(epsilon=1.0)
     with pytest.raises(InvalidInput, match=said):
         draws_needed(function(claim), claim, GROUPS, detect, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("claim", "leaks"),
+    [
+        (DP(epsilon=2.0), [4.0, 3.0, 2.4, 2.2, 2.1]),
+        (Stability(gamma=0.5), [0.75, 0.6, 0.55, 0.525]),
+        (Stability(gamma=0.6), [0.9, 0.72, 0.66, 0.63]),
+        (Stability(gamma=0.98), [0.99]),
+        (PredictionStability(gamma=0.6), [0.9, 0.72, 0.66, 0.63]),
+        (Stability(gamma=1.0), [1.0]),
+    ],
+    ids=str,
+)
+def test_the_ladder_holds_what_can_be(claim: Claim, leaks: list[float]) -> None:
+    assert ladder(function(claim), claim) == pytest.approx(leaks)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 0.6, 0.9, 0.98])
+@pytest.mark.parametrize("kind", [Stability, PredictionStability])
+def test_every_leak_of_the_ladder_can_be_planned(kind: type[Stability | PredictionStability], gamma: float) -> None:
+    claim = kind(gamma=gamma)
+    draws = [draws_needed(function(claim), claim, GROUPS, leak, 1e-3) for leak in ladder(function(claim), claim)]
+    assert draws == sorted(draws)
+    assert draws[0] >= 100
+
+
+@pytest.mark.parametrize("claim", [Stability(gamma=0.5), PredictionStability(gamma=0.5)], ids=str)
+@pytest.mark.parametrize("detect", [1.0, 2.0, 0.5])
+def test_leaks_that_cannot_be_or_are_allowed(claim: Claim, detect: float) -> None:
+    said = rf"^detect = {detect}: must be above the claim, 0.5, and below the largest {claim.quantity} there can be, 1 \(toy\)$"
+    with pytest.raises(InvalidInput, match=said):
+        draws_needed(function(claim), claim, GROUPS, detect, 0.05)
+    with pytest.raises(InvalidInput, match=said):
+        check([function(claim)], GROUPS[0], Settings(mode="monte-carlo", detect=detect))
+
+
+def test_a_detectable_leak_is_held_against_every_claim_before_anything_runs() -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("was run")
+
+    auditees = [auditee_of(FunctionMechanism(function=never, claims=(DP(epsilon=epsilon),))) for epsilon in (0.5, 1.5)]
+    with pytest.raises(InvalidInput, match=r"^detect = 1.0: must be above the claim, 1\.5 \(toy\)$"):
+        next(assay(auditees, GROUPS[0], Settings(detect=1)))
+
+
+def test_where_nothing_can_be_seen_nothing_is_planned_and_the_run_is_not_inconclusive() -> None:
+    claim = Stability(gamma=1)
+    with pytest.raises(InvalidInput, match=r"^claim = Stability\(1\): cannot be exceeded"):
+        draws_needed(function(claim), claim, GROUPS, 1.5, 0.05)
+    (result,) = assay([function(claim)], GROUPS[0], Settings(budget=100, detect=0.5))
+    assert result.verdict == "not refuted"
+    assert "which cannot be exceeded" in result.judgement.reason
 
 
 def test_plan_on_the_command_line_is_what_a_run_then_detects(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,8 +10,10 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom
 
-from dpassay.combined import Null, rejects, upper
+from dpassay.combined import Null, lower, rejects, upper
+from dpassay.errors import InvalidInput
 from dpassay.limits import leak_upper
+from dpassay.lower_bounds import MOST_ALPHA
 from dpassay.scales import Difference, Ratio, Scale
 from dpassay.stouffer import STOUFFER
 from dpassay.upper_bounds import MOST_FACES, accuracy_upper, choose_faces, largest_upper
@@ -132,6 +134,55 @@ def test_a_change_of_probability_is_denied_with_probability_at_most_alpha(gamma:
         worst = max(worst, float(law[too_low].sum()))
     assert worst <= alpha
     assert (worst > 0.01) == too_low.any()
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 0.05, MOST_ALPHA])
+@pytest.mark.parametrize("n", [1, 2, 5, 12])
+def test_the_accuracy_bound_just_above_every_value_it_can_take(n: int, alpha: float) -> None:
+    """Full enumeration where the error is largest: the truth lies just above a bound that may come out."""
+    counts = np.arange(n + 1)
+    bounds = np.array([accuracy_upper(d, 0, n, alpha=alpha) for d in range(n + 1)])
+    assert (np.diff(bounds) > 0).all()
+    worst = 0.0
+    for bound in bounds[:-1].tolist():
+        gamma = bound + 1e-13
+        too_low = bounds[np.abs(counts[:, None] - counts)] < gamma
+        for p0 in np.linspace(0, 1 - gamma, 201).tolist():
+            law = np.outer(binom.pmf(counts, n, min(1.0, p0 + gamma)), binom.pmf(counts, n, p0))
+            worst = max(worst, float(law[too_low].sum()))
+    assert 0.9 * alpha < worst <= alpha * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.05, 0.3])
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+def test_the_upper_bound_just_above_every_value_it_can_take(delta: float, alpha: float) -> None:
+    """Full enumeration at n = 12, with counts of 12 (or none) in 12 on either side among them."""
+    n, scale, counts = 12, Ratio(delta), np.arange(13)
+    bounds = np.array([[upper(STOUFFER, x, n, y, n, scale=scale, alpha=alpha) for y in range(n + 1)] for x in range(n + 1)])
+    worst = 0.0
+    for bound in np.unique(bounds[np.isfinite(bounds)]).tolist():
+        t = bound * (1 + 1e-9) + 1e-12
+        top = (1 - delta) * math.exp(-t)
+        p0 = np.concatenate([np.linspace(0, top, 61), top * 10 ** np.linspace(-4, 0, 30)])
+        p1 = np.minimum(1.0, math.exp(t) * p0 + delta)
+        laws = binom.pmf(counts, n, p1[:, None]), binom.pmf(counts, n, p0[:, None])
+        worst = max(worst, float(np.einsum("ix,xy,iy->i", laws[0], (bounds < t).astype(float), laws[1]).max()))
+    assert 0.1 * alpha < worst <= alpha
+
+
+def test_where_nothing_is_rejected_the_bound_is_the_largest_leak() -> None:
+    """x = n says nothing about p1 from above, and p0 may be 0: no number, no NaN and no overflow comes of it."""
+    assert upper(STOUFFER, 7, 7, 1, 25, scale=Ratio(0.3), alpha=0.05) == math.inf
+    for n, delta in ((100, 0.01), (150, 0.3), (1000, 0.5)):
+        for y in (1, n // 4, n):
+            assert upper(STOUFFER, n, n, y, n, scale=Ratio(delta), alpha=2.5e-4) >= math.log((1 - delta) * n / y)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 0.7, 1.0, -0.1, math.nan])
+def test_no_bound_at_an_error_probability_that_has_none(alpha: float) -> None:
+    for bound in (lower, upper):
+        with pytest.raises(InvalidInput, match=r"^alpha = .*: must be in \(0, 0\.5\)$"):
+            bound(STOUFFER, 600, 1000, 300, 1000, scale=Ratio(), alpha=alpha)
 
 
 def test_a_change_of_probability_is_bounded_more_sharply_than_by_limits() -> None:

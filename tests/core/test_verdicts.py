@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from typing import Any
 
 import pytest
 
+from dpassay.auditee import Auditee
 from dpassay.bounds import Bound, Computed, Counts, Estimate
-from dpassay.claims import DP
+from dpassay.claims import DP, Claim, PredictionStability, Stability
 from dpassay.evidence import Cell, Evidence, Fit, Mode
+from dpassay.mechanism import FunctionMechanism
+from dpassay.settings import Settings
 from dpassay.verdicts import FIT_ALARM, decide
 from tests.core.toys import flip_group
 
@@ -53,6 +57,59 @@ def test_word_and_reason(found: Evidence, word: str, said: str) -> None:
     verdict = decide(CLAIM, found, detect=1.5)
     assert verdict.word == word
     assert said in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("claimed", "value", "error", "word"),
+    [
+        (1e-10, 1e-10, 4e-10, "inconclusive"),  # the truth may be five times the claim
+        (1e-10, 1e-10, 0.9e-19, "not refuted"),
+        (1e-10, 0.0, 0.0, "not refuted"),
+        (5e-324, 0.0, 0.0, "not refuted"),
+        (1e6, 1e6, 0.9e-3, "not refuted"),
+        (1e6, 1e6, 1.1e-3, "inconclusive"),
+    ],
+)
+def test_rounding_is_a_part_of_the_claim(claimed: float, value: float, error: float, word: str) -> None:
+    found = evidence("exact", max(0.0, value - error), value + error, error=error)
+    assert decide(PredictionStability(gamma=claimed), found, detect=2 * claimed).word == word
+
+
+@pytest.mark.parametrize("mode", ["exact", "monte-carlo"])
+@pytest.mark.parametrize("above", [1e-2, 1e-9, 2.5e-16])
+def test_a_refutation_shows_the_digits_that_tell(mode: Mode, above: float) -> None:
+    claim = Stability(gamma=0.46211715)
+    reason = decide(claim, evidence(mode, claim.gamma + above, 0.5), detect=0.5).reason
+    found, allowed = (float(number) for number in re.findall(r"0\.\d+", reason))
+    assert found > allowed
+    assert len(reason) < 140
+
+
+@pytest.mark.parametrize(
+    ("claim", "numbers", "most"),
+    [
+        (Stability(gamma=1.0), None, 1.0),
+        (PredictionStability(gamma=3.0), (-1.0, 2.0), 3.0),
+        (PredictionStability(gamma=9), (0, 1), 1.0),
+    ],
+    ids=str,
+)
+def test_a_claim_that_cannot_be_exceeded_is_not_refuted_by_a_blind_audit(claim: Claim, numbers: Any, most: float) -> None:
+    mechanism = FunctionMechanism(function=lambda *_: None, claims=(claim,), numbers=numbers)
+    auditee = Auditee(name="toy", target=None, parameters={}, mechanism=mechanism, claims=(claim,))
+    assert auditee.most(claim) == most
+    verdict = decide(claim, evidence("monte-carlo", 0.2, 0.9, detectable=math.inf), Settings().wanted(claim, most), most)
+    assert verdict.word == "not refuted"
+    assert verdict.reason.endswith("which cannot be exceeded")
+
+
+def test_what_is_asked_for_is_above_the_claim_and_can_be() -> None:
+    wanted = Settings().wanted
+    assert wanted(DP(epsilon=1.0), math.inf) == 1.5
+    assert wanted(Stability(gamma=0.5), 1.0) == 0.75
+    assert wanted(Stability(gamma=0.8), 1.0) == pytest.approx(0.9)
+    assert wanted(PredictionStability(gamma=6.0), 8.0) == 7.0
+    assert Settings(detect=0.7).wanted(Stability(gamma=0.5), 1.0) == 0.7
 
 
 @pytest.mark.parametrize("side", ["lower", "upper"])

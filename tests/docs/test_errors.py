@@ -25,6 +25,7 @@ class Raises:
     def set_params(self, **_): return self
     def fit(self, X, y): raise RuntimeError("out of luck")
 def wrong_shape(data, queries, size, rng): return np.zeros((size, len(queries) + 1), dtype=int)
+def coin(data, queries, size, rng): return rng.integers(0, 2, (size, len(queries)))
 def wrong_label(data, queries, size, rng): return np.full((size, len(queries)), 7)
 """
 

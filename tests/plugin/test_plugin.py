@@ -8,9 +8,15 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dpassay.assayed import assayed
+from dpassay.claims import Stability
+from dpassay.errors import InvalidInput
+from dpassay.pairs import replace_one
+from tests.core.toys import response
 from tests.plugin.demo import GOOD, HALF, TEST, make_project
 
 
@@ -164,3 +170,17 @@ def test_the_command_line_works_beside_a_package_of_the_same_name_as_our_folder(
     found = subprocess.run([sys.executable, "-m", "dpassay", *words], cwd=project, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
     assert (project / "reports/notes.txt").read_text() == "ours"
+
+
+def test_the_largest_leak_there_can_be_bounds_what_is_asked_for(tmp_path: Path) -> None:
+    common: dict[str, Any] = {
+        "path": tmp_path / "witness.json", "rerun": "pytest", "budget": 500,
+        "pairs": replace_one([[0.0], [1.0]], [0, 1], neighbours="flip"), "queries": [[0.0]],
+    }  # fmt: skip
+    found = assayed(response(0.1), claim=Stability(gamma=0.8), **common)
+    found.assert_not_refuted()  # 0.9 is asked for, which these trials show
+    found.assert_not_refuted(detectable=0.95)
+    for leak in (0.8, 1.0, 1.2):
+        with pytest.raises(InvalidInput, match=f"detectable = {leak}: must be above the claim, 0.8, and below the largest"):
+            found.assert_not_refuted(detectable=leak)
+    assayed(response(0.1), claim=Stability(gamma=1), **common).assert_not_refuted()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from dpassay.reports.html import to_html
 from dpassay.reports.markdown import to_markdown
+from dpassay.reports.terminal import print_explanation
 from dpassay.reports.view import make_view
 
 Record = dict[str, Any]
@@ -51,6 +54,19 @@ def test_the_words_fit_the_kind(kinds: Record) -> None:
     assert "≥ 0.5" in text
     assert "&lt; -1.25" in text
     assert "No upper bound" in text
+
+
+def test_nothing_but_a_loss_is_in_nats(make: Any, kinds: Record) -> None:
+    stable = make.record(make.of_kind(make.computed("stable.exact", "refuted", loss=0.25), "Stability", 0.125))
+    console = Console(record=True, width=200, file=io.StringIO())
+    print_explanation(stable, "stable.exact", console)
+    assert "Query points of the largest change of a probability" in console.export_text()
+    assert make_view(stable).summary.caption == "Every claim, worst first. γ is a change of a probability."  # type: ignore[union-attr]
+    for text in (to_markdown(stable), to_html(stable)):
+        assert "nats." not in text
+        assert "loss exceeds" not in text
+    assert "Every claim, worst first. γ is a change of a probability." in to_html(stable)
+    assert "Every claim, worst first. Losses in nats; γ is a change" in to_html(kinds)
 
 
 def test_the_plots_name_what_they_measure(kinds: Record) -> None:
