@@ -140,7 +140,7 @@ class Assayed:
 def assayed(mechanism: Any, *, path: Path, rerun: str, confidence: float = 0.999, **arguments: Any) -> Assayed:
     """Audit, and wrap the result; arguments are those of `dpassay.audit`."""
     result = audit(mechanism, confidence=confidence, **arguments)
-    return Assayed(result=result, confidence=confidence, path=path, rerun=rerun)
+    return Assayed(result=result, confidence=float(confidence), path=path, rerun=rerun)
 
 
 def commit_seed(folder: Path) -> int:
