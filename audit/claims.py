@@ -14,6 +14,10 @@ REPLACE_ONE = "replace-one"
 Status = Literal["printed", "corrected", "own"]
 
 
+LARGEST = 700.0
+"""No larger epsilon is a claim: a factor of e to this is next to the largest number there is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
     """What every kind of claim says besides its number.
@@ -90,7 +94,7 @@ class DP(Promise):
     def __post_init__(self) -> None:
         super(DP, self).__post_init__()  # a slotted dataclass is made twice: plain super() has the wrong class
         epsilon, delta = as_real(self.epsilon), as_real(self.delta)
-        require(0 < epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(0 < epsilon <= LARGEST, "epsilon", self.epsilon, f"a number in (0, {LARGEST:g}]")
         require(0 <= delta < 1, "delta", self.delta, "a number in [0, 1)")
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "delta", delta)

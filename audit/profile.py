@@ -20,7 +20,7 @@ MAX_UNION_LABELS = 10
 LEVELS = np.sin(np.pi / 160 * np.arange(81)) ** 2
 """False positive rates to show a trade-off function at: 81 from 0 to 1, denser at both ends, where it may be steep."""
 _TINY = float(np.finfo(float).tiny)
-_LARGE = 709.0
+_LARGE = 700.0
 """e to this is finite, and more than one divided by any probability that trials can bound."""
 _ALWAYS = np.array([[0.0, 0.0], [1.0, 1.0]])
 """The tests that look at nothing: say S always, say S' always."""

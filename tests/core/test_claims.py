@@ -16,7 +16,7 @@ from dpassay.errors import InvalidInput
 def test_epsilon_out_of_range(epsilon: Any) -> None:
     with pytest.raises(InvalidInput) as refusal:
         DP(epsilon=epsilon)
-    assert str(refusal.value) == f"epsilon = {epsilon!r}: must be a finite number > 0"
+    assert str(refusal.value) == f"epsilon = {epsilon!r}: must be a number in (0, 700]"
 
 
 @pytest.mark.parametrize("delta", [-1e-9, 1, 1.5, math.nan, math.inf, "0", None, False])
@@ -31,7 +31,7 @@ def test_another_neighbour_relation() -> None:
         DP(epsilon=1.0, relation="add-remove")
 
 
-@pytest.mark.parametrize("epsilon", [5e-324, 1, 1.0, 1e308])
+@pytest.mark.parametrize("epsilon", [5e-324, 1, 1.0, 700.0])
 @pytest.mark.parametrize("delta", [0, 0.0, 1e-300, math.nextafter(1, 0)])
 def test_the_whole_range_is_taken(epsilon: float, delta: float) -> None:
     assert DP(epsilon=epsilon, delta=delta).epsilon == epsilon
