@@ -13,10 +13,10 @@ audit: $(STAMP)  ## the default audit; leaves report/index.html
 	$(BIN)/dpassay run --out report
 
 test: $(STAMP)  ## everything but the slow proofs
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-slow: $(STAMP)  ## the slow proofs
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
 lint: $(STAMP)  ## style, types and the arrows between the packages
 	$(BIN)/ruff check .
