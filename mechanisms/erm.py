@@ -160,7 +160,12 @@ class ERM(LinearPredictor):
 
     def _solve(self, data: Labelled) -> Fit:
         problem = Problem(
-            phi=self.features(data.X), y=targets(data), loss=SHARP[self.loss](), lambda_=self.regularisation, R=self.R, L_f=self.L_f
+            phi=self.features(data.X),
+            y=targets(data),
+            loss=SHARP[self.loss](),
+            lambda_=self.regularisation,
+            R=self.R,
+            L_f=self.L_f,
         )
         w, distance = solve(problem, self.tolerance)
         if not distance <= self.tolerance:

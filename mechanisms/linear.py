@@ -76,7 +76,7 @@ class LinearPredictor:
         require(self.scale.size in (1, columns), "feature_scale", self.feature_scale, f"one number, or one for each of {columns}")
 
     def features(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """phi of each row, shape (n, d): the map as floats compute it, of norm at most L_f but for rounding."""
+        """Return phi of each row, shape (n, d): the map as floats compute it, of norm at most L_f but for rounding."""
         scaled = X / self.scale
         largest = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), np.finfo(float).tiny)
         unit = scaled / largest  # no square of it overflows
@@ -85,7 +85,8 @@ class LinearPredictor:
 
     def predictions(self, w: NDArray[np.float64], queries: NDArray[np.float64]) -> NDArray[np.float64]:
         """<w, phi(x)> for weights (..., d) at q queries, shape (..., q), never outside `numbers`."""
-        return np.clip(w @ self.features(queries).T, *self.numbers)
+        predictions: NDArray[np.float64] = np.clip(w @ self.features(queries).T, *self.numbers)
+        return predictions
 
     def law(self, w: NDArray[np.float64], distance: float, queries: NDArray[np.float64]) -> PointLaw:
         """Predictions by weights (d,) that lie within `distance` of those that the algorithm is defined by."""
@@ -104,9 +105,9 @@ class LinearPredictor:
 
 def targets(data: Labelled) -> NDArray[np.float64]:
     """-1 for label 0 and +1 for label 1, shape (n,)."""
-    return 2.0 * data.y - 1.0
+    return np.asarray(2 * data.y - 1, dtype=float)
 
 
 def gamma(k: int) -> float:
-    """k u / (1 - k u): bound on the relative error of k roundings in a row, of a sum or product of k + 1 terms, say."""
+    """Bound on the relative error of k roundings in a row, k u / (1 - k u): of a sum or product of k + 1 terms, say."""
     return k * UNIT_ROUNDOFF / (1 - k * UNIT_ROUNDOFF)

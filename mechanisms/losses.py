@@ -88,7 +88,7 @@ class Squared:
         return (a - y) ** 2 / 2
 
     def slope(self, a: Array, y: Array) -> Array:
-        """a - y."""
+        """The difference a - y."""
         return a - y
 
     def curvature(self, a: Array, y: Array) -> Array:  # noqa: ARG002
@@ -96,7 +96,7 @@ class Squared:
         return np.ones_like(a)
 
     def lipschitz(self, most: float) -> float:
-        """Most + 1, at the far end from the target."""
+        """`most` + 1, at the far end from the target."""
         return most + 1.0
 
 

@@ -8,10 +8,10 @@ K is the ball of radius R. This is the predictor alone: the noise that makes a p
 How the text is read (derivations and numbers in docs/findings.md, 'Theorem 4.12'):
 
 * The update is printed with + eta. That climbs; descent has - eta, as in the work cited.
-* "Starting from w_0 being the origin" the printed updates make w_2, ..., w_(n+1) of w_1, and the average is over w_1, ..., w_n: w_0
-  is in neither. `average="before"`, the default, takes the origin for w_1: the average is over the iterates at which gradients
-  are taken, as the accuracy guarantee needs, and the last record does not matter. `average="after"` shifts the index of the
-  updates instead: the average is over the iterates after each update.
+* "Starting from w_0 being the origin" the printed updates make w_2, ..., w_(n+1) of w_1, and the average is over w_1, ..., w_n:
+  w_0 is in neither. `average="before"`, the default, takes the origin for w_1: the average is over the iterates at which
+  gradients are taken, as the accuracy guarantee needs, and the last record does not matter. `average="after"` shifts the index
+  of the updates instead: the average is over the iterates after each update.
 * The records are taken "for every i in [n]", in the order given: `order="fixed"`. The work cited takes them in random order;
   `order="random"` is a uniformly random order, secret and fresh in every trial. Then the answer has coins, and its stability is
   that of its mean.

@@ -68,7 +68,7 @@ class Problem:
         return float(loss.value(self.phi @ w, self.y).mean()) + self.lambda_ * float(w @ w)
 
     def pull(self, s: Array) -> Array:
-        """v = (1/n) sum_i s_i phi_i, shape (d,)."""
+        """Mean pull of slopes (n,): v = (1/n) sum_i s_i phi_i, shape (d,)."""
         pull: Array = s @ self.phi / len(self.y)
         return pull
 
@@ -117,7 +117,7 @@ def least_in_ball(H: Array, b: Array, R: float) -> Array:
     On the sphere u solves (H + m I) u = b, where m is the root of 1/||u|| - 1/R: a concave, rising function of m, so that
     Newton's method from m = 0 never passes it.
     """
-    u: Array = np.linalg.solve(H, b)
+    u = np.asarray(np.linalg.solve(H, b), dtype=float)
     if np.linalg.norm(u) <= R:
         return u
     values, vectors = np.linalg.eigh(H)
@@ -145,7 +145,9 @@ def onto_the_kink(problem: Problem, rounded: Kink, w: Array) -> tuple[Array, Arr
     at_kink = (low < s) & (s < high)
     _, sizes, basis = np.linalg.svd(phi[at_kink], full_matrices=False)
     basis = basis[sizes > RANK * problem.L_f]
-    fixed: Array = np.linalg.lstsq(phi[at_kink], y[at_kink], rcond=RANK)[0] if at_kink.any() else np.zeros_like(w)
+    fixed = np.zeros_like(w)
+    if at_kink.any():
+        fixed += np.linalg.lstsq(phi[at_kink], y[at_kink], rcond=RANK)[0]
     others = problem.pull(np.where(at_kink, 0.0, s))
     free = -(others - (others @ basis.T) @ basis) / (2 * problem.lambda_)
     room, wanted = math.sqrt(max(0.0, problem.R**2 - float(fixed @ fixed))), float(np.linalg.norm(free))
@@ -196,18 +198,18 @@ def way_onto(problem: Problem, w: Array, standing: NDArray[np.bool_], brim: floa
     way, free = 0.0, w
     if standing.any():
         turned = problem.y[standing, None] * problem.phi[standing]  # <w, phi> = y is <w, y phi> = 1: a mirror image is a copy
-        rows = np.column_stack([np.unique(turned, axis=0), np.ones(len(np.unique(turned, axis=0)))])
+        rows = np.unique(turned, axis=0)
         if len(rows) > len(w):
             return math.inf
-        _, sizes, basis = np.linalg.svd(rows[:, :-1], full_matrices=False)
+        _, sizes, basis = np.linalg.svd(rows, full_matrices=False)
         if sizes[-1] <= 2 * RANK * problem.L_f:
             return math.inf
-        lack = exact_dots(rows, np.tile(np.append(w, -1.0), (len(rows), 1)))
+        lack = from_kink(rows, np.ones(len(rows)), w)
         way = float(np.linalg.norm(lack)) * (1 + gamma(len(w) + 8)) / (float(sizes[-1]) - RANK * problem.L_f)
         free = w - (w @ basis.T) @ basis
     if brim is None:
         return way
-    length, wrong = float(np.linalg.norm(free)), brim + 2 * problem.R * (1 + 1e-9) * way + way**2
+    length, wrong = float(np.linalg.norm(free)), brim + 2 * float(np.linalg.norm(w)) * (1 + 1e-9) * way + way**2
     return way + wrong / (length - RANK * problem.R) if wrong < length**2 and length > 1e-6 * problem.R else math.inf
 
 
@@ -222,10 +224,15 @@ def lacking_slopes(problem: Problem, loss: Kink, w: Array, s: Array, hidden: flo
     beyond = phi @ w - y
     doubt = np.full(len(y), hidden + gamma(phi.shape[1] + 8) * (problem.L_f * problem.R + 1))
     near = np.abs(beyond) <= 1e-6
-    beyond[near] = exact_dots(np.column_stack([phi[near], y[near]]), np.tile(np.append(w, -1.0), (int(near.sum()), 1)))
+    beyond[near] = from_kink(phi[near], y[near], w)
     doubt[near] = hidden
     lacking = (high - s) * np.maximum(beyond + doubt, 0) + (s - low) * np.maximum(doubt - beyond, 0)
     return float(np.nansum(lacking)) / len(y) * (1 + gamma(len(y) + 8))
+
+
+def from_kink(phi: Array, y: Array, w: Array) -> Array:
+    """<w, phi_i> - y_i, shape (m,), rounded once."""
+    return exact_dots(np.column_stack([phi, y]), np.tile(np.append(w, -1.0), (len(y), 1)))
 
 
 def exact_dots(A: Array, B: Array) -> Array:
