@@ -19,7 +19,8 @@ from dpassay.laws import FiniteLaw, NoiseLaw, PointLaw
 from dpassay.noise import Noise
 from dpassay.pairs import Change
 from dpassay.plan import Group, groups_for, silent
-from dpassay.targets import resolve
+from dpassay.targets import accepts, resolve
+from tests.mechanisms.conftest import RECORDS
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("soft-majority", {"r": 7, "learner": "tree", "epsilon": 0.3}),
@@ -34,6 +35,11 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("stable-gaussian", {"r": 4, "learner": "stump", "epsilon": 0.5, "calibration": "classic"}),
     ("noisy-average", {"r": 4, "learner": "tree", "epsilon": 0.3}),
     ("noisy-average-number", {"r": 4, "learner": "tree", "epsilon": 2.0}),
+    ("erm-laplace", {"loss": "squared", "epsilon": 0.5, "R": 2.0}),
+    ("erm-laplace", {"loss": "absolute", "lambda_": 0.3}),
+    ("erm-laplace", {"loss": "hinge", "L_f": 0.5, "lambda_": 0.05}),
+    ("psgd-laplace", {"loss": "logistic", "average": "after", "epsilon": 0.5}),
+    ("psgd-laplace", {"loss": "huber", "order": "random", "R": 2.0}),
 ]
 CASES: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in CATALOGUE), *VARIANTS]
 DRAWS = 30_000
@@ -44,7 +50,7 @@ LEVEL = 1e-3
 def auditee(request: pytest.FixtureRequest) -> Auditee:
     """One mechanism of the catalogue, newly made."""
     name, parameters = request.param
-    return resolve(name, parameters)
+    return resolve(name, ({"n": RECORDS} if accepts(name, "n") else {}) | parameters)
 
 
 def again(auditee: Auditee) -> Auditee:

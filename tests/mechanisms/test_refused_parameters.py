@@ -11,7 +11,7 @@ import pytest
 from dpassay.catalogue import CATALOGUE
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
-from dpassay.targets import resolve
+from dpassay.targets import accepts, resolve
 
 PRIVATE = [name for name in CATALOGUE if "epsilon" in resolve(name).parameters]
 VOTES = ["soft-majority", "soft-majority-overview"]
@@ -70,7 +70,7 @@ def test_more_blocks_than_records(name: str) -> None:
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_a_third_label(name: str) -> None:
     data = Labelled(np.zeros((40, 1)), np.arange(40) % 3)
-    mechanism: Any = resolve(name).mechanism
+    mechanism: Any = resolve(name, {"n": 40} if accepts(name, "n") else {}).mechanism
     with pytest.raises(InvalidInput, match=r"labels = \[0, 1, 2\]: must be 0 and 1"):
         mechanism.check(data)
 
