@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from dpassay.errors import InvalidInput as InvalidInput
     from dpassay.exhaustive import Domain as Domain
     from dpassay.laws import FiniteLaw as FiniteLaw
+    from dpassay.laws import NoiseLaw as NoiseLaw
     from dpassay.laws import PointLaw as PointLaw
     from dpassay.laws import bernoulli_law as bernoulli_law
+    from dpassay.noise import Noise as Noise
     from dpassay.pairs import Pairs as Pairs
     from dpassay.pairs import replace_one as replace_one
 
@@ -29,6 +31,8 @@ _WHERE = {
     "FiniteLaw": "laws",
     "InvalidInput": "errors",
     "Labelled": "data",
+    "Noise": "noise",
+    "NoiseLaw": "laws",
     "Pairs": "pairs",
     "PointLaw": "laws",
     "PredictionStability": "claims",

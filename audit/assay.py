@@ -9,7 +9,7 @@ from functools import partial
 from threadpoolctl import threadpool_limits
 
 from dpassay.auditee import Auditee
-from dpassay.checks import check, has_exact_form
+from dpassay.checks import check
 from dpassay.claims import Claim
 from dpassay.codings import Coding
 from dpassay.errors import AuditeeError
@@ -94,13 +94,13 @@ def _measure(
 ) -> tuple[Mode, Holder]:
     if settings.mode == "exhaustive" and settings.domain is not None:
         domain = settings.domain
-        log_p, error = domain_laws(auditee, domain, progress)
+        laws = domain_laws(auditee, domain, progress)
         own = groups_for(auditee, None)
         own_laws = _all_laws(auditee, own, progress)
 
         def hold(claim: Claim) -> Evidence:
             """Hold the domain against the claim, and the mechanism's own worst case where only that one breaks it."""
-            found = exhaustive_evidence(auditee, claim, domain, log_p, error)
+            found = exhaustive_evidence(auditee, claim, domain, laws)
             if not own_laws or found.lower.value > claim.promised:
                 return found
             beyond = exact_evidence(auditee, claim, own, own_laws, None)
@@ -110,20 +110,20 @@ def _measure(
     groups = groups_for(auditee, data)
     if not groups:
         raise AuditeeError("no pairs to audit: it was given none, and its method pairs returned none")
-    if settings.mode != "monte-carlo" and all(has_exact_form(auditee, claim) for claim in auditee.claims):
-        laws = _all_laws(auditee, groups, progress)
-        if laws:
+    if settings.mode != "monte-carlo":
+        exact = _all_laws(auditee, groups, progress)
+        if exact:
             fit = goodness_of_fit(auditee, groups[0], settings.seed)
             _unchanged(groups)
-            return "exact", lambda claim: exact_evidence(auditee, claim, groups, laws, fit)
+            return "exact", lambda claim: exact_evidence(auditee, claim, groups, exact, fit)
         if settings.mode == "exact":
-            raise AuditeeError("it has no exact law for these data; use mode monte-carlo")
+            raise AuditeeError("it has no exact law for these data and claims; use mode monte-carlo")
     budget = Budget(draws=settings.budget, alpha=share)
     return "monte-carlo", Sampling(auditee, groups, budget, hire, progress).hold
 
 
 def _all_laws(auditee: Auditee, groups: tuple[Group, ...], progress: Progress) -> tuple[Laws, ...]:
-    """Return the laws of every group, or nothing if one of them has none."""
+    """Return the laws of every group, or nothing if one of them has none that all claims can be read off."""
     found = []
     for group in groups:
         laws = group_laws(auditee, group, progress)

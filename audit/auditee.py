@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import Claim, PredictionStability, Stability
 from dpassay.errors import AuditeeError, InvalidInput, as_real, require
-from dpassay.laws import FiniteLaw, Law, PointLaw
+from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import (
     HasCheck,
     HasLabels,
@@ -127,9 +127,10 @@ class Auditee:
             return None
         distribution = self.mechanism.distribution
         law = self._guard("distribution", where, lambda: distribution(state, queries))
-        kind = FiniteLaw if self.numbers is None else PointLaw
-        if law is not None and not isinstance(law, kind):
-            raise AuditeeError(f"distribution on {where} returned {type(law).__name__}; expected a {kind.__name__}, or None")
+        kinds = (FiniteLaw,) if self.numbers is None else (PointLaw, NoiseLaw)
+        if law is not None and not isinstance(law, kinds):
+            known = " or a ".join(kind.__name__ for kind in kinds)
+            raise AuditeeError(f"distribution on {where} returned {type(law).__name__}; expected a {known}, or None")
         expected = (len(queries), len(self.labels) or 1)
         if law is not None and law.table.shape != expected:
             raise AuditeeError(f"distribution on {where} has shape {law.table.shape}; expected (queries, labels) = {expected}")

@@ -31,8 +31,6 @@ def check(auditees: Sequence[Auditee], data: Group | None, settings: Settings) -
 
 
 def _check_claim(auditee: Auditee, claim: Claim, settings: Settings) -> None:
-    if settings.mode in ("exact", "exhaustive") and not has_exact_form(auditee, claim):
-        raise InvalidInput(f"mode '{settings.mode}': {claim} of numbers cannot be computed; use monte-carlo")
     sampled = settings.mode == "monte-carlo" or not isinstance(auditee.mechanism, HasLaw)
     if sampled and isinstance(claim, PredictionStability) and not all(map(math.isfinite, auditee.numbers or ())):
         raise InvalidInput(f"{auditee.name}: answers without limits have no certified mean; say numbers=(least, greatest)")
@@ -40,8 +38,3 @@ def _check_claim(auditee: Auditee, claim: Claim, settings: Settings) -> None:
         raise InvalidInput(f"numbers = {auditee.numbers}: must be so near that a float holds their distance ({auditee.name})")
     if settings.detect is not None and settings.mode in ("auto", "monte-carlo") and claim.promised < auditee.most(claim):
         auditee.check_detect(claim, settings.detect)
-
-
-def has_exact_form(auditee: Auditee, claim: Claim) -> bool:
-    """Whether the claim can be read off an exact law: not where it is about events of numbers without coins."""
-    return auditee.numbers is None or isinstance(claim, PredictionStability)

@@ -10,15 +10,14 @@ from scipy.stats import binom
 
 from dpassay.auditee import Auditee
 from dpassay.bounds import EXACT_LAW, Bound, Computed
-from dpassay.claims import DP, Claim
-from dpassay.codings import Labels
+from dpassay.claims import Claim
+from dpassay.codings import Bins, Coding, Labels
 from dpassay.errors import AuditeeError
-from dpassay.evidence import AnySize, Cell, Evidence, Fit, event_labels
-from dpassay.laws import FiniteLaw, Law, PointLaw
+from dpassay.evidence import AnySize, Cell, Evidence, Fit
+from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
+from dpassay.leaks import Leaks, leaks_of
 from dpassay.loss import Loss
 from dpassay.plan import DIRECTIONS, Group, Progress, searched
-from dpassay.profile import exact_profile, grid_for
-from dpassay.scales import ExactLeak, exact_leak
 from dpassay.seeds import stream
 from dpassay.trials import draw
 
@@ -26,6 +25,8 @@ FIT_DRAWS = 2000
 POINT_DRAWS = 10
 POINT_ROUNDING = 1e-9
 """Predictions without coins are drawn so often, and must agree with the law up to this part of themselves."""
+FIT_LEVELS = np.array([0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99])
+"""Numbers are counted between these quantiles of their law on the base dataset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,14 +37,17 @@ class Laws:
     ----------
     base : array (q, K)
     neighbours : array (P, q, K)
-        Log-probabilities of labels; predictions (K = 1) where there are no coins.
+        Log-probabilities of labels; values (K = 1) of numbers.
     error : float
         Bound on the numerical error of each of them.
+    law : Law
+        That of the base dataset: what the tables mean.
     """
 
     base: NDArray[np.float64]
     neighbours: NDArray[np.float64]
     error: float
+    law: Law
 
 
 def group_laws(auditee: Auditee, group: Group, progress: Progress) -> Laws | None:
@@ -52,23 +56,34 @@ def group_laws(auditee: Auditee, group: Group, progress: Progress) -> Laws | Non
     Returns
     -------
     Laws or None
-        None where the mechanism has no exact law for these data.
+        None where the mechanism has no exact law for these data, or none that all of its claims can be read off.
     """
     base, changes = group.pairs.base, group.pairs.changes
     state = auditee.prepare(base)
     law = auditee.law(state, group.queries, "the base dataset")
-    if law is None:
+    if law is None or any(leaks_of(claim, law, auditee.labels) is None for claim in auditee.claims):
         return None
     error, rows = law.error, np.empty((len(changes), *law.table.shape))
     for i, change in enumerate(changes):
         neighbour = auditee.law(auditee.neighbour(base, state, change), group.queries, f"the neighbour with {change}")
         if neighbour is None:
             return None
+        check_alike(law, neighbour, f"the neighbour with {change}")
         rows[i], error = neighbour.table, max(error, neighbour.error)
         if i == 0:
             _same_from_scratch(auditee, group, neighbour)
         progress("pairs", i + 1, len(changes))
-    return Laws(base=law.table, neighbours=rows, error=error)
+    return Laws(base=law.table, neighbours=rows, error=error, law=law)
+
+
+def check_alike(law: Law, other: Law, where: str) -> None:
+    """Raise `AuditeeError` unless two datasets have laws of one kind, with the same noise."""
+    if type(law) is not type(other):
+        raise AuditeeError(f"distribution on {where} is a {type(other).__name__}, elsewhere a {type(law).__name__}")
+    if isinstance(law, NoiseLaw) and isinstance(other, NoiseLaw):
+        same = (law.noise, law.low, law.high) == (other.noise, other.low, other.high)
+        if not same:
+            raise AuditeeError(f"distribution on {where} has another noise or other limits; they may not depend on the data")
 
 
 def _same_from_scratch(auditee: Auditee, group: Group, updated: Law) -> None:
@@ -107,12 +122,13 @@ def exact_evidence(
     highest = 0.0
     columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in ("group", "pair", "query", "direction", "loss")}
     for g, law in enumerate(laws):
-        loss = both_directions(law, exact_leak(claim))
+        leaks = readable(auditee, claim, law.law)
+        loss = both_directions(law, leaks)
         certain = loss.certain
         pairs, queries = loss.value.shape[1:]
         for query in range(queries):
             direction, pair = np.unravel_index(np.argmax(certain[:, :, query]), (2, pairs))
-            cells.append(_cell(auditee, claim, law, loss, (g, int(direction), int(pair), query)))
+            cells.append(_cell(leaks, law, loss, (g, int(direction), int(pair), query)))
         for name, column in zip(("direction", "pair", "query"), np.indices(loss.value.shape), strict=True):
             columns[name].append(column.ravel())
         columns["group"].append(np.full(loss.value.size, g))
@@ -136,10 +152,18 @@ def exact_evidence(
     )
 
 
-def both_directions(law: Laws, leak: ExactLeak) -> Loss:
+def readable(auditee: Auditee, claim: Claim, law: Law) -> Leaks:
+    """Return how a claim reads laws of this kind, or raise `AuditeeError` where it cannot."""
+    leaks = leaks_of(claim, law, auditee.labels)
+    if leaks is None:
+        raise AuditeeError(f"{claim} cannot be read off a {type(law).__name__}; use mode monte-carlo")
+    return leaks
+
+
+def both_directions(law: Laws, leaks: Leaks) -> Loss:
     """Leak of every cell of a group, leading indices (direction, pair, query)."""
     base = np.broadcast_to(law.base, law.neighbours.shape)
-    return leak(np.stack([base, law.neighbours]), np.stack([law.neighbours, base]), law.error)
+    return leaks.loss(np.stack([base, law.neighbours]), np.stack([law.neighbours, base]), law.error)
 
 
 def any_size(auditee: Auditee, claim: Claim) -> AnySize | None:
@@ -148,10 +172,9 @@ def any_size(auditee: Auditee, claim: Claim) -> AnySize | None:
     if reachable is None:
         return None
     one, other = reachable.moves.T
-    log_p = reachable.law.log_p
-    loss = exact_leak(claim)(
-        np.concatenate([log_p[one], log_p[other]]), np.concatenate([log_p[other], log_p[one]]), reachable.law.error
-    )
+    table, leaks = reachable.law.table, readable(auditee, claim, reachable.law)
+    both, back = np.concatenate([table[one], table[other]]), np.concatenate([table[other], table[one]])
+    loss = leaks.loss(both, back, reachable.law.error)
     worst = int(np.argmax(loss.certain))
     first, second = np.concatenate([one, other])[worst], np.concatenate([other, one])[worst]
     return AnySize(
@@ -165,7 +188,8 @@ def any_size(auditee: Auditee, claim: Claim) -> AnySize | None:
 def goodness_of_fit(auditee: Auditee, group: Group, seed: int) -> Fit | None:
     """Test `sample` against `distribution` on the base dataset and on the first neighbour of a group.
 
-    Two-sided exact binomial tests at every query and label, Bonferroni over all of them; without coins, equality.
+    Two-sided exact binomial tests at every query and label, Bonferroni over all of them; numbers are counted in bins; without
+    coins, equality.
     """
     base, change = group.pairs.base, group.pairs.changes[0]
     state = auditee.prepare(base)
@@ -179,11 +203,19 @@ def goodness_of_fit(auditee: Auditee, group: Group, seed: int) -> Fit | None:
             answers = auditee.sample(side_state, group.queries, POINT_DRAWS, stream(seed, "fit"), where)
             p_values.append((np.abs(answers - law.values) <= law.error + POINT_ROUNDING * np.abs(law.values)).astype(float))
             continue
-        coding = Labels(auditee.labels)
+        coding, expected = coded(auditee, law)
         counts = draw(auditee, side_state, group, side, FIT_DRAWS, coding, phase="fit", seed=seed)
-        p_values.append(two_sided(counts, FIT_DRAWS, law))
+        p_values.append(two_sided(counts, FIT_DRAWS, expected))
     every = np.concatenate([each.ravel() for each in p_values])
     return Fit(draws=FIT_DRAWS, tests=every.size, p_value=min(1.0, float(every.min()) * every.size))
+
+
+def coded(auditee: Auditee, law: FiniteLaw | NoiseLaw) -> tuple[Coding, FiniteLaw]:
+    """Return how answers are counted to be compared with a law, and the law of the symbols."""
+    if isinstance(law, FiniteLaw):
+        return Labels(auditee.labels), law
+    edges = np.clip(law.values[:, None] + law.noise.quantile(FIT_LEVELS), np.nextafter(law.low, np.inf), law.high)
+    return Bins(edges), law.binned(edges)
 
 
 def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.float64]:
@@ -194,26 +226,21 @@ def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.f
     return p_values
 
 
-def _cell(auditee: Auditee, claim: Claim, law: Laws, loss: Loss, place: tuple[int, int, int, int]) -> Cell:
+def _cell(leaks: Leaks, law: Laws, loss: Loss, place: tuple[int, int, int, int]) -> Cell:
     g, direction, pair, query = place
     sides = (law.base[query], law.neighbours[pair, query])
-    event = loss.event[direction, pair, query]
     exact = Computed(value=float(loss.value[direction, pair, query]), error=float(loss.error[direction, pair, query]))
+    seen = leaks.seen(sides[direction], sides[1 - direction], exact.value)
     return Cell(
         group=g,
         pair=pair,
         query=query,
         direction=DIRECTIONS[direction],
-        event=event_labels(event, auditee.labels),
-        p1=of_event(sides[direction], event),
-        p0=of_event(sides[1 - direction], event),
-        profile=exact_profile(*sides, grid_for(claim.promised), law.error) if isinstance(claim, DP) else None,
+        event=seen.event,
+        p1=seen.p1,
+        p0=seen.p0,
+        profile=leaks.profile(*sides, law.error),
         lower=exact.lower,
         upper=exact.upper,
         exact=exact,
     )
-
-
-def of_event(row: NDArray[np.float64], event: NDArray[np.bool_]) -> float:
-    """Probability of an event; the prediction itself where there are no events."""
-    return float(np.exp(row)[event].sum()) if event.size else float(row[0])

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from dpassay.auditee import Auditee
 from dpassay.bounds import EXACT_LAW, Bound, Computed
-from dpassay.claims import DP, Claim
+from dpassay.claims import Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import AuditeeError, is_count, require
-from dpassay.evidence import Cell, Evidence, event_labels
-from dpassay.exact import any_size, of_event
+from dpassay.evidence import Cell, Evidence
+from dpassay.exact import any_size, check_alike, readable
+from dpassay.laws import Law
+from dpassay.leaks import Leaks
 from dpassay.pairs import Pairs, Replace
 from dpassay.plan import DIRECTIONS, Group, Progress
-from dpassay.profile import exact_profile, grid_for
-from dpassay.scales import ExactLeak, exact_leak
 
 MAX_DATASETS = 1_000_000
 
@@ -75,37 +75,53 @@ class Domain:
         return Labelled(np.array([[x] for x, _ in chosen], dtype=float), np.array([y for _, y in chosen]))
 
 
-def domain_laws(auditee: Auditee, domain: Domain, progress: Progress) -> tuple[NDArray[np.float64], float]:
-    """Compute the law of every dataset of the domain at every query.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DomainLaws:
+    """Laws of every dataset of a domain at every query.
 
-    Returns
-    -------
-    log_p : array (R, ..., R, q, K)
-        One axis per record of the dataset, R = 2 x points; then the query and the label.
+    Parameters
+    ----------
+    table : array (R, ..., R, q, K)
+        One axis per record of the dataset, R = 2 x points; then the query, and what `Law.table` has.
     error : float
         Bound on the numerical error of each entry.
+    law : Law
+        That of the first dataset: what the table means.
     """
+
+    table: NDArray[np.float64]
+    error: float
+    law: Law
+
+
+def domain_laws(auditee: Auditee, domain: Domain, progress: Progress) -> DomainLaws:
+    """Compute the law of every dataset of the domain at every query."""
     sizes, queries = (len(domain.records),) * domain.n, domain.queries
-    log_p = np.empty((*sizes, domain.points, len(auditee.labels) or 1))
+    table = np.empty((*sizes, domain.points, len(auditee.labels) or 1))
+    first: Law | None = None
     error, total = 0.0, int(np.prod(sizes))
     for done, choice in enumerate(itertools.product(*map(range, sizes))):
-        law = auditee.law(auditee.prepare(domain.dataset(choice)), queries, f"the dataset {choice}")
+        where = f"the dataset {choice}"
+        law = auditee.law(auditee.prepare(domain.dataset(choice)), queries, where)
         if law is None:
             raise AuditeeError(f"it has no exact law for {domain}; use mode monte-carlo")
-        log_p[choice], error = law.table, max(error, law.error)
+        first = first or law
+        check_alike(first, law, where)
+        table[choice], error = law.table, max(error, law.error)
         if done % 256 == 255 or done + 1 == total:
             progress("datasets", done + 1, total)
-    return log_p, error
+    assert first is not None
+    return DomainLaws(table=table, error=error, law=first)
 
 
-def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, log_p: NDArray[np.float64], law_error: float) -> Evidence:
+def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, laws: DomainLaws) -> Evidence:
     """Find the true worst case of a domain, per query point and over all.
 
     Parameters
     ----------
     auditee, claim
         What is audited, and against what.
-    domain, log_p, law_error
+    domain, laws
         The domain and its laws, from `domain_laws`.
 
     Returns
@@ -113,25 +129,25 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, log_p: N
     Evidence
         With one group, of one pair, for every query: its worst.
     """
-    leak = exact_leak(claim)
-    found, highest = _search(log_p, leak, law_error)
+    leaks = readable(auditee, claim, laws.law)
+    found, highest = _search(laws, leaks)
     groups, cells = [], []
     for query, worst in enumerate(found):
         x, y = domain.records[worst.other[worst.axis]]
         pair = Pairs(base=domain.dataset(worst.choice), changes=(Replace(worst.axis, np.array([float(x)]), y),), how=str(domain))
         groups.append(Group(pairs=pair, queries=domain.queries[query : query + 1], kind="domain", reason="enumeration"))
-        row, row0 = log_p[worst.choice][query], log_p[worst.other][query]
-        event = leak(row, row0, law_error).event
+        row, row0 = laws.table[worst.choice][query], laws.table[worst.other][query]
+        seen = leaks.seen(row, row0, worst.loss.value)
         cells.append(
             Cell(
                 group=query,
                 pair=0,
                 query=0,
                 direction=DIRECTIONS[0],
-                event=event_labels(event, auditee.labels),
-                p1=of_event(row, event),
-                p0=of_event(row0, event),
-                profile=exact_profile(row, row0, grid_for(claim.promised), law_error) if isinstance(claim, DP) else None,
+                event=seen.event,
+                p1=seen.p1,
+                p0=seen.p0,
+                profile=leaks.profile(row, row0, laws.error),
                 lower=worst.loss.lower,
                 upper=worst.loss.upper,
                 exact=worst.loss,
@@ -172,19 +188,19 @@ class _Worst:
     other: tuple[int, ...]
 
 
-def _search(log_p: NDArray[np.float64], leak: ExactLeak, law_error: float) -> tuple[list[_Worst], float]:
+def _search(laws: DomainLaws, leaks: Leaks) -> tuple[list[_Worst], float]:
     """Return the worst pair per query, and the most that any loss of the domain can be.
 
     Every ordered pair of neighbours differs along one axis of the table, so each pair of slices of each axis is compared once
     and both directions are covered.
     """
-    *sizes, queries, _ = log_p.shape
+    *sizes, queries, _ = laws.table.shape
     worst: dict[int, _Worst] = {}
     highest = 0.0
     for axis, a, b in itertools.product(range(len(sizes)), range(sizes[0]), range(sizes[0])):
         if a == b:
             continue
-        loss = leak(np.take(log_p, a, axis=axis), np.take(log_p, b, axis=axis), law_error)
+        loss = leaks.loss(np.take(laws.table, a, axis=axis), np.take(laws.table, b, axis=axis), laws.error)
         highest = max(highest, float(np.max(loss.value + loss.error)))
         others = loss.value.shape[:-1]
         for query in range(queries):

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_expit
 
 from dpassay.errors import require
-
-UNIT_ROUNDOFF = 2.0**-53
+from dpassay.noise import Noise
+from dpassay.rounding import UNIT_ROUNDOFF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -89,7 +89,72 @@ class PointLaw:
         return self.values[:, None]
 
 
-Law = FiniteLaw | PointLaw
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NoiseLaw:
+    """The law of a real number at each of q queries: a value plus noise, projected to [low, high].
+
+    Parameters
+    ----------
+    values : array (q,)
+        What the noise is added to; finite.
+    noise : Noise
+        The same on all datasets that are compared; a noise that depends on the data has no exact form here.
+    error : float
+        Bound on the absolute numerical error of every value; >= 0.
+    low, high : float
+        Limits of the answer; infinite where there are none. Limits need Laplace noise and values between them: then all
+        events beyond a limit have one likelihood ratio, and projecting loses nothing of the leak.
+
+    Raises
+    ------
+    InvalidInput
+        If the shape is wrong, a value is not finite, or lies outside the limits.
+    """
+
+    values: NDArray[np.float64]
+    noise: Noise
+    error: float
+    low: float = -np.inf
+    high: float = np.inf
+
+    def __post_init__(self) -> None:
+        values = PointLaw(values=self.values, error=self.error).values
+        require(isinstance(self.noise, Noise), "noise", self.noise, "a Noise(...)")
+        if self.limited:
+            require(self.noise.kind == "laplace", "noise", self.noise.kind, "'laplace' where the answer is projected")
+            inside = self.low < self.high and bool(((values >= self.low) & (values <= self.high)).all())
+            require(inside, "values", values, f"in [low, high] = [{self.low:g}, {self.high:g}]")
+        object.__setattr__(self, "values", values)
+
+    @property
+    def limited(self) -> bool:
+        """Whether the answer is projected."""
+        return self.low > -np.inf or self.high < np.inf
+
+    @property
+    def table(self) -> NDArray[np.float64]:
+        """What leaks are computed from, shape (q, 1)."""
+        return self.values[:, None]
+
+    def binned(self, edges: NDArray[np.float64]) -> FiniteLaw:
+        """Return the law of the bin that the answer lies in, for edges (q, m) ascending in each row; see `codings.Bins`."""
+        z = (edges - self.values[:, None]) / self.noise.scale
+        below, above = self.noise.log_below(z), self.noise.log_below(-z)
+        for log_p, sure, never in ((below, edges > self.high, edges <= self.low), (above, edges <= self.low, edges > self.high)):
+            log_p[sure], log_p[never] = 0.0, -np.inf
+        zero = np.full((len(edges), 1), -np.inf)
+        ends = np.concatenate([below[:, :1], zero, above[:, -1:]], axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left = below[:, 1:] + np.log1p(-np.exp(np.minimum(below[:, :-1] - below[:, 1:], 0.0)))
+            right = above[:, :-1] + np.log1p(-np.exp(np.minimum(above[:, 1:] - above[:, :-1], 0.0)))
+        inner = np.nan_to_num(np.where(below[:, 1:] < above[:, :-1], left, right), nan=-np.inf, neginf=-np.inf)
+        log_p = np.concatenate([ends[:, :1], inner, ends[:, -1:]], axis=1)
+        mass = np.exp(log_p)[np.isfinite(log_p)].min(initial=1.0)
+        slope = 2 * (self.error / self.noise.scale + 8 * UNIT_ROUNDOFF * (1 + float(np.abs(z).max())))
+        return FiniteLaw(log_p=np.minimum(log_p, 0.0), error=float(slope / mass))
+
+
+Law = FiniteLaw | PointLaw | NoiseLaw
 """Every kind of law there is."""
 
 

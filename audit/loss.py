@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.laws import UNIT_ROUNDOFF
+from dpassay.rounding import UNIT_ROUNDOFF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim
-from dpassay.laws import FiniteLaw, Law
+from dpassay.laws import Law
 from dpassay.pairs import Change, Pairs
 
 
@@ -114,7 +114,7 @@ class Reachable:
     ----------
     states : tuple of str
         Names of the s states.
-    law : FiniteLaw
+    law : FiniteLaw or NoiseLaw
         The law of the answer in each state; its rows are the states.
     moves : int array (m, 2)
         Pairs of states that one change can turn into each other, each once; both directions are meant.
@@ -123,7 +123,7 @@ class Reachable:
     """
 
     states: tuple[str, ...]
-    law: FiniteLaw
+    law: Law
     moves: NDArray[np.int64]
     argument: str
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.bounds import clopper_pearson_lower, clopper_pearson_upper
-from dpassay.laws import UNIT_ROUNDOFF
+from dpassay.rounding import UNIT_ROUNDOFF
 
 MAX_UNION_LABELS = 10
 """Up to this many labels every union of labels gets a confidence interval of its own."""

@@ -7,14 +7,13 @@ A leak of t on a scale means: for every event that the claim speaks of, P[M(S) i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpassay.claims import DP, Claim, PredictionStability, Stability
-from dpassay.loss import Loss, label_difference, prediction_difference, privacy_loss
+from dpassay.claims import DP, Claim, Stability
+from dpassay.loss import Loss, label_difference, privacy_loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +86,3 @@ def scale_of(claim: Claim) -> Scale:
     if isinstance(claim, Stability):
         return Difference()
     raise TypeError(f"{claim} is no claim about events")
-
-
-ExactLeak = Callable[[NDArray[np.float64], NDArray[np.float64], float], Loss]
-"""Of the tables of two laws and their error: the leak of every cell."""
-
-
-def exact_leak(claim: Claim) -> ExactLeak:
-    """Return what computes the leak that a claim is about from exact laws."""
-    return prediction_difference if isinstance(claim, PredictionStability) else scale_of(claim).exact

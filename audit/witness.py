@@ -21,12 +21,15 @@ from dpassay.data import Labelled, load, points, split
 from dpassay.documents import number
 from dpassay.errors import InvalidInput, require
 from dpassay.evidence import Event, HalfLine
-from dpassay.laws import UNIT_ROUNDOFF, Law, PointLaw
+from dpassay.exact import check_alike, readable
+from dpassay.laws import FiniteLaw, Law
+from dpassay.loss import Loss
 from dpassay.means import GRID
 from dpassay.pairs import Pairs, change_from_json
 from dpassay.plan import DIRECTIONS, Group
 from dpassay.result import Result
-from dpassay.scales import exact_leak, scale_of
+from dpassay.rounding import UNIT_ROUNDOFF
+from dpassay.scales import scale_of
 from dpassay.targets import Answers, resolve
 from dpassay.trials import draw
 
@@ -260,9 +263,7 @@ def replay(
         neighbour = subject.neighbour(base, state, change)
         if trials is None:
             laws = [_law(subject, each, place, where) for each, where in ((state, "S"), (neighbour, "S'"))]
-            law_error = max(law.error for law in laws) + UNIT_ROUNDOFF * len(weights)
-            one, other = (_in_or_out(law, weights > 0, query) for law in (laws[::-1] if flip else laws))
-            found = exact_leak(claim)(one, other, law_error)
+            found = _exact(subject, claim, laws[::-1] if flip else laws, weights > 0, query)
             value = float(found.value)
             same = value == recorded or abs(value - recorded) <= TOLERANCE * max(1.0, recorded)
             return Replay(
@@ -340,13 +341,15 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
     )
 
 
-def _in_or_out(law: Law, event: NDArray[np.bool_], query: int) -> NDArray[np.float64]:
-    """Law of whether the answer lies in the event; the prediction itself where there are no coins."""
-    if isinstance(law, PointLaw):
-        prediction: NDArray[np.float64] = law.table[query]
-        return prediction
-    log_p = law.log_p[query]
-    return np.array([logsumexp(log_p[~event]), logsumexp(log_p[event])])
+def _exact(subject: Auditee, claim: Claim, laws: list[Law], event: NDArray[np.bool_], query: int) -> Loss:
+    """Compute the leak of an event of labels, of all events of numbers, or of the prediction, from the first law to the other."""
+    check_alike(laws[0], laws[1], "S'")
+    leaks, (one, other) = readable(subject, claim, laws[0]), (law.table[query] for law in laws)
+    error = max(law.error for law in laws)
+    if isinstance(laws[0], FiniteLaw):
+        one, other = (np.array([logsumexp(log_p[~event]), logsumexp(log_p[event])]) for log_p in (one, other))
+        error += UNIT_ROUNDOFF * len(event)
+    return leaks.loss(one, other, error)
 
 
 def _law(subject: Auditee, state: Any, place: Group, where: str) -> Law:

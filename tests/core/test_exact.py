@@ -14,13 +14,12 @@ from dpassay.api import audit
 from dpassay.assay import assay
 from dpassay.claims import DP
 from dpassay.errors import InvalidInput
-from dpassay.exact import both_directions, goodness_of_fit, group_laws, two_sided
+from dpassay.exact import both_directions, goodness_of_fit, group_laws, readable, two_sided
 from dpassay.laws import FiniteLaw
 from dpassay.mechanisms.soft_majority import SoftMajority
 from dpassay.pairs import FlipLabel, replace_one
 from dpassay.plan import silent
 from dpassay.result import Result
-from dpassay.scales import Ratio
 from dpassay.settings import Settings
 from tests.core.toys import Sampled, TableMechanism, WithWorstCase, auditee_of, flip_group
 
@@ -37,9 +36,10 @@ def one(mechanism: TableMechanism, claim: DP | None = None, **settings: object) 
 
 
 def test_both_directions_by_hand() -> None:
-    laws = group_laws(auditee_of(TableMechanism(table=LOPSIDED)), flip_group(queries=2), silent)
+    auditee = auditee_of(TableMechanism(table=LOPSIDED))
+    laws = group_laws(auditee, flip_group(queries=2), silent)
     assert laws is not None
-    loss = both_directions(laws, Ratio(0.0).exact).value
+    loss = both_directions(laws, readable(auditee, DP(epsilon=1.0), laws.law)).value
     assert loss.shape == (2, 1, 2)
     np.testing.assert_allclose(loss[0], math.log(0.9 / 0.5), atol=1e-12)
     np.testing.assert_allclose(loss[1], math.log(0.5 / 0.1), atol=1e-12)

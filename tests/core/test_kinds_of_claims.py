@@ -240,8 +240,12 @@ def test_claims_of_several_kinds_share_what_they_can() -> None:
 def test_what_does_not_go_together(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
         audit(score, pairs=PAIRS, queries=QUERIES, **arguments)
-    with pytest.raises(InvalidInput, match="cannot be computed"):
-        audit(Share(), claim=DP(epsilon=1.0), pairs=PAIRS, queries=QUERIES, mode="exact")
+
+
+def test_events_of_numbers_without_coins_have_no_exact_form() -> None:
+    result = audit(Share(), claim=DP(epsilon=1.0), pairs=PAIRS, queries=QUERIES, mode="exact")
+    assert result.verdict == "error"
+    assert "no exact law for these data and claims" in result.judgement.reason
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 1.5, -0.1])

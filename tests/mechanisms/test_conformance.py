@@ -12,11 +12,10 @@ from scipy.stats import binom
 from dpassay.auditee import Auditee
 from dpassay.catalogue import CATALOGUE
 from dpassay.data import Labelled
-from dpassay.exact import any_size, both_directions, group_laws, two_sided
+from dpassay.exact import any_size, both_directions, group_laws, readable, two_sided
 from dpassay.laws import FiniteLaw
 from dpassay.pairs import Change
 from dpassay.plan import Group, groups_for, silent
-from dpassay.scales import exact_leak
 from dpassay.targets import resolve
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
@@ -180,7 +179,7 @@ def test_worst_case_of_any_size_is_its_own_worst_pair(auditee: Auditee) -> None:
         for case in groups_for(auditee, None):
             laws = group_laws(auditee, case, silent)
             assert laws is not None
-            own.append(both_directions(laws, exact_leak(claim)).value.max())
+            own.append(both_directions(laws, readable(auditee, claim, laws.law)).value.max())
         found = any_size(auditee, claim)
         assert found is not None
         assert found.loss == pytest.approx(max(own), rel=0, abs=1e-12)
@@ -192,7 +191,7 @@ def test_no_pair_of_real_neighbours_exceeds_the_worst_case_of_any_size(auditee: 
     found = any_size(auditee, auditee.claims[0])
     if laws is None or found is None:
         pytest.skip("no exact law, or no reachable states")
-    assert both_directions(laws, exact_leak(auditee.claims[0])).value.max() <= found.loss + found.error
+    assert both_directions(laws, readable(auditee, auditee.claims[0], laws.law)).value.max() <= found.loss + found.error
 
 
 def test_claims_name_their_source(auditee: Auditee) -> None:

@@ -47,8 +47,8 @@ def compare(name: str, parameters: dict[str, Any], n: int, points: int, law: Law
         else:  # the claim holds on the domain, and the mechanism's own worst case breaks it
             assert max(expected) < result.claim.promised < result.lower
     auditee = resolve(name, parameters)
-    log_p, _ = domain_laws(auditee, Domain(n=n, points=points), silent)
-    table = np.exp(log_p).reshape(-1, points, 2)[:, :, 1]
+    laws = domain_laws(auditee, Domain(n=n, points=points), silent)
+    table = np.exp(laws.table).reshape(-1, points, 2)[:, :, 1]
     twin = [[law(dataset, query) for query in range(1, points + 1)] for dataset in every_dataset(n, points)]
     np.testing.assert_allclose(table, twin, rtol=1e-12, atol=0)
     return results

@@ -1,0 +1,137 @@
+"""Additive noise: Laplace or Gaussian, and what two answers with the same noise around different values leak.
+
+A shift of s scales between the values is all that matters, and half-lines are the worst events: the likelihood ratio of the
+two laws is monotone in the answer. By symmetry both directions leak the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr, ndtri
+
+from dpassay.errors import as_real, require
+from dpassay.rounding import UNIT_ROUNDOFF
+
+Array = NDArray[np.float64]
+LN2 = float(np.log(2))
+STEPS = 200
+"""Bisections of an interval of floats: more than enough to reach neighbours."""
+POINTS = np.linspace(-8.0, 8.0, 129)
+"""Thresholds, in scales around the middle of the values, at which a trade-off function is enclosed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """Noise of mean 0 that is added to a number.
+
+    Parameters
+    ----------
+    kind : {"laplace", "gaussian"}
+    scale : float
+        Laplace: b, density e^(-|z| / b) / (2 b). Gaussian: the standard deviation. Finite and > 0, in units of the number.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
+    """
+
+    kind: Literal["laplace", "gaussian"]
+    scale: float
+
+    def __post_init__(self) -> None:
+        require(self.kind in ("laplace", "gaussian"), "kind", self.kind, "'laplace' or 'gaussian'")
+        require(0 < as_real(self.scale) < np.inf, "scale", self.scale, "a finite number > 0")
+        object.__setattr__(self, "scale", as_real(self.scale))
+
+    def draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+        """Draw independent noise of this shape."""
+        drawn: Array = (rng.laplace if self.kind == "laplace" else rng.normal)(scale=self.scale, size=shape)
+        return drawn
+
+    def log_below(self, z: Array) -> Array:
+        """Return ln P[noise < z] for z in scales."""
+        if self.kind == "gaussian":
+            log_p: Array = log_ndtr(z)
+            return log_p
+        with np.errstate(over="ignore"):
+            return np.where(z < 0, z - LN2, np.log1p(-np.exp(-np.abs(z)) / 2))
+
+    def quantile(self, p: Array) -> Array:
+        """Return the p-quantiles, in the units of the number."""
+        z = np.sign(p - 0.5) * -np.log(2 * np.minimum(p, 1 - p)) if self.kind == "laplace" else ndtri(p)
+        return self.scale * np.asarray(z)
+
+    def log_ratio(self, z: Array, s: Array) -> Array:
+        """Return the log-likelihood ratio of value s against value 0 at answer z, all in scales; not decreasing in z."""
+        return np.clip(2 * z - s, -s, s) if self.kind == "laplace" else s * z - s * s / 2
+
+    def hockey_stick(self, s: Array, epsilon: Array) -> Array:
+        """Return delta(epsilon), the largest P[E] - e^epsilon Q[E] over events, for a shift of s >= 0 scales; epsilon >= 0.
+
+        Laplace: (1 - e^((epsilon - s) / 2))_+. Gaussian: Phi(s/2 - epsilon/s) - e^epsilon Phi(-s/2 - epsilon/s), Theorem 8
+        of Balle and Wang (2018).
+        """
+        if self.kind == "laplace":
+            return np.maximum(0.0, -np.expm1((epsilon - s) / 2))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            far = np.where(s > 0, epsilon / s, np.inf)
+            delta = np.exp(log_ndtr(s / 2 - far)) - np.exp(epsilon + log_ndtr(-s / 2 - far))
+        return np.where(s > 0, np.maximum(0.0, delta), 0.0)
+
+    def loss(self, s: Array, delta: float) -> tuple[Array, Array]:
+        """Return the smallest epsilon at this delta for a shift of s >= 0 scales, and a bound on its numerical error.
+
+        Laplace: s + 2 ln(1 - delta), at least 0. Gaussian: the root of delta(epsilon) = delta, by bisection; inf at
+        delta = 0 unless s = 0.
+        """
+        s = np.asarray(s, dtype=float)
+        if self.kind == "laplace":
+            value = np.maximum(0.0, s + 2 * np.log1p(-delta))
+            return value, 4 * UNIT_ROUNDOFF * (s - 2 * np.log1p(-delta))
+        if delta == 0:
+            return np.where(s > 0, np.inf, 0.0), np.zeros_like(s)
+        top = np.maximum(0.0, s * (s / 2 - ndtri(delta)))  # there even Phi(s/2 - epsilon/s) is delta
+        slack = 64 * UNIT_ROUNDOFF * (1 + top)  # of both terms of the hockey stick, each at most 1
+        shifts = (slack, np.zeros_like(s), -np.minimum(slack, delta))
+        least, value, most = (self._root(s, delta + shift, top) for shift in shifts)
+        return value, np.maximum(value - least, most - value) + 2 * UNIT_ROUNDOFF * value
+
+    def _root(self, s: Array, delta: Array, top: Array) -> Array:
+        """Return where the decreasing hockey stick meets delta, between 0 and top."""
+        low, high = np.zeros_like(s), np.array(top, dtype=float)
+        for _ in range(STEPS):
+            middle = (low + high) / 2
+            above = self.hockey_stick(s, middle) > delta
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        return high
+
+    def threshold(self, v0: float, v1: float, epsilon: float) -> float:
+        """Return the answer at which the log-likelihood ratio of value v1 against v0 is epsilon; v0 and v1 differ."""
+        middle, apart = (v0 + v1) / 2, v1 - v0
+        if self.kind == "laplace":
+            return middle + float(np.copysign(min(epsilon * self.scale, abs(apart)) / 2, apart))
+        return middle + epsilon * self.scale**2 / apart
+
+    def tests(self, s: float) -> Array:
+        """Return tests (false positives, true positives) that half-lines are, for a shift of s scales."""
+        z = s / 2 + POINTS * max(1.0, s / 2)
+        return np.exp(np.stack([self.log_below(-z), self.log_below(s - z)], axis=1))
+
+    def limits(self, s: float) -> Array:
+        """Return corners of a polygon that no test is above, for a shift of s scales: tangents at `tests` meet there."""
+        z = s / 2 + POINTS * max(1.0, s / 2)
+        x, y = self.tests(s).T
+        slope = np.exp(np.clip(self.log_ratio(z, np.asarray(s)), -700, 700))
+        cut = y - slope * x  # of each tangent with x = 0
+        steep = slope[1:] - slope[:-1] > 1e-9 * slope[1:]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            corner = np.where(steep, (cut[:-1] - cut[1:]) / (slope[1:] - slope[:-1]), x[1:])
+        ends = [[0.0, cut[-1]], [1.0, cut[0] + slope[0]]]
+        corners = np.concatenate([ends, np.stack([corner, cut[:-1] + slope[:-1] * corner], axis=1)])
+        corners[:, 1] += 1e-13  # rounding
+        return corners
