@@ -38,11 +38,12 @@ from dpassay.auditee import Auditee
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import DpassayError, InvalidInput, is_count, is_real, require
-from dpassay.laws import UNIT_ROUNDOFF, FiniteLaw
+from dpassay.laws import FiniteLaw
 from dpassay.loss import privacy_loss
 from dpassay.mechanism import HasCheck, HasLaw, HasReachable, HasUpdate, HasWorstCases, Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.soft_majority import SoftMajority
 from dpassay.pairs import Change
+from dpassay.rounding import UNIT_ROUNDOFF
 from dpassay.targets import accepts, resolve
 
 MOST_PREDICTIONS = 10
@@ -111,7 +112,7 @@ class PredictionInterface:
         with self._lock:
             if self._spent >= self._budget:
                 raise BudgetSpent(f"the budget of {self._budget} predictions is spent: nothing is answered any more")
-            query = points([x], "x")  # type: ignore[list-item]
+            query = points([x], "x")  # type: ignore[arg-type]
             require(query.shape[1] == self._columns, "x", f"{query.shape[1]} features", f"a point of {self._columns} features")
             self._spent += 1
             answer: int | float = np.asarray(self._mechanism.sample(self._state, query, 1, self._rng))[0, 0].item()
@@ -124,6 +125,39 @@ ADVERSARIES: dict[str, Callable[[tuple[int, ...]], int]] = {
     "adaptive": lambda answers: answers.count(0) - answers.count(1),
 }
 """The next query, as a number of steps from the first one, given the answers so far."""
+
+
+class Itinerary:
+    """All the points at which an adversary may ask, for given first queries.
+
+    It remembers the last ones, which it knows again by identity, and returns the same array: so does the base's learner.
+
+    Parameters
+    ----------
+    steps : int array (s,)
+        How many steps each is away from the first query.
+    step : float
+        What one step adds to each feature.
+    """
+
+    __slots__ = ("_asked", "_moves", "_queries")
+
+    def __init__(self, steps: NDArray[np.int64], step: float) -> None:
+        self._moves = steps * step
+        self._queries: NDArray[np.float64] | None = None
+        self._asked: NDArray[np.float64] | None = None
+
+    def of(self, queries: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the points, shape (s q, d): all those of the first number of steps, then of the second, and so on."""
+        if not self._moves.any():
+            return queries
+        if self._asked is None or self._queries is not queries:
+            asked = (queries + self._moves[:, None, None]).reshape(-1, queries.shape[1])
+            asked.flags.writeable = False
+            if queries.flags.writeable:  # somebody may change them in place and ask again
+                return asked
+            self._queries, self._asked = queries, asked
+        return self._asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -172,7 +206,10 @@ class Interface:
     delta_prime: float = 0.01
     predictor: Mechanism = field(init=False, repr=False, compare=False)
     answers: NDArray[np.int64] = field(init=False, repr=False, compare=False)
-    steps: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    """Answer i of transcript t, shape (m, 2^m)."""
+    places: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    """Which place of the itinerary query i of transcript t is asked at, shape (m, 2^m)."""
+    itinerary: Itinerary = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
@@ -186,7 +223,9 @@ class Interface:
         answers = np.arange(2**self.m) >> np.arange(self.m)[:, None] & 1
         move, paths = ADVERSARIES[self.adversary], answers.T.tolist()
         steps = np.array([[move(tuple(path[:i])) for path in paths] for i in range(self.m)])
-        found = {"base": base, "epsilon": epsilon, "predictor": predictor, "answers": answers, "steps": steps}
+        different, places = np.unique(steps, return_inverse=True)
+        found = {"base": base, "epsilon": epsilon, "predictor": predictor, "answers": answers}
+        found |= {"places": places.reshape(steps.shape), "itinerary": Itinerary(different, self.step)}
         for name, value in found.items():
             object.__setattr__(self, name, value)
 
@@ -242,34 +281,28 @@ class Interface:
     def sample(self, state: Service, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Transcripts of `size` independent conversations that start at each of q queries, shape (size, q).
 
-        All conversations go on together. At each depth the base draws an answer for all of them at every point where some of
-        them are, and each takes the answer of its own point; what is left over is thrown away.
+        All conversations go on together: at each depth the base draws an answer of its own for each of them at every place
+        where the adversary may be, and each takes the one of its own place. The others are thrown away.
         """
         transcripts = np.zeros((size, len(queries)), dtype=np.int64)
-        for i, steps in enumerate(self.steps):
-            at = steps[transcripts]
-            for step in np.unique(at):
-                answers = self.predictor.sample(state.predictor, self._asked(queries, step), size, rng)
-                transcripts += np.where(at == step, answers, 0).astype(np.int64) << i
+        asked = self.itinerary.of(queries)
+        for i, places in enumerate(self.places):
+            drawn = self.predictor.sample(state.predictor, asked, size, rng).reshape(size, -1, len(queries))
+            answers = np.take_along_axis(drawn, places[transcripts][:, None], axis=1)[:, 0]
+            transcripts += answers.astype(np.int64) << i
         return transcripts
 
     def distribution(self, state: Service, queries: NDArray[np.float64]) -> FiniteLaw | None:
         """Exact law: the product of the base's probabilities along the way of each transcript; None where the base has none."""
         if not isinstance(self.predictor, HasLaw):
             return None
-        steps, place = np.unique(self.steps, return_inverse=True)
-        asked = queries if not steps.any() else _frozen(np.concatenate([self._asked(queries, step) for step in steps]))
-        law = self.predictor.distribution(state.predictor, asked)
-        return self._along(law, place.reshape(self.steps.shape)) if isinstance(law, FiniteLaw) else None
+        law = self.predictor.distribution(state.predictor, self.itinerary.of(queries))
+        return self._along(law, self.places) if isinstance(law, FiniteLaw) else None
 
-    def _asked(self, queries: NDArray[np.float64], step: int) -> NDArray[np.float64]:
-        """Where the adversary asks when it is so many steps from the first query."""
-        return queries if step == 0 else _frozen(queries + step * self.step)
-
-    def _along(self, law: FiniteLaw, place: NDArray[np.int64]) -> FiniteLaw:
-        """Law of the transcripts from that of the answers, where answer i of transcript t is given at point place[i, t]."""
-        log_p = law.log_p.reshape(int(place.max()) + 1, -1, 2)
-        total = np.sum([log_p[at, :, answer] for at, answer in zip(place, self.answers, strict=True)], axis=0).T
+    def _along(self, law: FiniteLaw, places: NDArray[np.int64]) -> FiniteLaw:
+        """Law of the transcripts from that of the answers at every place."""
+        log_p = law.log_p.reshape(int(places.max()) + 1, -1, 2)
+        total = np.sum([log_p[place, :, answer] for place, answer in zip(places, self.answers, strict=True)], axis=0).T
         most = float(np.abs(total[np.isfinite(total)]).max(initial=1.0))
         return FiniteLaw(log_p=np.minimum(total, 0.0), error=self.m * (law.error + UNIT_ROUNDOFF * most))
 
@@ -294,7 +327,7 @@ class Interface:
             f" All {self.m} answers are given at one point, hence in one state, with coins of their own: the law of a transcript"
             " is the product."
         )
-        return replace(states, law=self._along(states.law, np.zeros_like(self.steps)), argument=states.argument + repeated)
+        return replace(states, law=self._along(states.law, np.zeros_like(self.places)), argument=states.argument + repeated)
 
 
 def advanced_composition(epsilon: float, m: int, delta_prime: float) -> float:
@@ -383,8 +416,3 @@ def _given(settings: list[str]) -> dict[str, str]:
 
 def _dp_claims(mechanism: Mechanism) -> list[DP]:
     return [claim for claim in mechanism.claims if isinstance(claim, DP)]
-
-
-def _frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    array.flags.writeable = False
-    return array

@@ -19,6 +19,9 @@ from dpassay.plan import Group, groups_for, silent
 from dpassay.targets import resolve
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    ("interface", {"base": "projected-walk,T=2,feature=1", "m": 2, "adversary": "adaptive", "epsilon": 0.4}),
+    ("interface", {"base": "soft-majority,r=3,learner=stump", "adversary": "sweep", "step": 0.5}),
+    ("interface", {"base": "soft-majority,r=3,learner=majority,partition=fresh", "m": 1}),
     ("soft-majority", {"r": 7, "learner": "tree", "epsilon": 0.3}),
     ("soft-majority", {"r": 3, "partition": "fresh", "learner": "stump"}),
     ("soft-majority-overview", {"r": 3, "learner": "stump", "epsilon": 0.2}),
