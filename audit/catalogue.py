@@ -6,6 +6,11 @@ CATALOGUE = {
     "soft-majority": "dpassay.mechanisms.soft_majority:SoftMajority",
     "soft-majority-overview": "dpassay.mechanisms.soft_majority_overview:SoftMajorityOverview",
     "projected-walk": "dpassay.mechanisms.projected_walk:ProjectedWalk",
+    "averaged": "dpassay.mechanisms.averaged:Averaged",
+    "stable-laplace": "dpassay.mechanisms.stable_laplace:StableLaplace",
+    "stable-gaussian": "dpassay.mechanisms.stable_gaussian:StableGaussian",
+    "noisy-average": "dpassay.mechanisms.noisy_average:NoisyAverage",
+    "noisy-average-number": "dpassay.mechanisms.noisy_average_number:NoisyAverageNumber",
     "interface": "dpassay.mechanisms.interface:Interface",
 }
 """Command-line name -> module:object."""

@@ -94,17 +94,9 @@ class NoiseLeaks:
     def loss(self, one: Array, other: Array, error: float) -> Loss:
         """Smallest epsilon at the claim's delta; the same in both directions."""
         shift = np.abs(one - other)[..., 0] / self.noise.scale
-        wide = 2 * error / self.noise.scale + 2 * UNIT_ROUNDOFF * shift
-        value, rounding = self.noise.loss(shift, self.claim.delta)
-        most, more = self.noise.loss(shift + wide, self.claim.delta)
-        least, less = self.noise.loss(np.maximum(0.0, shift - wide), self.claim.delta)
-        with np.errstate(invalid="ignore"):
-            spread = np.maximum(most + more - value, value - least + less)
-        return Loss(
-            value=value,
-            event=np.zeros((*shift.shape, 0), dtype=bool),
-            error=np.where(np.isfinite(value), np.maximum(spread, rounding), 0.0),
-        )
+        wide = 2 * error / self.noise.scale + 2 * UNIT_ROUNDOFF * float(shift.max(initial=0.0))
+        value, error = self.noise.loss(shift, self.claim.delta, wide)
+        return Loss(value=value, event=np.zeros((*shift.shape, 0), dtype=bool), error=error)
 
     def seen(self, one: Array, other: Array, loss: float) -> Seen:
         """The half-line on which the ratio reaches the loss; where that is infinite, twice the claim."""

@@ -18,8 +18,6 @@ from dpassay.rounding import UNIT_ROUNDOFF
 
 Array = NDArray[np.float64]
 LN2 = float(np.log(2))
-STEPS = 200
-"""Bisections of an interval of floats: more than enough to reach neighbours."""
 POINTS = np.linspace(-8.0, 8.0, 129)
 """Thresholds, in scales around the middle of the values, at which a trade-off function is enclosed."""
 
@@ -83,32 +81,40 @@ class Noise:
             delta = np.exp(log_ndtr(s / 2 - far)) - np.exp(epsilon + log_ndtr(-s / 2 - far))
         return np.where(s > 0, np.maximum(0.0, delta), 0.0)
 
-    def loss(self, s: Array, delta: float) -> tuple[Array, Array]:
+    def loss(self, s: Array, delta: float, wide: float = 0.0) -> tuple[Array, Array]:
         """Return the smallest epsilon at this delta for a shift of s >= 0 scales, and a bound on its numerical error.
 
         Laplace: s + 2 ln(1 - delta), at least 0. Gaussian: the root of delta(epsilon) = delta, by bisection; inf at
-        delta = 0 unless s = 0.
+        delta = 0 unless s = 0. `wide` bounds the error of s itself; the loss increases with s.
         """
         s = np.asarray(s, dtype=float)
         if self.kind == "laplace":
-            value = np.maximum(0.0, s + 2 * np.log1p(-delta))
-            return value, 4 * UNIT_ROUNDOFF * (s - 2 * np.log1p(-delta))
+            spent = 2 * np.log1p(-delta)
+            return np.maximum(0.0, s + spent), wide + 4 * UNIT_ROUNDOFF * (s - spent)
         if delta == 0:
             return np.where(s > 0, np.inf, 0.0), np.zeros_like(s)
-        top = np.maximum(0.0, s * (s / 2 - ndtri(delta)))  # there even Phi(s/2 - epsilon/s) is delta
-        slack = 64 * UNIT_ROUNDOFF * (1 + top)  # of both terms of the hockey stick, each at most 1
-        shifts = (slack, np.zeros_like(s), -np.minimum(slack, delta))
-        least, value, most = (self._root(s, delta + shift, top) for shift in shifts)
-        return value, np.maximum(value - least, most - value) + 2 * UNIT_ROUNDOFF * value
+        apart, places = np.unique(s, return_inverse=True)
+        slack = 64 * UNIT_ROUNDOFF * (1 + self._top(apart + wide, delta))  # of both terms of the hockey stick, each at most 1
+        least = self._root(np.maximum(0.0, apart - wide), delta + slack)
+        value = self._root(apart, np.full_like(apart, delta))
+        most = self._root(apart + wide, delta - np.minimum(slack, delta / 2))
+        error = np.maximum(value - least, most - value) + 2 * UNIT_ROUNDOFF * value
+        return value[places].reshape(s.shape), error[places].reshape(s.shape)
 
-    def _root(self, s: Array, delta: Array, top: Array) -> Array:
-        """Return where the decreasing hockey stick meets delta, between 0 and top."""
-        low, high = np.zeros_like(s), np.array(top, dtype=float)
-        for _ in range(STEPS):
+    def _top(self, s: Array, delta: Array | float) -> Array:
+        """Return an epsilon at which even Phi(s/2 - epsilon/s) is at most delta."""
+        return np.maximum(0.0, s * (s / 2 - ndtri(delta)))
+
+    def _root(self, s: Array, delta: Array) -> Array:
+        """Return where the decreasing hockey stick meets delta."""
+        low, high = np.zeros_like(s), self._top(s, np.minimum(delta, 0.5))
+        while True:
             middle = (low + high) / 2
+            inside = (low < middle) & (middle < high)
+            if not inside.any():
+                return high
             above = self.hockey_stick(s, middle) > delta
-            low, high = np.where(above, middle, low), np.where(above, high, middle)
-        return high
+            low, high = np.where(inside & above, middle, low), np.where(inside & ~above, middle, high)
 
     def threshold(self, v0: float, v1: float, epsilon: float) -> float:
         """Return the answer at which the log-likelihood ratio of value v1 against v0 is epsilon; v0 and v1 differ."""
