@@ -378,7 +378,7 @@ def _single(base: Any, epsilon: float) -> tuple[Any, float, Mechanism]:
     """Build what answers a single prediction; return how it is written down, the loss it claims, and itself."""
     written, own = base, True
     if isinstance(base, str):
-        name, *settings = base.split(",")
+        name, *settings = (part.strip() for part in base.split(","))
         try:
             own = not accepts(name, "epsilon")
             built = resolve(name, _given(settings) | ({} if own else {"epsilon": epsilon}))

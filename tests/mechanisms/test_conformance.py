@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from dpassay.auditee import Auditee
 from dpassay.catalogue import CATALOGUE
+from dpassay.claims import DP
 from dpassay.data import Labelled
 from dpassay.exact import any_size, both_directions, group_laws, readable, two_sided
 from dpassay.laws import FiniteLaw
@@ -19,14 +20,15 @@ from dpassay.plan import Group, groups_for, silent
 from dpassay.targets import resolve
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
-    ("interface", {"base": "projected-walk,T=2,feature=1", "m": 2, "adversary": "adaptive", "epsilon": 0.4}),
-    ("interface", {"base": "soft-majority,r=3,learner=stump", "adversary": "sweep", "step": 0.5}),
-    ("interface", {"base": "soft-majority,r=3,learner=majority,partition=fresh", "m": 1}),
     ("soft-majority", {"r": 7, "learner": "tree", "epsilon": 0.3}),
     ("soft-majority", {"r": 3, "partition": "fresh", "learner": "stump"}),
     ("soft-majority-overview", {"r": 3, "learner": "stump", "epsilon": 0.2}),
     ("projected-walk", {"T": 1, "ties": "index", "feature": 1}),
     ("projected-walk", {"T": 5, "epsilon": 0.2}),
+    ("interface", {"base": "projected-walk,T=2,feature=1", "m": 2, "adversary": "adaptive", "epsilon": 0.4}),
+    ("interface", {"base": "soft-majority,r=3,learner=stump", "adversary": "sweep", "step": 0.5}),
+    ("interface", {"base": "soft-majority-overview,r=2,learner=majority,partition=fresh", "m": 1, "epsilon": 0.1}),
+    ("interface", {"base": "noisy-average,r=5,learner=tree", "m": 2, "delta_prime": 0.1}),
 ]
 CASES: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in CATALOGUE), *VARIANTS]
 DRAWS = 20_000
@@ -146,13 +148,16 @@ def label_counts(auditee: Auditee, state: Any, group: Group, seed: int) -> NDArr
 
 
 def mis_scaled(law: FiniteLaw) -> FiniteLaw:
-    """Every row's smallest probability made larger by a tenth, the others smaller to make up for it."""
+    """One probability of every row made larger by a tenth, the others smaller to make up for it.
+
+    It is the largest one up to a half: the rarer of two labels.
+    """
     p = law.p
-    rarest = p.argmin(axis=1)
+    chosen = np.where(p <= 0.5, p, -1.0).argmax(axis=1)
     rows = np.arange(len(p))
-    small = p[rows, rarest]
-    p *= ((1 - 1.1 * small) / (1 - small))[:, None]
-    p[rows, rarest] = 1.1 * small
+    grown = p[rows, chosen]
+    p *= ((1 - 1.1 * grown) / (1 - grown))[:, None]
+    p[rows, chosen] = 1.1 * grown
     return FiniteLaw(log_p=np.log(p), error=0.0)
 
 
@@ -175,17 +180,21 @@ def test_the_same_test_rejects_a_law_mis_scaled_by_a_tenth(auditee: Auditee, gro
 
 
 def test_worst_case_of_any_size_is_its_own_worst_pair(auditee: Auditee) -> None:
+    """What is worst of transcripts for a delta > 0 depends on it; own pairs are then only held to be no worse."""
     if auditee.reachable() is None:
         pytest.skip("knows no reachable states")
-    own = []
     for claim in auditee.claims:
+        own = []
         for case in groups_for(auditee, None):
             laws = group_laws(auditee, case, silent)
             assert laws is not None
             own.append(both_directions(laws, readable(auditee, claim, laws.law)).value.max())
         found = any_size(auditee, claim)
         assert found is not None
-        assert found.loss == pytest.approx(max(own), rel=0, abs=1e-12)
+        if isinstance(claim, DP) and claim.delta > 0 and claim.unit.startswith("transcript"):
+            assert max(own) <= found.loss + found.error
+        else:
+            assert found.loss == pytest.approx(max(own), rel=0, abs=1e-12)
         assert found.argument
 
 
