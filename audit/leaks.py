@@ -95,8 +95,8 @@ class NoiseLeaks:
         """Smallest epsilon at the claim's delta; the same in both directions."""
         shift = np.abs(one - other)[..., 0] / self.noise.scale
         wide = 2 * error / self.noise.scale + 2 * UNIT_ROUNDOFF * float(shift.max(initial=0.0))
-        value, error = self.noise.loss(shift, self.claim.delta, wide)
-        return Loss(value=value, event=np.zeros((*shift.shape, 0), dtype=bool), error=error)
+        value, doubt = self.noise.loss(shift, self.claim.delta, wide)
+        return Loss(value=value, event=np.zeros((*shift.shape, 0), dtype=bool), error=doubt)
 
     def seen(self, one: Array, other: Array, loss: float) -> Seen:
         """The half-line on which the ratio reaches the loss; where that is infinite, twice the claim."""

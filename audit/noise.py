@@ -18,7 +18,7 @@ from dpassay.rounding import UNIT_ROUNDOFF
 
 Array = NDArray[np.float64]
 LN2 = float(np.log(2))
-POINTS = np.linspace(-8.0, 8.0, 129)
+POINTS = np.linspace(-8.0, 8.0, 257)
 """Thresholds, in scales around the middle of the values, at which a trade-off function is enclosed."""
 
 
@@ -108,6 +108,7 @@ class Noise:
     def _root(self, s: Array, delta: Array) -> Array:
         """Return where the decreasing hockey stick meets delta."""
         low, high = np.zeros_like(s), self._top(s, np.minimum(delta, 0.5))
+        high[self.hockey_stick(s, low) <= delta] = 0.0
         while True:
             middle = (low + high) / 2
             inside = (low < middle) & (middle < high)
@@ -134,10 +135,10 @@ class Noise:
         x, y = self.tests(s).T
         slope = np.exp(np.clip(self.log_ratio(z, np.asarray(s)), -700, 700))
         cut = y - slope * x  # of each tangent with x = 0
-        steep = slope[1:] - slope[:-1] > 1e-9 * slope[1:]
         with np.errstate(divide="ignore", invalid="ignore"):
-            corner = np.where(steep, (cut[:-1] - cut[1:]) / (slope[1:] - slope[:-1]), x[1:])
+            corner = np.clip(np.nan_to_num((cut[:-1] - cut[1:]) / (slope[1:] - slope[:-1])), x[1:], x[:-1])
+        height = np.maximum(cut[:-1] + slope[:-1] * corner, cut[1:] + slope[1:] * corner)
         ends = [[0.0, cut[-1]], [1.0, cut[0] + slope[0]]]
-        corners = np.concatenate([ends, np.stack([corner, cut[:-1] + slope[:-1] * corner], axis=1)])
+        corners = np.concatenate([ends, np.stack([corner, height], axis=1)])
         corners[:, 1] += 1e-13  # rounding
         return corners

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from scipy.stats import binom
 from dpassay.auditee import Auditee
 from dpassay.catalogue import CATALOGUE
 from dpassay.claims import DP
+from dpassay.codings import Bins, Coding
 from dpassay.data import Labelled
-from dpassay.exact import any_size, both_directions, group_laws, readable, two_sided
-from dpassay.laws import FiniteLaw
+from dpassay.exact import any_size, both_directions, coded, group_laws, readable, two_sided
+from dpassay.laws import FiniteLaw, NoiseLaw, PointLaw
+from dpassay.noise import Noise
 from dpassay.pairs import Change
 from dpassay.plan import Group, groups_for, silent
 from dpassay.targets import resolve
@@ -25,13 +28,20 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("soft-majority-overview", {"r": 3, "learner": "stump", "epsilon": 0.2}),
     ("projected-walk", {"T": 1, "ties": "index", "feature": 1}),
     ("projected-walk", {"T": 5, "epsilon": 0.2}),
+    ("averaged", {"r": 4, "learner": "tree"}),
+    ("stable-laplace", {"r": 4, "learner": "tree", "epsilon": 0.3}),
+    ("stable-laplace", {"r": 2, "learner": "majority", "gamma": 0.7, "scale": "printed"}),
+    ("stable-gaussian", {"r": 4, "learner": "stump", "epsilon": 3.0, "delta": 0.01}),
+    ("stable-gaussian", {"r": 4, "learner": "stump", "epsilon": 0.5, "calibration": "classic"}),
+    ("noisy-average", {"r": 4, "learner": "tree", "epsilon": 0.3}),
+    ("noisy-average-number", {"r": 4, "learner": "tree", "epsilon": 2.0}),
     ("interface", {"base": "projected-walk,T=2,feature=1", "m": 2, "adversary": "adaptive", "epsilon": 0.4}),
     ("interface", {"base": "soft-majority,r=3,learner=stump", "adversary": "sweep", "step": 0.5}),
     ("interface", {"base": "soft-majority-overview,r=2,learner=majority,partition=fresh", "m": 1, "epsilon": 0.1}),
     ("interface", {"base": "noisy-average,r=5,learner=tree", "m": 2, "delta_prime": 0.1}),
 ]
 CASES: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in CATALOGUE), *VARIANTS]
-DRAWS = 20_000
+DRAWS = 30_000
 LEVEL = 1e-3
 
 
@@ -53,13 +63,24 @@ def sample(auditee: Auditee, state: Any, group: Group, size: int, seed: int) -> 
     return auditee.mechanism.sample(state, group.queries, size, np.random.default_rng(seed))
 
 
+def has_coins(auditee: Auditee, group: Group) -> bool:
+    """Whether its answers are drawn at all."""
+    return not isinstance(auditee.law(auditee.prepare(group.pairs.base), group.queries, "the base dataset"), PointLaw)
+
+
 @pytest.mark.parametrize("size", [1, 37])
-def test_samples_are_integer_labels_of_shape_size_by_queries(auditee: Auditee, group: Group, size: int) -> None:
+def test_samples_are_answers_of_shape_size_by_queries(auditee: Auditee, group: Group, size: int) -> None:
     draws = sample(auditee, auditee.prepare(group.pairs.base), group, size, seed=0)
     assert isinstance(draws, np.ndarray)
     assert draws.shape == (size, len(group.queries))
-    assert np.issubdtype(draws.dtype, np.integer)
-    assert np.isin(draws, auditee.labels).all()
+    if auditee.numbers is None:
+        assert np.issubdtype(draws.dtype, np.integer)
+        assert np.isin(draws, auditee.labels).all()
+    else:
+        assert np.issubdtype(draws.dtype, np.floating)
+        assert np.isfinite(draws).all()
+        assert (auditee.numbers[0] <= draws).all()
+        assert (draws <= auditee.numbers[1]).all()
 
 
 def test_same_seed_same_bytes(auditee: Auditee, group: Group) -> None:
@@ -68,11 +89,14 @@ def test_same_seed_same_bytes(auditee: Auditee, group: Group) -> None:
     second = sample(other, other.prepare(group.pairs.base), group, 50, seed=5)
     third = sample(auditee, auditee.prepare(group.pairs.base), group, 50, seed=6)
     assert (first.dtype, first.tobytes()) == (second.dtype, second.tobytes())
-    assert first.tobytes() != third.tobytes()
+    assert (first.tobytes() == third.tobytes()) is not has_coins(auditee, group)
 
 
 def test_trials_have_coins_of_their_own(auditee: Auditee, group: Group) -> None:
     draws = sample(auditee, auditee.prepare(group.pairs.base), group, 200, seed=7)
+    if not has_coins(auditee, group):
+        assert (draws == draws[0]).all()
+        return
     assert (draws[:-1] != draws[1:]).any()
     assert (draws[:, :-1] != draws[:, 1:]).any()
 
@@ -131,27 +155,27 @@ def test_an_update_of_an_update_is_a_walk_back(auditee: Auditee, group: Group) -
     np.testing.assert_array_equal(sample(auditee, back, group, 20, seed=4), sample(auditee, state, group, 20, seed=4))
 
 
-def law_of(auditee: Auditee, group: Group) -> tuple[Any, FiniteLaw]:
-    """State and exact law on the conformance data."""
+def counted(auditee: Auditee, group: Group, seed: int) -> tuple[FiniteLaw, FiniteLaw, NDArray[np.int64]]:
+    """Law of the symbols that answers are counted by, the law mis-scaled by a tenth, and how often each symbol came."""
     state = auditee.prepare(group.pairs.base)
     law = auditee.law(state, group.queries, "the base dataset")
     if law is None:
         pytest.skip("no exact law for this many records")
-    assert isinstance(law, FiniteLaw)
-    return state, law
+    if isinstance(law, PointLaw):
+        pytest.skip("no coins")
+    coding, expected = coded(auditee, law)
+    counts, _ = coding.count(sample(auditee, state, group, DRAWS, seed), np.random.default_rng(0))
+    return expected, mis_scaled(coding, law), counts
 
 
-def label_counts(auditee: Auditee, state: Any, group: Group, seed: int) -> NDArray[np.int64]:
-    """How often each label came at each query in `DRAWS` trials."""
-    draws = sample(auditee, state, group, DRAWS, seed)
-    return np.stack([(draws == label).sum(axis=0) for label in auditee.labels], axis=1)
-
-
-def mis_scaled(law: FiniteLaw) -> FiniteLaw:
-    """One probability of every row made larger by a tenth, the others smaller to make up for it.
+def mis_scaled(coding: Coding, law: FiniteLaw | NoiseLaw) -> FiniteLaw:
+    """Noise made wider by a tenth; or one probability of every row larger, the others smaller to make up for it.
 
     It is the largest one up to a half: the rarer of two labels.
     """
+    if isinstance(law, NoiseLaw):
+        assert isinstance(coding, Bins)
+        return replace(law, noise=Noise(kind=law.noise.kind, scale=1.1 * law.noise.scale)).binned(coding.edges)
     p = law.p
     chosen = np.where(p <= 0.5, p, -1.0).argmax(axis=1)
     rows = np.arange(len(p))
@@ -162,20 +186,22 @@ def mis_scaled(law: FiniteLaw) -> FiniteLaw:
 
 
 def test_sampler_agrees_with_the_law(auditee: Auditee, group: Group) -> None:
-    state, law = law_of(auditee, group)
-    p_values = two_sided(label_counts(auditee, state, group, seed=21), DRAWS, law)
+    law, _, counts = counted(auditee, group, seed=21)
+    p_values = two_sided(counts, DRAWS, law)
     assert p_values.min() * p_values.size >= LEVEL
 
 
 def test_the_same_test_rejects_a_law_mis_scaled_by_a_tenth(auditee: Auditee, group: Group) -> None:
-    """The power is exact at the best single query, so at least that much over all of them."""
-    state, law = law_of(auditee, group)
-    wrong = mis_scaled(law)
-    every = np.arange(DRAWS + 1)[:, None, None]
-    rejected = two_sided(every, DRAWS, wrong) * law.p.size < LEVEL
-    power = (binom.pmf(every, DRAWS, law.p) * rejected).sum(axis=0)
-    assert power.max() >= 0.9
-    p_values = two_sided(label_counts(auditee, state, group, seed=21), DRAWS, wrong)
+    """The power is exact at the best single query and symbol, so at least that much over all of them."""
+    law, wrong, counts = counted(auditee, group, seed=21)
+    every = np.arange(DRAWS + 1)[:, None]
+    power = 0.0
+    for query in range(len(law.p)):
+        row = FiniteLaw(log_p=wrong.log_p[query : query + 1], error=0.0)
+        rejected = two_sided(every[:, :, None], DRAWS, row)[:, 0] * law.p.size < LEVEL
+        power = max(power, float((binom.pmf(every, DRAWS, law.p[query]) * rejected).sum(axis=0).max()))
+    assert power >= 0.9
+    p_values = two_sided(counts, DRAWS, wrong)
     assert p_values.min() * p_values.size < LEVEL
 
 
