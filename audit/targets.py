@@ -180,11 +180,12 @@ def _fields(mechanism_class: type) -> dict[str, Any]:
 
 
 def _convert(name: str, value: Any, field: Any) -> Any:
-    """Turn a text from the command line into the type of the field's default, or of its annotation where it has none."""
+    """Turn a text from the command line into the type of the field's default, or of its annotation where it has none or None."""
     if not isinstance(value, str):
         return value
-    missing = field.default is dataclasses.MISSING
-    wanted = getattr(field.type, "__name__", field.type) if missing else type(field.default).__name__
+    missing = field.default is dataclasses.MISSING or field.default is None
+    annotated = str(getattr(field.type, "__name__", field.type)).partition(" | ")[0]
+    wanted = annotated if missing else type(field.default).__name__
     kinds = {"bool": "true or false", "int": "an integer", "float": "a number"}
     try:
         if wanted == "bool":
