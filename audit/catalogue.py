@@ -13,5 +13,6 @@ CATALOGUE = {
     "noisy-average-number": "dpassay.mechanisms.noisy_average_number:NoisyAverageNumber",
     "erm-laplace": "dpassay.mechanisms.erm_laplace:ErmLaplace",
     "psgd-laplace": "dpassay.mechanisms.psgd_laplace:PsgdLaplace",
+    "interface": "dpassay.mechanisms.interface:Interface",
 }
 """Command-line name -> module:object."""

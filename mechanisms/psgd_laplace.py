@@ -61,13 +61,16 @@ class PsgdLaplace(PSGD):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Privacy as printed, and what the largest change gives; then both rates."""
+        """Privacy as printed, and what the largest change gives; then both rates, where there is a law to read them off.
+
+        Trials cannot bound the mean of an answer without limits: for the rate in a random order audit `PSGD` itself.
+        """
         steps = self.n - 1 if self.average == "before" else self.n
         coins = "noise fresh" if self.order == "fixed" else "noise and order fresh"
         source = "Dwork and Feldman 2018, Corollary 4.13"
         wrong = self._is_catalogue
         printed, largest = super(PsgdLaplace, self).claims
-        return (
+        private = (
             DP(epsilon=self.epsilon, coins=coins, source=source, status="printed", expected="refuted" if wrong else None),
             DP(
                 epsilon=2 * steps / self.n * self.epsilon,
@@ -75,9 +78,8 @@ class PsgdLaplace(PSGD):
                 source="docs/findings.md, 'Theorem 4.12'",
                 status="corrected",
             ),
-            replace(printed, expected="refuted" if wrong else None),
-            largest,
         )
+        return private if self.order == "random" else (*private, replace(printed, expected=private[0].expected), largest)
 
     @property
     def _is_catalogue(self) -> bool:
