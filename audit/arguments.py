@@ -83,20 +83,18 @@ def auditees_of(arguments: argparse.Namespace, records: int) -> list[Auditee]:
     answers = _answers(arguments.answers, "--answers")
     wanted = [Configured(target=target) for target in arguments.targets]
     wanted = wanted or list(arguments.mechanisms) or [Configured(target=target) for target in CATALOGUE]
+    sampled = getattr(arguments, "mode", "monte-carlo") == "monte-carlo"
     if len(wanted) == 1:
-        return [_auditee(_sized(wanted[0], records), parameters, claim, answers)]
+        only = _auditee(_sized(wanted[0], records), parameters, claim, answers)
+        return [only.sampled if sampled else only]
     for name in parameters:
         if not any(accepts(each.target, name) for each in wanted):
             raise InvalidInput(f"-p {name}: none of {', '.join(each.called for each in wanted)} has such a parameter")
-    return [
-        _auditee(
-            _sized(each, records),
-            {name: value for name, value in parameters.items() if accepts(each.target, name)},
-            claim,
-            answers,
-        )
-        for each in wanted
+    auditees = [
+        _auditee(each, {name: value for name, value in parameters.items() if accepts(each.target, name)}, claim, answers)
+        for each in (_sized(each, records) for each in wanted)
     ]
+    return [each.sampled for each in auditees] if sampled else auditees
 
 
 def _sized(wanted: Configured, records: int) -> Configured:

@@ -23,12 +23,7 @@ BAD = [
     *[(name, "r", value, "integer >= 1") for name in BLOCKS for value in (0, -3, 2.5)],
     *[(name, "partition", "random", "'fixed' or 'fresh'") for name in VOTES],
     *[(name, "learner", "oracle", "logistic") for name in BLOCKS],
-    *[
-        (name, "gamma", value, "finite number > 0")
-        for name in BLOCKS
-        if "gamma" in resolve(name).parameters
-        for value in (0, -1, "x")
-    ],
+    *[(name, "gamma", value, "finite number > 0") for name in BLOCKS if "gamma" in resolve(name).parameters for value in (0, -1)],
     *[(name, "predictor", "nowhere", "module:object") for name in NOISY],
     ("stable-laplace", "scale", "b", "'meant' or 'printed'"),
     ("stable-gaussian", "calibration", "b", "'analytic' or 'classic'"),
