@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 from scipy.stats import binom
 
@@ -193,7 +193,7 @@ def moves_of(reachable: Reachable, k: int) -> NDArray[np.int64]:
     if k == 1:
         return reachable.moves
     size, (one, other) = len(reachable.states), reachable.moves.T
-    graph = coo_array((np.ones(len(one)), (one, other)), shape=(size, size))
+    graph = csr_array((np.ones(len(one)), (one, other)), shape=(size, size))
     distance = shortest_path(graph, directed=False, unweighted=True)
     return np.argwhere(np.triu((distance >= 1) & (distance <= k)))
 

@@ -30,7 +30,8 @@ def base_of(base: Any, epsilon: float, wrapper: str) -> tuple[Any, float, Audite
     Returns
     -------
     base : str or Mechanism
-        The same with all parameters filled in, so that it makes the algorithm again.
+        The same with all parameters filled in, so that it makes the algorithm again; as it was given where one of them has a
+        comma in it.
     epsilon : float
         What it claims first.
     built : Auditee
@@ -49,8 +50,9 @@ def base_of(base: Any, epsilon: float, wrapper: str) -> tuple[Any, float, Audite
         except InvalidInput as error:
             raise InvalidInput(f"base = '{base}': {error}") from error
         if not own:
-            filled = (f"{key}={value}" for key, value in built.parameters.items() if key != "epsilon" and value is not None)
-            written = ",".join([name, *filled])
+            filled = [f"{key}={value}" for key, value in built.parameters.items() if key != "epsilon" and value is not None]
+            commas = any("," in each for each in filled)  # those of a base within the base
+            written = base if commas else ",".join([name, *filled])
     else:
         known = hasattr(base, "sample") and hasattr(base, "claims")
         require(known, "base", base, "a name of the catalogue, module:object, or a mechanism")
