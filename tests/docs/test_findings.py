@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,17 +12,42 @@ import pytest
 from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled, points
+from dpassay.mechanisms.erm import ERM
 from dpassay.mechanisms.projected_walk import ProjectedWalk
+from dpassay.mechanisms.psgd import PSGD
+from dpassay.pairs import Replace
 from dpassay.targets import resolve
 
 PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
 LOSSES = re.findall(r"^\| ([a-z-]+) \| (\d) \| (\d+) \| (\d) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
 TIES = re.findall(r"^\| (index|sum) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
 
+NUMBER = r"([\d.]+)"
+ERM_ROWS = re.findall(
+    rf"^\| (absolute|hinge|logistic|squared) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$",
+    PAGE,
+    re.MULTILINE,
+)
+MEAN_ROWS = re.findall(rf"^\| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$", PAGE, re.MULTILINE)
+PSGD_ROWS = re.findall(
+    rf"^\| (fixed|random) \| (before|after) \| ([a-z-]+) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$",
+    PAGE,
+    re.MULTILINE,
+)
+TURNS = re.findall(
+    rf"^\| (logistic|squared) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$",
+    PAGE,
+    re.MULTILINE,
+)
+
 
 def test_the_page_has_its_rows() -> None:
     assert len(LOSSES) == 12
     assert len(TIES) == 2
+    assert len(ERM_ROWS) == 8
+    assert len(MEAN_ROWS) == 3
+    assert len(PSGD_ROWS) == 14
+    assert len(TURNS) == 3
 
 
 @pytest.mark.parametrize(("name", "epsilon", "size", "claimed", "true", "factor"), LOSSES)
@@ -54,3 +80,74 @@ def test_ties(ties: str, n: str, T: str, k: str, epsilon: str, error: str, bound
     assert f"{wrong:.6f}" == error
     best_threshold = min(data.y.mean(), 1 - data.y.mean())
     assert f"{best_threshold + walk.excess_error(int(n), int(k)):.6f}" == bound
+
+
+def own_change(mechanism: ERM | PSGD) -> float:
+    """Change of the (mean) prediction at the mechanism's own worst pair."""
+    (case,) = mechanism.pairs()
+    (change,) = case.pairs.changes
+    found = []
+    for data in (case.pairs.base, change.apply(case.pairs.base)):
+        state: Any = mechanism.prepare(data)
+        assert getattr(state, "distance", 0.0) <= 1e-12
+        law = mechanism.distribution(state, case.queries)
+        if law is None:
+            assert isinstance(mechanism, PSGD)
+            found.append(float(mechanism.predictions_by_order(state, case.queries).mean()))
+        else:
+            found.append(float(law.values[0]))
+    return abs(found[0] - found[1])
+
+
+@pytest.mark.parametrize(("loss", "n", "lambda_", "printed", "corrected", "true", "factor"), ERM_ROWS)
+def test_theorem_4_9(loss: str, n: str, lambda_: str, printed: str, corrected: str, true: str, factor: str) -> None:
+    erm = ERM(n=int(n), loss=loss)
+    change = own_change(erm)
+    rates = [claim.promised for claim in erm.claims]
+    assert [f"{value:.6f}" for value in (erm.regularisation, *rates, change)] == [lambda_, printed, corrected, true]
+    assert f"{rates[0] / change:.3f}" == factor
+
+
+def test_the_hand_sized_witness_of_theorem_4_9() -> None:
+    erm = ERM(n=2, loss="absolute", lambda_=0.5)
+    w = [erm.prepare(Labelled(np.ones((2, 1)), np.array(labels))).w[0] for labels in ([1, 0], [1, 1])]
+    assert w == pytest.approx([0.0, 1.0], abs=1e-15)
+    assert [claim.promised for claim in erm.claims] == [4.0, 1.0]
+
+
+@pytest.mark.parametrize(("n", "L", "printed", "sharp", "true"), MEAN_ROWS)
+def test_theorem_4_9_by_itself(n: str, L: str, printed: str, sharp: str, true: str) -> None:
+    size = int(n)
+    steepest = max(abs(w - y) for w in (-1 / size, 1 / size) for y in (-1, 0, 1))
+    means = [np.clip(y / size, -1 / size, 1 / size) for y in (1, -1)]
+    rates = 4 * steepest / size, 2 * steepest / (size + 1)
+    assert [f"{value:.4f}" for value in (*rates, means[0] - means[1])] == [printed, sharp, true]
+    assert rates[1] == pytest.approx(means[0] - means[1], rel=1e-12)
+
+
+@pytest.mark.parametrize(("order", "average", "loss", "n", "printed", "corrected", "true", "factor"), PSGD_ROWS)
+def test_theorem_4_12(order: Any, average: Any, loss: str, n: str, printed: str, corrected: str, true: str, factor: str) -> None:
+    psgd = PSGD(n=int(n), loss=loss, order=order, average=average)
+    change = own_change(psgd)
+    rates = [claim.promised for claim in psgd.claims]
+    assert [f"{value:.6f}" for value in (*rates, change)] == [printed, corrected, true]
+    assert f"{rates[0] / change:.3f}" == factor
+
+
+@pytest.mark.parametrize(("loss", "n", "R", "k", "t", "printed", "corrected", "found", "factor"), TURNS)
+def test_other_losses_in_theorem_4_12(
+    loss: str, n: str, R: str, k: str, t: str, printed: str, corrected: str, found: str, factor: str
+) -> None:
+    size, pushes, angle = int(n), int(k), np.radians(float(t))
+    X, y = np.zeros((size, 2)), np.zeros(size, dtype=int)
+    X[:pushes, 0], y[: pushes + 1] = 1.0, 1
+    X[pushes] = -np.cos(angle), np.sin(angle)
+    psgd = PSGD(n=size, R=float(R), loss=loss)
+    state = psgd.prepare(Labelled(X, y))
+    other = psgd.update(state, Replace(pushes, X[pushes] * [1, -1], 1))
+    laws = [psgd.distribution(each, points([[0.0, 1.0]], "queries")) for each in (state, other)]
+    values = [law.values[0] for law in laws if law is not None]
+    change = abs(values[0] - values[1])
+    rates = [claim.promised for claim in psgd.claims]
+    assert [f"{value:.6f}" for value in (*rates, change)] == [printed, corrected, found]
+    assert f"{rates[0] / change:.3f}" == factor

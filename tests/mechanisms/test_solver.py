@@ -52,10 +52,16 @@ def by_slsqp(given: Problem) -> NDArray[np.float64]:
     ball: Any = {"type": "ineq", "fun": lambda v: given.R**2 - v[:d] @ v[:d]}
     loss = given.loss
     if not isinstance(loss, Kink):
-        found = minimize(lambda w: given.objective(loss, w), np.zeros(d), constraints=ball, method="SLSQP", tol=1e-14)
+
+        def smooth(w: NDArray[np.float64]) -> float:
+            return given.objective(loss, w)
+
+        found = minimize(smooth, np.zeros(d), constraints=ball, method="SLSQP", tol=1e-14)
         return np.asarray(found.x)
     low, high = loss.slopes(given.y)
-    sides: list[Any] = [{"type": "ineq", "fun": lambda v, side=side: v[d:] - side * (given.phi @ v[:d] - given.y)} for side in (low, high)]
+    sides: list[Any] = [
+        {"type": "ineq", "fun": lambda v, side=side: v[d:] - side * (given.phi @ v[:d] - given.y)} for side in (low, high)
+    ]
     start = np.concatenate([np.zeros(d), np.full(n, 2.0)])
 
     def risk(v: NDArray[np.float64]) -> float:
