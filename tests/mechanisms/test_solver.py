@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC, LinearSVR
 
 from dpassay.mechanisms.losses import SHARP, Kink
-from dpassay.mechanisms.solver import Problem, certified_distance, exact_dots, least_in_ball, solve
+from dpassay.mechanisms.solver import Problem, certified_distance, exact_dots, lacking_slopes, least_in_ball, solve
 from tests.mechanisms import twin_erm
 
 LOSSES = list(SHARP)
@@ -162,3 +162,20 @@ def test_dots_are_rounded_once() -> None:
         exact = sum((Fraction(x) * Fraction(z) for x, z in zip(a, b, strict=True)), start=Fraction(0))
         assert float(exact) == found
     assert exact_dots(np.empty((0, 3)), np.empty((0, 3))).shape == (0,)
+
+
+@pytest.mark.parametrize("loss", ["absolute", "hinge"])
+def test_what_a_slope_lacks_is_what_the_definition_says(loss: str) -> None:
+    """e_i = l(a_i) - min over a of (l(a) - s_i (a - a_i)): how far the tangent at a_i must be lowered to stay below the loss."""
+    rng = np.random.default_rng(9)
+    given = problem(loss, 30, 2, seed=9)
+    assert isinstance(given.loss, Kink)
+    low, high = given.loss.slopes(given.y)
+    everywhere = np.linspace(-3, 3, 601)  # the kinks are among them
+    for _ in range(20):
+        w, s = rng.normal(size=2), rng.uniform(low, high)
+        a = given.phi @ w
+        below = given.loss.value(everywhere[:, None], given.y) - s * (everywhere[:, None] - a)
+        expected = (given.loss.value(a, given.y) - below.min(axis=0)).mean()
+        assert lacking_slopes(given, given.loss, w, s, hidden=0.0) == pytest.approx(expected, rel=1e-9)
+        assert lacking_slopes(given, given.loss, w, s, hidden=0.1) > expected + 1e-3
