@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 from dpassay.auditee import Auditee
 from dpassay.catalogue import CATALOGUE
@@ -70,8 +71,11 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
     )
 
 
-def auditees_of(arguments: argparse.Namespace) -> list[Auditee]:
-    """Return the mechanisms that are asked for, else the configured ones, else the catalogue; each with its claims."""
+def auditees_of(arguments: argparse.Namespace, records: int) -> list[Auditee]:
+    """Return the mechanisms that are asked for, else the configured ones, else the catalogue; each with its claims.
+
+    Built-in ones whose claims depend on the number n of records are told it, unless it was said.
+    """
     parameters = dict(_assignment(text, "-p") for text in arguments.parameters)
     if arguments.learner is not None:
         parameters["learner"] = arguments.learner
@@ -79,15 +83,24 @@ def auditees_of(arguments: argparse.Namespace) -> list[Auditee]:
     answers = _answers(arguments.answers, "--answers")
     wanted = [Configured(target=target) for target in arguments.targets]
     wanted = wanted or list(arguments.mechanisms) or [Configured(target=target) for target in CATALOGUE]
+    sampled = getattr(arguments, "mode", "monte-carlo") == "monte-carlo"
     if len(wanted) == 1:
-        return [_auditee(wanted[0], parameters, claim, answers)]
+        only = _auditee(_sized(wanted[0], records), parameters, claim, answers)
+        return [only.sampled if sampled else only]
     for name in parameters:
         if not any(accepts(each.target, name) for each in wanted):
             raise InvalidInput(f"-p {name}: none of {', '.join(each.called for each in wanted)} has such a parameter")
-    return [
+    auditees = [
         _auditee(each, {name: value for name, value in parameters.items() if accepts(each.target, name)}, claim, answers)
-        for each in wanted
+        for each in (_sized(each, records) for each in wanted)
     ]
+    return [each.sampled for each in auditees] if sampled else auditees
+
+
+def _sized(wanted: Configured, records: int) -> Configured:
+    if wanted.target not in CATALOGUE or not accepts(wanted.target, "n"):
+        return wanted
+    return replace(wanted, parameters={"n": str(records), **wanted.parameters})
 
 
 def _auditee(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -98,6 +98,13 @@ class Auditee:
         limit = "" if math.isinf(most) else f", and below the largest {claim.quantity} there can be, {most:g}"
         allowed = f"above the claim, {claim.promised:g}{limit} ({self.name})"
         require(claim.promised < as_real(leak) < most, argument, leak, allowed)
+
+    @property
+    def sampled(self) -> Auditee:
+        """The same without claims that no trials can certify, as long as others are left: of means without limits."""
+        hopeless = [isinstance(claim, PredictionStability) and math.isinf(self.most(claim)) for claim in self.claims]
+        left = tuple(claim for claim, lost in zip(self.claims, hopeless, strict=True) if not lost)
+        return replace(self, claims=left) if left else self
 
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if the mechanism says that it can never take these data."""

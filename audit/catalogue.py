@@ -11,5 +11,8 @@ CATALOGUE = {
     "stable-gaussian": "dpassay.mechanisms.stable_gaussian:StableGaussian",
     "noisy-average": "dpassay.mechanisms.noisy_average:NoisyAverage",
     "noisy-average-number": "dpassay.mechanisms.noisy_average_number:NoisyAverageNumber",
+    "erm-laplace": "dpassay.mechanisms.erm_laplace:ErmLaplace",
+    "psgd-laplace": "dpassay.mechanisms.psgd_laplace:PsgdLaplace",
+    "interface": "dpassay.mechanisms.interface:Interface",
 }
 """Command-line name -> module:object."""

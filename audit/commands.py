@@ -42,8 +42,8 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
     """Audit, print the table or the record, write the reports."""
     config = configure(arguments)
     settings = settings_of(arguments)
-    auditees = auditees_of(arguments)
     data = None if settings.mode == "exhaustive" else data_of(arguments)
+    auditees = auditees_of(arguments, settings.domain.n if settings.domain else len(data.pairs.base) if data else 0)
     check(auditees, data, settings)
     if arguments.dry_run:
         return _dry_run(auditees, data, settings, as_json=arguments.json)
@@ -107,8 +107,8 @@ def _deliver(
 def plan_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001
     """Say what it takes to see a leak."""
     configure(arguments)
-    (auditee,) = auditees_of(arguments)
     data = data_of(arguments)
+    (auditee,) = auditees_of(arguments, len(data.pairs.base))
     settings = Settings(mode="monte-carlo", seed=arguments.seed, confidence=arguments.confidence, detect=arguments.detect)
     check([auditee], data, settings)
     groups, claim = groups_for(auditee, data), auditee.claims[0]

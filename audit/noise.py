@@ -94,9 +94,11 @@ class Noise:
         if delta == 0:
             return np.where(s > 0, np.inf, 0.0), np.zeros_like(s)
         apart, places = np.unique(s, return_inverse=True)
-        slack = 64 * UNIT_ROUNDOFF * (1 + self._top(apart + wide, delta))  # of both terms of the hockey stick, each at most 1
-        least = self._root(np.maximum(0.0, apart - wide), delta + slack)
         value = self._root(apart, np.full_like(apart, delta))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_p = np.where(apart > 0, log_ndtr(apart / 2 - value / apart), 0.0)  # of the larger term of the hockey stick
+        slack = 64 * UNIT_ROUNDOFF * (1 + np.abs(log_p) + value) * np.exp(log_p)
+        least = self._root(np.maximum(0.0, apart - wide), delta + slack)
         most = self._root(apart + wide, delta - np.minimum(slack, delta / 2))
         error = np.maximum(value - least, most - value) + 2 * UNIT_ROUNDOFF * value
         return value[places].reshape(s.shape), error[places].reshape(s.shape)

@@ -9,15 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import Labelled
-from dpassay.errors import InvalidInput, is_real, require
+from dpassay.errors import is_real, require
 from dpassay.laws import NoiseLaw
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import HasUpdate, Reachable, WorstCase
 from dpassay.mechanisms.averaged import Averaged, one_record_per_block
 from dpassay.mechanisms.predictors import Predictor, predictor_of
 from dpassay.noise import Noise
 from dpassay.pairs import Change
 
 ANY = (-np.inf, np.inf)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Trained:
+    """State: the dataset, and what the predictor has made of it."""
+
+    data: Labelled
+    state: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,25 +87,25 @@ class Noisy:
         """Raise `InvalidInput` if the predictor can never take these data."""
         self.source.check(data)
 
-    def prepare(self, data: Labelled) -> Any:
+    def prepare(self, data: Labelled) -> Trained:
         """Train the predictor."""
-        return self.source.prepare(data)
+        return Trained(data=data, state=self.source.prepare(data))
 
-    def update(self, state: Any, change: Change) -> Any:
+    def update(self, state: Trained, change: Change) -> Trained:
         """Return the neighbour's state, for as little as the predictor can."""
-        update = getattr(self.source, "update", None)
-        if update is None:
-            raise InvalidInput("predictor: has no method update")
-        return update(state, change)
+        neighbour = change.apply(state.data)
+        if isinstance(self.source, HasUpdate):
+            return Trained(data=neighbour, state=self.source.update(state.state, change))
+        return self.prepare(neighbour)
 
-    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(self, state: Trained, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
         """Answers of `size` independent trials at q queries, shape (size, q)."""
-        values = self.source.distribution(state, queries).values
+        values = self.source.distribution(state.state, queries).values
         return np.clip(values + self.noise.draw((size, len(queries)), rng), *self.numbers)
 
-    def distribution(self, state: Any, queries: NDArray[np.float64]) -> Any:
+    def distribution(self, state: Trained, queries: NDArray[np.float64]) -> NoiseLaw:
         """Exact law: the prediction plus noise, projected to `numbers`."""
-        law = self.source.distribution(state, queries)
+        law = self.source.distribution(state.state, queries)
         return self._law(law.values, law.error)
 
     def pairs(self) -> tuple[WorstCase, ...]:
@@ -116,6 +124,6 @@ class Noisy:
         law = self._law(known.law.table[:, 0], known.law.error)
         return Reachable(states=known.states, law=law, moves=known.moves, argument=known.argument)
 
-    def _law(self, values: NDArray[np.float64], error: float) -> Any:
+    def _law(self, values: NDArray[np.float64], error: float) -> NoiseLaw:
         low, high = self.numbers
         return NoiseLaw(values=values, noise=self.noise, error=error, low=low, high=high)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,42 +12,24 @@ import pytest
 from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled, points
-from dpassay.mechanisms.erm import ERM
+from dpassay.exact import any_size
+from dpassay.mechanisms.interface import advanced_composition, optimal_composition
 from dpassay.mechanisms.projected_walk import ProjectedWalk
-from dpassay.mechanisms.psgd import PSGD
-from dpassay.pairs import Replace
+from dpassay.pairs import FlipLabel, Pairs
 from dpassay.targets import resolve
 
 PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
 LOSSES = re.findall(r"^\| ([a-z-]+) \| (\d) \| (\d+) \| (\d) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
+BASIC = re.findall(r"^\| ([a-z-]+,\w=\d+) \| ([\d.]+) \| (\d+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
+COMPOSED = re.findall(r"^\| ([a-z-]+,\w=\d+)" + r" \| ([\d.]+)" * 8 + r" \|$", PAGE, re.MULTILINE)
+ADVERSARIES = re.findall(r"^\| (repeat|sweep|adaptive|any) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
 TIES = re.findall(r"^\| (index|sum) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
-
-NUMBER = r"([\d.]+)"
-ERM_ROWS = re.findall(
-    rf"^\| (absolute|hinge|logistic|squared) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$",
-    PAGE,
-    re.MULTILINE,
-)
-MEAN_ROWS = re.findall(rf"^\| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$", PAGE, re.MULTILINE)
-PSGD_ROWS = re.findall(
-    rf"^\| (fixed|random) \| (before|after) \| ([a-z-]+) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$",
-    PAGE,
-    re.MULTILINE,
-)
-TURNS = re.findall(
-    rf"^\| (logistic|squared) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$",
-    PAGE,
-    re.MULTILINE,
-)
 
 
 def test_the_page_has_its_rows() -> None:
     assert len(LOSSES) == 12
     assert len(TIES) == 2
-    assert len(ERM_ROWS) == 8
-    assert len(MEAN_ROWS) == 3
-    assert len(PSGD_ROWS) == 14
-    assert len(TURNS) == 3
+    assert (len(BASIC), len(COMPOSED), len(ADVERSARIES)) == (6, 6, 4)
 
 
 @pytest.mark.parametrize(("name", "epsilon", "size", "claimed", "true", "factor"), LOSSES)
@@ -82,72 +64,83 @@ def test_ties(ties: str, n: str, T: str, k: str, epsilon: str, error: str, bound
     assert f"{best_threshold + walk.excess_error(int(n), int(k)):.6f}" == bound
 
 
-def own_change(mechanism: ERM | PSGD) -> float:
-    """Change of the (mean) prediction at the mechanism's own worst pair."""
-    (case,) = mechanism.pairs()
-    (change,) = case.pairs.changes
-    found = []
-    for data in (case.pairs.base, change.apply(case.pairs.base)):
-        state: Any = mechanism.prepare(data)
-        assert getattr(state, "distance", 0.0) <= 1e-12
-        law = mechanism.distribution(state, case.queries)
-        if law is None:
-            assert isinstance(mechanism, PSGD)
-            found.append(float(mechanism.predictions_by_order(state, case.queries).mean()))
-        else:
-            found.append(float(law.values[0]))
-    return abs(found[0] - found[1])
+@pytest.mark.parametrize(("base", "epsilon", "m", "claimed", "true", "factor"), BASIC)
+def test_basic_composition(base: str, epsilon: str, m: str, claimed: str, true: str, factor: str) -> None:
+    """True: m times the largest loss of the base, and the composed worst case of any size."""
+    name, _, parameter = base.partition(",")
+    single = any_size(resolve(name, {"epsilon": epsilon, parameter[0]: parameter[2:]}), DP(epsilon=1.0))
+    auditee = resolve("interface", {"base": base, "epsilon": epsilon, "m": m})
+    worst = any_size(auditee, auditee.claims[0])
+    assert single is not None
+    assert worst is not None
+    assert worst.loss == pytest.approx(int(m) * single.loss, rel=1e-12)
+    assert f"{auditee.claims[0].promised:g}" == claimed
+    assert f"{worst.loss:.6f}" == true
+    assert f"{auditee.claims[0].promised / worst.loss:.3f}" == factor
 
 
-@pytest.mark.parametrize(("loss", "n", "lambda_", "printed", "corrected", "true", "factor"), ERM_ROWS)
-def test_theorem_4_9(loss: str, n: str, lambda_: str, printed: str, corrected: str, true: str, factor: str) -> None:
-    erm = ERM(n=int(n), loss=loss)
-    change = own_change(erm)
-    rates = [claim.promised for claim in erm.claims]
-    assert [f"{value:.6f}" for value in (erm.regularisation, *rates, change)] == [lambda_, printed, corrected, true]
-    assert f"{rates[0] / change:.3f}" == factor
-
-
-def test_the_hand_sized_witness_of_theorem_4_9() -> None:
-    erm = ERM(n=2, loss="absolute", lambda_=0.5)
-    w = [erm.prepare(Labelled(np.ones((2, 1)), np.array(labels))).w[0] for labels in ([1, 0], [1, 1])]
-    assert w == pytest.approx([0.0, 1.0], abs=1e-15)
-    assert [claim.promised for claim in erm.claims] == [4.0, 1.0]
-
-
-@pytest.mark.parametrize(("n", "L", "printed", "sharp", "true"), MEAN_ROWS)
-def test_theorem_4_9_by_itself(n: str, L: str, printed: str, sharp: str, true: str) -> None:
-    size = int(n)
-    steepest = max(abs(w - y) for w in (-1 / size, 1 / size) for y in (-1, 0, 1))
-    means = [np.clip(y / size, -1 / size, 1 / size) for y in (1, -1)]
-    rates = 4 * steepest / size, 2 * steepest / (size + 1)
-    assert [f"{value:.4f}" for value in (*rates, means[0] - means[1])] == [printed, sharp, true]
-    assert rates[1] == pytest.approx(means[0] - means[1], rel=1e-12)
-
-
-@pytest.mark.parametrize(("order", "average", "loss", "n", "printed", "corrected", "true", "factor"), PSGD_ROWS)
-def test_theorem_4_12(order: Any, average: Any, loss: str, n: str, printed: str, corrected: str, true: str, factor: str) -> None:
-    psgd = PSGD(n=int(n), loss=loss, order=order, average=average)
-    change = own_change(psgd)
-    rates = [claim.promised for claim in psgd.claims]
-    assert [f"{value:.6f}" for value in (*rates, change)] == [printed, corrected, true]
-    assert f"{rates[0] / change:.3f}" == factor
-
-
-@pytest.mark.parametrize(("loss", "n", "R", "k", "t", "printed", "corrected", "found", "factor"), TURNS)
-def test_other_losses_in_theorem_4_12(
-    loss: str, n: str, R: str, k: str, t: str, printed: str, corrected: str, found: str, factor: str
+@pytest.mark.parametrize(("base", "epsilon", "m", "delta", "basic", "advanced", "optimal", "true", "factor"), COMPOSED)
+def test_composition_with_a_delta(
+    base: str, epsilon: str, m: str, delta: str, basic: str, advanced: str, optimal: str, true: str, factor: str
 ) -> None:
-    size, pushes, angle = int(n), int(k), np.radians(float(t))
-    X, y = np.zeros((size, 2)), np.zeros(size, dtype=int)
-    X[:pushes, 0], y[: pushes + 1] = 1.0, 1
-    X[pushes] = -np.cos(angle), np.sin(angle)
-    psgd = PSGD(n=size, R=float(R), loss=loss)
-    state = psgd.prepare(Labelled(X, y))
-    other = psgd.update(state, Replace(pushes, X[pushes] * [1, -1], 1))
-    laws = [psgd.distribution(each, points([[0.0, 1.0]], "queries")) for each in (state, other)]
-    values = [law.values[0] for law in laws if law is not None]
-    change = abs(values[0] - values[1])
-    rates = [claim.promised for claim in psgd.claims]
-    assert [f"{value:.6f}" for value in (*rates, change)] == [printed, corrected, found]
-    assert f"{rates[0] / change:.3f}" == factor
+    auditee = resolve("interface", {"base": base, "epsilon": epsilon, "m": m, "delta_prime": delta})
+    printed, corrected = auditee.claims
+    worst = any_size(auditee, corrected)
+    assert worst is not None
+    assert f"{printed.promised:g}" == basic
+    assert f"{advanced_composition(float(epsilon), int(m), float(delta)):.6f}" == advanced
+    assert f"{corrected.promised:.6f}" == optimal
+    assert f"{worst.loss:.6f}" == true
+    assert f"{corrected.promised / worst.loss:.3f}" == factor
+
+
+def test_the_hand_sized_composition() -> None:
+    assert f"{optimal_composition(1.0, 2, 0.01):.3f}" == "1.981"
+    assert f"{advanced_composition(1.0, 2, 0.01):.3f}" == "7.728"
+    c = math.e
+    assert f"{math.log((1 - 1 / (1 + c) ** 2 - 0.01) / (1 - c**2 / (1 + c) ** 2)):.3f}" == "0.679"
+
+
+@pytest.mark.parametrize(("adversary", "loss"), ADVERSARIES)
+def test_the_worst_adversary_need_not_repeat(adversary: str, loss: str) -> None:
+    claim, parameters = DP(epsilon=4.0, delta=0.07), {"base": "soft-majority,r=3,learner=nearest", "epsilon": 2.0, "m": 2}
+    if adversary == "any":
+        assert f"{worst_of_any_adversary(epsilon=2.0, r=3, delta=0.07):.6f}" == loss
+        return
+    auditee = resolve("interface", parameters | {"adversary": adversary})
+    X, y = np.array([[0.0], [0.0], [0.0], [1.0], [1.0]]), np.array([0, 0, 0, 0, 1])
+    pairs = Pairs(base=Labelled(X, y), changes=(FlipLabel(2),), how="record 2 flipped")
+    found = audit(auditee.mechanism, claim=claim, pairs=pairs, queries=[[0.0], [1.0]])
+    assert found.exact is not None
+    if adversary != "repeat":
+        assert f"{found.exact:.6f}" == loss
+        return
+    everywhere = any_size(auditee, claim)
+    assert everywhere is not None
+    assert f"{everywhere.loss:.6f}" == loss
+    assert found.exact <= everywhere.loss + 1e-12
+
+
+def worst_of_any_adversary(epsilon: float, r: int, delta: float) -> float:
+    """Two answers, the move of votes chosen anew after the first: bisection for the least epsilon at delta."""
+
+    def one(votes: int) -> float:
+        return 1 / (1 + math.exp(-epsilon * (2 * votes - r) / 2))
+
+    ups = [(one(k), one(k + 1)) for k in range(r)]
+    moves = ups + [(q, p) for p, q in ups]
+
+    def least_delta(factor: float, left: int) -> float:
+        """Largest P[E] - factor Q[E] that `left` more answers can reach."""
+        if left == 0:
+            return max(0.0, 1 - factor)
+        return max(
+            p * least_delta(factor * q / p, left - 1) + (1 - p) * least_delta(factor * (1 - q) / (1 - p), left - 1)
+            for p, q in moves
+        )
+
+    low, high = 0.0, 2 * epsilon
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if least_delta(math.exp(middle), 2) > delta else (low, middle)
+    return high

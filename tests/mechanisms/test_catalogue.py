@@ -12,6 +12,8 @@ from dpassay.catalogue import CATALOGUE
 from dpassay.mechanism import HasWorstCases
 from dpassay.targets import resolve
 
+PARTS = {"boolean:Boolean", "noisy:Noisy", "predictors:Predictor", "erm:ERM", "psgd:PSGD", "linear:LinearPredictor"}
+"""What entries are made of."""
 FOLDER = Path(__file__).parents[2] / "mechanisms"
 
 
@@ -29,7 +31,7 @@ def mechanisms_in_the_folder() -> set[str]:
 
 
 def test_every_mechanism_is_in_the_table_and_no_other() -> None:
-    assert set(CATALOGUE.values()) == mechanisms_in_the_folder()
+    assert set(CATALOGUE.values()) == mechanisms_in_the_folder() - {f"dpassay.mechanisms.{part}" for part in PARTS}
     assert len(set(CATALOGUE.values())) == len(CATALOGUE)
 
 
