@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from dpassay.data import Labelled, points
 from dpassay.errors import as_real, is_count, is_real, require
-from dpassay.laws import UNIT_ROUNDOFF, PointLaw
+from dpassay.laws import PointLaw
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.pairs import FlipLabel, Pairs
+from dpassay.rounding import UNIT_ROUNDOFF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
