@@ -136,15 +136,16 @@ def page(found: dict[str, list[dict[str, float]]]) -> str:
     lines = [
         "# Accuracy",
         "",
-        "What privacy costs: the classifiers of the catalogue beside the learner that they are made from and beside the majority",
-        "label, as `python benchmarks/accuracy.py` found them. Every number is exact given the split: the mean probability of the",
-        "right answer, from the exact law. Parameters are the catalogue's, but for epsilon (and the logistic loss of",
-        "`psgd-laplace`); none was tuned. A released number counts as the answer 1 if it is at least the middle of the predictions'",
-        "range.",
+        "What privacy costs: the classifiers of the catalogue beside the learner that they are made from and beside the",
+        "majority label, as `python benchmarks/accuracy.py` found them. Every number is exact given the split: the mean",
+        "probability of the right answer, from the exact law. Parameters are the catalogue's, but for epsilon (and the logistic",
+        "loss of `psgd-laplace`); none was tuned. A released number counts as the answer 1 if it is at least the middle of the",
+        "predictions' range.",
         "",
-        f"Splits: 20, at random; {PUBLIC} records count as public and standardise the others, at most {TRAIN:,} train and {TEST:,}",
-        "are asked for. Intervals are Student's, 95 %, for the mean of the paired differences over the splits; splits of one data",
-        "set overlap, so that they say how much a split matters, not how another sample would come out.",
+        f"Splits: at random; {PUBLIC} records count as public and standardise the others, at most {TRAIN:,} train and {TEST:,}",
+        "are asked for. Intervals are Student's, 95 %, for the mean of the paired differences over the splits; splits of one",
+        "data set overlap, so that they say how much a split matters, not how another sample would come out. epsilon is the",
+        "parameter; where it is not the true loss (the overview's entries, `erm-laplace`, `psgd-laplace`) see findings.md.",
         "",
     ]
     for name, runs in found.items():
@@ -152,8 +153,9 @@ def page(found: dict[str, list[dict[str, float]]]) -> str:
         lines += [
             f"## {name}",
             "",
-            f"Non-private learner {frame['non-private'].mean():.3f}, majority label {frame['majority'].mean():.3f}"
-            f" ({len(frame)} splits).",
+            "Non-private learner {:.3f}, majority label {:.3f} ({} splits).".format(
+                frame["non-private"].mean(), frame["majority"].mean(), len(frame)
+            ),
             "",
             "| entry | epsilon | accuracy | minus non-private | minus majority |",
             "|---|---|---|---|---|",
