@@ -15,5 +15,6 @@ CATALOGUE = {
     "erm-laplace": "dpassay.mechanisms.erm_laplace:ErmLaplace",
     "psgd-laplace": "dpassay.mechanisms.psgd_laplace:PsgdLaplace",
     "interface": "dpassay.mechanisms.interface:Interface",
+    "group": "dpassay.mechanisms.group:Group",
 }
 """Command-line name -> module:object."""
