@@ -46,7 +46,7 @@ ENTRIES: dict[str, dict[str, Any]] = {
     "stable-laplace": {},
     "stable-gaussian": {},
     "noisy-average": {},
-    "erm-laplace": {},
+    "erm-laplace": {"loss": "logistic"},
     "psgd-laplace": {"loss": "logistic"},
 }
 """What is compared, and the parameters that are not the catalogue's: epsilon, and n where there is one, are set in each run."""
@@ -138,9 +138,9 @@ def page(found: dict[str, list[dict[str, float]]]) -> str:
         "",
         "What privacy costs: the classifiers of the catalogue beside the learner that they are made from and beside the",
         "majority label, as `python benchmarks/accuracy.py` found them. Every number is exact given the split: the mean",
-        "probability of the right answer, from the exact law. Parameters are the catalogue's, but for epsilon (and the logistic",
-        "loss of `psgd-laplace`); none was tuned. A released number counts as the answer 1 if it is at least the middle of the",
-        "predictions' range.",
+        "probability of the right answer, from the exact law. Parameters are the catalogue's, but for epsilon and the logistic",
+        "loss of `erm-laplace` and `psgd-laplace`; none was tuned. A released number counts as the answer 1 if it is at least",
+        "the middle of the predictions' range.",
         "",
         f"Splits: at random; {PUBLIC} records count as public and standardise the others, at most {TRAIN:,} train and {TEST:,}",
         "are asked for. Intervals are Student's, 95 %, for the mean of the paired differences over the splits; splits of one",

@@ -254,6 +254,6 @@ def test_a_solution_that_misses_the_tolerance_is_an_error() -> None:
     with pytest.raises(
         ArithmeticError, match=r"logistic loss, lambda = 1e-09: weights certified to .* tolerance = 1e-15 was asked"
     ):
-        ERM(n=3, lambda_=1e-9, tolerance=1e-15).prepare(data)
-    result = audit(ERM(n=3, lambda_=1e-9, tolerance=1e-15), pairs=replace_one(data.X, data.y), queries=[[1.0]])
+        ERM(n=3, loss="logistic", lambda_=1e-9, tolerance=1e-15).prepare(data)
+    result = audit(ERM(n=3, loss="logistic", lambda_=1e-9, tolerance=1e-15), pairs=replace_one(data.X, data.y), queries=[[1.0]])
     assert result.verdict == "error"
