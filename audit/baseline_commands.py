@@ -20,7 +20,7 @@ def compare_command(arguments: argparse.Namespace, words: list[str]) -> int:  # 
     """Hold one record against another."""
     old, new = (read_record(Path(path)) for path in (arguments.old, arguments.new))
     comparison = compare(old, new, tolerance=arguments.tolerance)
-    return _deliver(Judged(comparison=comparison, open=comparison.regressions), Path(arguments.new), arguments)
+    return _deliver(Judged(comparison=comparison, open=comparison.regressions), Path(arguments.new), arguments.pages, arguments)
 
 
 def baseline_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001
@@ -40,16 +40,17 @@ def baseline_command(arguments: argparse.Namespace, words: list[str]) -> int:  #
     old = read_baseline(baseline, record)
     today = datetime.now(tz=UTC).date()
     judged = judge(compare(old, record, tolerance=arguments.tolerance), config.suppressions, today)
-    return _deliver(judged, place, arguments)
+    return _deliver(judged, place, arguments.pages or config.out, arguments)
 
 
-def _deliver(judged: Judged, place: Path, arguments: argparse.Namespace) -> int:
+def _deliver(judged: Judged, place: Path, pages: str | None, arguments: argparse.Namespace) -> int:
     """Print and write what was found, and choose the exit code."""
-    from dpassay.reports.comparisons import print_comparison, to_markdown
+    from dpassay.reports.comparisons import print_comparison, to_junit, to_markdown
 
-    if arguments.out is not None:
-        directory = Path(arguments.out)
+    if pages is not None:
+        directory = Path(pages)
         writable(directory)
+        write_text(directory / "comparison.xml", to_junit(judged.as_json(), place.parent))
         write_text(directory / "comparison.json", dumps(judged.as_json()))
         write_text(directory / "comparison.md", to_markdown(judged.as_json(), place.parent))
     with readers_may_leave():

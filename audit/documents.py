@@ -7,6 +7,7 @@ import math
 import os
 import tempfile
 from collections.abc import Mapping
+from decimal import ROUND_FLOOR, Decimal, localcontext
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,6 +25,12 @@ def number(value: float) -> float | str:
     return float(f"{float(value):.{DIGITS}g}")
 
 
+def percent(share: float) -> str:
+    """Write a share as a percentage, with as many digits as it needs, ten at most; rounded down, so that 100 % is all of it."""
+    with localcontext(prec=DIGITS - 2, rounding=ROUND_FLOOR):
+        return f"{(100 * Decimal(repr(float(share)))).normalize():f} %"
+
+
 def dumps(document: Mapping[str, Any]) -> str:
     """Write a document as canonical JSON: sorted keys, two spaces, one newline at the end, no NaN."""
     return json.dumps(document, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
@@ -34,8 +41,15 @@ def witness_file(result_id: str) -> str:
     return f"witnesses/{quote(result_id, safe='', errors='surrogatepass')}.json"
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, argument: str = "") -> None:
     """Write a text file so that no reader ever sees half of it; an older one is replaced.
+
+    Parameters
+    ----------
+    path : Path
+    text : str
+    argument : str
+        The argument that named the file, for the message; by default the folder's, which is --out.
 
     Raises
     ------
@@ -54,7 +68,8 @@ def write_text(path: Path, text: str) -> None:
             Path(temporary).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise InvalidInput(f"--out = '{path.parent}': cannot be written ({error.strerror})") from None
+        named = f"{argument} = '{path}'" if argument else f"--out = '{path.parent}'"
+        raise InvalidInput(f"{named}: cannot be written ({error.strerror})") from None
 
 
 def writable(directory: Path) -> None:

@@ -120,6 +120,15 @@ def read_record(path: Path) -> dict[str, Any]:
     return record
 
 
+def is_record(path: Path) -> bool:
+    """Whether a file is a record, of whichever schema."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and str(document.get("schema")).startswith("dpassay/record/")
+
+
 def record_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) that every record is valid under."""
     text = resources.files("dpassay").joinpath("record.schema.json").read_text(encoding="utf-8")
