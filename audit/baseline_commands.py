@@ -11,14 +11,15 @@ from dpassay.arguments import configure
 from dpassay.baseline import Judged, acceptable, judge, read_baseline, whole
 from dpassay.commands import NOTHING, REFUTED
 from dpassay.documents import dumps, writable, write_text
+from dpassay.errors import InvalidInput
 from dpassay.outputs import console, readers_may_leave
-from dpassay.record import read_record
+from dpassay.record import is_record, read_record
 from dpassay.regression import compare
 
 
 def compare_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001  (every command has one signature)
     """Hold one record against another."""
-    old, new = (read_record(Path(path)) for path in (arguments.old, arguments.new))
+    old, new = read_record(Path(arguments.old), "OLD"), read_record(Path(arguments.new), "NEW")
     comparison = compare(old, new, tolerance=arguments.tolerance)
     return _deliver(Judged(comparison=comparison, open=comparison.regressions), Path(arguments.new), arguments.pages, arguments)
 
@@ -30,7 +31,11 @@ def baseline_command(arguments: argparse.Namespace, words: list[str]) -> int:  #
     baseline, record = Path(arguments.baseline), read_record(place)
     whole(record, place)
     if arguments.action == "accept":
-        write_text(baseline, dumps(acceptable(record, place)))
+        if baseline.exists() and not is_record(baseline):
+            raise InvalidInput(
+                f"--baseline = '{baseline}': is no record, so it is not replaced; move it away, or name another file"
+            )
+        write_text(baseline, dumps(acceptable(record, place)), "--baseline")
         for result in record["results"]:
             if result["verdict"] == "refuted" and result["expected"] != "refuted":
                 sys.stderr.write(f"dpassay: {result['id']} is refuted: no baseline excuses it, only a suppression does\n")

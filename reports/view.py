@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from dpassay.errors import InvalidInput
 from dpassay.documents import percent
+from dpassay.errors import InvalidInput
 from dpassay.reports.findings import Finding, finding_of, findings_table
 from dpassay.reports.numbers import MISSING, clean, count, loss, plain, plural, shorten, value
 from dpassay.reports.profiles import ProfileView, profile_view
