@@ -18,7 +18,7 @@ from dpassay.exhaustive import Domain
 from dpassay.pairs import replace_one
 from dpassay.plan import Group
 from dpassay.settings import Settings
-from dpassay.targets import Answers, accepts, answers_of, is_function, resolve
+from dpassay.targets import Answers, accepts, answers_of, is_function, relation_of, resolve
 
 TRIALS_ONLY = ("budget", "detect", "jobs", "executor", "shard_timeout", "resume")
 IDLE_OPTIONS = {
@@ -83,20 +83,18 @@ def auditees_of(arguments: argparse.Namespace, records: int) -> list[Auditee]:
     answers = _answers(arguments.answers, "--answers")
     wanted = [Configured(target=target) for target in arguments.targets]
     wanted = wanted or list(arguments.mechanisms) or [Configured(target=target) for target in CATALOGUE]
+    sampled = getattr(arguments, "mode", "monte-carlo") == "monte-carlo"
     if len(wanted) == 1:
-        return [_auditee(_sized(wanted[0], records), parameters, claim, answers)]
+        only = _auditee(_sized(wanted[0], records), parameters, claim, answers)
+        return [only.sampled if sampled else only]
     for name in parameters:
         if not any(accepts(each.target, name) for each in wanted):
             raise InvalidInput(f"-p {name}: none of {', '.join(each.called for each in wanted)} has such a parameter")
-    return [
-        _auditee(
-            _sized(each, records),
-            {name: value for name, value in parameters.items() if accepts(each.target, name)},
-            claim,
-            answers,
-        )
-        for each in wanted
+    auditees = [
+        _auditee(each, {name: value for name, value in parameters.items() if accepts(each.target, name)}, claim, answers)
+        for each in (_sized(each, records) for each in wanted)
     ]
+    return [each.sampled for each in auditees] if sampled else auditees
 
 
 def _sized(wanted: Configured, records: int) -> Configured:
@@ -125,8 +123,11 @@ def _built(wanted: Configured, given: dict[str, str], said: dict[str, float] | N
     parameters = wanted.parameters | given
     source = "--claim" if said is not None else wanted.where.partition(",")[0]
     numbers = wanted.claim if said is None else said
-    claims = None if numbers is None else (_claim(numbers, answers or answers_of(wanted.target, parameters), source),)
-    return resolve(wanted.target, parameters, claims, answers, name=wanted.called)
+    if numbers is None:
+        return resolve(wanted.target, parameters, None, answers, name=wanted.called)
+    claim = _claim(numbers, answers or answers_of(wanted.target, parameters), source)
+    claim = replace(claim, relation=relation_of(wanted.target, parameters))
+    return resolve(wanted.target, parameters, (claim,), answers, name=wanted.called)
 
 
 def _claim_numbers(text: str) -> dict[str, float]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -26,7 +27,7 @@ from dpassay.mechanism import (
     Reachable,
     WorstCase,
 )
-from dpassay.pairs import Change
+from dpassay.pairs import Change, one_by_one
 from dpassay.scales import scale_of
 
 T = TypeVar("T")
@@ -99,6 +100,13 @@ class Auditee:
         allowed = f"above the claim, {claim.promised:g}{limit} ({self.name})"
         require(claim.promised < as_real(leak) < most, argument, leak, allowed)
 
+    @property
+    def sampled(self) -> Auditee:
+        """The same without claims that no trials can certify, as long as others are left: of means without limits."""
+        hopeless = [isinstance(claim, PredictionStability) and math.isinf(self.most(claim)) for claim in self.claims]
+        left = tuple(claim for claim, lost in zip(self.claims, hopeless, strict=True) if not lost)
+        return replace(self, claims=left) if left else self
+
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if the mechanism says that it can never take these data."""
         if not isinstance(self.mechanism, HasCheck):
@@ -118,7 +126,9 @@ class Auditee:
         """Return the state of the changed dataset, by `update` where the mechanism has it."""
         if isinstance(self.mechanism, HasUpdate):
             update = self.mechanism.update
-            return self._guard("update", f"the neighbour with {change}", lambda: update(state, change))
+            for each in one_by_one(change):
+                state = self._guard("update", f"the neighbour with {change}", partial(update, state, each))
+            return state
         return self._guard("prepare", f"the neighbour with {change}", lambda: self.mechanism.prepare(change.apply(data)))
 
     def law(self, state: Any, queries: NDArray[np.float64], where: str) -> Law | None:

@@ -333,9 +333,8 @@ def _findings_words(findings: Sequence[Finding]) -> tuple[str, ...]:
         texts.append("No claim was refuted or found to be loose.")
     if any(finding.kind == "exceeded" for finding in findings):
         texts.append("Exceeded: a reachable dataset outside the audited ones violates the claim.")
-    tight = [finding.result for finding in findings if finding.kind == "tight"]
-    if tight:
-        texts.append(f"Tight, the true worst leak being within 1 % of the claim: {', '.join(tight)}.")
+    if any(finding.kind == "tight" for finding in findings):
+        texts.append("Tight: the true worst leak is within 1 % of the claim.")
     return tuple(texts)
 
 

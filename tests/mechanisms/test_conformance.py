@@ -29,6 +29,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("soft-majority-overview", {"r": 3, "learner": "stump", "epsilon": 0.2}),
     ("projected-walk", {"T": 1, "ties": "index", "feature": 1}),
     ("projected-walk", {"T": 5, "epsilon": 0.2}),
+    ("projected-walk-overview", {"epsilon": 0.3, "alpha": 0.2, "feature": 1}),
+    ("projected-walk-overview", {"epsilon": 2.0, "alpha": 0.3, "ties": "index"}),
     ("averaged", {"r": 4, "learner": "tree"}),
     ("stable-laplace", {"r": 4, "learner": "tree", "epsilon": 0.3}),
     ("stable-laplace", {"r": 2, "learner": "majority", "gamma": 0.7, "scale": "printed"}),
