@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from dpassay.documents import percent
 from dpassay.errors import InvalidInput
 from dpassay.reports.findings import Finding, finding_of, findings_table
-from dpassay.reports.numbers import MISSING, clean, count, loss, percent, plain, plural, shorten, value
+from dpassay.reports.numbers import MISSING, clean, count, loss, plain, plural, shorten, value
 from dpassay.reports.profiles import ProfileView, profile_view
 from dpassay.reports.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
 from dpassay.reports.tables import QueryView, Table, query_table, query_views, shortlist
