@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -10,18 +11,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.stats import binom
 
+from dpassay.assay import assay
 from dpassay.baseline import acceptable, judge, read_baseline, whole
 from dpassay.claims import DP
 from dpassay.comparison import bounds_at_alpha, upper_at_alpha
+from dpassay.data import Labelled
 from dpassay.documents import dumps
 from dpassay.errors import InvalidInput
 from dpassay.lower_bounds import NAMES
+from dpassay.pairs import FlipLabel
+from dpassay.record import result_json
 from dpassay.regression import ALPHA, NEWS, REGRESSIONS, Comparison, compare
+from dpassay.settings import Settings
 from dpassay.suppressions import KINDS, Suppression
+from tests.core.toys import Sampled, auditee_of, flip_group
 
 Record = dict[str, Any]
+Points = NDArray[np.float64]
 
 CLAIM = {
     "kind": "DP", "epsilon": 1.0, "delta": 0.0, "gamma": None, "beta1": None, "beta2": None,
@@ -104,7 +113,7 @@ REGRESSED = {
     "fewer pairs": (sampled(), sampled(searched=SEARCHED | {"pairs": 9}), ["blinder"]),
     "fewer queries": (exact(), exact(searched=SEARCHED | {"queries": 0}), ["blinder"]),
     "elsewhere": (sampled(), sampled(searched=SEARCHED | {"how": ["otherwise"]}), ["blinder"]),
-    "elsewhere as often": (
+    "one of two alike": (
         sampled(searched=SEARCHED | {"how": ["a", "a"]}),
         sampled(searched=SEARCHED | {"how": ["a"]}),
         ["blinder"],
@@ -117,7 +126,7 @@ REGRESSED = {
     ),
     "the leak rose at its complement, the other way round": (
         sampled(),
-        at(sampled(3000, 7000), event=[0], direction="S' to S"),
+        at(sampled(7000, 3000), event=[0], direction="S' to S"),
         ["rose"],
     ),
     "it rose where all was computed, at another cell": (exact(0.6), at(exact(0.9), pair=4), ["rose"]),
@@ -224,14 +233,7 @@ def test_tolerance_is_a_part_of_the_claim() -> None:
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [
-        ("tolerance", -0.1),
-        ("tolerance", 1.001),
-        ("tolerance", float("inf")),
-        ("tolerance", float("nan")),
-        ("alpha", 0.0),
-        ("alpha", 1.0),
-    ],
+    [*(("tolerance", part) for part in (-0.1, 1.001, float("inf"), float("nan"))), ("alpha", 0.0), ("alpha", 1.0)],
 )
 def test_bad_options_are_named(option: str, value: float) -> None:
     with pytest.raises(InvalidInput, match=f"{option} = "):
@@ -281,6 +283,32 @@ def test_a_rise_that_is_none_is_rarely_called_one() -> None:
         bool(kinds(sampled(300, 150, n=500), sampled(*map(int, rng.binomial(500, (0.8, 0.15))), n=500))) for _ in range(50)
     )
     assert seen >= 45  # ln(.6/.3) = .69 against ln(.8/.15) = 1.67: it can fail
+
+
+class Influential(Sampled):
+    """Coins that lean by the label of record 57, at query 0 alone: a loss of .22 that the screening finds often, not always."""
+
+    def prepare(self, data: Labelled) -> int:
+        return int(data.y[57])
+
+    def sample(self, state: int, queries: Points, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        p = np.full(len(queries), 0.5)
+        p[0] += 0.055 if state else -0.055
+        return (rng.random((size, len(queries))) < p).astype(np.int64)
+
+
+def test_one_law_screened_differently_never_rises() -> None:
+    """Ten quick runs: some bound of one of them fails with probability at most 10 * 2 alpha = .002, so no pair may be called one."""
+    data = flip_group(records=100, queries=5, changes=tuple(FlipLabel(i) for i in range(100)))
+    auditee = auditee_of(Influential(table=((0.5, 0.5), (0.5, 0.5))), name="m")
+    made = [
+        record(*(result_json(result, 0.999) for result in assay([auditee], data, settings)))
+        for settings in (Settings(mode="monte-carlo", seed=seed, budget=5000) for seed in range(10))
+    ]
+    certified = {each["results"][0]["per_query"][0]["pair"] for each in made}
+    assert len(certified) > 1
+    found = [change.kind for one, other in itertools.permutations(made, 2) for change in compare(one, other).changes]
+    assert set(found) == {"elsewhere"}  # the same pairs were `rose` when the largest bounds were held against each other
 
 
 def test_the_upper_bound_covers_event_complement_and_both_directions() -> None:
