@@ -38,8 +38,9 @@ class Judged:
 
     def as_json(self) -> dict[str, Any]:
         """Everything, for programs."""
-        passed = [
-            {"id": change.id, "kind": change.kind, "reason": each.reason, "expires": each.expires.isoformat()}
+        passed: list[dict[str, Any]] = [
+            {"id": change.id, "kind": change.kind, "reason": each.reason}
+            | {"expires": each.expires.isoformat(), "up_to": each.up_to}
             for change, each in self.let_pass
         ]
         return self.comparison.as_json() | {"passed": not self.open, "suppressed": passed, "notes": list(self.notes)}
@@ -62,20 +63,29 @@ def judge(comparison: Comparison, suppressions: Iterable[Suppression], today: da
     alive, notes = [], []
     for each in suppressions:
         if each.expires < today:
-            notes.append(f"expired on {each.expires}: {each.kind} of {each.result}")
+            notes.append(f"expired on {each.expires}: {_named(each)}")
         else:
             alive.append(each)
-    excused = {(each.result, each.kind): each for each in alive}
+    open_: list[Change] = []
+    let_pass: list[tuple[Change, Suppression]] = []
+    for change in comparison.regressions:
+        meant = [each for each in alive if (each.result, each.kind) == (change.id, change.kind)]
+        holding = [each for each in meant if each.up_to is None or (change.size is not None and change.size <= each.up_to)]
+        if holding:
+            let_pass.append((change, holding[-1]))
+            continue
+        open_.append(change)
+        notes += [f"does not hold any more, {change.size:.6g} is above {each.up_to:g}: {_named(each)}" for each in meant]
     here = {(change.id, change.kind) for change in comparison.regressions}
-    notes += [f"not needed any more: {each.kind} of {each.result}" for each in alive if (each.result, each.kind) not in here]
-    let_pass = [
-        (change, excused[change.id, change.kind]) for change in comparison.regressions if (change.id, change.kind) in excused
-    ]
-    open_ = [change for change in comparison.regressions if (change.id, change.kind) not in excused]
+    notes += [f"not needed any more: {_named(each)}" for each in alive if (each.result, each.kind) not in here]
     return Judged(comparison=comparison, open=tuple(open_), let_pass=tuple(let_pass), notes=tuple(notes))
 
 
-def whole(record: Raw, path: Path) -> None:
+def _named(each: Suppression) -> str:
+    return f"{each.kind} of {each.result}"
+
+
+def whole(record: Raw, path: Path, argument: str = "RECORD") -> None:
     """Make sure that a record holds a finished run.
 
     Raises
@@ -84,9 +94,30 @@ def whole(record: Raw, path: Path) -> None:
         If the run was interrupted, or nothing was audited.
     """
     if not record["run"]["complete"]:
-        raise InvalidInput(f"RECORD = '{path}': is of an interrupted run; finish it with `dpassay run --resume`")
+        raise InvalidInput(f"{argument} = '{path}': is of an interrupted run; finish it with `dpassay run --resume`")
     if not record["results"]:
-        raise InvalidInput(f"RECORD = '{path}': nothing was audited in it")
+        raise InvalidInput(f"{argument} = '{path}': nothing was audited in it")
+
+
+def differing(old: Raw, new: Raw) -> str:
+    """Say how the data of a record differ from those of an older one; the empty text if they do not."""
+    before, after = old["run"].get("data"), new["run"].get("data")
+    return "" if before == after else _differs(before, after)
+
+
+def comparable(old: Raw, new: Raw, old_path: Path, new_path: Path) -> None:
+    """Make sure that two records can be held against each other.
+
+    Raises
+    ------
+    InvalidInput
+        If one is not of a finished run, or they are of different data.
+    """
+    whole(old, old_path, "OLD")
+    whole(new, new_path, "NEW")
+    differs = differing(old, new)
+    if differs:
+        raise InvalidInput(f"OLD = '{old_path}': cannot be held against {new_path}: {differs}")
 
 
 def acceptable(record: Raw, path: Path) -> dict[str, Any]:
@@ -110,15 +141,16 @@ def read_baseline(path: Path, record: Raw) -> dict[str, Any]:
     Raises
     ------
     InvalidInput
-        If there is none, or it is stale: of other data, or of other mechanisms altogether.
+        If there is none, it is not of a finished run, or it is stale: of other data, or of other mechanisms altogether.
     """
     if not path.exists():
         raise InvalidInput(f"baseline = '{path}': is not there; `dpassay baseline accept` makes one of a record")
     baseline = read_record(path, "baseline")
+    whole(baseline, path, "baseline")
     again = f"look at the new record, then run `dpassay baseline accept --baseline {shlex.quote(str(path))}`"
-    old, new = baseline["run"].get("data"), record["run"].get("data")
-    if old != new:
-        raise InvalidInput(f"baseline = '{path}': is stale: {_differs(old, new)}; {again}")
+    differs = differing(baseline, record)
+    if differs:
+        raise InvalidInput(f"baseline = '{path}': is stale: {differs}; {again}")
     if not {result["mechanism"] for result in baseline["results"]} & {result["mechanism"] for result in record["results"]}:
         raise InvalidInput(f"baseline = '{path}': is stale: it holds none of the mechanisms of the record; {again}")
     return baseline

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dpassay.arguments import configure
-from dpassay.baseline import Judged, acceptable, judge, read_baseline, whole
+from dpassay.baseline import Judged, acceptable, comparable, judge, read_baseline, whole
 from dpassay.commands import NOTHING, REFUTED
 from dpassay.documents import dumps, writable, write_text
 from dpassay.errors import InvalidInput
@@ -20,6 +20,7 @@ from dpassay.regression import compare
 def compare_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001  (every command has one signature)
     """Hold one record against another."""
     old, new = read_record(Path(arguments.old), "OLD"), read_record(Path(arguments.new), "NEW")
+    comparable(old, new, Path(arguments.old), Path(arguments.new))
     comparison = compare(old, new, tolerance=arguments.tolerance)
     return _deliver(Judged(comparison=comparison, open=comparison.regressions), Path(arguments.new), arguments.pages, arguments)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,14 @@ from dpassay.errors import InvalidInput, as_real, require
 from dpassay.limits import leak_upper
 from dpassay.lower_bounds import MOST_ALPHA, NAMES, Method, lower_bound
 from dpassay.means import Spreads, difference_lower, difference_upper
+from dpassay.power import Screening, detectable
+from dpassay.predictions import detectable_difference
 from dpassay.scales import Ratio, scale_of
 from dpassay.stouffer import STOUFFER
 from dpassay.upper_bounds import accuracy_upper
 
 Array = NDArray[np.int64]
+Raw = Mapping[str, Any]
 
 
 def require_alpha(alpha: float) -> None:
@@ -27,8 +30,8 @@ def require_alpha(alpha: float) -> None:
     require(0 < as_real(alpha) <= MOST_ALPHA, "alpha", alpha, f"in (0, {MOST_ALPHA}]")
 
 
-def bounds_at_alpha(result: Mapping[str, Any], claim: Claim, alpha: float) -> tuple[float, float]:
-    """Bound the largest leak of the cells that a result lists, from both sides and anew.
+def bounds_at_alpha(result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw] | None = None) -> tuple[float, float]:
+    """Bound the largest leak of some of the cells that a result lists, from both sides and anew.
 
     Parameters
     ----------
@@ -38,6 +41,8 @@ def bounds_at_alpha(result: Mapping[str, Any], claim: Claim, alpha: float) -> tu
         The result's.
     alpha : float
         Error probability of each of the two bounds, for all certified cells together (Bonferroni); in (0, 0.25].
+    cells : sequence of mapping, optional
+        Entries of its `per_query`; by default all, and where the law was computed all cells that were audited.
 
     Returns
     -------
@@ -47,16 +52,69 @@ def bounds_at_alpha(result: Mapping[str, Any], claim: Claim, alpha: float) -> tu
     """
     require_alpha(alpha)
     if result["exact"] is not None:
-        return float(result["lower"]), float(result["upper"])
+        known = [result] if cells is None else cells
+        return max(float(each["lower"]) for each in known), max(float(each["upper"]) for each in known)
     each = alpha / max(1, result["searched"]["certified_cells"])
-    cells = result["per_query"]
+    cells = result["per_query"] if cells is None else cells
     low, high = max(at_alpha(cell, claim, each) for cell in cells), 0.0
     for cell in cells:
         high = upper_at_alpha(cell, claim, each, floor=high)
     return low, high
 
 
-def at_alpha(cell: Mapping[str, Any], claim: Claim, alpha: float) -> float:
+def in_common(old: Raw, new: Raw) -> tuple[tuple[Raw, ...], tuple[Raw, ...]]:
+    """Return the cells that two results both list, as each lists them, in the same order.
+
+    A cell is a pair of datasets, a query and an event; as the bounds from above are about the event's complement and both
+    directions too, those are the same cell.
+    """
+    here, there = ({_place(cell, result): cell for cell in result["per_query"]} for result in (old, new))
+    both = [place for place in here if place in there]
+    return tuple(here[place] for place in both), tuple(there[place] for place in both)
+
+
+def _place(cell: Raw, result: Raw) -> Hashable:
+    """Return what a cell is known by."""
+    point = None if cell["point"] is None else tuple(cell["point"])
+    event = cell["event"]
+    if isinstance(event, Mapping):
+        sides: Hashable = tuple(event.values())
+    else:
+        labels = frozenset((result["witness"] or {}).get("labels", ()))
+        sides = frozenset((frozenset(event), labels - frozenset(event)))
+    return cell.get("data"), cell["group"], cell["query"], point, cell["pair"], cell["change"], sides
+
+
+def detectable_at_alpha(result: Raw, claim: Claim, draws: int, alpha: float) -> float:
+    """Say what leak so many trials would refute with probability 0.9 at the cells of a sampled result; nothing else matters.
+
+    Parameters
+    ----------
+    result : mapping
+        Only the number of its certified cells counts, and the spreads of its answers where the claim is about their means.
+    claim : Claim
+        What is to be refuted.
+    draws : int
+        Certification trials per side.
+    alpha : float
+        The common error probability, for all certified cells together; in (0, 0.25].
+
+    Returns
+    -------
+    float
+        In the units of the claim; inf where no leak would be seen.
+    """
+    require_alpha(alpha)
+    each, answers = alpha / max(1, result["searched"]["certified_cells"]), result["per_query"][0]
+    if isinstance(claim, PredictionStability) and answers["histograms"] is not None:
+        width, _, _, spreads = _answers(answers)
+        alone = Screening(draws=draws, pairs=1)
+        seen = detectable_difference(gamma=claim.promised / width, n=draws, alpha=each, spreads=spreads, screening=alone)
+        return width * seen
+    return detectable(scale=scale_of(claim), promised=claim.promised, n=draws, alpha=each)
+
+
+def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
     """Bound a certified cell of a record anew, by the same test on the same trials.
 
     Parameters
@@ -87,7 +145,7 @@ def at_alpha(cell: Mapping[str, Any], claim: Claim, alpha: float) -> float:
     return lower_bound(method, counts, scale=scale_of(claim), alpha=alpha).value
 
 
-def upper_at_alpha(cell: Mapping[str, Any], claim: Claim, alpha: float, floor: float = 0.0) -> float:
+def upper_at_alpha(cell: Raw, claim: Claim, alpha: float, floor: float = 0.0) -> float:
     """Bound the leak of a certified cell's event from above, or of its complement, or the other way round, whichever is most.
 
     Parameters
@@ -125,14 +183,14 @@ def _faces(counts: Counts) -> tuple[tuple[int, int, int, int], ...]:
     return (*one, *other), (*other, *one), (*rest, *other_rest), (*other_rest, *rest)
 
 
-def _counted(cell: Mapping[str, Any]) -> tuple[Method, Counts]:
+def _counted(cell: Raw) -> tuple[Method, Counts]:
     methods = [method for method, name in NAMES.items() if name == cell["method"]]
     if cell["counts"] is None or not methods:
         raise InvalidInput(f"cell of query {cell['query']}: was not sampled; only sampled bounds have an error probability")
     return methods[0], Counts(**cell["counts"])
 
 
-def _answers(cell: Mapping[str, Any]) -> tuple[float, Array, Array, Spreads]:
+def _answers(cell: Raw) -> tuple[float, Array, Array, Spreads]:
     found = cell["histograms"]
     low, high = found["limits"]
     one, other = (np.asarray(found[side], dtype=np.int64) for side in ("one", "other"))

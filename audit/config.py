@@ -130,7 +130,7 @@ KEYS = {
     "detect": _number(math.nextafter(math.inf, 0), "a finite number > 0"),
     "out": TEXT,
     "baseline": TEXT,
-    "tolerance": Key(kind=float, holds=lambda value: is_real(value) and 0 <= value < math.inf, allowed="a number >= 0"),
+    "tolerance": Key(kind=float, holds=lambda value: is_real(value) and 0 <= value <= 1, allowed="a number in [0, 1]"),
     "data": TEXT,
     "target": TEXT,
     "train": _count(1),

@@ -187,6 +187,7 @@ def _cell(cell: Cell, evidence: Evidence) -> dict[str, Any]:
     change = group.pairs.changes[cell.pair]
     return {
         "group": group.kind,
+        "data": group.digest,
         "query": cell.query if group.kind != "domain" else cell.group,
         "point": [float(value) for value in group.queries[cell.query]] if group.kind == "domain" else None,
         "pair": cell.pair,

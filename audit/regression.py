@@ -6,29 +6,45 @@ An entry is a mechanism, its parameters and a claim about it. Nothing about one 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from dpassay.claims import Claim, claim_from_json
-from dpassay.comparison import bounds_at_alpha, require_alpha
-from dpassay.documents import witness_file
+from dpassay.comparison import bounds_at_alpha, detectable_at_alpha, in_common, require_alpha
+from dpassay.documents import number, witness_file
 from dpassay.errors import is_real, require
 
 Raw = Mapping[str, Any]
-Kind = Literal["refuted", "failed", "vanished", "weakened", "rose", "blinder", "fell", "tightened", "recovered", "new"]
+Kind = Literal[
+    "refuted",
+    "failed",
+    "vanished",
+    "repointed",
+    "weakened",
+    "rose",
+    "blinder",
+    "elsewhere",
+    "fell",
+    "tightened",
+    "recovered",
+    "new",
+]
 
 REGRESSIONS: dict[str, str] = {
     "refuted": "a claim is refuted",
     "failed": "an entry could not be audited, or a claim that is known to be wrong was not refuted",
     "vanished": "an entry is not there any more",
+    "repointed": "an entry's name stands for another target",
     "weakened": "a claim promises less than it did",
-    "rose": "the certified leak rose by more than the tolerance, and significantly",
-    "blinder": "the audit lost power: it looks at less, or sees less",
+    "rose": "the leak rose, at cells that both records have certified, by more than the tolerance and significantly",
+    "blinder": "the audit lost power: it looks at less or elsewhere, or sees less",
 }
 """What turns a pipeline red."""
 NEWS: dict[str, str] = {
-    "fell": "the certified leak fell by more than the tolerance, and significantly",
+    "elsewhere": "a cell that the old record had not certified leaks more than those it had; that it rose is not certified",
+    "fell": "the leak fell, at cells that both records have certified, by more than the tolerance and significantly",
     "tightened": "a claim promises more than it did",
     "recovered": "a claim is not refuted any more, or could be audited again",
     "new": "an entry was not there before",
@@ -57,6 +73,9 @@ class Change:
         What is different, with numbers.
     witness, replay : str
         Of a refuted claim: the witness in words, and the file that `dpassay replay` takes; else empty.
+    size : float or None
+        How bad it is, in the units of the claim, where that is a number: the leak that is certified now (refuted, rose), or the
+        smallest that would still be seen (blinder).
     """
 
     id: str
@@ -65,6 +84,7 @@ class Change:
     words: str
     witness: str = ""
     replay: str = ""
+    size: float | None = None
 
     @property
     def is_regression(self) -> bool:
@@ -109,10 +129,14 @@ class Comparison:
             "schema": "dpassay/comparison/1",
             "tolerance": self.tolerance,
             "alpha": self.alpha,
-            "regressions": [asdict(change) for change in self.regressions],
-            "news": [asdict(change) for change in self.news],
+            "regressions": [_json(change) for change in self.regressions],
+            "news": [_json(change) for change in self.news],
             "unchanged": list(self.unchanged),
         }
+
+
+def _json(change: Change) -> dict[str, Any]:
+    return asdict(change) | {"size": None if change.size is None else number(change.size)}
 
 
 def compare(old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = ALPHA) -> Comparison:
@@ -125,8 +149,8 @@ def compare(old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = 
     tolerance : float
         A bound may move by this part of the claim before anything is said.
     alpha : float
-        Error probability in (0, 0.25] of each bound that is made anew from the counts of either record; the largest leak of the
-        new record's cells and of the old one's are then ordered as is said with probability at least 1 - 2 alpha.
+        Error probability in (0, 0.25] of each bound that is made anew from the counts of either record; the leaks at the cells
+        that both have certified are then ordered as is said with probability at least 1 - 2 alpha.
 
     Returns
     -------
@@ -137,7 +161,7 @@ def compare(old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = 
     InvalidInput
         If tolerance or alpha are out of range, or a record is not what it should be.
     """
-    require(is_real(tolerance) and tolerance >= 0, "tolerance", tolerance, "a number >= 0")
+    require(is_real(tolerance) and 0 <= tolerance <= 1, "tolerance", tolerance, "a number in [0, 1]")
     require_alpha(alpha)
     before, after = _entries(old["results"]), _entries(new["results"])
     changes: list[Change] = []
@@ -162,8 +186,8 @@ def _entries(results: Iterable[Raw]) -> dict[str, Raw]:
     return entries
 
 
-def _change(result: Raw, kind: Kind, words: str) -> Change:
-    return Change(id=result["id"], mechanism=result["mechanism"], kind=kind, words=words)
+def _change(result: Raw, kind: Kind, words: str, size: float | None = None) -> Change:
+    return Change(id=result["id"], mechanism=result["mechanism"], kind=kind, words=words, size=size)
 
 
 def _new(result: Raw) -> Iterable[Change]:
@@ -192,6 +216,7 @@ def _own(result: Raw) -> Iterable[Change]:
             words=f"{claim} is refuted: {result['reason']}; {certainty}",
             witness=witness.get("words", ""),
             replay=_replayed(result),
+            size=float(result["lower"]),
         )
     elif result["verdict"] == "error":
         yield _change(result, "failed", f"{claim} could not be audited: {result['reason']}")
@@ -205,51 +230,120 @@ def _changes(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Cha
     yield from own
     if not own and _bad(old):
         yield _change(new, "recovered", f"{before} was {old['verdict']}: {old['reason']}")
+    held = _numbers(new)[1:] == _numbers(old)[1:] or old["exact"] is None  # from counts a leak at another delta can be made anew
     if _numbers(new) != _numbers(old):
         tighter = all(one <= other for one, other in zip(_numbers(new), _numbers(old), strict=True))
-        yield _change(new, "tightened" if tighter else "weakened", f"the claim is {claim} and was {before}")
-    if "error" in (old["verdict"], new["verdict"]) or new["expected"] == "refuted":
+        unheld = "" if held else "; at another delta a computed loss is another, so whether it rose was NOT looked at"
+        yield _change(new, "tightened" if tighter else "weakened", f"the claim is {claim} and was {before}{unheld}")
+    if "error" in (old["verdict"], new["verdict"]):
         return
-    yield from _power(old, new, tolerance)
-    if _numbers(new)[1:] == _numbers(old)[1:] or new["claim"]["kind"] != "DP":  # leaks at different delta are different things
+    yield from _target(old, new)
+    if new["expected"] == "refuted":
+        return
+    yield from _power(old, new, tolerance, alpha)
+    if held:
         yield from _bounds(old, new, tolerance, alpha)
 
 
-def _power(old: Raw, new: Raw, tolerance: float) -> Iterable[Change]:
-    """Say what an audit has lost. A detectable leak alone says nothing: it moves when alpha is shared with another mechanism."""
-    lost = [
-        f"{words} {new['searched'][name]:,} instead of {old['searched'][name]:,}"
-        for name, words in PLACES.items()
-        if new["searched"][name] < old["searched"][name]
-    ]
+def _target(old: Raw, new: Raw) -> Iterable[Change]:
+    """Say that a name stands for something else; `witness` holds the target of every result that has evidence."""
+    before, after = ((result["witness"] or {}).get("target") for result in (old, new))
+    if before != after:
+        yield _change(new, "repointed", f"{new['mechanism']} stands for {_shown(after)}, and stood for {_shown(before)}")
+
+
+def _shown(target: str | None) -> str:
+    return "an object in memory" if target is None else target
+
+
+def _power(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Change]:
+    """Say what an audit has lost, from what does not move when alpha is shared with another mechanism.
+
+    So for trials neither the recorded detectable leak nor `inconclusive` says anything: what so many trials can detect is worked
+    out anew, at the common alpha and at the cells of the old record.
+    """
+    claim, here, there = _read(new), new["searched"], old["searched"]
+    lost = [f"{words} {here[name]:,} instead of {there[name]:,}" for name, words in PLACES.items() if here[name] < there[name]]
+    gone = Counter(there["how"]) - Counter(here["how"])
+    if gone:
+        found = list((Counter(here["how"]) - Counter(there["how"])).elements())
+        lost.append(f"looked elsewhere: {_list(found)} instead of {_list(gone.elements())}")
     if new["exact"] is None and old["exact"] is not None:
         lost.append("sampled, and was computed")
-    fewer = 0 < _draws(new) < _draws(old)
-    seen, could = float(new["detectable"]), float(old["detectable"])
-    if fewer and seen - could > tolerance * _promised(old):
-        lost.append(f"{_draws(new):,} instead of {_draws(old):,} trials a side: detectable {seen:.4g} instead of {could:.4g}")
-    if new["verdict"] == "inconclusive" != old["verdict"]:
+    if 0 < _draws(new) < _draws(old):
+        seen, could = (detectable_at_alpha(old, claim, _draws(result), alpha) for result in (new, old))
+        if seen - could > tolerance * claim.promised:
+            trials = f"{_draws(new):,} instead of {_draws(old):,} trials a side"
+            lost.append(f"{trials}: detectable {seen:.4g} instead of {could:.4g} at one error probability")
+    if new["exact"] is not None and new["verdict"] == "inconclusive" != old["verdict"]:
         lost.append(f"inconclusive: {new['reason']}")
     if lost:
-        yield _change(new, "blinder", "; ".join(lost))
+        sampled = new["exact"] is None
+        size = detectable_at_alpha(new, claim, _draws(new), alpha) if sampled else float(new["detectable"])
+        yield _change(new, "blinder", "; ".join(lost), size)
+
+
+def _list(how: Iterable[str]) -> str:
+    return ", ".join(f"'{each}'" for each in how) or "nowhere"
 
 
 def _bounds(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Change]:
-    """Say that a bound moved, by more than the tolerance and so that the two intervals do not meet."""
-    claim = claim_from_json(dict(new["claim"]), new["expected"])
-    before, after = (bounds_at_alpha(result, claim, alpha) for result in (old, new))
+    """Say that a leak moved, by more than the tolerance and so that the two intervals do not meet.
+
+    Which cells are certified is chosen by the screening, from noise: only the very same cell tells whether the mechanism has
+    changed, or any cell where the law was computed for all of them.
+    """
+    claim, shared, alike = _read(new), in_common(old, new), _sought(old) == _sought(new)
+    all_shared = len(shared[0]) == len(old["per_query"]) == len(new["per_query"])
     margin = tolerance * claim.promised
-    said = f"the {claim.quantity} is {_span(after, new)} and was {_span(before, old)}; the claim allows {claim.promised:g}"
-    if after[0] - before[0] > margin and after[0] > before[1]:
-        yield _change(new, "rose", said)
-    elif before[1] - after[1] > margin and after[1] < before[0]:
-        yield _change(new, "fell", said)
+    everywhere = before, after = _both(old, new, claim, alpha)
+
+    def spans(*, known: bool) -> tuple[tuple[float, float], tuple[float, float]] | None:
+        """Return bounds of the old and the new record at cells whose leaks may be held against each other."""
+        if all_shared or (alike and known):
+            return everywhere
+        return _both(old, new, claim, alpha, shared) if shared[0] else None
+
+    rise, fall = spans(known=old["exact"] is not None), spans(known=new["exact"] is not None)
+    if rise is not None and _above(rise[1], rise[0], margin):
+        yield _change(new, "rose", _moved(rise, old, new, claim), after[0])
+    elif _above(after, before, margin):
+        words = (
+            f"the {claim.quantity} is at least {after[0]:.6g} at a cell that the old record had not certified, and was at most "
+            f"{before[1]:.6g} at those it lists; whether it rose there is not known; the claim allows {claim.promised:g}"
+        )
+        yield _change(new, "elsewhere", words)
+    elif fall is not None and _above(fall[0], fall[1], margin):
+        yield _change(new, "fell", _moved(fall, old, new, claim))
+
+
+def _both(
+    old: Raw, new: Raw, claim: Claim, alpha: float, cells: tuple[Sequence[Raw] | None, Sequence[Raw] | None] = (None, None)
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the bounds of both records at some of their cells, by default at all they list."""
+    return bounds_at_alpha(old, claim, alpha, cells[0]), bounds_at_alpha(new, claim, alpha, cells[1])
+
+
+def _above(one: tuple[float, float], other: tuple[float, float], margin: float) -> bool:
+    """Whether an interval lies above another and its lower end is more than the margin above the other's."""
+    return one[0] > other[1] and one[0] - other[0] > margin
+
+
+def _sought(result: Raw) -> tuple[object, ...]:
+    """Return what says which cells were audited: those of two records are the same if this is, and the data are."""
+    searched = result["searched"]
+    return searched["pairs"], searched["queries"], searched["how"], {cell.get("data") for cell in result["per_query"]}
+
+
+def _moved(bounds: tuple[tuple[float, float], tuple[float, float]], old: Raw, new: Raw, claim: Claim) -> str:
+    before, after = bounds
+    return f"the {claim.quantity} is {_span(after, new)} and was {_span(before, old)}; the claim allows {claim.promised:g}"
 
 
 def _span(bounds: tuple[float, float], result: Raw) -> str:
     if result["exact"] is not None:
-        return f"{float(result['exact']):.6g}"
-    return f"between {bounds[0]:.6g} and {bounds[1]:.6g} at the certified cells"
+        return f"{bounds[1]:.6g}"
+    return f"between {bounds[0]:.6g} and {bounds[1]:.6g} at the cells that both certified"
 
 
 def _claim(result: Raw) -> str:
@@ -258,10 +352,6 @@ def _claim(result: Raw) -> str:
 
 def _read(result: Raw) -> Claim:
     return claim_from_json(dict(result["claim"]), result["expected"])
-
-
-def _promised(result: Raw) -> float:
-    return _read(result).promised
 
 
 def _numbers(result: Raw) -> tuple[float, ...]:

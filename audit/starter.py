@@ -33,9 +33,10 @@ answers = "0,1"                      # what a function answers: labels like 0,1,
 
 # [[suppressions]]                   # a regression against the baseline that is let pass, until a day
 # result = "nearest-vote.own.monte-carlo"
-# kind = "rose"                      # refuted, failed, vanished, weakened, rose or blinder
+# kind = "rose"                      # refuted, failed, vanished, repointed, weakened, rose or blinder
 # reason = "the new index, accepted by the privacy board"
-# expires = 2027-01-31
+# expires = 2027-01-31               # at most a year ahead
+# up_to = 0.9                        # of refuted, rose and blinder: holds as long as the leak is no larger
 """
 
 EXAMPLE_TEXT = '''\

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from dpassay.configured import known
-from dpassay.errors import InvalidInput, require
+from dpassay.errors import InvalidInput, is_real, require
 
-KINDS = ("refuted", "failed", "vanished", "weakened", "rose", "blinder")
+KINDS = ("refuted", "failed", "vanished", "repointed", "weakened", "rose", "blinder")
 """Kinds of regressions; see `dpassay.regression.REGRESSIONS`."""
+SIZED = ("refuted", "rose", "blinder")
+"""Those that are larger or smaller."""
+LONGEST = timedelta(days=366)
+"""No suppression is for longer: somebody has to look again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,15 +32,19 @@ class Suppression:
         Why.
     expires : date
         The last day on which it is let pass.
+    up_to : float or None
+        The largest `dpassay.regression.Change.size` that is let pass; any by default.
     """
 
     result: str
     kind: str
     reason: str
     expires: date
+    up_to: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.kind} of {self.result} (until {self.expires}: {self.reason})"
+        up_to = "" if self.up_to is None else f", up to {self.up_to:g}"
+        return f"{self.kind} of {self.result} (until {self.expires}{up_to}: {self.reason})"
 
 
 def suppressions(entries: Any, file: str) -> tuple[Suppression, ...]:
@@ -53,7 +62,7 @@ def suppressions(entries: Any, file: str) -> tuple[Suppression, ...]:
 
 def _entry(entry: dict[str, Any], where: str) -> Suppression:
     names = ("result", "kind", "reason", "expires")
-    known(entry, names, where)
+    known(entry, (*names, "up_to"), where)
     for key in names:
         if key not in entry:
             raise InvalidInput(f"{where}: {key} is missing: a suppression has {', '.join(names)}")
@@ -62,4 +71,10 @@ def _entry(entry: dict[str, Any], where: str) -> Suppression:
     require(entry["kind"] in KINDS, f"{where}: kind", entry["kind"], f"one of {', '.join(KINDS)}")
     day = entry["expires"]
     require(isinstance(day, date) and not isinstance(day, datetime), f"{where}: expires", day, "a day like 2027-01-31, unquoted")
+    last = datetime.now(tz=UTC).date() + LONGEST
+    require(day <= last, f"{where}: expires", day.isoformat(), f"a year ahead at most, {last}")
+    most = entry.get("up_to")
+    if most is not None:
+        require(entry["kind"] in SIZED, f"{where}: up_to", most, f"left out, unless kind is one of {', '.join(SIZED)}")
+        require(is_real(most) and 0 <= most < math.inf, f"{where}: up_to", most, "a finite number >= 0")
     return Suppression(**entry)

@@ -22,9 +22,11 @@ SYMBOLS = {
     "refuted": "▲",
     "failed": "■",
     "vanished": "✖",
+    "repointed": "⇄",
     "weakened": "▽",
     "rose": "↑",
     "blinder": "◆",
+    "elsewhere": "○",
     "fell": "↓",
     "tightened": "△",
     "recovered": "●",
@@ -124,7 +126,8 @@ def _in_order(comparison: Raw) -> Iterator[Raw]:
 def _let_pass(change: Raw, comparison: Raw) -> str:
     for each in comparison["suppressed"]:
         if (each["id"], each["kind"]) == (change["id"], change["kind"]):
-            return f"let pass until {each['expires']}: {each['reason']}"
+            up_to = "" if each["up_to"] is None else f" and up to {each['up_to']:g}"
+            return f"let pass until {each['expires']}{up_to}: {each['reason']}"
     return ""
 
 
@@ -148,7 +151,7 @@ def _section(change: Raw, comparison: Raw, folder: Path) -> str:
 def _notes(comparison: Raw) -> tuple[str, ...]:
     probability = percent(1 - 2 * comparison["alpha"])
     how = (
-        f"Bounds of both records made anew at one error probability; that one entry's leak rose or fell as said holds with "
-        f"{probability}. Tolerance: {100 * comparison['tolerance']:.10g} % of the claim."
+        f"Bounds of both records made anew at one error probability; that one entry's leak rose or fell as said, at cells that "
+        f"both have certified, holds with {probability}. Tolerance: {100 * comparison['tolerance']:.10g} % of the claim."
     )
     return (*(f"Suppression {note}." for note in comparison["notes"]), how)

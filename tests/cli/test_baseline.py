@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -85,24 +86,86 @@ def test_a_rise_below_the_claim_is_red_too(project: Path, capsys: pytest.Capture
     assert json.loads((project / "report" / "comparison.json").read_text(encoding="utf-8")) == found
     page = (project / "report" / "comparison.md").read_text(encoding="utf-8")
     assert page.startswith("# 1 privacy regression; 0 entries unchanged\n")
-    assert main(["baseline", "check", "--tolerance", "5"]) == 0
+    assert main(["baseline", "check", "--tolerance", "1"]) == 0
 
 
 def test_a_suppression_makes_it_green_and_says_so(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     audited(project, 1.8)
+    soon = str(datetime.now(tz=UTC).date() + timedelta(days=30))
     rules = "".join(
         f'[[suppressions]]\nresult = "api.own.monte-carlo"\nkind = "{kind}"\nreason = "board, minute 7"\nexpires = {day}\n'
-        for kind, day in (("refuted", "2999-12-31"), ("rose", "2999-12-31"), ("vanished", "2001-01-01"))
+        for kind, day in (("refuted", soon), ("rose", soon), ("vanished", "2001-01-01"))
     )
     (project / "dpassay.toml").write_text(CONFIG + rules, encoding="utf-8")
     capsys.readouterr()
     assert main(["baseline", "check"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "No privacy regression, 2 let pass" in text
-    assert "let pass until 2999-12-31: board, minute 7" in text
+    assert f"let pass until {soon}: board, minute 7" in text
     assert "expired on 2001-01-01: vanished of api.own.monte-carlo" in text
     assert main(["config"]) == 0
     assert "board, minute 7" in capsys.readouterr().out
+    (project / "dpassay.toml").write_text(CONFIG + rules.replace('minute 7"', 'minute 7"\nup_to = 1.1', 2), encoding="utf-8")
+    assert main(["baseline", "check"]) == 1
+    text = " ".join(capsys.readouterr().out.split())
+    assert "2 privacy regressions;" in text
+    assert "does not hold any more, 1.7" in text
+    assert "is above 1.1: rose of api.own.monte-carlo" in text
+
+
+OTHERS = "".join(
+    f'[[mechanisms]]\ntarget = "weakened:predict"\nname = "other {k}"\nclaim = {{ epsilon = 1.0 }}\n' for k in range(3)
+)
+
+
+def test_other_mechanisms_turn_no_entry_red(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They take a share of alpha: what was not refuted becomes inconclusive, and nothing about it has changed."""
+    few = CONFIG.replace("train = 4", "train = 10\nbudget = 420")
+    (project / "dpassay.toml").write_text(few, encoding="utf-8")
+    assert audited(project, 0.3) == 0
+    assert main(["baseline", "accept"]) == 0
+    (project / "dpassay.toml").write_text(few + OTHERS, encoding="utf-8")
+    assert audited(project, 0.3) == 4
+    capsys.readouterr()
+    assert main(["baseline", "check", "--json"]) == 0
+    assert {change["kind"] for change in json.loads(capsys.readouterr().out)["news"]} == {"new"}
+
+
+def test_to_look_elsewhere_is_red(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "dpassay.toml").write_text(CONFIG.replace('"flip"', '"one"'), encoding="utf-8")
+    assert audited(project, 0.9) == 0
+    capsys.readouterr()
+    assert main(["baseline", "check"]) == 1
+    text = " ".join(capsys.readouterr().out.split())
+    assert "blinder: api.own.monte-carlo looked elsewhere: 'each of 4 records replaced by one drawn from a pool" in text
+
+
+def test_another_target_under_the_old_name_is_red(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "stub.py").write_text(SOURCE.format(strength=0.9), encoding="utf-8")
+    (project / "dpassay.toml").write_text(CONFIG.replace("weakened:", "stub:"), encoding="utf-8")
+    assert main(QUICK) == 0
+    capsys.readouterr()
+    assert main(["baseline", "check"]) == 1
+    assert "api stands for stub:predict, and stood for weakened:predict" in " ".join(capsys.readouterr().out.split())
+    assert main(["baseline", "accept"]) == 0
+    assert main(["baseline", "check"]) == 0
+
+
+def test_records_that_cannot_be_held_against_each_other(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = json.loads(Path("dpassay-baseline.json").read_text(encoding="utf-8"))
+    for name, damage in (("cut", {"run": made["run"] | {"complete": False}}), ("empty", {"results": []})):
+        Path(f"{name}.json").write_text(json.dumps(made | damage), encoding="utf-8")
+    assert main([*QUICK, "--seed", "7", "--out", "other"]) == 0
+    for old, new, said in (
+        ("empty.json", "empty.json", "OLD = 'empty.json': nothing was audited"),
+        ("dpassay-baseline.json", "cut.json", "NEW = 'cut.json': is of an interrupted run"),
+        ("dpassay-baseline.json", "other/record.json", "its data have seed = 1, those of the record 7"),
+    ):
+        capsys.readouterr()
+        assert main(["compare", old, new]) == 2
+        assert said in capsys.readouterr().err
+    assert main(["baseline", "check", "--baseline", "cut.json"]) == 2
+    assert "baseline = 'cut.json': is of an interrupted run" in capsys.readouterr().err
 
 
 def test_a_missing_or_stale_baseline_never_passes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,12 +275,14 @@ def test_a_record_of_a_million_brackets_is_no_json(project: Path, capsys: pytest
     [
         ["compare", "none.json", "none.json"],
         ["compare", "dpassay-baseline.json", "dpassay-baseline.json", "--tolerance", "-1"],
+        ["compare", "dpassay-baseline.json", "dpassay-baseline.json", "--tolerance", "inf"],
         ["compare", "dpassay-baseline.json"],
         ["baseline"],
         ["baseline", "forget"],
         ["baseline", "accept", "none.json"],
         ["baseline", "accept", "--tolerance", "1"],
         ["baseline", "check", "--tolerance", "nan"],
+        ["baseline", "check", "--tolerance", "1e9"],
     ],
 )
 def test_wrong_usage_is_one_line(project: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -235,6 +300,10 @@ def test_wrong_usage_is_one_line(project: Path, words: list[str], capsys: pytest
         ('result = "a"\nkind = "rise"\nreason = "r"\nexpires = 2999-01-01', "kind = 'rise': must be one of"),
         ('result = "a"\nkind = "rose"\nreason = "r"\nexpires = "2999-01-01"', "expires = '2999-01-01': must be a day"),
         ('result = "a"\nkind = "rose"\nreason = "r"\nexpires = 2999-01-01T00:00:00', "must be a day"),
+        ('result = "a"\nkind = "rose"\nreason = "r"\nexpires = 2999-12-31', "'2999-12-31': must be a year ahead at most"),
+        ('result = "a"\nkind = "failed"\nreason = "r"\nexpires = 2001-01-01\nup_to = 1', "up_to = 1: must be left out, unless"),
+        ('result = "a"\nkind = "rose"\nreason = "r"\nexpires = 2001-01-01\nup_to = "1"', "up_to = '1': must be a finite number"),
+        ('result = "a"\nkind = "rose"\nreason = "r"\nexpires = 2001-01-01\nup_to = nan', "up_to = nan: must be a finite number"),
         ('result = "a"\nkind = "rose"\nreasons = "r"\nexpires = 2999-01-01', "did you mean 'reason'"),
     ],
 )
