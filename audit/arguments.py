@@ -18,7 +18,7 @@ from dpassay.exhaustive import Domain
 from dpassay.pairs import replace_one
 from dpassay.plan import Group
 from dpassay.settings import Settings
-from dpassay.targets import Answers, accepts, answers_of, is_function, resolve
+from dpassay.targets import Answers, accepts, answers_of, is_function, relation_of, resolve
 
 TRIALS_ONLY = ("budget", "detect", "jobs", "executor", "shard_timeout", "resume")
 IDLE_OPTIONS = {
@@ -123,8 +123,11 @@ def _built(wanted: Configured, given: dict[str, str], said: dict[str, float] | N
     parameters = wanted.parameters | given
     source = "--claim" if said is not None else wanted.where.partition(",")[0]
     numbers = wanted.claim if said is None else said
-    claims = None if numbers is None else (_claim(numbers, answers or answers_of(wanted.target, parameters), source),)
-    return resolve(wanted.target, parameters, claims, answers, name=wanted.called)
+    if numbers is None:
+        return resolve(wanted.target, parameters, None, answers, name=wanted.called)
+    claim = _claim(numbers, answers or answers_of(wanted.target, parameters), source)
+    claim = replace(claim, relation=relation_of(wanted.target, parameters))
+    return resolve(wanted.target, parameters, (claim,), answers, name=wanted.called)
 
 
 def _claim_numbers(text: str) -> dict[str, float]:

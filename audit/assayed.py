@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpassay.api import audit
-from dpassay.documents import dumps, number, write_text
+from dpassay.documents import dumps, number, percent, write_text
 from dpassay.result import Result
 from dpassay.verdicts import apart
 from dpassay.witness import in_words, make_witness
@@ -32,16 +32,20 @@ class Assayed:
         Where the witness of a refuted claim is written.
     rerun : str
         Command that runs the test again, seed apart.
+    asked : list of str
+        What of the verdict was asked for: a refutation that nobody asked for must not pass in silence.
     """
 
     result: Result
     confidence: float
     path: Path
     rerun: str
+    asked: list[str] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def verdict(self) -> str:
         """One of `refuted`, `not refuted`, `verified`, `inconclusive`, `error`."""
+        self.asked.append("verdict")
         return self.result.verdict
 
     @property
@@ -101,7 +105,7 @@ class Assayed:
         return {
             "mechanism": self.result.auditee.name,
             "claim": str(self.result.claim),
-            "verdict": self.verdict,
+            "verdict": self.result.verdict,
             "reason": self.result.judgement.reason,
             "lower": number(self.lower),
             "upper": number(self.upper),
@@ -110,13 +114,19 @@ class Assayed:
             "seed": self.result.seed,
         }
 
+    def unasked(self) -> str:
+        """Return what must be said of a refutation or an error whose verdict nobody asked for; else nothing."""
+        if self.asked or self.result.verdict not in ("error", "refuted"):
+            return ""
+        return f"{self._message()}\nand the test never asked: call assert_not_refuted(), or read .verdict"
+
     def _message(self) -> str:
         result = self.result
         if result.verdict == "error":
             said = f": {result.judgement.detail}" if result.judgement.detail else ""
             return f"{result.claim} of {result.auditee.name} could not be audited\n  cause       {result.judgement.reason}{said}"
         exact = result.exact is not None
-        certainty = "computed from the exact law" if exact else f"certified at {100 * self.confidence:.10g} % confidence"
+        certainty = "computed from the exact law" if exact else f"certified at {percent(self.confidence)} confidence"
         least, allowed = apart(result.lower, result.claim.promised)
         lines = [
             f"{result.claim} of {result.auditee.name} is refuted",

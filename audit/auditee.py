@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from numbers import Integral
 from typing import Any, TypeVar
 
@@ -26,7 +27,7 @@ from dpassay.mechanism import (
     Reachable,
     WorstCase,
 )
-from dpassay.pairs import Change
+from dpassay.pairs import Change, one_by_one
 from dpassay.scales import scale_of
 
 T = TypeVar("T")
@@ -125,7 +126,9 @@ class Auditee:
         """Return the state of the changed dataset, by `update` where the mechanism has it."""
         if isinstance(self.mechanism, HasUpdate):
             update = self.mechanism.update
-            return self._guard("update", f"the neighbour with {change}", lambda: update(state, change))
+            for each in one_by_one(change):
+                state = self._guard("update", f"the neighbour with {change}", partial(update, state, each))
+            return state
         return self._guard("prepare", f"the neighbour with {change}", lambda: self.mechanism.prepare(change.apply(data)))
 
     def law(self, state: Any, queries: NDArray[np.float64], where: str) -> Law | None:

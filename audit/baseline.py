@@ -145,7 +145,7 @@ def read_baseline(path: Path, record: Raw) -> dict[str, Any]:
     """
     if not path.exists():
         raise InvalidInput(f"baseline = '{path}': is not there; `dpassay baseline accept` makes one of a record")
-    baseline = read_record(path)
+    baseline = read_record(path, "baseline")
     whole(baseline, path, "baseline")
     again = f"look at the new record, then run `dpassay baseline accept --baseline {shlex.quote(str(path))}`"
     differs = differing(baseline, record)

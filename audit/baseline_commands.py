@@ -11,17 +11,18 @@ from dpassay.arguments import configure
 from dpassay.baseline import Judged, acceptable, comparable, judge, read_baseline, whole
 from dpassay.commands import NOTHING, REFUTED
 from dpassay.documents import dumps, writable, write_text
+from dpassay.errors import InvalidInput
 from dpassay.outputs import console, readers_may_leave
-from dpassay.record import read_record
+from dpassay.record import is_record, read_record
 from dpassay.regression import compare
 
 
 def compare_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001  (every command has one signature)
     """Hold one record against another."""
-    old, new = (read_record(Path(path)) for path in (arguments.old, arguments.new))
+    old, new = read_record(Path(arguments.old), "OLD"), read_record(Path(arguments.new), "NEW")
     comparable(old, new, Path(arguments.old), Path(arguments.new))
     comparison = compare(old, new, tolerance=arguments.tolerance)
-    return _deliver(Judged(comparison=comparison, open=comparison.regressions), Path(arguments.new), arguments)
+    return _deliver(Judged(comparison=comparison, open=comparison.regressions), Path(arguments.new), arguments.pages, arguments)
 
 
 def baseline_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001
@@ -31,7 +32,11 @@ def baseline_command(arguments: argparse.Namespace, words: list[str]) -> int:  #
     baseline, record = Path(arguments.baseline), read_record(place)
     whole(record, place)
     if arguments.action == "accept":
-        write_text(baseline, dumps(acceptable(record, place)))
+        if baseline.exists() and not is_record(baseline):
+            raise InvalidInput(
+                f"--baseline = '{baseline}': is no record, so it is not replaced; move it away, or name another file"
+            )
+        write_text(baseline, dumps(acceptable(record, place)), "--baseline")
         for result in record["results"]:
             if result["verdict"] == "refuted" and result["expected"] != "refuted":
                 sys.stderr.write(f"dpassay: {result['id']} is refuted: no baseline excuses it, only a suppression does\n")
@@ -41,16 +46,17 @@ def baseline_command(arguments: argparse.Namespace, words: list[str]) -> int:  #
     old = read_baseline(baseline, record)
     today = datetime.now(tz=UTC).date()
     judged = judge(compare(old, record, tolerance=arguments.tolerance), config.suppressions, today)
-    return _deliver(judged, place, arguments)
+    return _deliver(judged, place, arguments.pages or config.out, arguments)
 
 
-def _deliver(judged: Judged, place: Path, arguments: argparse.Namespace) -> int:
+def _deliver(judged: Judged, place: Path, pages: str | None, arguments: argparse.Namespace) -> int:
     """Print and write what was found, and choose the exit code."""
-    from dpassay.reports.comparisons import print_comparison, to_markdown
+    from dpassay.reports.comparisons import print_comparison, to_junit, to_markdown
 
-    if arguments.out is not None:
-        directory = Path(arguments.out)
+    if pages is not None:
+        directory = Path(pages)
         writable(directory)
+        write_text(directory / "comparison.xml", to_junit(judged.as_json(), place.parent))
         write_text(directory / "comparison.json", dumps(judged.as_json()))
         write_text(directory / "comparison.md", to_markdown(judged.as_json(), place.parent))
     with readers_may_leave():

@@ -6,6 +6,7 @@ CATALOGUE = {
     "soft-majority": "dpassay.mechanisms.soft_majority:SoftMajority",
     "soft-majority-overview": "dpassay.mechanisms.soft_majority_overview:SoftMajorityOverview",
     "projected-walk": "dpassay.mechanisms.projected_walk:ProjectedWalk",
+    "projected-walk-overview": "dpassay.mechanisms.projected_walk_overview:ProjectedWalkOverview",
     "averaged": "dpassay.mechanisms.averaged:Averaged",
     "stable-laplace": "dpassay.mechanisms.stable_laplace:StableLaplace",
     "stable-gaussian": "dpassay.mechanisms.stable_gaussian:StableGaussian",
@@ -14,5 +15,6 @@ CATALOGUE = {
     "erm-laplace": "dpassay.mechanisms.erm_laplace:ErmLaplace",
     "psgd-laplace": "dpassay.mechanisms.psgd_laplace:PsgdLaplace",
     "interface": "dpassay.mechanisms.interface:Interface",
+    "group": "dpassay.mechanisms.group:Group",
 }
 """Command-line name -> module:object."""

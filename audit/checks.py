@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from dpassay.auditee import Auditee
-from dpassay.claims import Claim, PredictionStability
+from dpassay.claims import Claim, PredictionStability, records_replaced
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import HasLaw, HasWorstCases
 from dpassay.plan import Group
@@ -22,6 +22,13 @@ def check(auditees: Sequence[Auditee], data: Group | None, settings: Settings) -
             )
         for claim in auditee.claims:
             _check_claim(auditee, claim, settings)
+            if settings.mode == "exhaustive" and settings.domain is not None:
+                settings.domain.check(claim)
+            elif data is not None and records_replaced(data.pairs.relation) > records_replaced(claim.relation):
+                raise InvalidInput(
+                    f"pairs: are neighbours under '{data.pairs.relation}'; must be under '{claim.relation}', of which the claim"
+                    f" {claim} of {auditee.name} speaks"
+                )
         if settings.mode == "exhaustive" and settings.domain is not None:
             auditee.check(settings.domain.dataset((0,) * settings.domain.n))
         elif data is not None:

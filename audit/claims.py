@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Literal
 
@@ -11,11 +12,32 @@ from dpassay.errors import as_real, require
 REPLACE_ONE = "replace-one"
 """Two datasets of the same size that differ in one record, which keeps its place."""
 
+RELATIONS = f"'{REPLACE_ONE}', or 'replace-k' with an integer k >= 2"
+"""What a relation may be; `replace-k`: two datasets of the same size that differ in at most k records."""
+
 Status = Literal["printed", "corrected", "own"]
 
 
 LARGEST = 700.0
 """No larger epsilon is a claim: a factor of e to this is next to the largest number there is."""
+
+
+def records_replaced(relation: str) -> int:
+    """Return in how many records neighbours may differ at most: 1 for `replace-one`, k for `replace-k`.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such relation.
+    """
+    number = re.fullmatch(r"replace-(one|[2-9]|[1-9][0-9]+)", relation) if isinstance(relation, str) else None
+    require(number is not None, "relation", relation, RELATIONS)
+    return 1 if number is None or number[1] == "one" else int(number[1])
+
+
+def replace_relation(k: int) -> str:
+    """Return the relation of datasets that differ in at most k >= 1 records."""
+    return REPLACE_ONE if k == 1 else f"replace-{k}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +47,8 @@ class Promise:
     Parameters
     ----------
     relation : str
-        The neighbour relation; `replace-one` is the one the papers use.
+        The neighbour relation: `replace-one`, which is the one the papers use, or `replace-k` with k = 2, 3, ...: datasets
+        that differ in at most k records.
     unit : str
         What is released: `single prediction`, a transcript, a value.
     coins : str
@@ -50,7 +73,7 @@ class Promise:
     expected: Literal["refuted"] | None = None
 
     def __post_init__(self) -> None:
-        require(self.relation == REPLACE_ONE, "relation", self.relation, f"'{REPLACE_ONE}'")
+        records_replaced(self.relation)
 
     @property
     def promised(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -111,6 +112,8 @@ def parser() -> argparse.ArgumentParser:
         "--format", default="html,md,json,junit", metavar="LIST", help="of html, md, json, junit (default: %(default)s)"
     )
     report.add_argument("-o", "--out", default="report", metavar="DIR", help="where to write (default: %(default)s)")
+    report.add_argument("--exit-code", action="store_true", help="leave with the exit code of a run that ended with this record")
+    report.add_argument("--allow-inconclusive", action="store_true", help="with --exit-code: 0 instead of 4")
     return top
 
 
@@ -123,6 +126,9 @@ def _run(commands: Any) -> None:
         epilog=RUN_EXAMPLES + EXIT_CODES,
     )
     run.add_argument("targets", nargs="*", metavar="TARGET", help="a name of `dpassay list`, or module:object of your own")
+    run.add_argument(
+        "--configured", action="store_true", help="refuse to audit the catalogue: something is configured, or a TARGET given"
+    )
     _subject(run)
     how = run.add_argument_group("how it is found out")
     how.add_argument(
@@ -262,13 +268,13 @@ def _baseline(commands: Any) -> None:
         metavar="PART",
         help="of a claim, by which bounds may move (default: %(default)s)",
     )
-    _compared(pair)
+    _compared(pair, "nowhere")
     baseline = commands.add_parser(
         "baseline",
         help="accept a record, and hold later ones against it",
         description="Keep the record that you have looked at and accepted, and hold later ones against it.",
         epilog="examples:\n  dpassay run && dpassay baseline accept\n      then commit dpassay-baseline.json\n"
-        "  dpassay run; dpassay baseline check\n      in the pipeline",
+        "  dpassay run && dpassay baseline check\n      in the pipeline",
     )
     actions = baseline.add_subparsers(dest="action", metavar="accept|check", required=True, parser_class=Parser)
     accept = actions.add_parser("accept", help="make a record the baseline", description="Make a record the baseline.")
@@ -284,12 +290,18 @@ def _baseline(commands: Any) -> None:
             "--baseline", metavar="FILE", help="the accepted record (default: as configured, else dpassay-baseline.json)"
         )
     check.add_argument("--tolerance", type=float, metavar="PART", help="of a claim, by which bounds may move (default: 0.05)")
-    _compared(check)
+    _compared(check, "where the record of a run is written, if that is configured")
 
 
-def _compared(command: Any) -> None:
+def _compared(command: Any, place: str) -> None:
     command.add_argument("--json", action="store_true", help="as JSON")
-    command.add_argument("-o", "--out", metavar="DIR", help="write comparison.md and comparison.json there")
+    command.add_argument(
+        "-o",
+        "--out",
+        dest="pages",  # not the key `out` of the configuration, which says where records lie
+        metavar="DIR",
+        help=f"write comparison.md, comparison.json and comparison.xml (JUnit) there (default: {place})",
+    )
 
 
 def _subject(command: Any) -> None:
@@ -384,14 +396,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         commands = import_module(f"dpassay.{MODULES.get(arguments.command, 'commands')}")
         return int(getattr(commands, f"{arguments.command}_command")(arguments, words))
     except DpassayError as error:
-        sys.stderr.write(f"dpassay: error: {' '.join(str(error).split())}\n")
+        _complain(f"dpassay: error: {' '.join(str(error).split())}\n")
         return 2 if isinstance(error, InvalidInput) else 3
     except KeyboardInterrupt:
-        sys.stderr.write("dpassay: interrupted\n")
+        _complain("dpassay: interrupted\n")
         return 130
     except Exception as error:  # noqa: BLE001  (exit 1 means 'refuted': no bug of ours may leave with it)
         text = " ".join(str(error).split())
-        sys.stderr.write(
-            f"dpassay: error: {type(error).__name__}: {text} (a bug of dpassay, or a file or terminal that failed)\n"
-        )
+        _complain(f"dpassay: error: {type(error).__name__}: {text} (a bug of dpassay, or a file or terminal that failed)\n")
         return 3
+
+
+def _complain(text: str) -> None:
+    with suppress(OSError):  # whoever reads stderr may have gone
+        sys.stderr.write(text)

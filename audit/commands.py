@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -22,7 +22,7 @@ from dpassay.errors import InvalidInput
 from dpassay.ledger import Ledger
 from dpassay.mechanism import HasLaw, HasReachable
 from dpassay.monte_carlo import Budget
-from dpassay.outputs import bars, command_of, commit, console, readers_may_leave, write_sidecars
+from dpassay.outputs import bars, clear, command_of, commit, console, readers_may_leave, write_sidecars
 from dpassay.plan import groups_for
 from dpassay.planning import Cost, cost, draws_needed, ladder, measure
 from dpassay.record import make_record, read_record
@@ -41,13 +41,19 @@ NOTHING, USAGE, REFUTED, FAILED, INCONCLUSIVE, EMPTY, INTERRUPTED = 0, 2, 1, 3, 
 def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
     """Audit, print the table or the record, write the reports."""
     config = configure(arguments)
+    directory = None if arguments.out is None else Path(arguments.out)
+    if directory is not None and not arguments.dry_run:
+        clear(directory)
+    if arguments.configured and not (arguments.targets or config.mechanisms):
+        raise InvalidInput(
+            "--configured: nothing would be audited: no mechanism is configured and no TARGET given (dpassay init)"
+        )
     settings = settings_of(arguments)
     data = None if settings.mode == "exhaustive" else data_of(arguments)
     auditees = auditees_of(arguments, settings.domain.n if settings.domain else len(data.pairs.base) if data else 0)
     check(auditees, data, settings)
     if arguments.dry_run:
         return _dry_run(auditees, data, settings, as_json=arguments.json)
-    directory = None if arguments.out is None else Path(arguments.out)
     if directory is not None:
         writable(directory)
     started, results, complete = time.time(), [], True
@@ -80,8 +86,9 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
         "data": None if data is None else data.source,
         "commit": commit(),
     }
-    _deliver(make_record(facts, results), results, directory, arguments, time.time() - started)
-    return _exit_code(results, allow_inconclusive=arguments.allow_inconclusive) if complete else INTERRUPTED
+    record = make_record(facts, results)
+    _deliver(record, results, directory, arguments, time.time() - started)
+    return exit_code(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
 def _deliver(
@@ -101,7 +108,8 @@ def _deliver(
             print_summary(record, console())
         sys.stdout.flush()
     if directory is not None and not arguments.quiet:
-        sys.stderr.write(f"report: {directory / 'index.html'}\n")
+        with readers_may_leave(sys.stderr):
+            sys.stderr.write(f"report: {directory / 'index.html'}\n")
 
 
 def plan_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001
@@ -129,7 +137,7 @@ def plan_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noq
     certified = costs[0][1].certified
     out = console()
     out.print(
-        f"{auditee.name}, {claim}, {certified} certified cells, confidence {settings.confidence:g}; probability 0.9, "
+        f"{auditee.name}, {claim}, {certified} certified cells, confidence {settings.confidence}; probability 0.9, "
         "screening included"
     )
     out.print(table)
@@ -239,7 +247,7 @@ def report_command(arguments: argparse.Namespace, words: list[str]) -> int:  # n
     reports.write(record, formats, Path(arguments.out))
     for word in formats:
         sys.stderr.write(f"{word}: {Path(arguments.out) / reports.FORMATS[word].filename}\n")
-    return NOTHING
+    return exit_code(record, allow_inconclusive=arguments.allow_inconclusive) if arguments.exit_code else NOTHING
 
 
 @contextmanager
@@ -252,13 +260,16 @@ def _ledger(directory: Path | None, *, resume: bool) -> Iterator[Ledger | None]:
         yield ledger
 
 
-def _exit_code(results: Iterable[Result], *, allow_inconclusive: bool) -> int:
-    found = list(results)
-    if any(result.verdict == "refuted" and not result.as_expected for result in found):
+def exit_code(record: Mapping[str, Any], *, allow_inconclusive: bool) -> int:
+    """Return what a run leaves with, by its record."""
+    if not record["run"]["complete"]:
+        return INTERRUPTED
+    found = [(result["verdict"], result["expected"]) for result in record["results"]]
+    if ("refuted", None) in found:
         return REFUTED
-    if any(result.verdict == "error" or not result.as_expected for result in found):
+    if any(verdict == "error" or (expected is not None and verdict != expected) for verdict, expected in found):
         return FAILED
-    if any(result.verdict == "inconclusive" for result in found) and not allow_inconclusive:
+    if ("inconclusive", None) in found and not allow_inconclusive:
         return INCONCLUSIVE
     return NOTHING if found else EMPTY
 

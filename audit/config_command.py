@@ -82,7 +82,7 @@ def _print(config: Config) -> None:
 
 
 def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _told(mechanism: Configured) -> str:

@@ -6,7 +6,8 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from decimal import ROUND_FLOOR, Decimal, localcontext
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,11 +18,62 @@ DIGITS = 12
 """Computed numbers are written with this many significant digits, so that equal runs give equal bytes."""
 
 
+TYPES: dict[str, Callable[[object], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+}
+"""The types of JSON Schema; a number is finite."""
+
+
 def number(value: float) -> float | str:
     """Return a computed number as it is recorded: 12 significant digits, infinities as text."""
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
     return float(f"{float(value):.{DIGITS}g}")
+
+
+def percent(share: float) -> str:
+    """Write a share as a percentage, with as many digits as it needs, ten at most; rounded down, so that 100 % is all of it."""
+    with localcontext(prec=DIGITS - 2, rounding=ROUND_FLOOR):
+        return f"{(100 * Decimal(repr(float(share)))).normalize():f} %"
+
+
+def fault(value: object, schema: Mapping[str, Any], place: str = "it") -> str:
+    """Say where a value read from JSON breaks a schema; empty where it does not.
+
+    Knows what the schemas of this package are made of, one way of each; fields that a schema does not know are let pass, a later
+    version may have added them.
+    """
+    if "anyOf" in schema:
+        told = [fault(value, each, place) for each in schema["anyOf"]]
+        return "" if "" in told else told[0]
+    if "const" in schema or "enum" in schema:
+        allowed = schema.get("enum", [schema.get("const")])
+        shown = value if isinstance(value, str | int | float) else type(value).__name__
+        return "" if value in allowed else f"{place} is {shown!r:.80}, no such value is known"
+    if "type" in schema and not TYPES[schema["type"]](value):
+        return f"{place} is no {schema['type']}"
+    if isinstance(value, dict):
+        missing = [name for name in schema.get("required", ()) if name not in value]
+        if missing:
+            return f"{place} has no field '{missing[0]}' where one must be"
+        parts = ((value[name], part, name) for name, part in schema.get("properties", {}).items() if name in value)
+        return next(filter(None, (fault(*part) for part in parts)), "")
+    if isinstance(value, list):
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", math.inf):
+            return f"{place} has {len(value)} items"
+        return next(filter(None, (fault(each, schema.get("items", {}), f"an item of {place}") for each in value)), "")
+    if isinstance(value, int | float) and not (
+        schema.get("minimum", -math.inf) <= value <= schema.get("maximum", math.inf)
+        and schema.get("exclusiveMinimum", -math.inf) < value < schema.get("exclusiveMaximum", math.inf)
+    ):
+        return f"{place} = {value} is out of range"
+    return ""
 
 
 def dumps(document: Mapping[str, Any]) -> str:
@@ -34,8 +86,15 @@ def witness_file(result_id: str) -> str:
     return f"witnesses/{quote(result_id, safe='', errors='surrogatepass')}.json"
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, argument: str = "") -> None:
     """Write a text file so that no reader ever sees half of it; an older one is replaced.
+
+    Parameters
+    ----------
+    path : Path
+    text : str
+    argument : str
+        The argument that named the file, for the message; by default the folder's, which is --out.
 
     Raises
     ------
@@ -54,7 +113,8 @@ def write_text(path: Path, text: str) -> None:
             Path(temporary).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise InvalidInput(f"--out = '{path.parent}': cannot be written ({error.strerror})") from None
+        named = f"{argument} = '{path}'" if argument else f"--out = '{path.parent}'"
+        raise InvalidInput(f"{named}: cannot be written ({error.strerror})") from None
 
 
 def writable(directory: Path) -> None:

@@ -6,17 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
 from scipy.stats import binom
 
 from dpassay.auditee import Auditee
 from dpassay.bounds import EXACT_LAW, Bound, Computed
-from dpassay.claims import Claim
+from dpassay.claims import Claim, records_replaced
 from dpassay.codings import Bins, Coding, Labels
 from dpassay.errors import AuditeeError
 from dpassay.evidence import AnySize, Cell, Evidence, Fit
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.leaks import Leaks, leaks_of
 from dpassay.loss import Loss
+from dpassay.mechanism import Reachable
 from dpassay.plan import DIRECTIONS, Group, Progress, searched
 from dpassay.seeds import stream
 from dpassay.trials import draw
@@ -168,10 +171,10 @@ def both_directions(law: Laws, leaks: Leaks) -> Loss:
 
 def any_size(auditee: Auditee, claim: Claim) -> AnySize | None:
     """Worst loss over all datasets of any size, where the mechanism's reachable states tell it."""
-    reachable = auditee.reachable()
-    if reachable is None:
+    reachable, k = auditee.reachable(), records_replaced(claim.relation)
+    if reachable is None or (k > 1 and not reachable.several):
         return None
-    one, other = reachable.moves.T
+    one, other = moves_of(reachable, k).T
     table, leaks = reachable.law.table, readable(auditee, claim, reachable.law)
     both, back = np.concatenate([table[one], table[other]]), np.concatenate([table[other], table[one]])
     loss = leaks.loss(both, back, reachable.law.error)
@@ -181,8 +184,18 @@ def any_size(auditee: Auditee, claim: Claim) -> AnySize | None:
         loss=float(loss.value[worst]),
         error=float(loss.error[worst]),
         states=(reachable.states[first], reachable.states[second]),
-        argument=reachable.argument,
+        argument=reachable.argument if k == 1 else f"{reachable.argument} {reachable.several}",
     )
+
+
+def moves_of(reachable: Reachable, k: int) -> NDArray[np.int64]:
+    """Pairs of states that are up to k moves apart, shape (m, 2), each once."""
+    if k == 1:
+        return reachable.moves
+    size, (one, other) = len(reachable.states), reachable.moves.T
+    graph = csr_array((np.ones(len(one)), (one, other)), shape=(size, size))
+    distance = shortest_path(graph, directed=False, unweighted=True)
+    return np.argwhere(np.triu((distance >= 1) & (distance <= k)))
 
 
 def goodness_of_fit(auditee: Auditee, group: Group, seed: int) -> Fit | None:

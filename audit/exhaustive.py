@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 
 from dpassay.auditee import Auditee
 from dpassay.bounds import EXACT_LAW, Bound, Computed
-from dpassay.claims import Claim
+from dpassay.claims import Claim, records_replaced
 from dpassay.data import Labelled, points
 from dpassay.errors import AuditeeError, is_count, require
 from dpassay.evidence import Cell, Evidence
 from dpassay.exact import any_size, check_alike, readable
 from dpassay.laws import Law
 from dpassay.leaks import Leaks
-from dpassay.pairs import Pairs, Replace
+from dpassay.pairs import Change, Pairs, Replace, Several
 from dpassay.plan import DIRECTIONS, Group, Progress
 
 MAX_DATASETS = 1_000_000
+MAX_COMPARED = 10**9
+"""Pairs of datasets that are compared at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,13 @@ class Domain:
     def queries(self) -> NDArray[np.float64]:
         """Every point, shape (points, 1)."""
         return points(np.arange(1, self.points + 1)[:, None], "queries")
+
+    def check(self, claim: Claim) -> None:
+        """Raise `InvalidInput` if there are too many neighbours of the kind that a claim speaks of."""
+        k, records = min(records_replaced(claim.relation), self.n), len(self.records)
+        compared = math.comb(self.n, k) * records ** (self.n + k)
+        allowed = f"small enough for at most {MAX_COMPARED:,} pairs under '{claim.relation}'"
+        require(compared <= MAX_COMPARED, "--n, --domain", (self.n, self.points), allowed)
 
     def dataset(self, choice: tuple[int, ...]) -> Labelled:
         """Return the dataset with these records, given by their numbers."""
@@ -130,11 +139,12 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, laws: Do
         With one group, of one pair, for every query: its worst.
     """
     leaks = readable(auditee, claim, laws.law)
-    found, highest = _search(laws, leaks)
+    k = min(records_replaced(claim.relation), domain.n)
+    found, highest = _search(laws, leaks, k)
     groups, cells = [], []
     for query, worst in enumerate(found):
-        x, y = domain.records[worst.other[worst.axis]]
-        pair = Pairs(base=domain.dataset(worst.choice), changes=(Replace(worst.axis, np.array([float(x)]), y),), how=str(domain))
+        change = _change(domain, worst)
+        pair = Pairs(base=domain.dataset(worst.choice), changes=(change,), how=str(domain), relation=claim.relation)
         groups.append(Group(pairs=pair, queries=domain.queries[query : query + 1], kind="domain", reason="enumeration"))
         row, row0 = laws.table[worst.choice][query], laws.table[worst.other][query]
         seen = leaks.seen(row, row0, worst.loss.value)
@@ -155,7 +165,7 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, laws: Do
         )
     top = max(cells, key=lambda cell: cell.lower.value)
     records = len(domain.records)
-    pairs = domain.n * records ** (domain.n - 1) * records * (records - 1) // 2
+    pairs = records**domain.n * sum(math.comb(domain.n, j) * (records - 1) ** j for j in range(1, k + 1)) // 2
     return Evidence(
         mode="exhaustive",
         lower=top.lower,
@@ -180,34 +190,52 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, laws: Do
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Worst:
-    """The worst pair at one query: two datasets, as record numbers, that differ along one axis."""
+    """The worst pair at one query: two neighbouring datasets, as record numbers."""
 
     loss: Computed
-    axis: int
     choice: tuple[int, ...]
     other: tuple[int, ...]
 
 
-def _search(laws: DomainLaws, leaks: Leaks) -> tuple[list[_Worst], float]:
+def _change(domain: Domain, worst: _Worst) -> Change:
+    """Return what turns the first dataset into the other."""
+    changes = []
+    for place, (one, other) in enumerate(zip(worst.choice, worst.other, strict=True)):
+        if one != other:
+            x, y = domain.records[other]
+            changes.append(Replace(place, np.array([float(x)]), y))
+    return changes[0] if len(changes) == 1 else Several(tuple(changes))
+
+
+def _search(laws: DomainLaws, leaks: Leaks, k: int) -> tuple[list[_Worst], float]:
     """Return the worst pair per query, and the most that any loss of the domain can be.
 
-    Every ordered pair of neighbours differs along one axis of the table, so each pair of slices of each axis is compared once
-    and both directions are covered.
+    Every ordered pair of datasets that differ in k records or fewer differs along k axes of the table, so for each k axes each
+    slice is compared with all slices and both directions are covered.
     """
-    *sizes, queries, _ = laws.table.shape
+    *sizes, queries, columns = laws.table.shape
     worst: dict[int, _Worst] = {}
     highest = 0.0
-    for axis, a, b in itertools.product(range(len(sizes)), range(sizes[0]), range(sizes[0])):
-        if a == b:
-            continue
-        loss = leaks.loss(np.take(laws.table, a, axis=axis), np.take(laws.table, b, axis=axis), laws.error)
-        highest = max(highest, float(np.max(loss.value + loss.error)))
-        others = loss.value.shape[:-1]
-        for query in range(queries):
-            place = tuple(int(k) for k in np.unravel_index(np.argmax(loss.certain[..., query]), others)) if others else ()
-            cell = (*place, query)
-            found = Computed(value=float(loss.value[cell]), error=float(loss.error[cell]))
-            if query not in worst or found.value - found.error > worst[query].loss.value - worst[query].loss.error:
-                choice, other = ((*place[:axis], k, *place[axis:]) for k in (a, b))
-                worst[query] = _Worst(loss=found, axis=axis, choice=choice, other=other)
+    for axes in itertools.combinations(range(len(sizes)), k):
+        values = list(itertools.product(range(sizes[0]), repeat=k))
+        others = tuple(sizes[k:])
+        table = np.moveaxis(laws.table, axes, range(k)).reshape(len(values), *others, queries, columns)
+        for one, given in enumerate(values):
+            loss = leaks.loss(np.broadcast_to(table[one], table.shape), table, laws.error)
+            highest = max(highest, float(np.max(loss.value + loss.error)))
+            certain = loss.certain.copy()
+            certain[one] = -np.inf  # the dataset itself
+            for query in range(queries):
+                other, *place = (int(i) for i in np.unravel_index(np.argmax(certain[..., query]), certain.shape[:-1]))
+                cell = (other, *place, query)
+                found = Computed(value=float(loss.value[cell]), error=float(loss.error[cell]))
+                if query not in worst or found.value - found.error > worst[query].loss.value - worst[query].loss.error:
+                    choice, neighbour = (_filled(axes, each, place) for each in (given, values[other]))
+                    worst[query] = _Worst(loss=found, choice=choice, other=neighbour)
     return [worst[query] for query in range(queries)], highest
+
+
+def _filled(axes: tuple[int, ...], values: tuple[int, ...], others: list[int]) -> tuple[int, ...]:
+    """Return the record numbers of a dataset from those at some places and those of all others in order."""
+    given, left = dict(zip(axes, values, strict=True)), iter(others)
+    return tuple(given[place] if place in given else next(left) for place in range(len(axes) + len(others)))

@@ -65,7 +65,10 @@ class HasUpdate(Protocol):
     """Makes the neighbour's state for less than `prepare` on the neighbour."""
 
     def update(self, state: Any, change: Change) -> Any:
-        """Return the state of the changed dataset; `state` itself is left as it is."""
+        """Return the state of the changed dataset; `state` itself is left as it is.
+
+        The change is of one record; several are made one after the other.
+        """
         ...
 
 
@@ -120,12 +123,15 @@ class Reachable:
         Pairs of states that one change can turn into each other, each once; both directions are meant.
     argument : str
         Why there are no other states and no other moves, and why each of these occurs.
+    several : str
+        Why k changed records make just the moves of up to k steps; empty if that is not known. Claims about `replace-k` need it.
     """
 
     states: tuple[str, ...]
     law: Law
     moves: NDArray[np.int64]
     argument: str
+    several: str = ""
 
 
 @runtime_checkable

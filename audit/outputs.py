@@ -12,17 +12,23 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from dpassay.documents import dumps, witness_file, write_text
+from dpassay.errors import InvalidInput
 from dpassay.plan import Progress, silent
-from dpassay.record import cells_csv
+from dpassay.record import cells_csv, is_record
 from dpassay.result import Result
 from dpassay.witness import is_witness, make_witness
 
-ALONE = ("--json", "-q", "--quiet", "--resume", "--allow-inconclusive")
+ALONE = ("--json", "-q", "--quiet", "--resume", "--allow-inconclusive", "--configured")
 WITH_A_VALUE = ("--out", "--jobs", "--executor", "--shard-timeout")
 """Options that change nothing in a record."""
+PAGES = (
+    *("index.html", "report.md", "junit.xml", "cells.csv", "sidecar.json"),
+    *("comparison.json", "comparison.md", "comparison.xml"),
+)
+"""What lies beside a record and is made from it."""
 
 
 def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -> str:
@@ -48,6 +54,25 @@ def commit() -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return found.stdout.strip() if found.returncode == 0 else None
+
+
+def clear(directory: Path) -> None:
+    """Remove the pages of an earlier run from its folder, whatever becomes of this one: none of them may pass for this run's.
+
+    Where the record is none of ours nothing is touched. Witnesses and the ledger stay; the record goes last.
+
+    Raises
+    ------
+    InvalidInput
+        If they cannot be removed.
+    """
+    if not is_record(directory / "record.json"):
+        return
+    try:
+        for name in (*PAGES, "record.json"):
+            (directory / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"--out = '{directory}': cannot be written ({error.strerror})") from None
 
 
 def write_sidecars(directory: Path, results: list[Result], seconds: float) -> None:
@@ -76,18 +101,29 @@ def console() -> Any:
     """Return a rich console on stdout."""
     from rich.console import Console
 
+    class Patient(Console):
+        def on_broken_pipe(self) -> None:
+            """Print no more; rich would leave with exit code 1, which means 'refuted'."""
+            self.quiet = True
+            _discard(sys.stdout)
+
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # an ASCII terminal loses a symbol, not the report
-    return Console()
+    return Patient()
 
 
 @contextmanager
-def readers_may_leave() -> Iterator[None]:
-    """Go on when whoever reads our output has gone (`| head`): the exit code still tells what was found."""
+def readers_may_leave(stream: TextIO | None = None) -> Iterator[None]:
+    """Go on when whoever reads our output, stdout by default, has gone (`| head`): the exit code still tells what was found."""
     try:
         yield
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard(sys.stdout if stream is None else stream)
+
+
+def _discard(stream: TextIO) -> None:
+    """Send to nowhere what else is written to a stream, what it still holds included."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpassay.claims import REPLACE_ONE
+from dpassay.claims import REPLACE_ONE, records_replaced, replace_relation
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, is_count, require
 from dpassay.seeds import stream
@@ -21,7 +21,7 @@ NEIGHBOURS: tuple[Neighbours, ...] = ("one", "flip", "one+flip", "all")
 
 
 class Change(Protocol):
-    """What turns a dataset into its neighbour."""
+    """What turns a dataset into its neighbour, by one record unless it is `Several`."""
 
     @property
     def index(self) -> int:
@@ -108,6 +108,62 @@ class FlipLabel:
         return f"label of record {self.index} flipped"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Several:
+    """Several records changed, each once.
+
+    Parameters
+    ----------
+    changes : tuple of Change
+        At least two, of one record each and of different records.
+
+    Raises
+    ------
+    InvalidInput
+        If there are fewer, or two of them change the same record.
+    """
+
+    changes: tuple[Change, ...]
+
+    def __post_init__(self) -> None:
+        single = not any(isinstance(change, Several) for change in self.changes)
+        require(len(self.changes) >= 2 and single, "changes", self.changes, "at least two changes of one record each")
+        places = [change.index for change in self.changes]
+        require(len(set(places)) == len(places), "changes", places, "changes of different records")
+
+    @property
+    def index(self) -> int:
+        """Place of the first record that is changed; the others have places of their own."""
+        return min(change.index for change in self.changes)
+
+    def at(self, index: int) -> Several:
+        """Return the same changes moved along together, the first of them to this place."""
+        return Several(tuple(change.at(change.index - self.index + index) for change in self.changes))
+
+    def apply(self, data: Any) -> Any:
+        """Return the dataset with all the records changed."""
+        for change in self.changes:
+            data = change.apply(data)
+        return data
+
+    def as_json(self, *, by_value: bool = False) -> dict[str, Any]:
+        """Description of each change."""
+        return {"kind": "several", "changes": [change.as_json(by_value=by_value) for change in self.changes]}
+
+    def __str__(self) -> str:
+        left = len(self.changes) - SHOWN
+        return ", ".join(map(str, self.changes[:SHOWN])) + (f", and {left} more" if left > 0 else "")
+
+
+SHOWN = 5
+"""Of more changes than this the others are only counted."""
+
+
+def one_by_one(change: Change) -> tuple[Change, ...]:
+    """Return the changes of one record each that make up a change."""
+    return change.changes if isinstance(change, Several) else (change,)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Pairs:
     """One base dataset and the changes that make its neighbours.
@@ -128,7 +184,7 @@ class Pairs:
     Raises
     ------
     InvalidInput
-        If there is no change.
+        If there is no change, or one that the relation does not allow.
     """
 
     base: Any
@@ -139,6 +195,9 @@ class Pairs:
 
     def __post_init__(self) -> None:
         require(len(self.changes) > 0, "pairs", "no change", "at least one change, else there is nothing to compare")
+        most = max(len(one_by_one(change)) for change in self.changes)
+        allowed = f"'{replace_relation(most)}' or wider, as a change replaces {most} records"
+        require(records_replaced(self.relation) >= most, "relation", self.relation, allowed)
 
     def __len__(self) -> int:
         return len(self.changes)
@@ -204,6 +263,37 @@ def replace_one(
     return Pairs(base=base, changes=tuple(changes), how=how, pool=candidates)
 
 
+def replace_several(pairs: Pairs, k: int) -> Pairs:
+    """Make neighbours under replace-k of neighbours under replace-one: each change, and the next ones of other records.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Changes of one record each.
+    k : int
+        Records that are changed at a time, >= 1; fewer where the changes are of fewer records.
+
+    Returns
+    -------
+    Pairs
+        As many as there were.
+    """
+    changes = tuple(_with_others(pairs.changes, place, k) for place in range(len(pairs)))
+    how = pairs.how if k == 1 else f"{pairs.how}; {k} of these changes at a time"
+    return Pairs(base=pairs.base, changes=changes, how=how, pool=pairs.pool, relation=replace_relation(k))
+
+
+def _with_others(changes: tuple[Change, ...], place: int, k: int) -> Change:
+    """Return the change at a place together with the ones behind it, in a circle, that are of other records."""
+    chosen: dict[int, Change] = {}
+    for step in range(len(changes)):
+        change = changes[(place + step) % len(changes)]
+        chosen.setdefault(change.index, change)
+        if len(chosen) == k:
+            break
+    return changes[place] if len(chosen) == 1 else Several(tuple(chosen.values()))
+
+
 def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
     """Read back what `Change.as_json` wrote.
 
@@ -213,7 +303,10 @@ def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
         If the kind is unknown, a field is missing, or it names a record of a pool that is not there.
     """
     try:
-        index, kind = int(change["index"]), change["kind"]
+        kind = change["kind"]
+        if kind == "several":
+            return Several(tuple(change_from_json(each, pool) for each in change["changes"]))
+        index = int(change["index"])
         if kind == "flip-label":
             return FlipLabel(index)
         if kind == "replace" and "pool" in change:
@@ -224,7 +317,7 @@ def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
             return Replace(index, np.array(change["x"], dtype=float), int(change["y"]))
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidInput(f"change = {change!r}: cannot be read ({error})") from None
-    raise InvalidInput(f"change = {change!r}: must be of kind 'replace' or 'flip-label'")
+    raise InvalidInput(f"change = {change!r}: must be of kind 'replace', 'flip-label' or 'several'")
 
 
 def _from_pool(pool: Labelled, index: int, j: int) -> Replace:

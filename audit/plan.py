@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.auditee import Auditee
-from dpassay.pairs import Pairs
+from dpassay.claims import records_replaced
+from dpassay.pairs import Pairs, replace_several
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done, total) as work goes on."""
@@ -55,8 +56,20 @@ class Group:
 
 
 def groups_for(auditee: Auditee, data: Group | None) -> tuple[Group, ...]:
-    """Return the user's pairs, if any, followed by the mechanism's own worst cases."""
-    own = tuple(Group(pairs=case.pairs, queries=case.queries, kind="own", reason=case.reason) for case in auditee.worst_cases())
+    """Return the user's pairs, if any, followed by the mechanism's own worst cases.
+
+    Pairs made of a data set that is named are made as wide as the claims allow; own worst cases that are no neighbours under a
+    claim are left out.
+    """
+    k = min(records_replaced(claim.relation) for claim in auditee.claims)
+    own = tuple(
+        Group(pairs=case.pairs, queries=case.queries, kind="own", reason=case.reason)
+        for case in auditee.worst_cases()
+        if records_replaced(case.pairs.relation) <= k
+    )
+    if data is not None and data.source is not None and k > 1:
+        pairs = replace_several(data.pairs, k)
+        data = replace(data, pairs=pairs, reason=pairs.how)
     return own if data is None else (data, *own)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,18 +49,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def assay(request: pytest.FixtureRequest) -> Callable[..., Assayed]:
+def assay(request: pytest.FixtureRequest) -> Iterator[Callable[..., Assayed]]:
     """Audit a mechanism or function: `assay(my_predict, claim=DP(epsilon=1.0), pairs=..., queries=...)`.
 
     Takes what `dpassay.audit` takes; seed, confidence, budget and jobs come from the call, else from the test's marker, else
-    from the command line. Returns the result, with `assert_not_refuted(detectable=...)`.
+    from the command line. Returns the result, with `assert_not_refuted(detectable=...)`. A claim that is refuted, or could not be
+    audited, fails the test at its end if neither that was called nor the result's `verdict` read.
     """
     from dpassay.assayed import assayed, commit_seed
+    from dpassay.errors import require
 
     config = request.config
     given = {name: config.getoption(f"--dpassay-{name}") for name in OPTIONS}
     settings = {name: value for name, value in given.items() if value is not None}
     for marker in reversed(list(request.node.iter_markers("dpassay"))):
+        require(not marker.args, "@pytest.mark.dpassay", marker.args, f"given by name: {', '.join((*OPTIONS, 'detect'))}")
         settings |= marker.kwargs
     settings.setdefault("seed", commit_seed(config.rootpath))
     folder = config.rootpath / str(config.getoption("--dpassay-out"))
@@ -76,13 +79,17 @@ def assay(request: pytest.FixtureRequest) -> Callable[..., Assayed]:
         request.node.user_properties.append((PROPERTY, json.dumps(done.facts(), sort_keys=True)))
         return done
 
-    return run
+    yield run
+    unasked = [text for done in calls if (text := done.unasked())]
+    if unasked:
+        pytest.fail("\n".join(unasked), pytrace=False)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say of every assay what it found and what it could have seen."""
     every = [report for reports in terminalreporter.stats.values() for report in reports if getattr(report, "when", "") == "call"]
-    lines = [(report.nodeid, json.loads(value)) for report in every for name, value in report.user_properties if name == PROPERTY]
+    held = ((report.nodeid, value) for report in every for name, value in report.user_properties if name == PROPERTY)
+    lines = [(nodeid, facts) for nodeid, value in held if (facts := _facts(value))]
     if not lines:
         return
     terminalreporter.section("dpassay")
@@ -91,3 +98,13 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         seen = f"detectable {float(facts['detectable']):.6g}" if facts["verdict"] != "error" else facts["reason"]
         terminalreporter.write_line(f"    {facts['claim']}, at least {float(facts['lower']):.6g}, {seen}, seed {facts['seed']}")
     terminalreporter.write_line("Not refuted does not mean private.")
+
+
+def _facts(value: object) -> dict[str, Any]:
+    """Read a property that we wrote; one of the user's that is called like ours gives nothing."""
+    try:
+        facts = json.loads(str(value))
+    except ValueError:
+        return {}
+    wanted = {"verdict", "mechanism", "claim", "lower", "detectable", "reason", "seed"}
+    return facts if isinstance(facts, dict) and wanted <= set(facts) else {}

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.documents import DIGITS, number
+from dpassay.claims import claim_from_json
+from dpassay.documents import DIGITS, fault, number
 from dpassay.errors import InvalidInput
 from dpassay.evidence import Cell, Evidence
 from dpassay.profile import LEVELS, Profile, trade_off
@@ -93,8 +94,14 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
     }
 
 
-def read_record(path: Path) -> dict[str, Any]:
+def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
     """Read a record.
+
+    Parameters
+    ----------
+    path : Path
+    argument : str
+        The argument that named the file, for messages.
 
     Raises
     ------
@@ -104,20 +111,46 @@ def read_record(path: Path) -> dict[str, Any]:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InvalidInput(f"RECORD = '{path}': cannot be read ({error.strerror})") from None
-    except ValueError:
-        raise InvalidInput(f"RECORD = '{path}': is no JSON") from None
+        raise InvalidInput(f"{argument} = '{path}': cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError):
+        raise InvalidInput(f"{argument} = '{path}': is no JSON") from None
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-        raise InvalidInput(f"RECORD = '{path}': must be a file of schema {SCHEMA}")
-    parts = record_schema()["properties"]
-    run, results = record.get("run"), record.get("results")
-    if not isinstance(run, dict) or not isinstance(results, list):
-        raise InvalidInput(f"RECORD = '{path}': must have 'run' and 'results'")
-    for entry, wanted in [(run, parts["run"]), *((result, parts["results"]["items"]) for result in results)]:
-        missing = [name for name in wanted["required"] if not isinstance(entry, dict) or name not in entry]
-        if missing:
-            raise InvalidInput(f"RECORD = '{path}': has no field '{missing[0]}' where one must be")
+        raise InvalidInput(f"{argument} = '{path}': must be a file of schema {SCHEMA}")
+    wrong = fault(record, record_schema()) or next(filter(None, map(_contradiction, record["results"])), "")
+    if wrong:
+        raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
     return record
+
+
+def _contradiction(result: Mapping[str, Any]) -> str:
+    """Say what of a result no audit can have found, though each of its fields may be as it is."""
+    try:
+        claim_from_json(dict(result["claim"]), result["expected"])
+    except (InvalidInput, TypeError) as error:
+        return f"claim of {result['id']}: {error}"
+    needed = ("mode", "lower", "upper", "detectable", "alpha", "confidence", "searched")
+    if result["verdict"] != "error" and (any(result[name] is None for name in needed) or not result["per_query"]):
+        return f"{result['id']} has a verdict and no evidence"
+    for cell in result["per_query"]:
+        counts, histograms = cell["counts"], cell["histograms"]
+        if counts is not None and not (
+            counts["x"] <= counts["n1"] and counts["y"] <= counts["n0"] and counts["n1"] * counts["n0"]
+        ):
+            return f"{result['id']} counts more answers than trials"
+        if histograms is not None and not (sum(histograms["one"]) and sum(histograms["other"])):
+            return f"{result['id']} has a histogram without trials"
+        if result["mode"] == "monte-carlo" and counts is None and histograms is None:
+            return f"{result['id']} was sampled and has no counts"
+    return ""
+
+
+def is_record(path: Path) -> bool:
+    """Whether a file is a record, of whichever schema."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and str(document.get("schema")).startswith("dpassay/record/")
 
 
 def record_schema() -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from dpassay.auditee import Auditee
 from dpassay.catalogue import CATALOGUE
-from dpassay.claims import Claim
+from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism, Mechanism
 
@@ -28,9 +28,23 @@ class Answers:
 
 def answers_of(target: str, parameters: Mapping[str, Any]) -> Answers:
     """Return what a target answers by itself; for a plain function labels 0 and 1."""
+    return Answers(numbers=getattr(_made(target, parameters), "numbers", None))
+
+
+def relation_of(target: str, parameters: Mapping[str, Any]) -> str:
+    """Return the neighbour relation of a target's own first claim; `replace-one` where it makes none."""
+    try:
+        claims = getattr(_made(target, parameters), "claims", ())
+        return str(claims[0].relation) if claims else REPLACE_ONE
+    except InvalidInput:
+        raise
+    except Exception:  # noqa: BLE001  (what is not ours may do anything; its own claims are not asked for here)
+        return REPLACE_ONE
+
+
+def _made(target: str, parameters: Mapping[str, Any]) -> Any:
     found = load_object(_address(target), "target")
-    mechanism = _build(target, found, dict(parameters)) if isinstance(found, type) else found
-    return Answers(numbers=getattr(mechanism, "numbers", None))
+    return _build(target, found, dict(parameters)) if isinstance(found, type) else found
 
 
 def resolve(

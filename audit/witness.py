@@ -334,7 +334,7 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
         raise InvalidInput("the data of this witness lived in memory only: replay it from Python with the same pairs and queries")
     change = change_from_json(witness["change"], pool)
     return Group(
-        pairs=Pairs(base=base, changes=(change,), how="replay", pool=pool),
+        pairs=Pairs(base=base, changes=(change,), how="replay", pool=pool, relation=witness["claim"]["relation"]),
         queries=queries,
         kind="data",
         reason="replay",

@@ -21,6 +21,7 @@ from dpassay.laws import PointLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.boolean import Boolean
 from dpassay.mechanisms.predictors import Predictor, predictor_of
+from dpassay.mechanisms.soft_majority import SEVERAL_VOTES
 from dpassay.pairs import Change, FlipLabel, Pairs
 from dpassay.rounding import UNIT_ROUNDOFF
 
@@ -136,6 +137,7 @@ class Averaged:
                 "A record lies in one block, so a replacement changes one of the r predictions; r records, one per block, reach"
                 " every count and every step, whatever the learner (a block with one class is a constant predictor)."
             ),
+            several=SEVERAL_VOTES,
         )
 
 

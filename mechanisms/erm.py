@@ -34,7 +34,7 @@ from dpassay.claims import Claim, PredictionStability
 from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import PointLaw
-from dpassay.mechanism import WorstCase
+from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.linear import LinearPredictor, targets
 from dpassay.mechanisms.losses import SHARP
 from dpassay.mechanisms.solver import Problem, solve
@@ -89,7 +89,7 @@ class ERM(LinearPredictor):
     """
 
     epsilon: float = 1.0
-    loss: str = "logistic"
+    loss: str = "hinge"
     lambda_: float | None = None
     tolerance: float = 1e-6
     solved: OrderedDict[str, Fit] = field(init=False, repr=False, compare=False, default_factory=OrderedDict)
@@ -157,6 +157,17 @@ class ERM(LinearPredictor):
         """The lone record: nothing but its slope, which the flip reverses, and the regulariser decide."""
         reason = "the whole slope of the record turns round, and nothing but the regulariser resists"
         return (self.lone_record(reason),)
+
+    def reachable(self) -> Reachable | None:
+        """The two states of the lone record, for losses whose slope it keeps on the way: no neighbours are further apart."""
+        rate = self.claims[-1].promised
+        if self.loss not in ("absolute", "hinge") or rate / 2 > min(1.0, self.R * self.L_f):
+            return None
+        argument = (
+            "No replacement moves a prediction by more than L_f^2 L_l / (lambda n) (docs/findings.md, 'Theorem 4.9'); one record"
+            " of norm L_f among others at the origin makes just that move when its label is flipped."
+        )
+        return self.opposite(rate, argument)
 
     def _solve(self, data: Labelled) -> Fit:
         problem = Problem(

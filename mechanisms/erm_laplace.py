@@ -12,13 +12,14 @@ mean 0). The sharp rate is gamma / 4 (docs/findings.md, 'Theorem 4.9'), so a qua
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
 from dpassay.laws import NoiseLaw
+from dpassay.mechanism import Reachable
 from dpassay.mechanisms.erm import ERM, Fit
 from dpassay.noise import Noise
 
@@ -66,3 +67,11 @@ class ErmLaplace(ERM):
         """Exact law: the prediction plus noise."""
         law = self.law(state.w, state.distance, queries)
         return NoiseLaw(values=law.values, noise=self.noise, error=law.error)
+
+    def reachable(self) -> Reachable | None:
+        """The predictor's two states, where they are known, with noise."""
+        known = super(ErmLaplace, self).reachable()
+        if known is None:
+            return None
+        law = NoiseLaw(values=known.law.table[:, 0], noise=self.noise, error=known.law.error)
+        return replace(known, law=law)

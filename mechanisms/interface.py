@@ -34,22 +34,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpassay.auditee import Auditee
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
-from dpassay.errors import DpassayError, InvalidInput, is_count, is_real, require
+from dpassay.errors import DpassayError, is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.loss import privacy_loss
 from dpassay.mechanism import HasCheck, HasLaw, HasReachable, HasUpdate, HasWorstCases, Mechanism, Reachable, WorstCase
+from dpassay.mechanisms.bases import SINGLE, base_of, dp_claims
 from dpassay.mechanisms.soft_majority import SoftMajority
 from dpassay.pairs import Change
 from dpassay.rounding import UNIT_ROUNDOFF
-from dpassay.targets import accepts, resolve
 
 MOST_PREDICTIONS = 10
 """Longest transcript that is audited: it has 2^10 values."""
-SINGLE = 1.0
-"""Privacy loss of one prediction unless it is said otherwise."""
 
 
 class BudgetSpent(DpassayError, RuntimeError):
@@ -219,7 +216,9 @@ class Interface:
         require(is_real(self.step) and 0 < self.step < math.inf, "step", self.step, "a finite number > 0")
         in_range = is_real(self.delta_prime) and 0 < self.delta_prime < 1
         require(in_range, "delta_prime", self.delta_prime, "a number in (0, 1)")
-        base, epsilon, predictor = _single(self.base, self.epsilon)
+        base, epsilon, built = base_of(self.base, self.epsilon, "interface")
+        require(built.labels == (0, 1), "base", self.base, "an algorithm that answers labels 0 and 1")
+        predictor = built.mechanism
         answers = np.arange(2**self.m) >> np.arange(self.m)[:, None] & 1
         move, paths = ADVERSARIES[self.adversary], answers.T.tolist()
         steps = np.array([[move(tuple(path[:i])) for path in paths] for i in range(self.m)])
@@ -237,7 +236,7 @@ class Interface:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Basic composition of each claim of the base, advanced composition where it is below; optimal composition."""
-        singles = _dp_claims(self.predictor)
+        singles = dp_claims(self.predictor)
         printed = [composed for claim in singles for composed in self._printed(claim)]
         sound = next((claim for claim in singles if claim.status == "corrected"), singles[0])
         return (*printed, *self._corrected(sound))
@@ -372,47 +371,3 @@ def optimal_composition(epsilon: float, m: int, delta_prime: float) -> float:
     loss = privacy_loss(ways + right * epsilon - scale, ways + (m - right) * epsilon - scale, delta_prime)
     slack = 8 * UNIT_ROUNDOFF * (1 + m * epsilon)
     return 0.0 if loss.value == 0 else float(loss.value + loss.error + slack)
-
-
-def _single(base: Any, epsilon: float) -> tuple[Any, float, Mechanism]:
-    """Build what answers a single prediction; return how it is written down, the loss it claims, and itself."""
-    written, own = base, True
-    if isinstance(base, str):
-        name, *settings = (part.strip() for part in base.split(","))
-        try:
-            own = not accepts(name, "epsilon")
-            built = resolve(name, _given(settings) | ({} if own else {"epsilon": epsilon}))
-        except InvalidInput as error:
-            raise InvalidInput(f"base = '{base}': {error}") from error
-        if not own:
-            filled = (f"{key}={value}" for key, value in built.parameters.items() if key != "epsilon" and value is not None)
-            written = ",".join([name, *filled])
-    else:
-        known = hasattr(base, "sample") and hasattr(base, "claims")
-        require(known, "base", base, "a name of the catalogue, module:object, or a mechanism")
-        built = Auditee(name="base", target=None, parameters={}, mechanism=base, claims=base.claims)
-    require(built.labels == (0, 1), "base", base, "an algorithm that answers labels 0 and 1")
-    claims = _dp_claims(built.mechanism)
-    require(bool(claims), "base", base, "an algorithm that promises DP(...)")
-    if not own:
-        return written, epsilon, built.mechanism
-    claimed = claims[0].epsilon
-    require(epsilon in (SINGLE, claimed), "epsilon", epsilon, f"what the base claims, {claimed:g}, or left out")
-    return written, claimed, built.mechanism
-
-
-def _given(settings: list[str]) -> dict[str, str]:
-    """Read the parameters of a base."""
-    given = {}
-    for setting in settings:
-        name, separator, value = (part.strip() for part in setting.partition("="))
-        if not (name and separator and value):
-            raise InvalidInput(f"'{setting}' must have the form name=value")
-        if name == "epsilon":
-            raise InvalidInput(f"'{setting}' must be said of the interface: -p epsilon={value}")
-        given[name] = value
-    return given
-
-
-def _dp_claims(mechanism: Mechanism) -> list[DP]:
-    return [claim for claim in mechanism.claims if isinstance(claim, DP)]

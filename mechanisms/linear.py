@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from dpassay.data import Labelled, points
 from dpassay.errors import as_real, is_count, is_real, require
-from dpassay.laws import UNIT_ROUNDOFF, PointLaw
-from dpassay.mechanism import WorstCase
+from dpassay.laws import PointLaw
+from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.pairs import FlipLabel, Pairs
+from dpassay.rounding import UNIT_ROUNDOFF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +93,12 @@ class LinearPredictor:
         """Predictions by weights (d,) that lie within `distance` of those that the algorithm is defined by."""
         error = self.L_f * distance + gamma(len(w) + 2) * self.R * self.L_f
         return PointLaw(values=self.predictions(w, queries), error=error)
+
+    def opposite(self, rate: float, argument: str) -> Reachable:
+        """Return the two states of `lone_record` where no neighbours are further apart: predictions -rate / 2 and rate / 2."""
+        law = PointLaw(values=np.array([-rate, rate]) / 2, error=gamma(8) * rate)
+        states = tuple(f"prediction {value:g}" for value in law.values)
+        return Reachable(states=states, law=law, moves=np.array([[0, 1]]), argument=argument)
 
     def lone_record(self, reason: str) -> WorstCase:
         """One record of norm L_f, all others at the origin, where they pull at nothing; its label is flipped."""

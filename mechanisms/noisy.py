@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -122,7 +122,7 @@ class Noisy:
         if known is None:
             return None
         law = self._law(known.law.table[:, 0], known.law.error)
-        return Reachable(states=known.states, law=law, moves=known.moves, argument=known.argument)
+        return replace(known, law=law)
 
     def _law(self, values: NDArray[np.float64], error: float) -> NoiseLaw:
         low, high = self.numbers

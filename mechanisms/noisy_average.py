@@ -13,7 +13,7 @@ for the label made from it; the label alone loses less.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -115,8 +115,7 @@ class NoisyAverage:
         known = self.average.reachable()
         if known is None:
             return None
-        law = self._law(known.law.table[:, 0])
-        return Reachable(states=known.states, law=law, moves=known.moves, argument=known.argument)
+        return replace(known, law=self._law(known.law.table[:, 0]))
 
     def _law(self, v: NDArray[np.float64]) -> FiniteLaw:
         """Both labels by the same formula, so that the rare one loses no digits: P[0] at v is P[1] at 1 - v."""

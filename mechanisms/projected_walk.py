@@ -172,6 +172,10 @@ class ProjectedWalk:
                 " replacement, a removal and an insertion, moves the end by at most 2. |v| equal labels end at v without"
                 " touching the border; flipping one of them makes the move of 2, putting it beyond the query the move of 1."
             ),
+            several=(
+                "k replacements move the end by at most 2k. Let |v| >= |u|: |v| equal labels end at v, and flipping half of"
+                " |u - v| of them ends at u; where u - v is odd, the last half step is one of them put beyond the query."
+            ),
         )
 
     def _logit(self, state: Walk, queries: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -39,7 +39,7 @@ from dpassay.claims import Claim, PredictionStability
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, is_real, require
 from dpassay.laws import PointLaw
-from dpassay.mechanism import WorstCase
+from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.linear import LinearPredictor, gamma, targets
 from dpassay.mechanisms.losses import ROUNDED, SMOOTH, Loss
 from dpassay.pairs import Change
@@ -131,7 +131,12 @@ class PSGD(LinearPredictor):
     @property
     def loss_function(self) -> Loss:
         """The loss with its h."""
-        return SMOOTH[self.loss](self.eta * self.L_f**2 / 2 if self.h is None else self.h)
+        return SMOOTH[self.loss](self._rounded)
+
+    @property
+    def _rounded(self) -> float:
+        """The h in force."""
+        return self.eta * self.L_f**2 / 2 if self.h is None else self.h
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -201,6 +206,17 @@ class PSGD(LinearPredictor):
         """The lone record, the first of all: its step turns round, and no other record makes up for it."""
         reason = "the step of the first record turns round, and all later iterates stay as far apart as that"
         return (self.lone_record(reason),)
+
+    def reachable(self) -> Reachable | None:
+        """The two states of the lone record in a fixed order, for losses whose slope at 0 is L_l: none are further apart."""
+        largest = self.claims[-1].promised
+        if self.order == "random" or self.loss not in ROUNDED or self.L_l is not None or self._rounded > 1:
+            return None
+        argument = (
+            "No replacement moves a prediction by more than that (docs/findings.md, 'Theorem 4.12'); the first record, of norm"
+            " L_f, among others at the origin makes just that move when its label is flipped."
+        )
+        return self.opposite(largest, argument)
 
     def _steps(
         self, phi: Array, y: Array, order: NDArray[np.int64], start: Array | None = None, first: int = 0

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpassay.claims import DP, Claim
 from dpassay.errors import is_real, require
 from dpassay.laws import NoiseLaw
+from dpassay.mechanism import Reachable
 from dpassay.mechanisms.psgd import PSGD, Descent
 from dpassay.noise import Noise
 
@@ -95,3 +96,11 @@ class PsgdLaplace(PSGD):
         """Exact law: the prediction plus noise; None under a random order."""
         law = super(PsgdLaplace, self).distribution(state, queries)
         return None if law is None else NoiseLaw(values=law.values, noise=self.noise, error=law.error)
+
+    def reachable(self) -> Reachable | None:
+        """The predictor's two states, where they are known, with noise."""
+        known = super(PsgdLaplace, self).reachable()
+        if known is None:
+            return None
+        law = NoiseLaw(values=known.law.table[:, 0], noise=self.noise, error=known.law.error)
+        return replace(known, law=law)

@@ -29,6 +29,13 @@ MAX_PARTITIONS = 10_000
 """Fresh partitions are enumerated up to this number; beyond it there is no exact law."""
 
 
+SEVERAL_VOTES = (
+    "k replaced records lie in at most k blocks and change at most k votes; of r records, one per block, any k labels can be"
+    " flipped."
+)
+"""Why k replaced records make just the moves of up to k votes; see `Reachable`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Blocks:
     """State under a fixed partition: the blocks and the teacher trained on each."""
@@ -176,6 +183,7 @@ class SoftMajority:
             law=bernoulli_law(self.logit(votes)),
             moves=np.stack([votes[:-1], votes[1:]], axis=1),
             argument=how + (fresh if self.partition == "fresh" else ""),
+            several=SEVERAL_VOTES,
         )
 
     def _votes(self, teachers: Any, queries: NDArray[np.float64]) -> NDArray[np.int64]:

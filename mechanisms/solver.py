@@ -26,9 +26,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.laws import UNIT_ROUNDOFF
 from dpassay.mechanisms.linear import gamma
 from dpassay.mechanisms.losses import Kink, Loss
+from dpassay.rounding import UNIT_ROUNDOFF
 
 Array = NDArray[np.float64]
 

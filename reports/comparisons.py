@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shlex
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpassay.documents import percent
+from dpassay.reports.junit import document, element, testcase
 from dpassay.reports.markdown import code_md, text_md
 from dpassay.reports.numbers import clean, plural
 
@@ -73,6 +76,27 @@ def to_markdown(comparison: Raw, folder: Path) -> str:
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
+def to_junit(comparison: Raw, folder: Path) -> str:
+    """Write a comparison as JUnit XML; arguments are those of `to_markdown`.
+
+    A test case per change and per entry that nothing is said of. A regression is a failure, unless it is let pass.
+    """
+    cases = [_junit_case(change, comparison, folder) for change in _in_order(comparison)]
+    cases += [testcase("dpassay.baseline", f"unchanged: {clean(name)}") for name in comparison["unchanged"]]
+    return document("dpassay baseline", cases, "\n".join((headline(comparison), *_notes(comparison))))
+
+
+def _junit_case(change: Raw, comparison: Raw, folder: Path) -> ET.Element:
+    excuse, words = _let_pass(change, comparison), clean(change["words"])
+    told = (words, clean(change["witness"]), *(f"    {command}" for command in _commands(change, folder)), clean(excuse))
+    text = "\n".join(line for line in told if line)
+    if change in comparison["regressions"] and not excuse:
+        outcome = element("failure", text, type=change["kind"], message=f"{change['kind']}: {words}")
+    else:
+        outcome = element("system-out", text)
+    return testcase("dpassay.baseline", f"{change['kind']}: {clean(change['id'])}", outcome)
+
+
 def print_comparison(comparison: Raw, folder: Path, console: Console) -> None:
     """Print a comparison; arguments are those of `to_markdown`. Readable from 80 columns on."""
     from rich.padding import Padding
@@ -125,7 +149,7 @@ def _section(change: Raw, comparison: Raw, folder: Path) -> str:
 
 
 def _notes(comparison: Raw) -> tuple[str, ...]:
-    probability = f"{100 * (1 - 2 * comparison['alpha']):.10g} %"
+    probability = percent(1 - 2 * comparison["alpha"])
     how = (
         f"Bounds of both records made anew at one error probability; that one entry's leak rose or fell as said, at cells that "
         f"both have certified, holds with {probability}. Tolerance: {100 * comparison['tolerance']:.10g} % of the claim."

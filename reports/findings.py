@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from dpassay.documents import witness_file
 from dpassay.reports.numbers import clean, factor, loss, value
 from dpassay.reports.tables import Table
 from dpassay.reports.words import claim_short, promised
@@ -13,6 +14,7 @@ from dpassay.reports.words import claim_short, promised
 Raw = Mapping[str, Any]
 Kind = Literal["refuted", "exceeded", "loose", "tight"]
 
+KINDS: tuple[Kind, ...] = ("refuted", "exceeded", "loose", "tight")
 TIGHT = 0.99
 """A claim whose true worst loss is at least this share of it is called tight."""
 
@@ -28,8 +30,9 @@ class Finding:
     kind : {"refuted", "exceeded", "loose", "tight"}
         Refuted by the audit; exceeded by a reachable dataset that was not among the audited ones; larger than the true worst
         leak by more than 1 %; or within 1 % of it.
-    result, claimed, true, factor, scope, source : str
-        Finished texts; `factor` is true over claimed, `scope` says what the true leak is the worst over.
+    result, claimed, true, factor, scope, witness, source : str
+        Finished texts; `factor` is true over claimed, `scope` says what the true leak is the worst over, `witness` is the file
+        that `dpassay replay` takes: the worst audited cell.
     """
 
     kind: Kind
@@ -38,6 +41,7 @@ class Finding:
     true: str
     factor: str
     scope: str
+    witness: str
     source: str
 
 
@@ -59,23 +63,23 @@ def finding_of(result: Raw) -> Finding | None:
         true=least + loss(true, claimed),
         factor=least + factor(true, claimed),
         scope=scope,
+        witness=witness_file(result["id"]),
         source=clean(result["claim"]["source"]),
     )
 
 
 def findings_table(findings: tuple[Finding, ...]) -> Table | None:
-    """Put the findings that a reader must act on into a table: refuted, exceeded and loose claims; None without any."""
+    """Put the findings into a table: refuted and exceeded claims first, then loose and tight ones; None without any."""
     rows = tuple(
-        (finding.result, finding.kind, finding.claimed, finding.true, finding.factor, finding.scope, finding.source)
-        for finding in findings
-        if finding.kind != "tight"
+        (each.result, each.kind, each.claimed, each.true, each.factor, each.scope, each.witness, each.source)
+        for each in sorted(findings, key=lambda finding: KINDS.index(finding.kind))
     )
     if not rows:
         return None
     return Table(
         caption="Claimed and true leak, a loss in nats unless γ is claimed; the factor is true over claimed",
-        columns=("result", "finding", "claimed", "true", "factor", "worst over", "source"),
-        numeric=(False, False, True, True, True, False, False),
+        columns=("result", "finding", "claimed", "true", "factor", "worst over", "witness", "source"),
+        numeric=(False, False, True, True, True, False, False, False),
         rows=rows,
     )
 

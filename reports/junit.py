@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from dpassay.reports.numbers import clean, percent, shorten
+from dpassay.documents import percent
+from dpassay.reports.numbers import clean, shorten
 from dpassay.reports.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED
-from dpassay.reports.view import INTERRUPTED, ResultView, View, make_view
+from dpassay.reports.view import INTERRUPTED, ResultView, make_view
 from dpassay.reports.words import ORIGIN, Part, claim_name
 
 Raw = Mapping[str, Any]
@@ -55,18 +56,28 @@ def to_junit(record: Raw) -> str:
     in_order = sorted(view.results, key=lambda result: result.place)
     cases = [_case(result, raw) for result, raw in zip(in_order, record["results"], strict=True)]
     cases += _alarms(record)
+    return document("dpassay", cases, "\n".join((view.headline, *view.notes, f"{view.caveat} {view.caveat_detail}")))
+
+
+def document(name: str, cases: Sequence[ET.Element], words: str) -> str:
+    """Write a document of one suite: its test cases, and what is said of them all."""
     counts = {
         "tests": str(len(cases)),
         "failures": str(sum(case.find("failure") is not None for case in cases)),
         "errors": str(sum(case.find("error") is not None for case in cases)),
     }
-    suite = _element("testsuite", children=[*cases, _summary(view)], name="dpassay", **counts, skipped="0", time="0")
-    suites = _element("testsuites", children=[suite], name="dpassay", **counts, time="0")
+    suite = element("testsuite", children=[*cases, element("system-out", words)], name=name, **counts, skipped="0", time="0")
+    suites = element("testsuites", children=[suite], name=name, **counts, time="0")
     ET.indent(suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
 
 
-def _element(tag: str, text: str | None = None, children: Iterable[ET.Element] = (), **attributes: str) -> ET.Element:
+def testcase(group: str, name: str, *children: ET.Element) -> ET.Element:
+    """Make a test case; the record knows no times."""
+    return element("testcase", children=children, classname=group, name=name, time="0")
+
+
+def element(tag: str, text: str | None = None, children: Iterable[ET.Element] = (), **attributes: str) -> ET.Element:
     """Make an element of foreign text; characters that XML forbids are replaced."""
     made = ET.Element(tag, {key: NO_XML.sub("\ufffd", value) for key, value in attributes.items()})
     made.text = None if text is None else NO_XML.sub("\ufffd", text)
@@ -80,16 +91,10 @@ def _case(result: ResultView, raw: Raw) -> ET.Element:
         tag, kind = NOT_PASSED[result.status]
         known = shorten(clean(raw["reason"])) or "no cause was recorded" if result.status == ERROR else bound
         message = f"{result.status.word}: {claim}; {known}"
-        outcome = _element(tag, _story(result, bound, IF_NOT_PASSED), type=kind, message=message)
+        outcome = element(tag, _story(result, bound, IF_NOT_PASSED), type=kind, message=message)
     else:
-        outcome = _element("system-out", _story(result, bound, IF_PASSED))
-    return _element(
-        "testcase",
-        children=[outcome],
-        classname=f"dpassay.{clean(raw['mechanism'])}",
-        name=f"{claim} ({ORIGIN[raw['claim']['status']]}): {result.id}",
-        time="0",
-    )
+        outcome = element("system-out", _story(result, bound, IF_PASSED))
+    return testcase(f"dpassay.{clean(raw['mechanism'])}", f"{claim} ({ORIGIN[raw['claim']['status']]}): {result.id}", outcome)
 
 
 def _bound(result: ResultView, raw: Raw) -> str:
@@ -122,9 +127,4 @@ def _alarms(record: Raw) -> Iterator[ET.Element]:
 
 
 def _alarm(name: str, kind: str, words: str) -> ET.Element:
-    error = _element("error", words, type=kind, message=words)
-    return _element("testcase", children=[error], classname="dpassay", name=name, time="0")
-
-
-def _summary(view: View) -> ET.Element:
-    return _element("system-out", "\n".join((view.headline, *view.notes, f"{view.caveat} {view.caveat_detail}")))
+    return testcase("dpassay", name, element("error", words, type=kind, message=words))

@@ -61,11 +61,6 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
-def percent(share: float) -> str:
-    """Write a share as a percentage, with as many digits as it needs."""
-    return f"{100 * share:.10g} %"
-
-
 def factor(true: float, claimed: float) -> str:
     """Write how many times the true loss is the claimed one."""
     ratio = true / claimed

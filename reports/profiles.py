@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.reports.numbers import percent, plain
+from dpassay.documents import percent
+from dpassay.reports.numbers import plain
 from dpassay.reports.tables import QueryView, Table
 
 Raw = Mapping[str, Any]

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from dpassay.documents import percent
 from dpassay.errors import InvalidInput
 from dpassay.reports.findings import Finding, finding_of, findings_table
-from dpassay.reports.numbers import MISSING, clean, count, loss, percent, plain, plural, shorten, value
+from dpassay.reports.numbers import MISSING, clean, count, loss, plain, plural, shorten, value
 from dpassay.reports.profiles import ProfileView, profile_view
 from dpassay.reports.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
 from dpassay.reports.tables import QueryView, Table, query_table, query_views, shortlist
@@ -332,9 +333,8 @@ def _findings_words(findings: Sequence[Finding]) -> tuple[str, ...]:
         texts.append("No claim was refuted or found to be loose.")
     if any(finding.kind == "exceeded" for finding in findings):
         texts.append("Exceeded: a reachable dataset outside the audited ones violates the claim.")
-    tight = [finding.result for finding in findings if finding.kind == "tight"]
-    if tight:
-        texts.append(f"Tight, the true worst leak being within 1 % of the claim: {', '.join(tight)}.")
+    if any(finding.kind == "tight" for finding in findings):
+        texts.append("Tight: the true worst leak is within 1 % of the claim.")
     return tuple(texts)
 
 

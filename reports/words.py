@@ -95,14 +95,15 @@ def claim_name(claim: Raw) -> str:
 
 
 def _promise(claim: Raw) -> str:
-    name = claim_name(claim)
+    name, k = claim_name(claim), clean(claim["relation"]).removeprefix("replace-")
+    records = "one record" if k == "one" else f"up to {k} records"
     if claim["kind"] != "DP":
         what = "the probability of a label" if claim["kind"] == "Stability" else "the (mean) prediction"
-        return f"{name}: replacing one record moves {what} by at most {plain(claim['gamma'])}."
+        return f"{name}: replacing {records} moves {what} by at most {plain(claim['gamma'])}."
     epsilon, delta = claim["epsilon"], claim["delta"]
     bound = f"e^{plain(epsilon)}" + (f" = {plain(math.exp(epsilon))}" if epsilon < 700 else "")
     slack = f", plus δ = {plain(delta)}" if delta else ""
-    return f"{name}: replacing one record changes the probability of any event by a factor of at most {bound}{slack}."
+    return f"{name}: replacing {records} changes the probability of any event by a factor of at most {bound}{slack}."
 
 
 def event_words(event: Any) -> str:

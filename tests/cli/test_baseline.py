@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,8 +47,6 @@ def project(folder: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 
 def audited(folder: Path, strength: float) -> int:
     (folder / "weakened.py").write_text(SOURCE.format(strength=strength), encoding="utf-8")
-    import sys
-
     sys.modules.pop("weakened", None)
     sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
     try:
@@ -196,6 +197,77 @@ def test_compare_takes_records_and_baselines(project: Path, capsys: pytest.Captu
     assert max(map(len, text.splitlines())) <= 80
     assert main(["compare", "report/record.json", "dpassay-baseline.json", "--out", "c"]) == 1
     assert (project / "c" / "comparison.md").exists()
+
+
+def test_a_run_that_fails_leaves_no_record_to_be_checked(project: Path) -> None:
+    (project / "weakened.py").write_text("import not_there\n", encoding="utf-8")
+    del sys.modules["weakened"]
+    assert main(QUICK) == 2
+    assert main(["baseline", "check"]) == 2
+    assert sorted(path.name for path in (project / "report").iterdir()) == ["ledger.sqlite", "witnesses"]
+
+
+def test_where_pages_go_does_not_change_which_record_is_read(project: Path) -> None:
+    assert main([*QUICK, "--out", "pages", "--allow-inconclusive"]) == 0
+    assert audited(project, 1.8) == 1
+    for option in ("-o", "--out"):
+        assert main(["baseline", "check", option, "pages"]) == 1
+        assert "refuted" in (project / "pages" / "comparison.md").read_text(encoding="utf-8")
+
+
+def test_what_is_no_record_is_not_replaced(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = (project / "weakened.py").read_text(encoding="utf-8")
+    assert main(["baseline", "accept", "--baseline", "weakened.py"]) == 2
+    assert "--baseline = 'weakened.py': is no record" in capsys.readouterr().err
+    assert (project / "weakened.py").read_text(encoding="utf-8") == source
+    assert main(["baseline", "accept", "--baseline", "weakened.py/x"]) == 2
+    assert "--baseline = 'weakened.py/x': cannot be written" in capsys.readouterr().err
+    assert main(["baseline", "accept"]) == 0
+
+
+def _in_result(name: str, value: Any) -> Callable[[dict[str, Any]], object]:
+    return lambda record: record["results"][0].update({name: value})
+
+
+DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
+    "no cells": (_in_result("per_query", []), "has a verdict and no evidence"),
+    "a claim of text": (_in_result("claim", "x"), "claim is no object"),
+    "a claim of nothing": (
+        lambda record: record["results"][0]["claim"].update(epsilon=None),
+        "claim of api.own.monte-carlo: epsilon",
+    ),
+    "not searched": (_in_result("searched", None), "has a verdict and no evidence"),
+    "no number": (_in_result("detectable", float("nan")), "detectable is no number"),
+    "no verdict": (_in_result("verdict", "banana"), "verdict is 'banana', no such value is known"),
+    "more than all": (lambda record: record["results"][0]["per_query"][0]["counts"].update(x=99999), "more answers than trials"),
+    "no counts": (lambda record: record["results"][0]["per_query"][0].update(counts=None), "was sampled and has no counts"),
+    "no run": (lambda record: record.pop("run"), "has no field 'run'"),
+    "no seed": (lambda record: record["run"].update(seed=-1), "seed = -1 is out of range"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_baseline_is_named(project: Path, damage: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path, (harm, said) = project / "dpassay-baseline.json", DAMAGE[damage]
+    record = json.loads(path.read_text(encoding="utf-8"))
+    harm(record)
+    path.write_text(json.dumps(record), encoding="utf-8")
+    for words, named in (
+        (["baseline", "check"], "baseline"),
+        (["compare", str(path), str(path)], "OLD"),
+        (["report", str(path)], "RECORD"),
+    ):
+        assert main(words) == 2
+        error = capsys.readouterr().err
+        assert error.startswith(f"dpassay: error: {named} = '")
+        assert said in error
+        assert error.count("\n") == 1
+
+
+def test_a_record_of_a_million_brackets_is_no_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "dpassay-baseline.json").write_text(10**6 * "[", encoding="utf-8")
+    assert main(["baseline", "check"]) == 2
+    assert "baseline = 'dpassay-baseline.json': is no JSON" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,50 @@ def test_foreign_files_in_the_folder_of_the_run_stay(folder: Path) -> None:
     assert Path("out/witnesses/mine.json").exists()
 
 
+def test_a_run_that_fails_removes_the_pages_of_the_one_before_and_nothing_else(folder: Path) -> None:
+    words = ["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1", "--out", "out", "-q"]
+    assert main(words) == 0
+    Path("out/notes.txt").write_text("mine")
+    kept = {"notes.txt", "witnesses"}
+    assert main([*words, "--dry-run"]) == 0
+    assert {path.name for path in Path("out").iterdir()} > {*kept, "record.json"}
+    assert main([*words, "-p", "epsilon=many"]) == 2
+    assert {path.name for path in Path("out").iterdir()} == kept
+    for name in ("record.json", "index.html", "junit.xml"):
+        Path("out", name).write_text("mine")
+    assert main([*words, "-p", "epsilon=many"]) == 2
+    assert {path.name for path in Path("out").iterdir()} == {*kept, "record.json", "index.html", "junit.xml"}
+
+
+def test_the_catalogue_is_not_audited_in_place_of_what_is_configured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--mode", "exhaustive", "--n", "2", "--domain", "1", "-q", "--configured"]
+    assert main(["run", *words]) == 2
+    assert "no mechanism is configured" in capsys.readouterr().err
+    assert main(["run", "projected-walk", *words]) == 0
+    capsys.readouterr()
+    Path("dpassay.toml").write_text('[[mechanisms]]\ntarget = "projected-walk"\n')
+    assert main(["run", *words, "--json"]) == 0
+    assert "--configured" not in json.loads(capsys.readouterr().out)["run"]["command"]
+
+
+def test_the_exit_code_of_a_record(folder: Path) -> None:
+    words = ["run", "projected-walk", "--profile", "quick", "-q"]
+    report = ["report", "out/record.json", "-o", "pages", "--format", "json", "--exit-code"]
+    assert main([*words, "--claim", "epsilon=0.01", "--out", "out"]) == 1
+    assert main(report) == 1
+    assert main(report[:-1]) == 0
+    assert main([*words, "--mode", "monte-carlo", "--budget", "100", "--out", "out"]) == 4
+    assert main(report) == 4
+    assert main([*report, "--allow-inconclusive"]) == 0
+    record = json.loads(Path("out/record.json").read_text())
+    record["run"]["complete"] = False
+    Path("out/record.json").write_text(json.dumps(record))
+    assert main(report) == 130
+    record["run"]["complete"], record["results"] = True, []
+    Path("out/record.json").write_text(json.dumps(record))
+    assert main(report) == 5
+
+
 def test_a_tiny_refutation_replays_as_one(folder: Path) -> None:
     words = [
         "run",
@@ -98,6 +142,16 @@ def test_a_reader_that_leaves_does_not_change_the_exit_code(reader: str, folder:
     command = f"{' '.join(DPASSAY)} run projected-walk --claim epsilon=0.01 --profile quick --json -q | {reader} > /dev/null"
     found = subprocess.run(["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True, check=True)
     assert found.stdout.split() == ["1"]
+
+
+def test_a_reader_that_leaves_is_no_refutation(folder: Path) -> None:
+    words = "run projected-walk --mode exhaustive --n 2 --domain 1"
+    assert main([*words.split(), "--out", "out", "-q"]) == 0
+    record = "out/record.json"
+    for command in (f"{words} -q", f"{words} --out out 2>&1", f"compare {record} {record}", f"report {record} 2>&1", "none 2>&1"):
+        line = f"{{ sleep 1; {' '.join(DPASSAY)} {command}; echo $? > code; }} | true"  # `true` has gone when we print
+        subprocess.run(["bash", "-c", line], stderr=subprocess.DEVNULL, check=True)
+        assert Path("code").read_text().strip() == {"none": "2", "report": "3"}.get(command.split()[0], "0"), command
 
 
 def test_an_output_that_fails_is_no_refutation(folder: Path) -> None:

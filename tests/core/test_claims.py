@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.claims import DP
+from dpassay.claims import DP, records_replaced, replace_relation
 from dpassay.errors import InvalidInput
 
 
@@ -26,9 +26,17 @@ def test_delta_out_of_range(delta: Any) -> None:
     assert str(refusal.value) == f"delta = {delta!r}: must be a number in [0, 1)"
 
 
-def test_another_neighbour_relation() -> None:
-    with pytest.raises(InvalidInput, match="relation = 'add-remove': must be 'replace-one'"):
-        DP(epsilon=1.0, relation="add-remove")
+@pytest.mark.parametrize("relation", ["add-remove", "replace-1", "replace-02", "replace-two", "replace-2 ", "", 2, None])
+def test_another_neighbour_relation(relation: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"relation = .*: must be 'replace-one', or 'replace-k' with an integer k >= 2"):
+        DP(epsilon=1.0, relation=relation)
+
+
+@pytest.mark.parametrize(("relation", "k"), [("replace-one", 1), ("replace-2", 2), ("replace-10", 10), ("replace-123", 123)])
+def test_relations(relation: str, k: int) -> None:
+    assert DP(epsilon=1.0, relation=relation).relation == relation
+    assert records_replaced(relation) == k
+    assert replace_relation(k) == relation
 
 
 @pytest.mark.parametrize("epsilon", [5e-324, 1, 1.0, 700.0])

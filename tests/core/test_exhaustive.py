@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
 from dpassay.assay import assay
-from dpassay.claims import DP
+from dpassay.claims import DP, Claim
+from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
 from dpassay.exhaustive import MAX_DATASETS, Domain
+from dpassay.laws import FiniteLaw
 from dpassay.mechanism import FunctionMechanism
 from dpassay.settings import Settings
 from tests.core.toys import TableMechanism, auditee_of
@@ -86,3 +89,45 @@ def test_what_has_no_law_cannot_be_enumerated() -> None:
 def test_the_mode_needs_a_domain() -> None:
     with pytest.raises(InvalidInput, match="go together"):
         Settings(mode="exhaustive")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counting:
+    """Answers 1 with probability (1 + the number of labels 1) / 10."""
+
+    relation: str
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return (DP(epsilon=2.0, relation=self.relation),)
+
+    def prepare(self, data: Labelled) -> int:
+        return int(data.y.sum())
+
+    def sample(self, state: int, queries: Any, size: int, rng: np.random.Generator) -> Any:
+        return (rng.random((size, len(queries))) < (1 + state) / 10).astype(int)
+
+    def distribution(self, state: int, queries: Any) -> FiniteLaw:
+        p = (1 + state) / 10
+        return FiniteLaw(log_p=np.log(np.tile([1 - p, p], (len(queries), 1))), error=1e-15)
+
+
+@pytest.mark.parametrize(("relation", "k"), [("replace-one", 1), ("replace-2", 2), ("replace-3", 3), ("replace-9", 3)])
+def test_as_many_records_as_the_claim_speaks_of(relation: str, k: int) -> None:
+    """Of three records; ln of 2/10, 3/10 or 4/10 against 1/10. 64 datasets; 9, 27 and 27 neighbours at distance 1, 2 and 3."""
+    settings = Settings(mode="exhaustive", domain=Domain(n=3, points=2))
+    (result,) = assay([auditee_of(Counting(relation=relation))], None, settings)
+    assert result.verdict == "verified"
+    assert result.exact == pytest.approx(math.log(1 + k), abs=1e-12)
+    assert result.evidence is not None
+    assert result.evidence.searched["pairs"] == 64 * [9, 36, 63][k - 1] // 2
+    for group in result.evidence.groups:
+        (change,) = group.pairs.changes
+        assert group.pairs.relation == relation
+        assert {int(group.pairs.base.y.sum()), int(change.apply(group.pairs.base).y.sum())} == {0, k}
+
+
+def test_what_cannot_be_compared_in_time_is_refused() -> None:
+    settings = Settings(mode="exhaustive", domain=Domain(n=6, points=4))
+    with pytest.raises(InvalidInput, match=r"--n, --domain = \(6, 4\): must be small enough for .* pairs under 'replace-3'"):
+        next(assay([auditee_of(Counting(relation="replace-3"))], None, settings))

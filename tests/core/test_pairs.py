@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
-from dpassay.pairs import NEIGHBOURS, FlipLabel, Neighbours, Pairs, Replace, change_from_json, replace_one
+from dpassay.pairs import (
+    NEIGHBOURS,
+    FlipLabel,
+    Neighbours,
+    Pairs,
+    Replace,
+    Several,
+    change_from_json,
+    one_by_one,
+    replace_one,
+    replace_several,
+)
 
 BASE = Labelled(np.arange(12, dtype=float).reshape(6, 2), np.array([0, 1, 0, 1, 1, 0]))
 POOL = Labelled(np.arange(100, 108, dtype=float).reshape(4, 2), np.array([0, 1, 1, 0]))
@@ -102,10 +113,77 @@ def test_a_change_at_another_place() -> None:
     assert moved.apply(BASE).X[1].tolist() == POOL.X[0].tolist()
 
 
+@given(st.lists(st.integers(0, 5), min_size=2, max_size=6, unique=True))
+def test_several_changes_are_those_of_each_record(places: list[int]) -> None:
+    parts = tuple(FlipLabel(i) if i % 2 else Replace(i, POOL.X[i % 4], int(POOL.y[i % 4]), i % 4) for i in places)
+    change = Several(parts)
+    assert change.index == min(places)
+    assert one_by_one(change) == parts
+    neighbour = change.apply(BASE)
+    for i in range(len(BASE)):
+        expected = next((part for part in parts if part.index == i), None)
+        alone = BASE if expected is None else expected.apply(BASE)
+        assert (neighbour.X[i].tolist(), neighbour.y[i]) == (alone.X[i].tolist(), alone.y[i])
+    for by_value in (False, True):
+        back = change_from_json(json.loads(json.dumps(change.as_json(by_value=by_value))), None if by_value else POOL)
+        assert back.apply(BASE).digest == neighbour.digest
+
+
+def test_several_changes_in_words_and_at_another_place() -> None:
+    change = Several((FlipLabel(3), FlipLabel(1)))
+    assert str(change) == "label of record 3 flipped, label of record 1 flipped"
+    assert str(Several(tuple(map(FlipLabel, range(8))))).endswith("label of record 4 flipped, and 3 more")
+    moved = change.at(2)
+    assert [part.index for part in moved.changes] == [4, 2]
+    assert moved.index == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ((), "at least two changes"),
+        ((FlipLabel(0),), "at least two changes"),
+        ((FlipLabel(0), FlipLabel(0)), r"changes = \[0, 0\]: must be changes of different records"),
+        ((FlipLabel(0), Several((FlipLabel(1), FlipLabel(2)))), "changes of one record each"),
+    ],
+)
+def test_what_several_changes_cannot_be(changes: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Several(changes)
+
+
+def test_a_relation_allows_all_changes_or_the_pairs_are_refused() -> None:
+    two = Several((FlipLabel(0), FlipLabel(1)))
+    for relation in ("replace-2", "replace-7"):
+        assert Pairs(base=BASE, changes=(FlipLabel(0), two), how="", relation=relation).relation == relation
+    with pytest.raises(InvalidInput, match="'replace-one': must be 'replace-2' or wider, as a change replaces 2 records"):
+        Pairs(base=BASE, changes=(FlipLabel(0), two), how="")
+    with pytest.raises(InvalidInput, match="relation = 'add'"):
+        Pairs(base=BASE, changes=(FlipLabel(0),), how="", relation="add")
+
+
+@pytest.mark.parametrize("neighbours", NEIGHBOURS)
+@pytest.mark.parametrize("k", [1, 2, 3, 6, 9])
+def test_pairs_of_several_records(neighbours: Neighbours, k: int) -> None:
+    """Each change, and others of other records; as many as there are records."""
+    single = replace_one(BASE.X, BASE.y, pool=POOL, neighbours=neighbours)
+    pairs = replace_several(single, k)
+    assert (len(pairs), pairs.pool, pairs.base.digest) == (len(single), single.pool, BASE.digest)
+    assert pairs.relation == ("replace-one" if k == 1 else f"replace-{k}")
+    for change, first in zip(pairs.changes, single.changes, strict=True):
+        parts = one_by_one(change)
+        assert parts[0] is first
+        assert len({part.index for part in parts}) == len(parts) == min(k, len(BASE))
+        assert all(part in single.changes for part in parts)
+
+
 @pytest.mark.parametrize(
     "change",
     [
         {},
+        {"kind": "several"},
+        {"kind": "several", "changes": [{"kind": "flip-label", "index": 0}]},
+        {"kind": "several", "changes": 7},
         {"kind": "flip-label"},
         {"kind": "add", "index": 0},
         {"kind": "replace", "index": 0},

@@ -397,9 +397,14 @@ def test_a_baseline_that_is_missing_or_stale_is_an_error(tmp_path: Path) -> None
 
 def full(made: Record) -> Record:
     """Return a record with every field that one must have."""
-    run = dict.fromkeys(("version", "packages", "command", "seed", "profile", "budget", "catalogue", "commit"))
-    absent = dict.fromkeys(("error", "alpha", "spending", "any_size", "fit", "trials"))
-    return made | {"run": run | made["run"], "results": [absent | each for each in made["results"]]}
+    run = {"version": "0", "packages": {}, "command": "", "seed": 0, "profile": "quick", "budget": 0, "catalogue": False}
+    absent = {"alpha": 0.001, "trials": 0} | dict.fromkeys(("error", "spending", "any_size", "fit"))
+    cell = {"group": "data", "pair": 0, "change": "", "direction": "S to S'", "event": [], "p1": 0.5, "p0": 0.5, "alpha": 0.001}
+    cell |= {"lower": 0.5, "upper": 0.7} | dict.fromkeys(("point", "exact", "estimate"))
+    results = [
+        absent | each | {"per_query": [cell | one | {"profile": None} for one in each["per_query"]]} for each in made["results"]
+    ]
+    return made | {"run": run | {"commit": None} | made["run"], "results": results}
 
 
 def test_what_cannot_be_held_against_is_not_accepted() -> None:

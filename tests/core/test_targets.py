@@ -65,5 +65,12 @@ def test_an_object_among_the_parameters_is_shown_by_its_repr() -> None:
     assert parameters_of(object()) == {}
 
 
+def test_text_for_a_parameter_whose_default_is_none_takes_the_annotated_type() -> None:
+    mechanism = resolve("dpassay.mechanisms.psgd:PSGD", {"L_l": "2", "loss": "logistic"}).mechanism
+    assert parameters_of(mechanism)["L_l"] == 2.0
+    with pytest.raises(InvalidInput, match="-p L_l=steep: must be a number"):
+        resolve("dpassay.mechanisms.psgd:PSGD", {"L_l": "steep"})
+
+
 def test_load_object() -> None:
     assert load_object("collections:OrderedDict", "x").__name__ == "OrderedDict"

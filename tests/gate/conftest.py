@@ -25,9 +25,8 @@ PIP = NOTE + 'exit "${PIP_EXIT:-0}"\n'
 REAL = f'{NOTE}exec {shlex.quote(str(BIN / "dpassay"))} "$@"\n'
 STUB = f"""{NOTE}
 case $1 in
-  config) echo 'mechanism 1  label api  dpassay.toml' ;;
   run)
-    if [ "$RECORD" != no ]; then mkdir -p report && cp "$PAGES"/* report && echo '{{}}' > report/record.json; fi
+    if [ "$RECORD" != no ]; then mkdir -p report && cp "$PAGES"/* report && echo "${{RECORD:-{{}}}}" > report/record.json; fi
     exit "$RUN_EXIT" ;;
   report) exit "${{REPORT_EXIT:-0}}" ;;
   baseline) if [ "$BASELINE_EXIT" != 2 ]; then cp "$COMPARISON" report; fi; exit "$BASELINE_EXIT" ;;

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +95,7 @@ def test_a_correct_mechanism_passes_and_the_reports_are_uploaded(demo: Path, too
         "path": str(demo / "report"),
         "overwrite": "True",
     }
-    assert [call.split()[0] for call in tools.called("dpassay")] == ["<config>", "<run>", "<report>"]
+    assert [call.split()[0] for call in tools.called("dpassay")] == ["<run>", "<report>"]
 
 
 def test_half_the_noise_fails_with_a_summary_that_names_it(demo: Path, tools: Tools) -> None:
@@ -144,7 +148,7 @@ def staged(demo: Path, stub: Tools, tmp_path: Path) -> Callable[..., Done]:
     """The action with a dpassay whose exit codes and pages are given."""
 
     def run(inputs: Mapping[str, str] | None = None, *, report: str = "the report\n", comparison: str = "", **codes: str) -> Done:
-        (tmp_path / "pages").mkdir()
+        (tmp_path / "pages").mkdir(exist_ok=True)
         (tmp_path / "pages/report.md").write_text(report)
         (tmp_path / "comparison.md").write_text(comparison or "the comparison\n")
         pages = {"PAGES": str(tmp_path / "pages"), "COMPARISON": str(tmp_path / "comparison.md")}
@@ -171,6 +175,14 @@ def staged(demo: Path, stub: Tools, tmp_path: Path) -> Callable[..., Done]:
         (137, 0, 0, 137),
         (137, 0, 1, 1),
         (0, 0, 137, 137),
+        (0, 1, 0, 1),  # the project's code ended the run with 0, the record says otherwise
+        (0, 4, 0, 4),
+        (0, 130, 0, 130),
+        (1, 1, 0, 0),  # let pass by a suppression
+        (3, 3, 0, 0),
+        (1, 1, 1, 1),
+        (1, 3, 0, 1),
+        (137, 1, 0, 1),
     ],
 )
 def test_the_worst_code_is_left_with(staged: Callable[..., Done], audit: int, report: int, check: int, code: int) -> None:
@@ -184,9 +196,8 @@ def test_the_worst_code_is_left_with(staged: Callable[..., Done], audit: int, re
 def test_the_calls_with_a_baseline_and_without(staged: Callable[..., Done], stub: Tools) -> None:
     assert staged({"baseline": "check"}).code == 0
     assert stub.called("dpassay") == [
-        "<config> <--show>",
-        "<run> <--out> <report>",
-        "<report> <report/record.json> <--format> <junit,md> <-o> <report>",
+        "<run> <--configured> <--out> <report>",
+        "<report> <report/record.json> <--format> <junit,md> <-o> <report> <--exit-code>",
         "<baseline> <check> <report/record.json> <-o> <report>",
     ]
 
@@ -203,12 +214,59 @@ def test_no_record_is_no_pass(staged: Callable[..., Done]) -> None:
     assert done.outputs["record"] == ""
 
 
-def test_a_project_of_which_nothing_would_be_audited(demo: Path, tools: Tools) -> None:
+def test_inconclusive_behind_what_is_let_pass_stays_unless_it_is_allowed(staged: Callable[..., Done], stub: Tools) -> None:
+    weak = '{\n  "results": [\n    {\n      "verdict": "inconclusive"\n    }\n  ]\n}'
+    codes = {"RUN_EXIT": "1", "REPORT_EXIT": "1", "RECORD": weak}
+    assert staged({"baseline": "check"}, **codes).code == 4
+    assert staged({"baseline": "check", "arguments": "--allow-inconclusive"}, **codes).code == 0
+    assert stub.called("dpassay")[-2].endswith("<--exit-code> <--allow-inconclusive>")
+
+
+@pytest.mark.parametrize("columns", ["80", "12"])
+def test_a_project_of_which_nothing_would_be_audited(demo: Path, tools: Tools, columns: str) -> None:
     (demo / "dpassay.toml").unlink()
-    done = action(demo, tools)
+    done = action(demo, tools, COLUMNS=columns)
     assert done.code == 2
-    assert "no mechanism is configured" in done.summary
-    assert tools.called("dpassay") == ["<config> <--show>"]
+    assert "no mechanism is configured" in done.log
+    assert "nothing configured" in done.summary
+    assert not (demo / "report").exists()
+
+
+LEAVES = "import os\nos._exit(0)\n"
+LEAVES_LATE = f"import atexit, os\natexit.register(os._exit, 0)\n{HALF}"
+
+
+@pytest.mark.parametrize(("api", "code"), [(LEAVES, 2), (LEAVES_LATE, 1)])
+def test_code_that_ends_the_process_with_0_is_no_pass(demo: Path, tools: Tools, api: str, code: int) -> None:
+    (demo / "audit/api.py").write_text(api)
+    done = action(demo, tools)
+    assert done.code == code, done.log
+    assert "nothing was found" not in done.summary
+
+
+def test_what_is_suppressed_is_green_and_an_open_regression_is_in_the_junit_file(demo: Path, tools: Tools) -> None:
+    action(demo, tools)
+    run_dpassay(demo, "baseline", "accept")
+    (demo / "audit/api.py").write_text(HALF)
+    assert action(demo, tools, {"baseline": "check"}).code == 1
+    failures = [case.attrib["name"] for case in cases(demo / "report/comparison.xml") if case.find("failure") is not None]
+    assert "refuted: label api.own.monte-carlo" in failures
+    day = (datetime.now(tz=UTC) + timedelta(days=9)).date()
+    rule = '[[suppressions]]\nresult = "label api.own.monte-carlo"\nkind = "{}"\nreason = "minute 7"\nexpires = {}\n'
+    with (demo / "dpassay.toml").open("a") as file:
+        file.write("".join(rule.format(name.partition(":")[0], day) for name in failures))
+    done = action(demo, tools, {"baseline": "check"})
+    assert done.code == 0, done.log
+    assert not [case for case in cases(demo / "report/comparison.xml") if case.find("failure") is not None]
+    assert action(demo, tools).code == 1, "without the check nothing is let pass"
+
+
+def run_dpassay(project: Path, *words: str) -> None:
+    subprocess.run([sys.executable, "-m", "dpassay", *words], cwd=project, check=True, capture_output=True)
+
+
+def cases(path: Path) -> list[ET.Element]:
+    return list(ET.parse(path).iter("testcase"))
 
 
 @pytest.mark.parametrize(
@@ -216,6 +274,8 @@ def test_a_project_of_which_nothing_would_be_audited(demo: Path, tools: Tools) -
     [
         ({"baseline": "yes"}, {}, "baseline = 'yes': must be check or skip"),
         ({"working-directory": "nowhere"}, {}, "there is no folder 'nowhere'"),
+        ({"out": "report\nexit-code=0\nx"}, {}, "must hold no line breaks"),
+        ({"working-directory": "demo\nexit-code=0"}, {}, "must hold no line breaks"),
         ({}, {"PIP_EXIT": "1"}, "the installation failed"),
     ],
 )
@@ -236,7 +296,7 @@ def test_inputs_are_words_and_never_run(staged: Callable[..., Done], stub: Tools
     assert done.code == 0, done.log
     assert not list(demo.parent.rglob("pwned"))
     assert stub.called("pip") == [f"<install> <--quiet> <{ROOT}> {words}"]
-    assert stub.called("dpassay")[0] == f"<run> {words} {words} <--out> <report>"
+    assert stub.called("dpassay")[0] == f"<run> <--configured> {words} {words} <--out> <report>"
 
 
 def test_the_summary_stays_below_the_limit(staged: Callable[..., Done]) -> None:

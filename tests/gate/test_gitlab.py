@@ -34,7 +34,7 @@ def test_its_form() -> None:
     assert all(isinstance(line, str) for line in JOB["script"])
     assert all(isinstance(value, str) for value in JOB["variables"].values())
     assert JOB["artifacts"]["when"] == "always"
-    for path in (*JOB["artifacts"]["paths"], JOB["artifacts"]["reports"]["junit"]):
+    for path in (*JOB["artifacts"]["paths"], *JOB["artifacts"]["reports"]["junit"]):
         assert Template(path).substitute(JOB["variables"]).startswith("./report")
 
 

@@ -45,6 +45,10 @@ def test_its_entry(demo: Path, tools: Tools) -> None:
     assert code == 1
     assert "label api" in said
     assert git(demo, "status", "--porcelain") == " M audit/api.py\n"
+    (demo / "dpassay.toml").rename(demo / "elsewhere.toml")
+    code, said = run(demo, tools.environment(), *words)
+    assert code == 2, "the catalogue is not ours"
+    assert "no mechanism is configured" in said
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def test_every_example_is_run_here() -> None:
     assert PAGE.count("```yaml") == len(BLOCKS)
 
 
-@pytest.mark.parametrize(("example", "called"), [(0, ["config", "run", "report"]), (1, ["config", "run", "report", "baseline"])])
+@pytest.mark.parametrize(("example", "called"), [(0, ["run", "report"]), (1, ["run", "report", "baseline"])])
 def test_github(demo: Path, stub: Tools, tmp_path: Path, example: int, called: list[str]) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/report.md").touch()

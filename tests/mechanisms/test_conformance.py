@@ -12,13 +12,13 @@ from scipy.stats import binom
 
 from dpassay.auditee import Auditee
 from dpassay.catalogue import CATALOGUE
-from dpassay.claims import DP
+from dpassay.claims import DP, records_replaced
 from dpassay.codings import Bins, Coding
 from dpassay.data import Labelled
 from dpassay.exact import any_size, both_directions, coded, group_laws, readable, two_sided
 from dpassay.laws import FiniteLaw, NoiseLaw, PointLaw
 from dpassay.noise import Noise
-from dpassay.pairs import Change
+from dpassay.pairs import Change, one_by_one, replace_several
 from dpassay.plan import Group, groups_for, silent
 from dpassay.targets import accepts, resolve
 from tests.mechanisms.conftest import RECORDS
@@ -29,6 +29,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("soft-majority-overview", {"r": 3, "learner": "stump", "epsilon": 0.2}),
     ("projected-walk", {"T": 1, "ties": "index", "feature": 1}),
     ("projected-walk", {"T": 5, "epsilon": 0.2}),
+    ("projected-walk-overview", {"epsilon": 0.3, "alpha": 0.2, "feature": 1}),
+    ("projected-walk-overview", {"epsilon": 2.0, "alpha": 0.3, "ties": "index"}),
     ("averaged", {"r": 4, "learner": "tree"}),
     ("stable-laplace", {"r": 4, "learner": "tree", "epsilon": 0.3}),
     ("stable-laplace", {"r": 2, "learner": "majority", "gamma": 0.7, "scale": "printed"}),
@@ -45,6 +47,10 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("interface", {"base": "soft-majority,r=3,learner=stump", "adversary": "sweep", "step": 0.5}),
     ("interface", {"base": "soft-majority-overview,r=2,learner=majority,partition=fresh", "m": 1, "epsilon": 0.1}),
     ("interface", {"base": "noisy-average,r=5,learner=tree", "m": 2, "delta_prime": 0.1}),
+    ("group", {"k": 2, "base": "projected-walk,T=2,feature=1", "epsilon": 0.5}),
+    ("group", {"k": 1, "base": "soft-majority,r=3,partition=fresh,learner=stump"}),
+    ("group", {"k": 4, "base": "stable-gaussian,r=5,learner=tree,delta=0.0001", "epsilon": 0.5}),
+    ("group", {"k": 2, "base": "interface,m=2"}),
 ]
 CASES: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in CATALOGUE), *VARIANTS]
 DRAWS = 30_000
@@ -120,6 +126,11 @@ def test_inputs_and_states_are_left_as_they_are(auditee: Auditee, group: Group) 
     np.testing.assert_array_equal(before, after)
 
 
+def claimed_records(auditee: Auditee) -> int:
+    """In how many records neighbours may differ under every claim."""
+    return min(records_replaced(claim.relation) for claim in auditee.claims)
+
+
 def changed_records(base: Labelled, neighbour: Labelled) -> list[int]:
     """Places at which two datasets of one size differ."""
     assert base.X.shape == neighbour.X.shape
@@ -127,19 +138,24 @@ def changed_records(base: Labelled, neighbour: Labelled) -> list[int]:
     return [int(i) for i in np.flatnonzero(differ)]
 
 
-def test_own_worst_cases_are_replace_one_neighbours(auditee: Auditee) -> None:
+def test_own_worst_cases_are_neighbours_of_the_kind_that_is_claimed(auditee: Auditee) -> None:
+    k = claimed_records(auditee)
     for case in auditee.worst_cases():
+        assert records_replaced(case.pairs.relation) <= k
         assert case.reason
         assert case.pairs.how
         assert not case.queries.flags.writeable
         for change in case.pairs.changes:
-            assert changed_records(case.pairs.base, change.apply(case.pairs.base)) == [change.index]
+            places = changed_records(case.pairs.base, change.apply(case.pairs.base))
+            assert places == sorted(each.index for each in one_by_one(change))
+            assert 1 <= len(places) <= records_replaced(case.pairs.relation)
 
 
 def test_update_equals_prepare_on_the_neighbour(auditee: Auditee, group: Group) -> None:
     data, queries = group.pairs.base, group.queries
     state = auditee.prepare(data)
-    for change in group.pairs.changes:
+    several = replace_several(group.pairs, max(2, claimed_records(auditee)))
+    for change in (*group.pairs.changes, *several.changes[::7]):
         updated = auditee.neighbour(data, state, change)
         new = again(auditee)
         prepared = new.prepare(change.apply(data))
@@ -231,6 +247,7 @@ def test_worst_case_of_any_size_is_its_own_worst_pair(auditee: Auditee) -> None:
 
 
 def test_no_pair_of_real_neighbours_exceeds_the_worst_case_of_any_size(auditee: Auditee, group: Group) -> None:
+    group = replace(group, pairs=replace_several(group.pairs, claimed_records(auditee)))
     laws = group_laws(auditee, group, silent)
     found = any_size(auditee, auditee.claims[0])
     if laws is None or found is None:

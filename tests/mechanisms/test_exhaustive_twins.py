@@ -17,6 +17,7 @@ from dpassay.result import Result
 from dpassay.settings import Settings
 from dpassay.targets import resolve
 from tests.mechanisms import twin_projected_walk as walk
+from tests.mechanisms import twin_projected_walk_overview as bias
 from tests.mechanisms import twin_soft_majority as vote
 from tests.mechanisms.twin_worst_case import Law, every_dataset, worst_losses
 
@@ -92,6 +93,18 @@ def test_projected_walk(ties: str, T: int, n: int) -> None:
     law = functools.partial(walk.probability_of_one, epsilon=1.0, T=T, ties=ties)
     (result,) = compare("projected-walk", {"epsilon": 1.0, "T": T, "ties": ties}, n, 3, law)
     assert result.verdict == "verified"
+
+
+@pytest.mark.parametrize("ties", ["sum", "index"])
+@pytest.mark.parametrize(("epsilon", "alpha", "n"), [(1.0, 0.05, 3), (0.3, 0.2, 4)])
+def test_projected_walk_of_the_overview(ties: str, epsilon: float, alpha: float, n: int) -> None:
+    """Three records reach the worst case of any size for the catalogue's parameters, four for the others."""
+    law = functools.partial(bias.probability_of_one, epsilon=epsilon, alpha=alpha, ties=ties)
+    printed, corrected = compare(
+        "projected-walk-overview", {"epsilon": epsilon, "alpha": alpha, "ties": ties}, n, 3 if n == 3 else 4, law
+    )
+    assert (printed.verdict, corrected.verdict) == ("refuted", "verified")
+    assert printed.exact == pytest.approx(corrected.claim.promised, abs=1e-12)
 
 
 def test_the_theorem_is_verified_and_the_overview_refuted() -> None:

@@ -16,7 +16,7 @@ from dpassay.targets import accepts, resolve
 PRIVATE = [name for name in CATALOGUE if "epsilon" in resolve(name).parameters]
 VOTES = ["soft-majority", "soft-majority-overview"]
 BLOCKS = [*VOTES, "averaged", "stable-laplace", "stable-gaussian", "noisy-average", "noisy-average-number"]
-WALK = "projected-walk"
+WALK, OVERVIEW = "projected-walk", "projected-walk-overview"
 NOISY = ["stable-laplace", "stable-gaussian", "noisy-average-number"]
 BAD = [
     *[(name, "epsilon", value, "finite number > 0") for name in PRIVATE for value in (0, -1, math.inf, math.nan)],
@@ -29,8 +29,9 @@ BAD = [
     ("stable-gaussian", "calibration", "b", "'analytic' or 'classic'"),
     *[("stable-gaussian", "delta", value, "number in (0, 1)") for value in (0, 1, -1, math.nan)],
     *[(WALK, "T", value, "integer >= 1") for value in (0, -1, 1.5)],
-    (WALK, "feature", -1, "integer >= 0"),
-    (WALK, "ties", "random", "'sum' or 'index'"),
+    *[(OVERVIEW, "alpha", value, "number in [1e-09, 1/2)") for value in (0, -1, 0.5, 1e-10, math.nan)],
+    *[(name, "feature", -1, "integer >= 0") for name in (WALK, OVERVIEW)],
+    *[(name, "ties", "random", "'sum' or 'index'") for name in (WALK, OVERVIEW)],
 ]
 
 
@@ -70,8 +71,9 @@ def test_a_third_label(name: str) -> None:
         mechanism.check(data)
 
 
-def test_a_feature_that_the_data_do_not_have() -> None:
-    mechanism: Any = resolve(WALK, {"feature": 2}).mechanism
+@pytest.mark.parametrize("name", [WALK, OVERVIEW])
+def test_a_feature_that_the_data_do_not_have(name: str) -> None:
+    mechanism: Any = resolve(name, {"feature": 2}).mechanism
     with pytest.raises(InvalidInput, match="feature = 2: must be below the number of columns, 2"):
         mechanism.check(Labelled(np.zeros((3, 2)), np.array([0, 1, 0])))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 TWINS = sorted(Path(__file__).parent.glob("twin_*.py"))
-ALLOWED = {"__future__", "collections.abc", "fractions", "itertools", "math"}
+ALLOWED = {"__future__", "decimal", "collections.abc", "fractions", "itertools", "math"}
 
 
 def imported(source: str) -> set[str]:

@@ -17,7 +17,7 @@ from dpassay.claims import Stability
 from dpassay.errors import InvalidInput
 from dpassay.pairs import replace_one
 from tests.core.toys import response
-from tests.plugin.demo import GOOD, HALF, TEST, make_project
+from tests.plugin.demo import GOOD, HALF, RAISES, TEST, make_project
 
 
 @pytest.fixture
@@ -84,6 +84,40 @@ def test_the_command_line_beside_a_package_that_is_called_audit_too(project: Pat
     assert "reproduced: " in said
     (project / "audit/api.py").write_text(GOOD)
     assert dpassay(*wanted)[0] == 0
+
+
+@pytest.mark.parametrize("left_out", ["found.assert_not_refuted(detectable=1.25)", "(detectable=1.25)"])
+def test_a_refutation_that_nobody_asked_for_fails(project: Path, left_out: str) -> None:
+    path = project / "tests/test_privacy.py"
+    path.write_text(TEST.replace(left_out, "  # noqa" if left_out.startswith("(") else "assert found.detectable"))
+    code, said = run(project)
+    assert code == 0, said
+    for api, message in ((HALF, "DP(1) of audit.api:predict is refuted"), (RAISES, "could not be audited")):
+        (project / "audit/api.py").write_text(api)
+        code, said = run(project)
+        assert code == 1, said
+        assert message in said
+        assert "the test never asked: call assert_not_refuted(), or read .verdict" in said
+    (project / "audit/api.py").write_text(HALF)
+    path.write_text(TEST.replace("found.assert_not_refuted(detectable=1.25)", "assert found.verdict == 'refuted'"))
+    code, said = run(project)
+    assert code == 0, said
+
+
+def test_a_property_of_the_user_s_that_is_called_like_ours(project: Path) -> None:
+    path = project / "tests/test_privacy.py"
+    more = "".join(f"    record_property('dpassay', {value})\n" for value in ("'x'", "3", "'{}'", "'[]'"))
+    path.write_text(TEST.replace("(assay):", "(assay, record_property):") + more)
+    code, said = run(project)
+    assert code == 0, said
+    assert said.count("not refuted: tests/test_privacy.py") == 1
+
+
+def test_a_marker_without_names_is_refused(project: Path) -> None:
+    (project / "tests/test_privacy.py").write_text(TEST.replace("dpassay(budget=5000)", "dpassay(3, 0.5)"))
+    code, said = run(project)
+    assert code == 1
+    assert "@pytest.mark.dpassay = (3, 0.5): must be given by name: seed, confidence, budget, jobs, detect" in said
 
 
 def test_what_has_no_name_is_replayed_by_its_test(project: Path) -> None:

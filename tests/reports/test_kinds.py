@@ -56,6 +56,15 @@ def test_the_words_fit_the_kind(kinds: Record) -> None:
     assert "No upper bound" in text
 
 
+@pytest.mark.parametrize(("relation", "records"), [("replace-one", "one record"), ("replace-3", "up to 3 records")])
+def test_the_words_fit_the_relation(make: Any, kinds: Record, relation: str, records: str) -> None:
+    for result in kinds["results"]:
+        result["claim"]["relation"] = relation
+    text = to_markdown(kinds)
+    assert text.count(f", {relation}: replacing {records} ") == len(kinds["results"])
+    assert text.count(": replacing ") == len(kinds["results"])
+
+
 def test_nothing_but_a_loss_is_in_nats(make: Any, kinds: Record) -> None:
     stable = make.record(make.of_kind(make.computed("stable.exact", "refuted", loss=0.25), "Stability", 0.125))
     console = Console(record=True, width=200, file=io.StringIO())

@@ -9,9 +9,10 @@ from typing import Any
 import jsonschema
 import pytest
 
+from dpassay.documents import percent
 from dpassay.errors import InvalidInput
 from dpassay.record import record_schema
-from dpassay.reports.numbers import clean, factor, loss, percent, plural
+from dpassay.reports.numbers import clean, factor, loss, plural
 from dpassay.reports.view import find_result, make_view
 
 Record = dict[str, Any]
@@ -138,6 +139,10 @@ def test_numbers() -> None:
     assert [loss(value) for value in (None, float("inf"), 0.0, 2.5e-9, 1e7)] == ["–", "∞", "0.000000", "2.5e-09", "1e+07"]
     assert percent(0.999) == "99.9 %"
     assert percent(0.95) == "95 %"
+    assert percent(1.0) == "100 %"
+    assert percent(0.999999999999) == "99.99999999 %"
+    assert percent(1 - 2e-4) == "99.98 %"
+    assert percent(1e-9) == "0.0000001 %"
     assert (factor(2.0, 1.0), factor(0.999994, 1.0), factor(float("inf"), 1.0)) == ("2.00 ×", "0.999994 ×", "∞ ×")
     assert (plural(1, "query"), plural(2, "query"), plural(1200, "pair")) == ("1 query", "2 queries", "1,200 pairs")
 

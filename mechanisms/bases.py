@@ -1,0 +1,84 @@
+"""What all entries share that wrap another algorithm: how the base is written down and built."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpassay.auditee import Auditee
+from dpassay.claims import DP
+from dpassay.errors import InvalidInput, require
+from dpassay.mechanism import Mechanism
+from dpassay.targets import accepts, resolve
+
+SINGLE = 1.0
+"""Privacy loss that a base claims unless it is said otherwise."""
+
+
+def base_of(base: Any, epsilon: float, wrapper: str) -> tuple[Any, float, Auditee]:
+    """Build the algorithm that is wrapped.
+
+    Parameters
+    ----------
+    base : str or Mechanism
+        A name of the catalogue or `module:object`, its parameters behind it (`soft-majority,r=5,learner=tree`; all but
+        epsilon), or an object.
+    epsilon : float
+        What it is to claim, in nats; > 0. An object has its own, and `SINGLE` stands for that.
+    wrapper : str
+        What the user calls the entry that wraps it.
+
+    Returns
+    -------
+    base : str or Mechanism
+        The same with all parameters filled in, so that it makes the algorithm again; as it was given where one of them has a
+        comma in it.
+    epsilon : float
+        What it claims first.
+    built : Auditee
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such base or parameter, it claims another epsilon, or promises no differential privacy.
+    """
+    written, own = base, True
+    if isinstance(base, str):
+        name, *settings = (part.strip() for part in base.split(","))
+        try:
+            own = not accepts(name, "epsilon")
+            built = resolve(name, _given(settings, wrapper) | ({} if own else {"epsilon": epsilon}))
+        except InvalidInput as error:
+            raise InvalidInput(f"base = '{base}': {error}") from error
+        if not own:
+            filled = [f"{key}={value}" for key, value in built.parameters.items() if key != "epsilon" and value is not None]
+            commas = any("," in each for each in filled)  # those of a base within the base
+            written = base if commas else ",".join([name, *filled])
+    else:
+        known = hasattr(base, "sample") and hasattr(base, "claims")
+        require(known, "base", base, "a name of the catalogue, module:object, or a mechanism")
+        built = Auditee(name="base", target=None, parameters={}, mechanism=base, claims=base.claims)
+    claims = dp_claims(built.mechanism)
+    require(bool(claims), "base", base, "an algorithm that promises DP(...)")
+    if not own:
+        return written, epsilon, built
+    claimed = claims[0].epsilon
+    require(epsilon in (SINGLE, claimed), "epsilon", epsilon, f"what the base claims, {claimed:g}, or left out")
+    return written, claimed, built
+
+
+def _given(settings: list[str], wrapper: str) -> dict[str, str]:
+    """Read the parameters of a base."""
+    given = {}
+    for setting in settings:
+        name, separator, value = (part.strip() for part in setting.partition("="))
+        if not (name and separator and value):
+            raise InvalidInput(f"'{setting}' must have the form name=value")
+        if name == "epsilon":
+            raise InvalidInput(f"'{setting}' must be said of the {wrapper}: -p epsilon={value}")
+        given[name] = value
+    return given
+
+
+def dp_claims(mechanism: Mechanism) -> list[DP]:
+    """Return the claims of differential privacy that a mechanism makes."""
+    return [claim for claim in mechanism.claims if isinstance(claim, DP)]

@@ -1,0 +1,109 @@
+"""docs/findings.md on the convex predictors of section 4.4 is held to what the code computes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.data import Labelled, points
+from dpassay.mechanisms.erm import ERM
+from dpassay.mechanisms.psgd import PSGD
+from dpassay.pairs import Replace
+
+PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
+NUMBER = r"([\d.]+)"
+ERM_ROWS = re.findall(
+    rf"^\| (absolute|hinge|logistic|squared) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$",
+    PAGE,
+    re.MULTILINE,
+)
+MEAN_ROWS = re.findall(rf"^\| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$", PAGE, re.MULTILINE)
+PSGD_ROWS = re.findall(
+    rf"^\| (fixed|random) \| (before|after) \| ([a-z-]+) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$",
+    PAGE,
+    re.MULTILINE,
+)
+TURNS = re.findall(
+    rf"^\| (logistic|squared) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$",
+    PAGE,
+    re.MULTILINE,
+)
+
+
+def test_the_page_has_its_rows() -> None:
+    assert (len(ERM_ROWS), len(MEAN_ROWS), len(PSGD_ROWS), len(TURNS)) == (8, 3, 14, 3)
+
+
+def own_change(mechanism: ERM | PSGD) -> float:
+    """Change of the (mean) prediction at the mechanism's own worst pair."""
+    (case,) = mechanism.pairs()
+    (change,) = case.pairs.changes
+    found = []
+    for data in (case.pairs.base, change.apply(case.pairs.base)):
+        state: Any = mechanism.prepare(data)
+        assert getattr(state, "distance", 0.0) <= 1e-12
+        law = mechanism.distribution(state, case.queries)
+        if law is None:
+            assert isinstance(mechanism, PSGD)
+            found.append(float(mechanism.predictions_by_order(state, case.queries).mean()))
+        else:
+            found.append(float(law.values[0]))
+    return abs(found[0] - found[1])
+
+
+@pytest.mark.parametrize(("loss", "n", "lambda_", "printed", "corrected", "true", "factor"), ERM_ROWS)
+def test_theorem_4_9(loss: str, n: str, lambda_: str, printed: str, corrected: str, true: str, factor: str) -> None:
+    erm = ERM(n=int(n), loss=loss)
+    change = own_change(erm)
+    rates = [claim.promised for claim in erm.claims]
+    assert [f"{value:.6f}" for value in (erm.regularisation, *rates, change)] == [lambda_, printed, corrected, true]
+    assert f"{rates[0] / change:.3f}" == factor
+
+
+def test_the_hand_sized_witness_of_theorem_4_9() -> None:
+    erm = ERM(n=2, loss="absolute", lambda_=0.5)
+    w = [erm.prepare(Labelled(np.ones((2, 1)), np.array(labels))).w[0] for labels in ([1, 0], [1, 1])]
+    assert w == pytest.approx([0.0, 1.0], abs=1e-15)
+    assert [claim.promised for claim in erm.claims] == [4.0, 1.0]
+
+
+@pytest.mark.parametrize(("n", "L", "printed", "sharp", "true"), MEAN_ROWS)
+def test_theorem_4_9_by_itself(n: str, L: str, printed: str, sharp: str, true: str) -> None:
+    size = int(n)
+    steepest = max(abs(w - y) for w in (-1 / size, 1 / size) for y in (-1, 0, 1))
+    means = [np.clip(y / size, -1 / size, 1 / size) for y in (1, -1)]
+    rates = 4 * steepest / size, 2 * steepest / (size + 1)
+    assert [f"{value:.4f}" for value in (*rates, means[0] - means[1])] == [printed, sharp, true]
+    assert rates[1] == pytest.approx(means[0] - means[1], rel=1e-12)
+
+
+@pytest.mark.parametrize(("order", "average", "loss", "n", "printed", "corrected", "true", "factor"), PSGD_ROWS)
+def test_theorem_4_12(order: Any, average: Any, loss: str, n: str, printed: str, corrected: str, true: str, factor: str) -> None:
+    psgd = PSGD(n=int(n), loss=loss, order=order, average=average)
+    change = own_change(psgd)
+    rates = [claim.promised for claim in psgd.claims]
+    assert [f"{value:.6f}" for value in (*rates, change)] == [printed, corrected, true]
+    assert f"{rates[0] / change:.3f}" == factor
+
+
+@pytest.mark.parametrize(("loss", "n", "R", "k", "t", "printed", "corrected", "found", "factor"), TURNS)
+def test_other_losses_in_theorem_4_12(
+    loss: str, n: str, R: str, k: str, t: str, printed: str, corrected: str, found: str, factor: str
+) -> None:
+    size, pushes, angle = int(n), int(k), np.radians(float(t))
+    X, y = np.zeros((size, 2)), np.zeros(size, dtype=int)
+    X[:pushes, 0], y[: pushes + 1] = 1.0, 1
+    X[pushes] = -np.cos(angle), np.sin(angle)
+    psgd = PSGD(n=size, R=float(R), loss=loss)
+    state = psgd.prepare(Labelled(X, y))
+    other = psgd.update(state, Replace(pushes, X[pushes] * [1, -1], 1))
+    laws = [psgd.distribution(each, points([[0.0, 1.0]], "queries")) for each in (state, other)]
+    values = [law.values[0] for law in laws if law is not None]
+    change = abs(values[0] - values[1])
+    rates = [claim.promised for claim in psgd.claims]
+    assert [f"{value:.6f}" for value in (*rates, change)] == [printed, corrected, found]
+    assert f"{rates[0] / change:.3f}" == factor
