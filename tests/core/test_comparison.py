@@ -9,7 +9,7 @@ import pytest
 
 from dpassay.bounds import Counts
 from dpassay.claims import DP, Claim, PredictionStability, Stability
-from dpassay.comparison import at_alpha, bounds_at_alpha, upper_at_alpha
+from dpassay.comparison import at_alpha, bounds_at_alpha, detectable_at_alpha, upper_at_alpha
 from dpassay.errors import InvalidInput
 from dpassay.lower_bounds import NAMES, Method, lower_bound
 from dpassay.regression import compare
@@ -49,6 +49,15 @@ def test_an_error_probability_that_not_every_test_is_proven_at(alpha: float, met
     ):
         with pytest.raises(InvalidInput, match=r"^alpha = .*: must be in \(0, 0\.25\]$"):
             bound()
+
+
+@pytest.mark.parametrize("claim", [DP(epsilon=1.0), Stability(gamma=0.1), PredictionStability(gamma=0.1)], ids=str)
+def test_fewer_trials_see_less(claim: Claim) -> None:
+    answers = {"one": [1], "other": [1], "spreads": [0.1, 0.1], "limits": [0.0, 1.0]}
+    cell = {"histograms": answers if isinstance(claim, PredictionStability) else None}
+    result = {"per_query": [cell], "searched": {"certified_cells": 4}}
+    found = [detectable_at_alpha(result, claim, draws, 1e-4) for draws in (100_000, 10_000, 1_000)]
+    assert claim.promised < found[0] < found[1] < found[2]
 
 
 @pytest.mark.parametrize("method", NAMES)

@@ -209,7 +209,7 @@ def test_a_tighter_delta_hides_no_rise() -> None:
     assert "whether it rose was NOT looked at" in change.words
 
 
-def test_means_have_no_event_and_numbers_two_sides() -> None:
+def test_an_event_of_numbers_and_its_complement_are_one_cell() -> None:
     one, other = at(sampled(), event={"at_least": 2.0}), at(sampled(7000, 3000), event={"below": 2.0})
     assert kinds(one, other) == ["rose"]
 
@@ -298,7 +298,7 @@ class Influential(Sampled):
 
 
 def test_one_law_screened_differently_never_rises() -> None:
-    """Ten quick runs: some bound of one of them fails with probability at most 10 * 2 alpha = .002, so no pair may be called one."""
+    """Ten quick runs: some bound of one of them fails with probability at most 10 * 2 alpha = .002, so no pair may be red."""
     data = flip_group(records=100, queries=5, changes=tuple(FlipLabel(i) for i in range(100)))
     auditee = auditee_of(Influential(table=((0.5, 0.5), (0.5, 0.5))), name="m")
     made = [
