@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from dpassay.claims import Claim, claim_from_json
 from dpassay.comparison import bounds_at_alpha, detectable_at_alpha, in_common, require_alpha
-from dpassay.documents import number, witness_file
+from dpassay.documents import number, percent, witness_file
 from dpassay.errors import is_real, require
 
 Raw = Mapping[str, Any]
@@ -207,7 +207,7 @@ def _own(result: Raw) -> Iterable[Change]:
     claim, expected = _claim(result), result["expected"] == "refuted"
     if result["verdict"] == "refuted" and not expected:
         computed = result["exact"] is not None
-        certainty = "computed from the exact law" if computed else f"certified at {100 * result['confidence']:.10g} % confidence"
+        certainty = "computed from the exact law" if computed else f"certified at {percent(result['confidence'])} confidence"
         witness = result["witness"] or {}
         yield Change(
             id=result["id"],
