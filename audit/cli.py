@@ -243,10 +243,11 @@ COMPARED = """what is a regression:
   refuted    a claim is refuted, whatever it was before
   failed     an entry could not be audited, or a claim that is known to be wrong was not refuted
   vanished   an entry is not there any more
+  repointed  an entry's name stands for another target than it did
   weakened   a claim promises less than it did
-  rose       the certified leak rose by more than the tolerance, and the intervals of old and new do not meet
-  blinder    fewer pairs or queries, sampled where it was computed, a larger detectable leak for want of trials, inconclusive
-what is news only: fell, tightened, recovered, new
+  rose       the leak rose by more than the tolerance at cells that both have certified, and the intervals do not meet
+  blinder    fewer pairs or queries, looked elsewhere, sampled where it was computed, less detectable for want of trials
+what is news only: elsewhere (more leaks at a cell that was not certified before), fell, tightened, recovered, new
 
 exit codes: 0 no regression, 1 a regression, 2 wrong usage, or a record or baseline that is missing or stale
 """
