@@ -35,7 +35,7 @@ def suite(comparison: dict[str, Any]) -> ET.Element:
 
 
 def test_a_regression_is_a_failure_and_what_is_let_pass_and_news_are_none() -> None:
-    excuse = {"id": "m.own.exact", "kind": "rose", "reason": "minute 7", "expires": "2027-01-01"}
+    excuse = {"id": "m.own.exact", "kind": "rose", "reason": "minute 7", "expires": "2027-01-01", "up_to": None}
     worse = change("refuted", witness="S and S'", replay="witnesses/m.json")
     found = suite(compared(worse, change("rose"), news=[change("new", "n")], suppressed=[excuse], unchanged=["u"]))
     assert [case.attrib["name"] for case in found.findall("testcase")] == [
