@@ -81,6 +81,15 @@ class Noise:
             delta = np.exp(log_ndtr(s / 2 - far)) - np.exp(epsilon + log_ndtr(-s / 2 - far))
         return np.where(s > 0, np.maximum(0.0, delta), 0.0)
 
+    def doubt(self, s: Array, epsilon: Array) -> Array:
+        """Return a bound on the numerical error of `hockey_stick`: Gaussian terms may be almost equal."""
+        if self.kind == "laplace":
+            return 4 * UNIT_ROUNDOFF * (1 + s) * np.ones_like(epsilon)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_p = np.where(s > 0, log_ndtr(s / 2 - epsilon / s), -np.inf)  # of the larger term
+            size = np.where(s > 0, 1 + np.abs(log_p) + epsilon, 0.0)
+        return 64 * UNIT_ROUNDOFF * size * np.exp(log_p)
+
     def loss(self, s: Array, delta: float, wide: float = 0.0) -> tuple[Array, Array]:
         """Return the smallest epsilon at this delta for a shift of s >= 0 scales, and a bound on its numerical error.
 
@@ -95,9 +104,7 @@ class Noise:
             return np.where(s > 0, np.inf, 0.0), np.zeros_like(s)
         apart, places = np.unique(s, return_inverse=True)
         value = self._root(apart, np.full_like(apart, delta))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            log_p = np.where(apart > 0, log_ndtr(apart / 2 - value / apart), 0.0)  # of the larger term of the hockey stick
-        slack = 64 * UNIT_ROUNDOFF * (1 + np.abs(log_p) + value) * np.exp(log_p)
+        slack = self.doubt(apart, value)
         least = self._root(np.maximum(0.0, apart - wide), delta + slack)
         most = self._root(apart + wide, delta - np.minimum(slack, delta / 2))
         error = np.maximum(value - least, most - value) + 2 * UNIT_ROUNDOFF * value

@@ -42,6 +42,8 @@ from dpassay.pairs import Change
 
 Array = NDArray[np.float64]
 
+AIM: Final = 1e-9
+"""Part of R that the solver tries to come within."""
 MEMO: Final = 4096
 """Solved datasets that an `ERM` remembers."""
 
@@ -91,7 +93,7 @@ class ERM(LinearPredictor):
     epsilon: float = 1.0
     loss: str = "hinge"
     lambda_: float | None = None
-    tolerance: float = 1e-6
+    tolerance: float = 1e-5
     solved: OrderedDict[str, Fit] = field(init=False, repr=False, compare=False, default_factory=OrderedDict)
 
     def __post_init__(self) -> None:
@@ -100,7 +102,7 @@ class ERM(LinearPredictor):
         require(self.loss in SHARP, "loss", self.loss, f"one of {', '.join(SHARP)}")
         known = self.lambda_ is None or (is_real(self.lambda_) and 0 < self.lambda_ < math.inf)
         require(known, "lambda_", self.lambda_, "a finite number > 0, or None for that of Corollary 4.11")
-        require(is_real(self.tolerance) and 0 < self.tolerance <= self.R, "tolerance", self.tolerance, "a number in (0, R]")
+        require(is_real(self.tolerance) and 0 < self.tolerance <= 1, "tolerance", self.tolerance, "a number in (0, 1]")
 
     @property
     def L_l(self) -> float:
@@ -131,7 +133,7 @@ class ERM(LinearPredictor):
         Raises
         ------
         ArithmeticError
-            If the certified distance from the minimiser exceeds `tolerance`.
+            If the certified distance from the minimiser exceeds `tolerance` times R.
         """
         self.check(data)
         key = data.digest
@@ -178,10 +180,10 @@ class ERM(LinearPredictor):
             R=self.R,
             L_f=self.L_f,
         )
-        w, distance = solve(problem, self.tolerance)
-        if not distance <= self.tolerance:
+        w, distance = solve(problem, min(AIM, self.tolerance) * self.R)
+        if not distance <= self.tolerance * self.R:
             raise ArithmeticError(
                 f"{self.loss} loss, lambda = {self.regularisation:g}: weights certified to {distance:.1e} only;"
-                f" tolerance = {self.tolerance:g} was asked"
+                f" tolerance = {self.tolerance:g} of R = {self.R:g} was asked"
             )
         return Fit(data=data, w=w, distance=distance)

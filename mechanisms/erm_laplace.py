@@ -3,8 +3,8 @@
 Output f(w_S, x) + zeta, w_S the minimiser of `dpassay.mechanisms.erm`, zeta Laplace noise of scale gamma / epsilon for the rate
 gamma = 4 L_f^2 L_l / (lambda n) that Theorem 4.9 prints (Lemma 4.5).
 
-A solver returns a w within `tolerance` of w_S, so that its predictions may differ by gamma + 2 L_f tolerance: the noise is made
-for that, and the claim holds for what is computed, not only for the minimiser.
+A solver returns a w within `tolerance` R of w_S, so that its predictions may differ by gamma + 2 L_f tolerance R: the noise is
+made for that, and the claim holds for what is computed, not only for the minimiser.
 
 Claims as printed: epsilon-differentially private prediction, and prediction stability at gamma (of the mean: the noise has
 mean 0). The sharp rate is gamma / 4 (docs/findings.md, 'Theorem 4.9'), so a quarter of epsilon is true.
@@ -57,7 +57,7 @@ class ErmLaplace(ERM):
     @property
     def _inexact(self) -> float:
         """By how much two computed predictions may be further apart than the minimisers'."""
-        return 2 * self.L_f * self.tolerance
+        return 2 * self.L_f * self.tolerance * self.R
 
     def sample(self, state: Fit, queries: Array, size: int, rng: np.random.Generator) -> Array:
         """Answers of `size` independent trials at q queries, shape (size, q)."""

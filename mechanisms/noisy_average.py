@@ -76,8 +76,9 @@ class NoisyAverage:
 
         ln((2 epsilon + e^-epsilon - e^(-(r - 1) epsilon)) / (1 - e^(-r epsilon))).
         """
-        more, ends = math.exp(-self.epsilon) - math.exp(-(self.r - 1) * self.epsilon), -math.expm1(-self.r * self.epsilon)
-        return math.log((2 * self.epsilon + more) / ends)
+        more = math.expm1(-self.epsilon) - math.expm1(-(self.r - 1) * self.epsilon)
+        ratio = (2 * self.epsilon + more) / -math.expm1(-self.r * self.epsilon)
+        return math.log(ratio) + 16 * UNIT_ROUNDOFF  # not below the truth by rounding
 
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` unless the labels are 0 and 1 and there is a record for each block."""
@@ -125,5 +126,6 @@ class NoisyAverage:
 
     def _one(self, votes: NDArray[np.float64]) -> NDArray[np.float64]:
         """P[1] at this number of votes for 1."""
-        more: NDArray[np.float64] = -np.exp(-votes * self.epsilon) * np.expm1(-(self.r - 2 * votes) * self.epsilon)
-        return votes / self.r + self.scale / 2 * more
+        few = np.minimum(votes, self.r - votes)  # the other half is its mirror image
+        more: NDArray[np.float64] = -np.exp(-few * self.epsilon) * np.expm1(-(self.r - 2 * few) * self.epsilon)
+        return votes / self.r + np.where(votes == few, 1, -1) * self.scale / 2 * more

@@ -39,7 +39,7 @@ from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.rounding import UNIT_ROUNDOFF
 
-LEAST_ALPHA = 1e-9
+LEAST_ALPHA = 1e-6
 """Below it a rounding error of p at 1 - alpha is no small part of 1 - p any more."""
 MAX_STATES = 2000
 """Reachable states are listed up to this number, and pairs of them searched."""

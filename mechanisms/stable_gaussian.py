@@ -23,7 +23,7 @@ from dpassay.mechanisms.noisy import Noisy
 from dpassay.noise import Noise
 
 SAFE = 1 - 1e-12
-"""The shift is made smaller by this, more than root finding and rounding can have made it too large."""
+"""The shift is made smaller by this, more than root finding can have made it too large."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +75,9 @@ def largest_shift(epsilon: float, delta: float) -> float:
     unit = Noise(kind="gaussian", scale=1.0)
 
     def excess(s: float) -> float:
-        """How much more than delta the hockey stick is; increasing in s."""
-        return float(unit.hockey_stick(np.asarray(s), np.asarray(epsilon))) - delta
+        """How much more than delta the hockey stick may be, its numerical error added; increasing in s."""
+        shift, at = np.asarray(s), np.asarray(epsilon)
+        return float(unit.hockey_stick(shift, at) + unit.doubt(shift, at)) - delta
 
     high = 1.0
     while excess(high) <= 0:

@@ -229,7 +229,7 @@ def test_real_data(loss: str) -> None:
     [
         *[("epsilon", value, "finite number > 0") for value in (0, -1.0, math.inf, math.nan, None)],
         *[("lambda_", value, "finite number > 0, or None") for value in (0, -1.0, math.inf, math.nan, "x")],
-        *[("tolerance", value, "number in (0, R]") for value in (0, -1e-9, 2.0, math.nan)],
+        *[("tolerance", value, "number in (0, 1]") for value in (0, -1e-9, 2.0, math.nan)],
         ("loss", "huber", "one of logistic, squared, absolute, hinge"),
         ("n", 0, "integer >= 1"),
     ],
@@ -252,7 +252,7 @@ def test_parameters_from_the_command_line() -> None:
 def test_a_solution_that_misses_the_tolerance_is_an_error() -> None:
     data = dataset([(0.3, 1), (0.7, 0), (-1, 1)])
     with pytest.raises(
-        ArithmeticError, match=r"logistic loss, lambda = 1e-09: weights certified to .* tolerance = 1e-15 was asked"
+        ArithmeticError, match=r"logistic loss, lambda = 1e-09: weights certified to .* tolerance = 1e-15 of R = 1 was asked"
     ):
         ERM(n=3, loss="logistic", lambda_=1e-9, tolerance=1e-15).prepare(data)
     result = audit(ERM(n=3, loss="logistic", lambda_=1e-9, tolerance=1e-15), pairs=replace_one(data.X, data.y), queries=[[1.0]])

@@ -216,3 +216,21 @@ def test_a_classifier_as_a_number() -> None:
         ).exact
         == 1.0
     )
+
+
+@pytest.mark.parametrize("epsilon", [1e-10, 1e-4, 1.1e-3, 30.0, 600.0])
+@pytest.mark.parametrize("r", [1, 3, 25])
+def test_the_label_at_extreme_epsilon(epsilon: float, r: int) -> None:
+    mechanism = NoisyAverage(epsilon=epsilon, r=r, learner="majority")
+    for claim in mechanism.claims:
+        assert audit(mechanism, claim=claim).verdict == ("not refuted" if epsilon > 1e-9 else "inconclusive")  # rounding
+    assert 0 < mechanism.exact_loss() < epsilon + 1e-14
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1e-3, 1e-9), (1e-10, 1e-15), (1e-12, 1e-15), (0.5, 1e-12)])
+def test_gaussian_noise_is_never_too_narrow(epsilon: float, delta: float) -> None:
+    """delta is the integral of the normal density at t/2 - epsilon/t for t from 0 to s: nothing cancels there."""
+    s = largest_shift(epsilon, delta)
+    found, error = quad(lambda t: norm.pdf(t / 2 - epsilon / t) if t else 0.0, 0, s, epsabs=0, epsrel=1e-11, limit=500)
+    assert found - error <= delta * (1 + 1e-10)
+    assert found >= 0.1 * delta
