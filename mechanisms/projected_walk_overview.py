@@ -74,7 +74,7 @@ class ProjectedWalkOverview:
     epsilon : float
         Claimed privacy loss of one prediction, in nats; finite and > 0. Relation: replace-one.
     alpha : float
-        The bias stays in [alpha, 1 - alpha]; in [1e-9, 1/2).
+        The bias stays in [alpha, 1 - alpha]; in [1e-6, 1/2).
     feature : int
         Which column of X is the line; >= 0. Nothing else of a record is used.
     ties : {"sum", "index"}
