@@ -82,7 +82,7 @@ class ERM(LinearPredictor):
     lambda_ : float, optional
         Weight of ||w||^2; finite and > 0. By default Corollary 4.11's 2 L_f L_l / (R sqrt(n epsilon / (1 + epsilon))).
     tolerance : float
-        Largest certified distance ||w - w_S|| that a solution may have, in units of w; in (0, R]. A worse one is an error.
+        Largest certified distance ||w - w_S|| that a solution may have, as a part of R; in (0, 1]. A worse one is an error.
 
     Raises
     ------
@@ -93,7 +93,7 @@ class ERM(LinearPredictor):
     epsilon: float = 1.0
     loss: str = "hinge"
     lambda_: float | None = None
-    tolerance: float = 1e-5
+    tolerance: float = 1e-6
     solved: OrderedDict[str, Fit] = field(init=False, repr=False, compare=False, default_factory=OrderedDict)
 
     def __post_init__(self) -> None:

@@ -100,6 +100,7 @@ def _faces(cell: Cell) -> list[tuple[int, int, int, int]]:
     return [(x, n, y, n), (y, n, x, n), (n - x, n, n - y, n), (n - y, n, n - x, n)]
 
 
+@pytest.mark.slow
 def test_all_printed_bounds_of_many_queries_hold_together() -> None:
     """Twenty queries at exactly the claim: a run with any wrong bound, upper or lower, is as rare as the confidence says."""
     runs, wrong = 60, 0

@@ -131,7 +131,10 @@ def test_hit_is_no_idle_floor(scale: Scale, promised: float, leak: float) -> Non
     assert binom.ppf(0.001, runs, 1 - expected) <= missed <= binom.isf(0.001, runs, 1 - expected)
 
 
-@pytest.mark.parametrize(("labels", "promised"), [(3, 1.0), (5, 0.1), (5, 1.0)])
+MANY = [pytest.param(5, promised, marks=pytest.mark.slow) for promised in (0.1, 1.0)]
+
+
+@pytest.mark.parametrize(("labels", "promised"), [(3, 1.0), *MANY])
 def test_hit_is_a_floor_with_more_labels_too(labels: int, promised: float) -> None:
     """The other labels share the rest evenly, and leak as much as the claim allows wherever they can."""
     pairs, finalists, n, runs, rng = 60, 4, 160, 300, np.random.default_rng(32)

@@ -244,6 +244,7 @@ def test_code_that_ends_the_process_with_0_is_no_pass(demo: Path, tools: Tools, 
     assert "nothing was found" not in done.summary
 
 
+@pytest.mark.slow
 def test_what_is_suppressed_is_green_and_an_open_regression_is_in_the_junit_file(demo: Path, tools: Tools) -> None:
     action(demo, tools)
     run_dpassay(demo, "baseline", "accept")

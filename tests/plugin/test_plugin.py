@@ -183,6 +183,7 @@ def test_an_audit_that_cannot_see_enough_fails_and_so_does_one_that_cannot_run(p
     assert "raised KeyError" in said
 
 
+@pytest.mark.slow
 def test_call_over_marker_over_command_line_over_commit(project: Path) -> None:
     path = project / "tests/test_privacy.py"
     assert "seed 0" in run(project)[1]
