@@ -11,7 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dpassay.mechanisms.classes import Corners, Functions, Halfspaces, HypothesisClass, Intervals, Labels, Points, Rule, Thresholds, after, gap_ends
+from dpassay.mechanisms.classes import (
+    Corners,
+    Functions,
+    Halfspaces,
+    HypothesisClass,
+    Intervals,
+    Labels,
+    Points,
+    Rule,
+    Thresholds,
+    after,
+    gap_ends,
+)
 from dpassay.mechanisms.subsets import Gathered
 
 Drawer = Callable[[NDArray[np.int64], np.random.Generator], Labels]
@@ -24,7 +36,8 @@ def chosen_rows(errors: NDArray[np.int64], allowed: Labels, epsilon: float, rng:
     weights = np.where(allowed, np.exp(-epsilon / 2 * np.maximum(errors - least, 0)), 0.0)
     total = np.cumsum(weights, axis=1)
     at = rng.random((len(errors), 1)) * total[:, -1:]
-    return np.minimum((total <= at).sum(axis=1), last_of(allowed))
+    found: NDArray[np.int64] = np.minimum((total <= at).sum(axis=1), last_of(allowed))
+    return found
 
 
 def last_of(allowed: Labels) -> NDArray[np.int64]:
@@ -95,7 +108,7 @@ def corner_drawer(data: Gathered, H: Corners, rule: Rule, queries: Points, epsil
                 with np.errstate(invalid="ignore"):
                     a = np.where(np.isfinite(a), a + (least_a - a) / 2, least_a)
                     b = np.where(np.isfinite(b), b + (least_b - b) / 2, least_b)
-        a, b, allowed = (each.reshape(len(hit), -1) for each in (a, b, allowed))
+        a, b, allowed = a.reshape(len(hit), -1), b.reshape(len(hit), -1), allowed.reshape(len(hit), -1)
         errors = errors_at[np.searchsorted(xs, a), np.searchsorted(ys, b)]
         empty = np.full((len(hit), 1), int(data.ones.sum()))
         chosen = chosen_rows(

@@ -18,6 +18,7 @@ and for no smaller number if representatives may be chosen in any way (docs/find
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim, Stability
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable, WorstCase
@@ -42,13 +43,13 @@ from dpassay.mechanisms.classes import (
     Thresholds,
     class_of,
 )
-from dpassay.mechanisms.functions_law import law_of_functions, reachable_counts
+from dpassay.mechanisms.functions_law import law_of_counts, law_of_functions, reachable_counts, states_of
 from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.mechanisms.stable_draws import drawer_of
+from dpassay.mechanisms.stable_worst import equal_records, exposed_counts
 from dpassay.mechanisms.subsets import Gathered, gather, law_by_sets, random_subsets
 from dpassay.mechanisms.threshold_law import threshold_law
 from dpassay.mechanisms.vc import cover, exponential_size, net_size
-from dpassay.pairs import Pairs, Replace
 
 MOST_REMEMBERED = 50_000
 """Classes H_T that are kept, to be used again for other datasets."""
@@ -110,12 +111,13 @@ class StableLearner:
         found = class_of(self.H, points=self.points, feature=self.feature, feature2=self.feature2)
         object.__setattr__(self, "hypotheses", found)
         object.__setattr__(self, "remembered", {})
-        share = f"gamma {'/ 2 ' if self.calibration == 'outline' else ''}n"
-        require(self.n_prime >= 1, "n", self.n, f"so large that {share} is at least 1, for gamma = {self.gamma:g}: T would be empty")
+        share = "gamma n / 2" if self.calibration == "outline" else "gamma n"
+        allowed = f"so large that {share} >= 1 for gamma = {self.gamma:g}, else T is empty"
+        require(self.n_prime >= 1, "n", self.n, allowed)
 
     @property
     def n_prime(self) -> int:
-        """n' = |T|."""
+        """The size n' of T."""
         share = self.gamma / 2 if self.calibration == "outline" else self.gamma
         return math.floor(share * self.n * (1 + 1e-12))
 
@@ -160,9 +162,7 @@ class StableLearner:
         self.check(data)
         return gather(data, self._columns(data.X.shape[1]))
 
-    def sample(
-        self, state: Gathered, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def sample(self, state: Gathered, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Labels of `size` independent trials at q queries, shape (size, q); in each trial one h answers all queries."""
         self.hypotheses.check(queries)
         draw = drawer_of(
@@ -187,9 +187,7 @@ class StableLearner:
         if isinstance(H, Functions) and self.cover == "labelings":
             return law_of_functions(state, H, rule, queries, epsilon=self.epsilon, m=self.n_prime)
         if isinstance(H, Thresholds) and self.cover == "labelings" and rule != "middle":
-            found = threshold_law(
-                state, H.feature, queries, epsilon=self.epsilon, m=self.n_prime, greatest=rule == "greatest"
-            )
+            found = threshold_law(state, H.feature, queries, epsilon=self.epsilon, m=self.n_prime, greatest=rule == "greatest")
             if found is not None:
                 return found
         often = self.cover == "net"
@@ -202,6 +200,28 @@ class StableLearner:
         if not isinstance(H, Functions) or self.cover == "net":
             return None
         return reachable_counts(H, self.representative, self.n, epsilon=self.epsilon, m=self.n_prime)
+
+    def pairs(self) -> tuple[WorstCase, ...]:
+        """The worst that n equal records can do where one is replaced; of all functions the worst there is.
+
+        None for a class that is not one of ours, whose domain is not known.
+        """
+        H, places = self.hypotheses, self._places()
+        if isinstance(H, Functions) and self.cover == "labelings":
+            states = states_of(H, self.representative, self.n)
+            if states is not None:
+                law = law_of_counts(states[0], self.n, epsilon=self.epsilon, m=self.n_prime)
+                return exposed_counts(law, *states, self.n, H, self.representative)
+        return equal_records(lambda data, queries: self.distribution(self.prepare(data), queries), self.n, places)
+
+    def _places(self) -> Points:
+        """A few points of the domain: three of the line, four of the plane."""
+        columns = self._columns(0)
+        side = min(3, self.points) if isinstance(self.hypotheses, Functions) else 4 - len(columns)
+        spots = np.array(list(itertools.product(range(1, side + 1), repeat=len(columns))), dtype=float)
+        places = np.ones((len(spots), max(columns, default=0) + 1)) if columns else np.empty((0, 1))
+        places[:, columns] = spots[:, : len(columns)]
+        return places
 
     def _columns(self, columns: int) -> list[int]:
         """Columns that the class looks at; all of them for a class that is not one of ours."""
