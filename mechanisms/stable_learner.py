@@ -98,7 +98,7 @@ class StableLearner:
     representative: Rule = "least"
     cover: Literal["labelings", "net"] = "labelings"
     hypotheses: HypothesisClass = field(init=False, repr=False, compare=False)
-    remembered: dict[bytes, Points] = field(init=False, repr=False, compare=False)
+    remembered: dict[tuple[Any, ...], Points] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("gamma", "alpha"):
@@ -168,7 +168,7 @@ class StableLearner:
         draw = drawer_of(
             state, self.hypotheses, self.representative, self._class_of(state), queries, self.epsilon, often=self.cover == "net"
         )
-        table = len(self.hypotheses.table) if isinstance(self.hypotheses, Halfspaces) else 0
+        table = len(self.hypotheses.table) if type(self.hypotheses) is Halfspaces else 0
         portion = max(1, CHUNK // (self.n + self.n_prime**2 + table))
         answers = np.empty((size, len(queries)), dtype=np.int64)
         for at in range(0, size, portion):
@@ -184,9 +184,9 @@ class StableLearner:
         """
         H, rule = self.hypotheses, self.representative
         H.check(queries)
-        if isinstance(H, Functions) and self.cover == "labelings":
+        if type(H) is Functions and self.cover == "labelings":
             return law_of_functions(state, H, rule, queries, epsilon=self.epsilon, m=self.n_prime)
-        if isinstance(H, Thresholds) and self.cover == "labelings" and rule != "middle":
+        if type(H) is Thresholds and self.cover == "labelings" and rule != "middle":
             found = threshold_law(state, H.feature, queries, epsilon=self.epsilon, m=self.n_prime, greatest=rule == "greatest")
             if found is not None:
                 return found
@@ -197,17 +197,17 @@ class StableLearner:
     def reachable(self) -> Reachable | None:
         """Counts of labels at a point, for all functions; no small state is known for the other classes."""
         H = self.hypotheses
-        if not isinstance(H, Functions) or self.cover == "net":
+        if type(H) is not Functions or self.cover == "net":
             return None
         return reachable_counts(H, self.representative, self.n, epsilon=self.epsilon, m=self.n_prime)
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """The worst that n equal records can do where one is replaced; of all functions the worst there is.
 
-        None for a class that is not one of ours, whose domain is not known.
+        There are none for a class that is not one of ours: its domain is not known.
         """
         H, places = self.hypotheses, self._places()
-        if isinstance(H, Functions) and self.cover == "labelings":
+        if type(H) is Functions and self.cover == "labelings":
             states = states_of(H, self.representative, self.n)
             if states is not None:
                 law = law_of_counts(states[0], self.n, epsilon=self.epsilon, m=self.n_prime)
@@ -217,7 +217,7 @@ class StableLearner:
     def _places(self) -> Points:
         """A few points of the domain: three of the line, four of the plane."""
         columns = self._columns(0)
-        side = min(3, self.points) if isinstance(self.hypotheses, Functions) else 4 - len(columns)
+        side = min(3, self.hypotheses.points) if type(self.hypotheses) is Functions else 4 - len(columns)
         spots = np.array(list(itertools.product(range(1, side + 1), repeat=len(columns))), dtype=float)
         places = np.ones((len(spots), max(columns, default=0) + 1)) if columns else np.empty((0, 1))
         places[:, columns] = spots[:, : len(columns)]
@@ -225,11 +225,11 @@ class StableLearner:
 
     def _columns(self, columns: int) -> list[int]:
         """Columns that the class looks at; all of them for a class that is not one of ours."""
-        match self.hypotheses:
-            case Thresholds() | Intervals() | Functions():
-                return [self.hypotheses.feature]
-            case Corners() | Halfspaces():
-                return [self.hypotheses.feature, self.hypotheses.feature2]
+        H = self.hypotheses
+        if type(H) is Corners or type(H) is Halfspaces:
+            return [H.feature, H.feature2]
+        if type(H) is Thresholds or type(H) is Intervals or type(H) is Functions:
+            return [H.feature]
         return list(range(columns))
 
     def _class_of(self, state: Gathered) -> Any:
@@ -237,7 +237,7 @@ class StableLearner:
 
         def hypotheses(hit: NDArray[np.int64]) -> Points:
             T, often = state.X[hit > 0], hit[hit > 0]
-            key = T.tobytes() + often.tobytes()
+            key = T.shape, T.tobytes(), often.tobytes()
             if key not in self.remembered:
                 if len(self.remembered) >= MOST_REMEMBERED:
                     self.remembered.clear()
