@@ -16,5 +16,6 @@ CATALOGUE = {
     "psgd-laplace": "dpassay.mechanisms.psgd_laplace:PsgdLaplace",
     "interface": "dpassay.mechanisms.interface:Interface",
     "group": "dpassay.mechanisms.group:Group",
+    "stable-learner": "dpassay.mechanisms.stable_learner:StableLearner",
 }
 """Command-line name -> module:object."""
