@@ -16,5 +16,7 @@ CATALOGUE = {
     "psgd-laplace": "dpassay.mechanisms.psgd_laplace:PsgdLaplace",
     "interface": "dpassay.mechanisms.interface:Interface",
     "group": "dpassay.mechanisms.group:Group",
+    "bagged": "dpassay.mechanisms.bagged:Bagged",
+    "label-flip": "dpassay.mechanisms.label_flip:LabelFlip",
 }
 """Command-line name -> module:object."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpassay.auditee import Auditee
-from dpassay.claims import DP
+from dpassay.claims import DP, Stability
 from dpassay.errors import InvalidInput, require
 from dpassay.mechanism import Mechanism
 from dpassay.targets import accepts, resolve
@@ -54,9 +54,7 @@ def base_of(base: Any, epsilon: float, wrapper: str) -> tuple[Any, float, Audite
             commas = any("," in each for each in filled)  # those of a base within the base
             written = base if commas else ",".join([name, *filled])
     else:
-        known = hasattr(base, "sample") and hasattr(base, "claims")
-        require(known, "base", base, "a name of the catalogue, module:object, or a mechanism")
-        built = Auditee(name="base", target=None, parameters={}, mechanism=base, claims=base.claims)
+        built = _object(base)
     claims = dp_claims(built.mechanism)
     require(bool(claims), "base", base, "an algorithm that promises DP(...)")
     if not own:
@@ -66,15 +64,63 @@ def base_of(base: Any, epsilon: float, wrapper: str) -> tuple[Any, float, Audite
     return written, claimed, built
 
 
-def _given(settings: list[str], wrapper: str) -> dict[str, str]:
-    """Read the parameters of a base."""
+def stable_base_of(base: Any, given: dict[str, Any], wrapper: str) -> tuple[Any, Auditee]:
+    """Build a stable algorithm that is wrapped.
+
+    Parameters
+    ----------
+    base : str or Mechanism
+        A name of the catalogue or `module:object`, its parameters behind it (all but those that are given), or an object.
+    given : dict
+        Parameters that the wrapper decides, for a base that has them; an object has its own.
+    wrapper : str
+        What the user calls the entry that wraps it.
+
+    Returns
+    -------
+    base : str or Mechanism
+        The same with all other parameters filled in; as it was where one of them has a comma in it.
+    built : Auditee
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such base or parameter, or it promises no stability that is not known to be wrong.
+    """
+    written = base
+    if isinstance(base, str):
+        name, *settings = (part.strip() for part in base.split(","))
+        try:
+            told = {key: value for key, value in given.items() if accepts(name, key)}
+            built = resolve(name, _given(settings, wrapper, tuple(told)) | told)
+        except InvalidInput as error:
+            raise InvalidInput(f"base = '{base}': {error}") from error
+        filled = [f"{key}={value}" for key, value in built.parameters.items() if key not in told and value is not None]
+        commas = any("," in each for each in filled)
+        written = base if commas else ",".join([name, *filled])
+    else:
+        built = _object(base)
+    stable = [claim for claim in built.claims if isinstance(claim, Stability) and claim.expected is None]
+    require(bool(stable), "base", base, "an algorithm that promises Stability(...)")
+    return written, built
+
+
+def _object(base: Any) -> Auditee:
+    """Return a mechanism that is given as it is."""
+    known = hasattr(base, "sample") and hasattr(base, "claims")
+    require(known, "base", base, "a name of the catalogue, module:object, or a mechanism")
+    return Auditee(name="base", target=None, parameters={}, mechanism=base, claims=base.claims)
+
+
+def _given(settings: list[str], wrapper: str, theirs: tuple[str, ...] = ("epsilon",)) -> dict[str, str]:
+    """Read the parameters of a base; those that the wrapper decides are refused."""
     given = {}
     for setting in settings:
         name, separator, value = (part.strip() for part in setting.partition("="))
         if not (name and separator and value):
             raise InvalidInput(f"'{setting}' must have the form name=value")
-        if name == "epsilon":
-            raise InvalidInput(f"'{setting}' must be said of the {wrapper}: -p epsilon={value}")
+        if name in theirs:
+            raise InvalidInput(f"'{setting}' must be said of the {wrapper}: -p {setting}")
         given[name] = value
     return given
 
