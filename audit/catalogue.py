@@ -16,6 +16,7 @@ CATALOGUE = {
     "psgd-laplace": "dpassay.mechanisms.psgd_laplace:PsgdLaplace",
     "interface": "dpassay.mechanisms.interface:Interface",
     "group": "dpassay.mechanisms.group:Group",
+    "subsampled": "dpassay.mechanisms.subsampled:Subsampled",
     "bagged": "dpassay.mechanisms.bagged:Bagged",
     "label-flip": "dpassay.mechanisms.label_flip:LabelFlip",
 }

@@ -14,7 +14,9 @@ SINGLE = 1.0
 """Privacy loss that a base claims unless it is said otherwise."""
 
 
-def base_of(base: Any, epsilon: float, wrapper: str) -> tuple[Any, float, Auditee]:
+def base_of(
+    base: Any, epsilon: float, wrapper: str, *, left_out: float = SINGLE, n: int | None = None
+) -> tuple[Any, float, Auditee]:
     """Build the algorithm that is wrapped.
 
     Parameters
@@ -23,9 +25,13 @@ def base_of(base: Any, epsilon: float, wrapper: str) -> tuple[Any, float, Audite
         A name of the catalogue or `module:object`, its parameters behind it (`soft-majority,r=5,learner=tree`; all but
         epsilon), or an object.
     epsilon : float
-        What it is to claim, in nats; > 0. An object has its own, and `SINGLE` stands for that.
+        What it is to claim, in nats; > 0. An object has its own, and `left_out` stands for that.
     wrapper : str
         What the user calls the entry that wraps it.
+    left_out : float
+        What epsilon is unless it is said otherwise.
+    n : int, optional
+        How many records it gets, for a base that has that parameter.
 
     Returns
     -------
@@ -46,11 +52,13 @@ def base_of(base: Any, epsilon: float, wrapper: str) -> tuple[Any, float, Audite
         name, *settings = (part.strip() for part in base.split(","))
         try:
             own = not accepts(name, "epsilon")
-            built = resolve(name, _given(settings, wrapper) | ({} if own else {"epsilon": epsilon}))
+            told = {} if own else {"epsilon": epsilon}
+            told |= {} if n is None or not accepts(name, "n") else {"n": n}
+            built = resolve(name, _given(settings, wrapper, ("epsilon", *told)) | told)
         except InvalidInput as error:
             raise InvalidInput(f"base = '{base}': {error}") from error
         if not own:
-            filled = [f"{key}={value}" for key, value in built.parameters.items() if key != "epsilon" and value is not None]
+            filled = [f"{key}={value}" for key, value in built.parameters.items() if key not in told and value is not None]
             commas = any("," in each for each in filled)  # those of a base within the base
             written = base if commas else ",".join([name, *filled])
     else:
@@ -60,7 +68,7 @@ def base_of(base: Any, epsilon: float, wrapper: str) -> tuple[Any, float, Audite
     if not own:
         return written, epsilon, built
     claimed = claims[0].epsilon
-    require(epsilon in (SINGLE, claimed), "epsilon", epsilon, f"what the base claims, {claimed:g}, or left out")
+    require(epsilon in (left_out, claimed), "epsilon", epsilon, f"what the base claims, {claimed:g}, or left out")
     return written, claimed, built
 
 

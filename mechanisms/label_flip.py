@@ -86,8 +86,8 @@ class LabelFlip:
         least = known_stability(built).gamma
         if least > self.gamma * (1 + 4 * UNIT_ROUNDOFF):
             raise InvalidInput(
-                f"base = {self.base!r}: is Stability({least:g}); must be Stability({self.gamma:g}) for epsilon = {self.epsilon:g} and"
-                f" alpha = {self.alpha:g}: raise one of these, or r of a bagged base"
+                f"base = {self.base!r}: is Stability({least:g}); must be Stability({self.gamma:g}) for epsilon = {self.epsilon:g}"
+                f" and alpha = {self.alpha:g}: raise one of these, or r of a bagged base"
             )
         require(built.labels == (0, 1), "base", self.base, "an algorithm that answers labels 0 and 1")
         for name, value in {"base": base, "built": built}.items():
@@ -163,7 +163,7 @@ class LabelFlip:
 
 
 def known_stability(built: Auditee) -> Stability:
-    """Return the least stability that a base is known to have: of its corrected claims, or else of those not known to be wrong."""
+    """Return the least stability that a base is known to have: a corrected claim, or else one that is not known to be wrong."""
     claims = [claim for claim in built.claims if isinstance(claim, Stability) and claim.expected is None]
     corrected = [claim for claim in claims if claim.status == "corrected"]
     return min(corrected or claims, key=lambda claim: claim.gamma)
