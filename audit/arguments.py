@@ -53,8 +53,10 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
     domain = None
     if arguments.mode == "exhaustive":
         if arguments.n is None or arguments.domain is None:
-            raise InvalidInput("--mode exhaustive: needs --n (records in a dataset) and --domain (points of the line)")
-        domain = Domain(n=arguments.n, points=arguments.domain)
+            raise InvalidInput(
+                "--mode exhaustive: needs --n (records in a dataset) and --domain (points of the line, or of a grid)"
+            )
+        domain = Domain(n=arguments.n, points=_sides(arguments.domain))
     jobs, executor = arguments.jobs, arguments.executor
     if arguments.shard_timeout is not None and (executor or ("inline" if jobs == 1 else "local")) == "inline":
         raise InvalidInput("--shard-timeout: goes with --executor local; what runs inline cannot be stopped")
@@ -69,6 +71,15 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
         executor=executor,
         shard_timeout=60.0 if arguments.shard_timeout is None else arguments.shard_timeout,
     )
+
+
+def _sides(text: str) -> int | tuple[int, ...]:
+    """Read the points of a line, or of the sides of a grid."""
+    try:
+        sides = tuple(int(side) for side in text.split("x"))
+    except ValueError:
+        raise InvalidInput(f"--domain = '{text}': must be a number of points, or of points on each side of a grid, 3x2") from None
+    return sides[0] if len(sides) == 1 else sides
 
 
 def auditees_of(arguments: argparse.Namespace, records: int) -> list[Auditee]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 
 from threadpoolctl import threadpool_limits
 
 from dpassay.auditee import Auditee
 from dpassay.checks import check
-from dpassay.claims import Claim
+from dpassay.claims import Claim, unclaimed
 from dpassay.codings import Coding
 from dpassay.errors import AuditeeError
 from dpassay.evidence import Evidence, Mode
@@ -106,7 +107,7 @@ def _measure(
             beyond = exact_evidence(auditee, claim, own, own_laws, None)
             return found.joined_by(beyond) if beyond.lower.value > claim.promised else found
 
-        return "exhaustive", hold
+        return "exhaustive", _both_notions(auditee, hold)
     groups = groups_for(auditee, data)
     if not groups:
         raise AuditeeError("no pairs to audit: it was given none, and its method pairs returned none")
@@ -115,11 +116,24 @@ def _measure(
         if exact:
             fit = goodness_of_fit(auditee, groups[0], settings.seed)
             _unchanged(groups)
-            return "exact", lambda claim: exact_evidence(auditee, claim, groups, exact, fit)
+            return "exact", _both_notions(auditee, lambda claim: exact_evidence(auditee, claim, groups, exact, fit))
         if settings.mode == "exact":
             raise AuditeeError("it has no exact law for these data and claims; use mode monte-carlo")
     budget = Budget(draws=settings.budget, alpha=share)
     return "monte-carlo", Sampling(auditee, groups, budget, hire, progress).hold
+
+
+def _both_notions(auditee: Auditee, hold: Holder) -> Holder:
+    """Hold laws of labels against a claim, and measure the notion that it is not about; that once for all its claims."""
+    if auditee.numbers is not None:
+        return hold
+    measure = cache(hold)
+
+    def both(claim: Claim) -> Evidence:
+        other = unclaimed(claim)
+        return hold(claim) if other is None else replace(hold(claim), other=(other, measure(other)))
+
+    return both
 
 
 def _all_laws(auditee: Auditee, groups: tuple[Group, ...], progress: Progress) -> tuple[Laws, ...]:

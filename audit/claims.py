@@ -15,11 +15,13 @@ REPLACE_ONE = "replace-one"
 RELATIONS = f"'{REPLACE_ONE}', or 'replace-k' with an integer k >= 2"
 """What a relation may be; `replace-k`: two datasets of the same size that differ in at most k records."""
 
-Status = Literal["printed", "corrected", "own"]
+Status = Literal["printed", "corrected", "own", "measured"]
 
 
 LARGEST = 700.0
 """No larger epsilon is a claim: a factor of e to this is next to the largest number there is."""
+LEAST = 1e-100
+"""No smaller epsilon is a claim: noise made for it would have no finite scale."""
 
 
 def records_replaced(relation: str) -> int:
@@ -55,8 +57,9 @@ class Promise:
         Which coins are fresh in every trial, and which are frozen.
     source : str
         Paper and theorem, or where the promise was made.
-    status : {"printed", "corrected", "own"}
-        As printed in the source; corrected by a derivation in docs/findings.md; or the user's own.
+    status : {"printed", "corrected", "own", "measured"}
+        As printed in the source; corrected by a derivation in docs/findings.md; the user's own; or no promise at all, but a
+        notion that is measured beside what is promised, see `unclaimed`.
     expected : {"refuted"}, optional
         Declared for catalogue claims that are known to be wrong: the refutation is then a finding, not an alarm.
     """
@@ -96,7 +99,7 @@ class DP(Promise):
     Parameters
     ----------
     epsilon : float
-        Claimed privacy loss in nats; finite and > 0.
+        Claimed privacy loss in nats; in [1e-100, 700].
     delta : float
         Claimed additive slack; in [0, 1). 0 is pure differential privacy.
     relation, unit, coins, source, status, expected
@@ -117,7 +120,7 @@ class DP(Promise):
     def __post_init__(self) -> None:
         super(DP, self).__post_init__()  # a slotted dataclass is made twice: plain super() has the wrong class
         epsilon, delta = as_real(self.epsilon), as_real(self.delta)
-        require(0 < epsilon <= LARGEST, "epsilon", self.epsilon, f"a number in (0, {LARGEST:g}]")
+        require(LEAST <= epsilon <= LARGEST, "epsilon", self.epsilon, f"a number in [{LEAST:g}, {LARGEST:g}]")
         require(0 <= delta < 1, "delta", self.delta, "a number in [0, 1)")
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "delta", delta)
@@ -215,6 +218,18 @@ Claim = DP | Stability | PredictionStability
 
 KINDS: dict[str, type[Claim]] = {kind.kind: kind for kind in (DP, Stability, PredictionStability)}
 """Each kind by the name that a record knows it by."""
+
+
+def unclaimed(claim: Claim) -> Claim | None:
+    """Return the notion for labels that a claim is not about, to be measured: gamma for epsilon, and epsilon for gamma.
+
+    Its number is the largest there is, so that nothing finite exceeds it; None for claims about real predictions.
+    """
+    if isinstance(claim, PredictionStability):
+        return None
+    shared = {field.name: getattr(claim, field.name) for field in fields(Promise)}
+    named = shared | {"source": "measured, not claimed", "status": "measured", "expected": None}
+    return Stability(gamma=1.0, **named) if isinstance(claim, DP) else DP(epsilon=LARGEST, **named)
 
 
 def claim_from_json(facts: dict[str, Any], expected: Any = None) -> Claim:

@@ -139,7 +139,7 @@ def _run(commands: Any) -> None:
     )
     _sizes(how)
     how.add_argument("--n", type=int, metavar="N", help="records in a dataset, for --mode exhaustive")
-    how.add_argument("--domain", type=int, metavar="POINTS", help="points of the line, for --mode exhaustive")
+    how.add_argument("--domain", metavar="POINTS", help="points of the line, or of a grid (3x2), for --mode exhaustive")
     how.add_argument(
         "--budget", type=int, metavar="DRAWS", help="certification trials per side and finalist, for --mode monte-carlo"
     )

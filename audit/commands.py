@@ -227,6 +227,7 @@ def replay_command(arguments: argparse.Namespace, words: list[str]) -> int:  # n
     outcome = "reproduced" if found.reproduced else "NOT reproduced"
     claim = claim_from_json(witness["claim"])
     judged = f"the claim of {claim.promised:g} is {'refuted' if found.refuted else 'not refuted'} here"
+    judged = "nothing is claimed of it" if claim.status == "measured" else judged
     if found.refuted and found.expected:
         judged += ", as is declared of it"
     sys.stdout.write(f"{witness['words']}\n{outcome}: {found.words}; {judged}\n")

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.bounds import Bound, Computed, Estimate
+from dpassay.claims import Claim
 from dpassay.plan import Group
 from dpassay.profile import Profile
 from dpassay.spending import Spending
@@ -147,6 +148,8 @@ class Evidence:
     domain : str or None
         Name of the domain that was enumerated completely, if it was.
     any_size : AnySize or None
+    other : tuple of Claim and Evidence, or None
+        The notion that the claim is not about, and what the same laws say of it; see `dpassay.claims.unclaimed`.
     fit : Fit or None
     table : dict of str to array
         All cells, column by column, for the sidecar.
@@ -165,6 +168,7 @@ class Evidence:
     spending: Spending | None = None
     domain: str | None = None
     any_size: AnySize | None = None
+    other: tuple[Claim, Evidence] | None = None
     fit: Fit | None = None
     table: dict[str, NDArray[Any]] = field(default_factory=dict)
 

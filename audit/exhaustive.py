@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +28,14 @@ MAX_COMPARED = 10**9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domain:
-    """All datasets of n records (x, y) with x in {1, ..., points} and y in {0, 1}; queries are the same points.
+    """All datasets of n records (x, y) with x in {1, ..., points}, or on a grid, and y in {0, 1}; queries are the same points.
 
     Parameters
     ----------
     n : int
         Records in a dataset, >= 1.
-    points : int
-        Points of the line, >= 1: [N] in section 5 of Dwork and Feldman (2018).
+    points : int or tuple of int
+        Points of the line, >= 1: [N] in section 5 of Dwork and Feldman (2018); or of each side of a grid.
 
     Raises
     ------
@@ -44,32 +44,41 @@ class Domain:
     """
 
     n: int
-    points: int
+    points: int | tuple[int, ...]
+    sides: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        sides = self.points if isinstance(self.points, tuple) else (self.points,)
         require(is_count(self.n), "--n", self.n, "an integer >= 1")
-        require(is_count(self.points), "--domain", self.points, "an integer >= 1")
+        require(len(sides) > 0 and all(map(is_count, sides)), "--domain", self.points, "an integer >= 1, or one for each side")
+        object.__setattr__(self, "n", int(self.n))
+        object.__setattr__(self, "sides", tuple(map(int, sides)))
+        object.__setattr__(self, "points", self.sides if isinstance(self.points, tuple) else self.sides[0])
         require(
-            self.n * math.log(2 * self.points) <= math.log(MAX_DATASETS) + 1e-9,
+            self.n * math.log(2 * math.prod(self.sides)) <= math.log(MAX_DATASETS) + 1e-9,
             "--n, --domain",
             (self.n, self.points),
             f"small enough for at most {MAX_DATASETS:,} datasets, (2 points)^n of them",
         )
-        object.__setattr__(self, "n", int(self.n))
-        object.__setattr__(self, "points", int(self.points))
 
     def __str__(self) -> str:
-        return f"all datasets of {self.n} records over the points 1..{self.points} with labels 0 and 1"
+        where = " x ".join(f"1..{side}" for side in self.sides)
+        return f"all datasets of {self.n} records over the points {where} with labels 0 and 1"
 
     @property
-    def records(self) -> tuple[tuple[int, int], ...]:
+    def places(self) -> tuple[tuple[int, ...], ...]:
+        """Every point, the last coordinate fastest."""
+        return tuple(itertools.product(*(range(1, side + 1) for side in self.sides)))
+
+    @property
+    def records(self) -> tuple[tuple[tuple[int, ...], int], ...]:
         """The 2 x points possible records."""
-        return tuple(itertools.product(range(1, self.points + 1), (0, 1)))
+        return tuple(itertools.product(self.places, (0, 1)))
 
     @property
     def queries(self) -> NDArray[np.float64]:
-        """Every point, shape (points, 1)."""
-        return points(np.arange(1, self.points + 1)[:, None], "queries")
+        """Every point, shape (points, sides)."""
+        return points(self.places, "queries")
 
     def check(self, claim: Claim) -> None:
         """Raise `InvalidInput` if there are too many neighbours of the kind that a claim speaks of."""
@@ -81,7 +90,7 @@ class Domain:
     def dataset(self, choice: tuple[int, ...]) -> Labelled:
         """Return the dataset with these records, given by their numbers."""
         chosen = [self.records[k] for k in choice]
-        return Labelled(np.array([[x] for x, _ in chosen], dtype=float), np.array([y for _, y in chosen]))
+        return Labelled(np.array([x for x, _ in chosen], dtype=float), np.array([y for _, y in chosen]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -106,7 +115,7 @@ class DomainLaws:
 def domain_laws(auditee: Auditee, domain: Domain, progress: Progress) -> DomainLaws:
     """Compute the law of every dataset of the domain at every query."""
     sizes, queries = (len(domain.records),) * domain.n, domain.queries
-    table = np.empty((*sizes, domain.points, len(auditee.labels) or 1))
+    table = np.empty((*sizes, len(domain.places), len(auditee.labels) or 1))
     first: Law | None = None
     error, total = 0.0, int(np.prod(sizes))
     for done, choice in enumerate(itertools.product(*map(range, sizes))):
@@ -179,8 +188,8 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, laws: Do
         searched={
             "datasets": records**domain.n,
             "pairs": pairs,
-            "queries": domain.points,
-            "cells": 2 * pairs * domain.points,
+            "queries": len(domain.places),
+            "cells": 2 * pairs * len(domain.places),
             "how": [str(domain)],
         },
         domain=str(domain),
@@ -203,7 +212,7 @@ def _change(domain: Domain, worst: _Worst) -> Change:
     for place, (one, other) in enumerate(zip(worst.choice, worst.other, strict=True)):
         if one != other:
             x, y = domain.records[other]
-            changes.append(Replace(place, np.array([float(x)]), y))
+            changes.append(Replace(place, np.array(x, dtype=float), y))
     return changes[0] if len(changes) == 1 else Several(tuple(changes))
 
 

@@ -86,7 +86,8 @@ def write_sidecars(directory: Path, results: list[Result], seconds: float) -> No
     }
     write_text(directory / "sidecar.json", json.dumps(circumstances, indent=2, sort_keys=True) + "\n")
     written = set()
-    for result in results:
+    measured = [result.measured for result in results]
+    for result in (*results, *(each for each in measured if each is not None)):
         witness = make_witness(result)
         if witness is not None:
             path = directory / witness_file(result.id)

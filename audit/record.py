@@ -72,6 +72,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
             "searched",
             "witness",
             "any_size",
+            "other",
             "fit",
         )
         return entry | dict.fromkeys(empty) | {"trials": 0, "per_query": []}
@@ -89,6 +90,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         "searched": evidence.searched,
         "witness": make_witness(result),
         "any_size": _any_size(evidence),
+        "other": _other(result),
         "fit": _fit(evidence),
         "per_query": [_cell(cell, evidence) for cell in evidence.cells],
     }
@@ -235,6 +237,22 @@ def _any_size(evidence: Evidence) -> dict[str, Any] | None:
         "error": number(found.error),
         "states": list(found.states),
         "argument": found.argument,
+    }
+
+
+def _other(result: Result) -> dict[str, Any] | None:
+    """Write down the notion that was measured beside the claim."""
+    measured = result.measured
+    if measured is None or measured.evidence is None:
+        return None
+    evidence, exact = measured.evidence, measured.evidence.worst.exact
+    return {
+        "id": measured.id,
+        "kind": measured.claim.kind,
+        "exact": number(evidence.lower.value if exact is None else exact.value),
+        "error": None if exact is None else number(exact.error),
+        "any_size": _any_size(evidence),
+        "witness": make_witness(measured),
     }
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dpassay.auditee import Auditee
-from dpassay.claims import Claim
+from dpassay.claims import DP, Claim
 from dpassay.evidence import Evidence, Mode
 from dpassay.verdicts import Verdict
 
@@ -54,6 +54,15 @@ class Result:
     def as_expected(self) -> bool:
         """Whether a claim that is declared wrong was refuted, or any other was not."""
         return (self.verdict == "refuted") == (self.claim.expected == "refuted")
+
+    @property
+    def measured(self) -> Result | None:
+        """The notion that the claim is not about, on the same pairs and queries, where the law is known; nobody promised it."""
+        if self.evidence is None or self.evidence.other is None:
+            return None
+        claim, evidence = self.evidence.other
+        letter = "epsilon" if isinstance(claim, DP) else "gamma"
+        return replace(self, id=f"{self.id}.{letter}", claim=claim, evidence=evidence)
 
     @property
     def lower(self) -> float:

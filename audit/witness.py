@@ -269,7 +269,7 @@ def replay(
             return Replay(
                 loss=value,
                 reproduced=same,
-                refuted=float(found.certain) > claim.promised,
+                refuted=float(found.certain) > claim.promised and claim.status != "measured",
                 expected=claim.expected == "refuted",
                 words=f"{claim.quantity} {value:.12g}, recorded {recorded:.12g}",
             )

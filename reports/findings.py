@@ -48,10 +48,10 @@ class Finding:
 def finding_of(result: Raw) -> Finding | None:
     """Compare the claim of a result with the best that is known about the truth; None if that is not enough to say."""
     claimed = promised(result["claim"])
-    known = _known(result)
-    if known is None:
+    found = known(result)
+    if found is None:
         return None
-    true, certified, scope = known
+    true, certified, scope = found
     kind = _kind(result, true, certified, scope)
     if kind is None:
         return None
@@ -84,7 +84,7 @@ def findings_table(findings: tuple[Finding, ...]) -> Table | None:
     )
 
 
-def _known(result: Raw) -> tuple[float, float, str] | None:
+def known(result: Raw) -> tuple[float, float, str] | None:
     """Return the true leak, what is certain of it, and over what it is the worst."""
     if result["verdict"] == "error":
         return None

@@ -76,7 +76,9 @@ def _summary(table: Table) -> tuple[str, tuple[str, ...]]:
 
 def _findings(view: View) -> str:
     table = "" if view.findings is None else f"{table_md(view.findings)}\n\n"
-    return f"## Findings\n\n{table}" + "".join(f"{text_md(text)}\n\n" for text in view.findings_words)
+    words = "".join(f"{text_md(text)}\n\n" for text in view.findings_words)
+    notions = "" if view.notions is None else f"## Both notions\n\n{table_md(view.notions)}\n\n"
+    return f"## Findings\n\n{table}{words}{notions}"
 
 
 def _result(result: ResultView) -> str:

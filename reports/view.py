@@ -15,6 +15,7 @@ from typing import Any
 from dpassay.documents import percent
 from dpassay.errors import InvalidInput
 from dpassay.reports.findings import Finding, finding_of, findings_table
+from dpassay.reports.notions import notions_table
 from dpassay.reports.numbers import MISSING, clean, count, loss, plain, plural, shorten, value
 from dpassay.reports.profiles import ProfileView, profile_view
 from dpassay.reports.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
@@ -128,6 +129,8 @@ class View:
         Claims that are refuted, exceeded or loose.
     findings_words : tuple of str
         What the table does not show.
+    notions : Table or None
+        epsilon and gamma of every mechanism whose law is known.
     facts : tuple of (str, str)
         Version, commit, seed, data and so on.
     command : str
@@ -147,6 +150,7 @@ class View:
     anchors: dict[str, str]
     findings: Table | None
     findings_words: tuple[str, ...]
+    notions: Table | None
     facts: tuple[tuple[str, str], ...]
     command: str
     glossary: tuple[Status, ...] = ALL
@@ -184,6 +188,7 @@ def make_view(record: Raw) -> View:
         anchors={result.id: result.anchor for result in results},
         findings=findings_table(findings),
         findings_words=_findings_words(findings),
+        notions=notions_table(record["results"]),
         facts=_facts(run),
         command=clean(run["command"]),
     )

@@ -18,6 +18,7 @@ ORIGIN = {
     "printed": "as printed in the source",
     "corrected": "corrected, with a derivation",
     "own": "declared by its owner",
+    "measured": "nobody claims it",
 }
 
 
@@ -50,6 +51,7 @@ def parts_of(result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = (
         _method(result),
         _alpha(result, run),
         _any_size(result),
+        _other(result),
         _fit(result),
         _searched(result),
         _parameters(result),
@@ -223,6 +225,27 @@ def _any_size(result: Raw) -> Part | None:
     quantity = QUANTITIES[result["claim"]["kind"]]
     text = f"The worst {quantity} over datasets of any size is {worst} ({error}), between '{one}' and '{other}'."
     return Part(title="Datasets of any size", texts=(text, clean(found["argument"])))
+
+
+def _other(result: Raw) -> Part | None:
+    """Tell the notion that the claim is not about."""
+    other = result.get("other")
+    if other is None:
+        return None
+    name, letter = ("Privacy loss", "ε") if other["kind"] == "DP" else ("Stability", "γ")
+    found = value(other["exact"])
+    if found == math.inf:
+        said = "The loss is infinite: an answer that one dataset gives, its neighbour never gives."
+    else:
+        said = f"The worst {QUANTITIES[other['kind']]} of the audited cells is {letter} = {loss(found, 1.0)}."
+    everywhere = other["any_size"]
+    if everywhere is not None:
+        worst = loss(value(everywhere["exact"]), 1.0)
+        said += f" Over datasets of any size it is {worst}, between '{clean(everywhere['states'][0])}' and "
+        said += f"'{clean(everywhere['states'][1])}'."
+    witness = other["witness"]
+    texts = (said, *(() if witness is None else (clean(witness["words"]),)))
+    return Part(title=f"{name}, measured beside the claim", texts=texts)
 
 
 def _fit(result: Raw) -> Part | None:

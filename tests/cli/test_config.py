@@ -141,7 +141,7 @@ def test_plan_takes_what_is_configured(folder: Path, capsys: pytest.CaptureFixtu
         ('target = "soft-majority"\nanswers = "0,1"', "answers: go with a plain function; 'soft-majority' names its own"),
         ('target = "soft-majority"\nparameters = { rr = 1 }', "-p rr: 'soft-majority' has no such parameter"),
         ('target = "soft-majority"\nparameters = { r = 0 }', "r = 0: must be an integer >= 1"),
-        ('target = "soft-majority"\nclaim = { epsilon = 0 }', "epsilon = 0.0: must be a number in (0, 700]"),
+        ('target = "soft-majority"\nclaim = { epsilon = 0 }', "epsilon = 0.0: must be a number in [1e-100, 700]"),
         ('target = "mine_of_config:fair"', "'mine_of_config:fair' is a plain function, it promises nothing by itself"),
         ('target = "mine_of_config:fair"\nclaim = { gamma = 0.1 }\nanswers = "1..0"', "answers = '1..0': must be labels"),
     ],

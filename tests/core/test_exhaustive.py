@@ -17,12 +17,13 @@ from dpassay.exhaustive import MAX_DATASETS, Domain
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import FunctionMechanism
 from dpassay.settings import Settings
+from dpassay.targets import resolve
 from tests.core.toys import TableMechanism, auditee_of
 
 
 def test_records_queries_and_datasets() -> None:
     domain = Domain(n=2, points=2)
-    assert domain.records == ((1, 0), (1, 1), (2, 0), (2, 1))
+    assert domain.records == (((1,), 0), ((1,), 1), ((2,), 0), ((2,), 1))
     assert domain.queries.tolist() == [[1], [2]]
     data = domain.dataset((1, 2))
     assert (data.X.tolist(), data.y.tolist()) == ([[1], [2]], [1, 0])
@@ -131,3 +132,21 @@ def test_what_cannot_be_compared_in_time_is_refused() -> None:
     settings = Settings(mode="exhaustive", domain=Domain(n=6, points=4))
     with pytest.raises(InvalidInput, match=r"--n, --domain = \(6, 4\): must be small enough for .* pairs under 'replace-3'"):
         next(assay([auditee_of(Counting(relation="replace-3"))], None, settings))
+
+
+def test_a_grid_is_enumerated_point_by_point() -> None:
+    domain = Domain(n=2, points=(2, 3))
+    assert domain.queries.tolist() == [[1, 1], [1, 2], [1, 3], [2, 1], [2, 2], [2, 3]]
+    assert len(domain.records) == 12
+    assert str(domain) == "all datasets of 2 records over the points 1..2 x 1..3 with labels 0 and 1"
+    (result,) = assay(
+        [resolve("soft-majority", {"r": 2, "learner": "nearest"})], None, Settings(mode="exhaustive", domain=domain)
+    )
+    assert result.verdict == "verified"
+    assert result.exact == pytest.approx(result.evidence.any_size.loss, abs=1e-12)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("points", [(), (2, 0), (2, 1.5), 0])
+def test_a_domain_has_points_on_every_side(points: object) -> None:
+    with pytest.raises(InvalidInput, match="--domain"):
+        Domain(n=1, points=points)  # type: ignore[arg-type]

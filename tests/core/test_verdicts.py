@@ -65,7 +65,7 @@ def test_word_and_reason(found: Evidence, word: str, said: str) -> None:
         (1e-10, 1e-10, 4e-10, "inconclusive"),  # the truth may be five times the claim
         (1e-10, 1e-10, 0.9e-19, "not refuted"),
         (1e-10, 0.0, 0.0, "not refuted"),
-        (5e-324, 0.0, 0.0, "not refuted"),
+        (1e-100, 0.0, 0.0, "not refuted"),
         (1e6, 1e6, 0.9e-3, "not refuted"),
         (1e6, 1e6, 1.1e-3, "inconclusive"),
     ],

@@ -1,0 +1,58 @@
+"""Both notions: epsilon and gamma of every mechanism whose law is known, whichever of them it promises."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpassay.documents import witness_file
+from dpassay.reports.findings import known
+from dpassay.reports.numbers import MISSING, clean, loss
+from dpassay.reports.tables import Table
+from dpassay.reports.words import claim_short, promised
+
+Raw = Mapping[str, Any]
+
+
+def notions_table(results: Sequence[Raw]) -> Table | None:
+    """Put the true worst epsilon and gamma of each mechanism side by side; None where no law of labels was known."""
+    rows = []
+    for same in _by_mechanism(results):
+        epsilon, gamma = (_notion(same, kind) for kind in ("DP", "Stability"))
+        if epsilon is not None and gamma is not None:
+            rows.append((clean(same[0]["mechanism"]), *epsilon, *gamma))
+    if not rows:
+        return None
+    return Table(
+        caption="True worst loss ε in nats at δ = 0, and true worst change γ of a label's probability, promised or not",
+        columns=("mechanism", "ε promised", "ε", "its witness", "γ promised", "γ", "its witness"),
+        numeric=(False, True, True, False, True, True, False),
+        rows=tuple(rows),
+    )
+
+
+def _by_mechanism(results: Sequence[Raw]) -> list[list[Raw]]:
+    """Group results on the same mechanism, parameters and relation; only those with both notions."""
+    groups: dict[str, list[Raw]] = {}
+    for result in results:
+        if result.get("other") is not None:
+            same = json.dumps([result["mechanism"], result["parameters"], result["claim"]["relation"]], sort_keys=True)
+            groups.setdefault(same, []).append(result)
+    return list(groups.values())
+
+
+def _notion(same: Sequence[Raw], kind: str) -> tuple[str, str, str] | None:
+    """Return what is promised, what is true, and the witness of one notion; None where neither claim nor measure tells."""
+    for result in same:
+        claim = result["claim"]
+        if claim["kind"] == kind and not claim["delta"] and (found := known(result)) is not None:
+            return claim_short(claim), loss(found[0], promised(claim)), witness_file(result["id"])
+    for result in same:
+        other = result["other"]
+        if other["kind"] != kind:
+            continue
+        found = known(other | {"verdict": "", "lower": other["exact"], "mode": result["mode"]})
+        if found is not None:
+            return MISSING, loss(found[0], 1.0), witness_file(other["id"])
+    return None
