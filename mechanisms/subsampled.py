@@ -154,11 +154,10 @@ class Subsampled:
         )
 
     def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless there are n records, and the base takes n' of them."""
+        """Raise `InvalidInput` unless there are n records, and the base takes the n' with the largest labels."""
         require(len(data) == self.n, "n", self.n, f"the number of records, {len(data)}")
         if isinstance(self.built.mechanism, HasCheck):
-            for start in (*range(0, self.n - self.size, self.size), self.n - self.size):
-                self.built.mechanism.check(data.take(slice(start, start + self.size)))
+            self.built.mechanism.check(data.take(np.sort(np.argsort(-data.y, kind="stable")[: self.size])))
 
     def prepare(self, data: Labelled) -> Subsets:
         """Count what can be counted; else prepare the base on every subset, if there are at most 10,000."""
@@ -251,9 +250,9 @@ class Subsampled:
             law=masses.law(ones.astype(float), self._slope),
             moves=np.stack([ones[:-1], ones[1:]], axis=1),
             argument=(
-                "A block of one record is a constant predictor, so the vote of a subset is its number of labels 1. Its law depends on"
-                f" their number among the {self.n} records alone; a replacement changes that by 1 at most, and every number and every"
-                " step occurs."
+                "A block of one record is a constant predictor, so the vote of a subset is its number of labels 1. Its law depends"
+                f" on their number among the {self.n} records alone; a replacement changes that by 1 at most, and every number and"
+                " every step occurs."
             ),
             several="k replaced records change the number of labels 1 by at most k, and any k labels can be flipped.",
         )
