@@ -29,12 +29,9 @@ from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw, mixture_law
 from dpassay.mechanism import HasCheck, HasLaw, HasWorstCases, Reachable, WorstCase
 from dpassay.mechanisms.bases import base_of, dp_claims
-from dpassay.mechanisms.projected_walk import ProjectedWalk
-from dpassay.mechanisms.projected_walk_overview import ProjectedWalkOverview
-from dpassay.mechanisms.soft_majority import SoftMajority
-from dpassay.mechanisms.subset_laws import Masses, count_masses, walk_ends, walk_masses
-from dpassay.mechanisms.subsets import MOST_SUBSETS, draw_subsets, subset_count, subsets
-from dpassay.pairs import Change, FlipLabel, Pairs
+from dpassay.mechanisms.subset_laws import Countable, Masses, count_masses, countable, indifferent
+from dpassay.mechanisms.subsets import MOST_SUBSETS, draw_subsets, enlarged, of_equal_records, subset_count, subsets
+from dpassay.pairs import Change
 from dpassay.rounding import UNIT_ROUNDOFF
 
 LEFT_OUT = 0.5
@@ -91,6 +88,8 @@ class Subsampled:
     order: Literal["random", "kept"] = "random"
     n: int = 100
     built: Auditee = field(init=False, repr=False, compare=False)
+    counted: Countable | None = field(init=False, repr=False, compare=False)
+    """How the law is counted, where the base allows it."""
     every: NDArray[np.int64] | None = field(init=False, repr=False, compare=False)
     """All subsets, if there are at most 10,000 and the base has an exact law."""
 
@@ -103,12 +102,13 @@ class Subsampled:
         base, epsilon, built = base_of(self.base, self.epsilon, "subsampled", left_out=LEFT_OUT, n=self.size)
         single = all(claim.relation == REPLACE_ONE for claim in dp_claims(built.mechanism))
         require(single, "base", self.base, f"an algorithm whose claims are about '{REPLACE_ONE}'")
-        for name, value in {"base": base, "epsilon": epsilon, "built": built, "every": None}.items():
-            object.__setattr__(self, name, value)
-        kept = self.order == "kept" or self._indifferent
+        counted = countable(built.mechanism, self.size)
+        kept = self.order == "kept" or indifferent(built.mechanism, self.size)
         few = subset_count(self.n, self.size, kept=kept) <= MOST_SUBSETS
-        if few and not self._slope and isinstance(built.mechanism, HasLaw):
-            object.__setattr__(self, "every", subsets(self.n, self.size, kept=kept))
+        listed = few and counted is None and isinstance(built.mechanism, HasLaw)
+        every = subsets(self.n, self.size, kept=kept) if listed else None
+        for name, value in {"base": base, "epsilon": epsilon, "built": built, "counted": counted, "every": every}.items():
+            object.__setattr__(self, name, value)
         require(len(self.claims) > 0, "order", self.order, "'random', else nothing is promised for this epsilon and base")
 
     @property
@@ -132,7 +132,7 @@ class Subsampled:
         singles, share = dp_claims(self.built.mechanism), self.size / self.n
         first = [claim for claim in singles if claim.status != "corrected" and claim.delta == 0 and claim.epsilon < 1]
         sound = [claim for claim in singles if claim.status == "corrected"] or singles
-        known = self.order == "random" or self._indifferent
+        known = self.order == "random" or indifferent(self.built.mechanism, self.size)
         return (
             *(self._derived(claim, 2 * claim.epsilon * share, "printed", "Dagan and Feldman 2020, Lemma 5") for claim in first),
             *(
@@ -162,14 +162,11 @@ class Subsampled:
     def prepare(self, data: Labelled) -> Subsets:
         """Count what can be counted; else prepare the base on every subset, if there are at most 10,000."""
         self.check(data)
-        base = self.built.mechanism
-        if isinstance(base, SoftMajority) and self._slope:
-            return Subsets(data=data, masses=count_masses(self.n, int(data.y.sum()), self.size))
-        if isinstance(base, ProjectedWalk) and self._slope:
-            return Subsets(data=data, masses=walk_masses(data.X[:, base.feature], data.y, self.size, base.T))
+        if self.counted is not None:
+            return Subsets(data=data, masses=self.counted.masses(data))
         if self.every is None:
             return Subsets(data=data)
-        return Subsets(data=data, members=tuple(base.prepare(data.take(row)) for row in self.every))
+        return Subsets(data=data, members=tuple(self.built.mechanism.prepare(data.take(row)) for row in self.every))
 
     def update(self, state: Subsets, change: Change) -> Subsets:
         """Return the neighbour's state, preparing only what holds the changed record."""
@@ -190,13 +187,10 @@ class Subsampled:
         self, data: Labelled, rows: NDArray[np.int64], queries: NDArray[np.float64], rng: np.random.Generator
     ) -> NDArray[Any]:
         """One trial on each of these subsets."""
+        if self.counted is not None:
+            logits = self.counted.logits(data, rows, queries)
+            return (rng.random(logits.shape) < expit(logits)).astype(np.int64)
         base = self.built.mechanism
-        if self._slope:
-            if isinstance(base, ProjectedWalk):
-                ends = walk_ends(data.X[:, base.feature], data.y, rows, base.T, queries[:, base.feature])
-            else:
-                ends = np.tile(2 * data.y[rows].sum(axis=1, keepdims=True) - self.size, len(queries))
-            return (rng.random(ends.shape) < expit(self._slope * ends)).astype(np.int64)
         different, which, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
         order = np.argsort(which.ravel(), kind="stable")
         parts = [
@@ -208,9 +202,8 @@ class Subsampled:
     def distribution(self, state: Subsets, queries: NDArray[np.float64]) -> FiniteLaw | None:
         """Exact law, the mixture over all subsets; None where it is out of reach."""
         base = self.built.mechanism
-        if state.masses is not None:
-            line = queries[:, base.feature] if isinstance(base, ProjectedWalk) else np.zeros(len(queries))
-            return state.masses.law(line, self._slope)
+        if self.counted is not None and state.masses is not None:
+            return self.counted.law(state.masses, queries)
         if state.members is None or not isinstance(base, HasLaw):
             return None
         laws = [base.distribution(member, queries) for member in state.members]
@@ -223,62 +216,31 @@ class Subsampled:
         Of those of a walk that would be projected only so many are put at the query that T of them are drawn on average.
         """
         base = self.built.mechanism
+        walk = None if self.counted is None else self.counted.walk
+        m = self.n if walk is None else min(self.n, round(walk.T / self.size * self.n))
         cases = base.pairs() if isinstance(base, HasWorstCases) else ()
-        short = isinstance(base, ProjectedWalk) and self.size > base.T
-        m = round(base.T / self.size * self.n) if short and isinstance(base, ProjectedWalk) else self.n
-        return tuple(self._copies(case, m) for case in cases if _alike(case))
-
-    def _copies(self, case: WorstCase, m: int) -> WorstCase:
-        """The case with n records, m of them at its point and the others beyond."""
-        old = case.pairs.base
-        X, y = np.tile(old.X[:1], (self.n, 1)), np.tile(old.y[:1], self.n)
-        X[m:] += 1.0
-        reason = f"the record is drawn with probability {self.size}/{self.n}; for the base: {case.reason}"
-        how = f"{self.n} records with one label, {m} of them at the query, one label flipped"
-        pair = Pairs(base=Labelled(X, y), changes=(FlipLabel(0),), how=how)
-        return WorstCase(pairs=pair, queries=case.queries, reason=reason)
+        return tuple(enlarged(case, self.n, self.size, m) for case in cases if of_equal_records(case))
 
     def reachable(self) -> Reachable | None:
         """Numbers of ones, where each of n' blocks has one record; for other bases it is not known."""
-        if not (isinstance(self.built.mechanism, SoftMajority) and self._slope):
+        if self.counted is None or self.counted.walk is not None:
             return None
         ones = np.arange(self.n + 1)
         counted = [count_masses(self.n, k, self.size) for k in ones.tolist()]
         masses = replace(counted[0], places=ones[1:].astype(float), mass=np.concatenate([each.mass for each in counted]))
         return Reachable(
             states=tuple(f"{k} of {self.n} labels are 1" for k in ones),
-            law=masses.law(ones.astype(float), self._slope),
+            law=masses.law(ones.astype(float), self.counted.slope),
             moves=np.stack([ones[:-1], ones[1:]], axis=1),
             argument=(
-                "A block of one record is a constant predictor, so the vote of a subset is its number of labels 1. Its law depends"
-                f" on their number among the {self.n} records alone; a replacement changes that by 1 at most, and every number and"
-                " every step occurs."
+                "A block of one record is a constant predictor, so the vote of a subset is its number of labels 1. Their number"
+                f" among the {self.n} records decides its law; a replacement changes it by 1 at most, and every number and every"
+                " step occurs."
             ),
             several="k replaced records change the number of labels 1 by at most k, and any k labels can be flipped.",
         )
-
-    @property
-    def _slope(self) -> float:
-        """Log-odds per unit of the vote or of the walk, for bases whose law is counted; 0 for others."""
-        base = self.built.mechanism
-        if isinstance(base, SoftMajority) and base.r == self.size and base.partition == "fixed":
-            return float(base.logit(np.array([base.r]))[0]) / base.r
-        return base.epsilon / 2 if isinstance(base, ProjectedWalk) and base.ties == "sum" else 0.0
-
-    @property
-    def _indifferent(self) -> bool:
-        """Whether the base is known not to depend on the order of the records."""
-        base = self.built.mechanism
-        walks = isinstance(base, (ProjectedWalk, ProjectedWalkOverview)) and base.ties == "sum"
-        return self.size == 1 or walks or (isinstance(base, SoftMajority) and (self._slope > 0 or base.partition == "fresh"))
 
 
 def amplified(epsilon: float, share: float) -> float:
     """Return ln(1 + share (e^epsilon - 1)), rounded up: the loss of an epsilon-private algorithm on a share of the records."""
     return math.log1p(share * math.expm1(epsilon)) * (1 + 8 * UNIT_ROUNDOFF)
-
-
-def _alike(case: WorstCase) -> bool:
-    """Whether all records of a case are equal, and what changes is a label."""
-    data, flips = case.pairs.base, all(isinstance(change, FlipLabel) for change in case.pairs.changes)
-    return flips and len(np.unique(data.X, axis=0)) == len(np.unique(data.y)) == 1

@@ -15,9 +15,68 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_expit, logsumexp
 
+from dpassay.data import Labelled
 from dpassay.laws import FiniteLaw
+from dpassay.mechanism import Mechanism
 from dpassay.mechanisms.linear import gamma
+from dpassay.mechanisms.projected_walk import ProjectedWalk
+from dpassay.mechanisms.projected_walk_overview import ProjectedWalkOverview
+from dpassay.mechanisms.soft_majority import SoftMajority
 from dpassay.rounding import UNIT_ROUNDOFF
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Countable:
+    """A base whose log-odds are a slope times a whole number v that can be counted: a walk, or a vote of single records.
+
+    Parameters
+    ----------
+    slope : float
+        Log-odds of label 1 per unit of v.
+    size : int
+        Records in a subset.
+    walk : ProjectedWalk or None
+        The walk that ends at v; None for a vote, where v is the number of ones less that of zeros.
+    """
+
+    slope: float
+    size: int
+    walk: ProjectedWalk | None
+
+    def masses(self, data: Labelled) -> Masses:
+        """Law of v for a random subset of the data."""
+        if self.walk is None:
+            return count_masses(len(data), int(data.y.sum()), self.size)
+        return walk_masses(data.X[:, self.walk.feature], data.y, self.size, self.walk.T)
+
+    def law(self, masses: Masses, queries: NDArray[np.float64]) -> FiniteLaw:
+        """Law of the label at the queries."""
+        return masses.law(np.zeros(len(queries)) if self.walk is None else queries[:, self.walk.feature], self.slope)
+
+    def logits(self, data: Labelled, rows: NDArray[np.int64], queries: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log-odds of label 1 for each of many subsets, shape (m, q)."""
+        if self.walk is None:
+            ends: NDArray[np.int64] = np.tile(2 * data.y[rows].sum(axis=1, keepdims=True) - self.size, len(queries))
+        else:
+            feature = self.walk.feature
+            ends = walk_ends(data.X[:, feature], data.y, rows, self.walk.T, queries[:, feature])
+        return np.asarray(self.slope * ends, dtype=float)
+
+
+def countable(base: Mechanism, size: int) -> Countable | None:
+    """Return how a base is counted on subsets of this size; None where that is not known."""
+    if isinstance(base, SoftMajority) and base.r == size and base.partition == "fixed":
+        return Countable(slope=float(base.logit(np.array([size]))[0]) / size, size=size, walk=None)
+    if isinstance(base, ProjectedWalk) and base.ties == "sum":
+        return Countable(slope=base.epsilon / 2, size=size, walk=base)
+    return None
+
+
+def indifferent(base: Mechanism, size: int) -> bool:
+    """Whether a base is known not to depend on the order of its records."""
+    walks = isinstance(base, (ProjectedWalk, ProjectedWalkOverview)) and base.ties == "sum"
+    votes = isinstance(base, SoftMajority) and (base.r == size or base.partition == "fresh")
+    return size == 1 or walks or votes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

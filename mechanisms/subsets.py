@@ -9,7 +9,10 @@ from itertools import combinations, permutations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.data import Labelled
 from dpassay.laws import FiniteLaw
+from dpassay.mechanism import WorstCase
+from dpassay.pairs import FlipLabel, Pairs
 from dpassay.rounding import UNIT_ROUNDOFF
 
 MOST_SUBSETS = 10_000
@@ -65,3 +68,20 @@ def share_law(answers: NDArray[np.int64]) -> FiniteLaw:
     with np.errstate(divide="ignore"):
         log_p = np.log(np.stack([m - ones, ones], axis=1) / m)
     return FiniteLaw(log_p=log_p, error=2 * UNIT_ROUNDOFF * (1 + math.log(m)))
+
+
+def of_equal_records(case: WorstCase) -> bool:
+    """Whether all records of a case are equal, and what changes is a label."""
+    data, flips = case.pairs.base, all(isinstance(change, FlipLabel) for change in case.pairs.changes)
+    return flips and len(np.unique(data.X, axis=0)) == len(np.unique(data.y)) == 1
+
+
+def enlarged(case: WorstCase, n: int, size: int, m: int) -> WorstCase:
+    """Return a case of equal records with n of them, m at its point and the others beyond, for subsets of `size`."""
+    old = case.pairs.base
+    X, y = np.tile(old.X[:1], (n, 1)), np.tile(old.y[:1], n)
+    X[m:] += 1.0
+    how = f"{n} records with one label, {m} of them at the query, one label flipped"
+    pair = Pairs(base=Labelled(X, y), changes=(FlipLabel(0),), how=how)
+    reason = f"the record is drawn with probability {size}/{n}; for the base: {case.reason}"
+    return WorstCase(pairs=pair, queries=case.queries, reason=reason)
