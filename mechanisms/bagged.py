@@ -29,7 +29,7 @@ from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.averaged import one_record_per_block
 from dpassay.mechanisms.soft_majority import SEVERAL_VOTES, Blocks, SoftMajority
-from dpassay.mechanisms.subsets import MOST_SUBSETS, draw_subsets, share_law, subset_count, subsets
+from dpassay.mechanisms.subset_draws import MOST_SUBSETS, draw_subsets, share_law, subset_count, subsets
 from dpassay.pairs import Change, FlipLabel, Pairs
 
 MARGIN = 1.1

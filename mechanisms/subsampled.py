@@ -30,7 +30,7 @@ from dpassay.laws import FiniteLaw, mixture_law
 from dpassay.mechanism import HasCheck, HasLaw, HasWorstCases, Reachable, WorstCase
 from dpassay.mechanisms.bases import base_of, dp_claims
 from dpassay.mechanisms.subset_laws import Countable, Masses, count_masses, countable, indifferent
-from dpassay.mechanisms.subsets import MOST_SUBSETS, draw_subsets, enlarged, of_equal_records, subset_count, subsets
+from dpassay.mechanisms.subset_draws import MOST_SUBSETS, draw_subsets, enlarged, of_equal_records, subset_count, subsets
 from dpassay.pairs import Change
 from dpassay.rounding import UNIT_ROUNDOFF
 
