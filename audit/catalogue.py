@@ -18,6 +18,7 @@ CATALOGUE = {
     "group": "dpassay.mechanisms.group:Group",
     "subsampled": "dpassay.mechanisms.subsampled:Subsampled",
     "bagged": "dpassay.mechanisms.bagged:Bagged",
+    "stable-learner": "dpassay.mechanisms.stable_learner:StableLearner",
     "label-flip": "dpassay.mechanisms.label_flip:LabelFlip",
 }
 """Command-line name -> module:object."""

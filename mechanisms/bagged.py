@@ -30,6 +30,7 @@ from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.averaged import one_record_per_block
 from dpassay.mechanisms.soft_majority import SEVERAL_VOTES, Blocks, SoftMajority
 from dpassay.mechanisms.subset_draws import MOST_SUBSETS, draw_subsets, share_law, subset_count, subsets
+from dpassay.mechanisms.threshold_subsets import threshold_answers, threshold_law
 from dpassay.pairs import Change, FlipLabel, Pairs
 
 MARGIN = 1.1
@@ -118,11 +119,11 @@ class Bagged:
         return np.concatenate([self._answers(state, rows, queries) for rows in drawn])
 
     def distribution(self, state: Blocks | Labelled, queries: NDArray[np.float64]) -> FiniteLaw | None:
-        """Exact law: the share of the models that answer 1; of random subsets None beyond 10,000."""
+        """Exact law: the share of the models that answer 1; for more than 10,000 subsets only with the learner `threshold`."""
         if isinstance(state, Blocks):
             return share_law(np.stack([teacher.predict(queries) for teacher in state.teachers]))
         if subset_count(len(state), self.size, kept=True) > MOST_SUBSETS:
-            return None
+            return threshold_law(state, self.size, queries[:, 0]) if self.learner == "threshold" else None
         answers = self._answers(state, subsets(len(state), self.size, kept=True), queries)
         return share_law(answers)
 
@@ -173,36 +174,3 @@ class Bagged:
             return threshold_answers(data.X[:, 0], data.y, rows, queries[:, 0])
         fit = self.blocks.block_learner.fit
         return np.stack([fit(data.take(row)).predict(queries) for row in rows])
-
-
-def threshold_answers(
-    xs: NDArray[np.float64], y: NDArray[np.int64], rows: NDArray[np.int64], queries: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """Answers of the learner `threshold`, for many subsets at once.
-
-    Parameters
-    ----------
-    xs, y : array (n,)
-        The line and the labels.
-    rows : int array (m, n')
-        Indices of the records of each subset.
-    queries : array (q,)
-        Points of the line.
-
-    Returns
-    -------
-    int array (m, q)
-        Labels. A threshold at a point of the subset makes its zeros there and above, and its ones below, errors: up to a
-        constant the sum of 2 y - 1 over the records below.
-    """
-    order = np.argsort(xs[rows], axis=1, kind="stable")
-    line, labels = np.take_along_axis(xs[rows], order, axis=1), np.take_along_axis(y[rows], order, axis=1)
-    m, size = rows.shape
-    below = np.concatenate([np.zeros((m, 1), dtype=np.int64), np.cumsum(2 * labels - 1, axis=1)], axis=1)
-    first = np.ones((m, size + 1), dtype=bool)  # of the records at one point
-    first[:, 1:-1] = line[:, 1:] != line[:, :-1]
-    best = np.where(first, below, size + 1).argmin(axis=1)
-    t = np.concatenate([line, np.full((m, 1), np.inf)], axis=1)[np.arange(m), best]
-    t[labels.all(axis=1)] = -np.inf  # one class: a constant
-    answers: NDArray[np.int64] = (queries >= t[:, None]).astype(np.int64)
-    return answers

@@ -70,8 +70,8 @@ class LabelFlip:
     """
 
     epsilon: float = 1.0
-    alpha: float = 0.1
-    base: Any = "bagged"
+    alpha: float = 0.2
+    base: Any = "stable-learner"
     calibration: Literal["corollary", "overview"] = "corollary"
     n: int = 100
     built: Auditee = field(init=False, repr=False, compare=False)

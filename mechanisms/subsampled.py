@@ -29,8 +29,8 @@ from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw, mixture_law
 from dpassay.mechanism import HasCheck, HasLaw, HasWorstCases, Reachable, WorstCase
 from dpassay.mechanisms.bases import base_of, dp_claims
-from dpassay.mechanisms.subset_laws import Countable, Masses, count_masses, countable, indifferent
 from dpassay.mechanisms.subset_draws import MOST_SUBSETS, draw_subsets, enlarged, of_equal_records, subset_count, subsets
+from dpassay.mechanisms.subset_laws import Countable, Masses, count_masses, countable, indifferent
 from dpassay.pairs import Change
 from dpassay.rounding import UNIT_ROUNDOFF
 
