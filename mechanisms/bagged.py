@@ -33,6 +33,8 @@ from dpassay.mechanisms.subset_draws import MOST_SUBSETS, draw_subsets, share_la
 from dpassay.mechanisms.threshold_subsets import threshold_answers, threshold_law
 from dpassay.pairs import Change, FlipLabel, Pairs
 
+COLUMNS = 32
+"""Columns of the own worst case, all alike: so many that a learner finds those that it looks at."""
 MARGIN = 1.1
 """A smaller constant than the printed one is a claim of its own from this factor on."""
 
@@ -142,15 +144,15 @@ class Bagged:
         return first, one_record_per_block(self.r, ones, f"the vote moves from {ones} to {ones + 1} of {self.r}")
 
     def _alone(self) -> WorstCase:
-        X, y = np.zeros((self.n, 1)), np.zeros(self.n, dtype=np.int64)
-        X[0] = 1.0
+        X, y = np.ones((self.n, COLUMNS)), np.zeros(self.n, dtype=np.int64)
+        X[0] = 2.0
         how = f"{self.n} records labelled 0, all but one at one point, the label of that one flipped"
         pair = Pairs(base=Labelled(X, y), changes=(FlipLabel(0),), how=how)
         reason = (
             f"the record is drawn with probability {self.size}/{self.n} and then decides at its point, if the learner separates"
             " two points; label 1 was impossible"
         )
-        return WorstCase(pairs=pair, queries=points([[1.0]], "queries"), reason=reason)
+        return WorstCase(pairs=pair, queries=points(X[:1], "queries"), reason=reason)
 
     def reachable(self) -> Reachable | None:
         """Vote counts 0, ..., r of disjoint blocks."""

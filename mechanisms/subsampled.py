@@ -29,6 +29,7 @@ from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw, mixture_law
 from dpassay.mechanism import HasCheck, HasLaw, HasWorstCases, Reachable, WorstCase
 from dpassay.mechanisms.bases import base_of, dp_claims
+from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.mechanisms.subset_draws import MOST_SUBSETS, draw_subsets, enlarged, of_equal_records, subset_count, subsets
 from dpassay.mechanisms.subset_laws import Countable, Masses, count_masses, countable, indifferent
 from dpassay.pairs import Change
@@ -154,10 +155,12 @@ class Subsampled:
         )
 
     def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless there are n records, and the base takes the n' with the largest labels."""
+        """Raise `InvalidInput` unless there are n records, labelled 0 and 1 if so is the answer, and the base takes n' of them."""
         require(len(data) == self.n, "n", self.n, f"the number of records, {len(data)}")
+        if self.labels == (0, 1):
+            check_binary(data)
         if isinstance(self.built.mechanism, HasCheck):
-            self.built.mechanism.check(data.take(np.sort(np.argsort(-data.y, kind="stable")[: self.size])))
+            self.built.mechanism.check(data.take(slice(self.size)))
 
     def prepare(self, data: Labelled) -> Subsets:
         """Count what can be counted; else prepare the base on every subset, if there are at most 10,000."""
