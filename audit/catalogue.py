@@ -17,5 +17,8 @@ CATALOGUE = {
     "interface": "dpassay.mechanisms.interface:Interface",
     "group": "dpassay.mechanisms.group:Group",
     "stable-learner": "dpassay.mechanisms.stable_learner:StableLearner",
+    "subsampled": "dpassay.mechanisms.subsampled:Subsampled",
+    "bagged": "dpassay.mechanisms.bagged:Bagged",
+    "label-flip": "dpassay.mechanisms.label_flip:LabelFlip",
 }
 """Command-line name -> module:object."""

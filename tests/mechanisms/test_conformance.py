@@ -56,6 +56,17 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("stable-learner", {"gamma": 0.14, "cover": "net", "alpha": 0.4, "feature": 1}),
     ("stable-learner", {"gamma": 0.07, "H": "intervals", "calibration": "lemma7"}),
     ("stable-learner", {"gamma": 0.14, "H": "corners", "representative": "greatest"}),
+    ("subsampled", {"eta": 0.1, "base": "projected-walk,T=2,feature=1", "epsilon": 0.9}),
+    ("subsampled", {"eta": 0.1, "base": "soft-majority,r=3", "epsilon": 2.0}),
+    ("subsampled", {"eta": 0.07, "base": "soft-majority-overview,r=1,learner=threshold", "order": "kept"}),
+    ("subsampled", {"eta": 0.03, "base": "projected-walk-overview,alpha=0.2"}),
+    ("subsampled", {"eta": 0.1, "base": "stable-laplace,r=2"}),
+    ("bagged", {"r": 7, "learner": "tree"}),
+    ("bagged", {"r": 15, "how": "subset", "learner": "dpassay.mechanisms.erm_class:corner"}),
+    ("bagged", {"r": 3, "how": "subset"}),
+    ("label-flip", {"base": "bagged,r=10,learner=tree"}),
+    ("label-flip", {"base": "bagged,r=3,how=subset", "calibration": "overview", "epsilon": 2.0}),
+    ("label-flip", {"base": "stable-learner,representative=greatest", "alpha": 0.25, "calibration": "overview"}),
 ]
 CASES: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in CATALOGUE), *VARIANTS]
 DRAWS = 30_000
