@@ -16,5 +16,7 @@ CATALOGUE = {
     "psgd-laplace": "dpassay.mechanisms.psgd_laplace:PsgdLaplace",
     "interface": "dpassay.mechanisms.interface:Interface",
     "group": "dpassay.mechanisms.group:Group",
+    "exponential": "dpassay.mechanisms.exponential:Exponential",
+    "relabelled": "dpassay.mechanisms.relabelled:Relabelled",
 }
 """Command-line name -> module:object."""
