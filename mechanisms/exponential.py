@@ -24,7 +24,7 @@ from dpassay.data import Labelled, points
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanism import Reachable, WorstCase
-from dpassay.mechanisms.classes import MOST_FUNCTIONS, RULES, HypothesisClass, Labels, Points, Rule, class_of
+from dpassay.mechanisms.classes import MOST_FUNCTIONS, RULES, HypothesisClass, Points, Rule, class_of
 from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.pairs import Change, FlipLabel, Pairs
 from dpassay.rounding import UNIT_ROUNDOFF
@@ -73,19 +73,24 @@ class Exponential:
 
     epsilon: float = 0.5
     H: Any = "thresholds"
-    points: int = 31
-    low: float = 0.0
+    points: int = 61
+    low: float = -30.0
     high: float = 30.0
     feature: int = 0
     feature2: int = 1
-    representative: Rule = "greatest"
+    representative: Rule = "least"
     family: HypothesisClass = field(init=False, repr=False, compare=False)
     grid: Points = field(init=False, repr=False, compare=False)
     members: Points = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
-        require(is_count(self.points) and self.points < MOST_FUNCTIONS, "points", self.points, f"an integer >= 1 and < {MOST_FUNCTIONS}")
+        require(
+            is_count(self.points) and self.points < MOST_FUNCTIONS,
+            "points",
+            self.points,
+            f"an integer >= 1 and < {MOST_FUNCTIONS}",
+        )
         ordered = is_real(self.low) and is_real(self.high) and -math.inf < self.low < self.high < math.inf
         require(ordered, "low, high", (self.low, self.high), "two finite numbers, low < high")
         require(self.representative in RULES, "representative", self.representative, f"one of {', '.join(RULES)}")
@@ -148,7 +153,8 @@ class Exponential:
         p = np.exp(log_selection(state.errors, self.epsilon / 2))
         chosen = rng.choice(len(p), size=size, p=p / p.sum())
         self.family.check(queries)
-        return self.family.predict(self.members, queries)[chosen].astype(np.int64)
+        labels: NDArray[np.int64] = self.family.predict(self.members, queries)[chosen].astype(np.int64)
+        return labels
 
     def distribution(self, state: Counted, queries: Points) -> FiniteLaw:
         """Exact law: the sum of the weights of all h with h(x) = y, in the log domain."""
@@ -165,7 +171,7 @@ class Exponential:
         rare, even = int(np.argmin(ones)), self._even()
         found = []
         if self._needed(rare) <= MOST_RECORDS:
-            loses = f"the log-odds of label 1 move by epsilon below -{CERTAIN:g}, so that its probability moves by a factor of e^epsilon"
+            loses = f"the log-odds move by epsilon below -{CERTAIN:g}: the probability of label 1 by a factor of e^epsilon"
             found.append(self._case(rare, 1 - self._needed(rare), loses))
         v = round(-2 / self.epsilon * self._base(even))
         if abs(v) < MOST_RECORDS:
@@ -192,12 +198,14 @@ class Exponential:
 
     def _errors(self, data: Labelled) -> NDArray[np.int64]:
         """Whether each hypothesis errs on each record, shape (k, n)."""
-        return (self.family.predict(self.members, data.X) != data.y).astype(np.int64)
+        wrong: NDArray[np.int64] = (self.family.predict(self.members, data.X) != data.y).astype(np.int64)
+        return wrong
 
     def _ones(self) -> NDArray[np.int64]:
         """How many h answer 1 at each point of the grid; where none does or all do, as many as there are."""
         ones: NDArray[np.int64] = self.family.predict(self.members, self.grid).sum(axis=0)
-        return np.where(ones == 0, len(self.members), ones)
+        ones[ones == 0] = len(self.members)
+        return ones
 
     def _base(self, place: int) -> float:
         """Log-odds of label 1 at a point of the grid without data."""
@@ -235,7 +243,7 @@ def log_selection(errors: NDArray[np.int64], rate: float) -> NDArray[np.float64]
 def worst_excess(size: int, n: int, epsilon: float) -> float:
     """Largest expected excess error of the exponential mechanism over `size` hypotheses, over all error counts of n records.
 
-    One h errs least and all others err k times more: max over k = 1, ..., n of (k / n) m / (m + 1), m = (size - 1) e^(-epsilon k / 2).
+    One h errs least, all others k times more: max over k = 1, ..., n of (k / n) m / (1 + m), m = (size - 1) e^(-epsilon k / 2).
     """
     k = np.arange(1, n + 1)
     m = (size - 1) * np.exp(-epsilon * k / 2)

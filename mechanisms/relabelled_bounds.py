@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 
+from scipy.special import expit
+
 from dpassay.mechanisms.classes import HypothesisClass, Thresholds
 
 NET = 4 * math.exp(6)
@@ -17,8 +19,8 @@ NET = 4 * math.exp(6)
 def net_failure(H: HypothesisClass, n: int, n_prime: int, eta: float) -> float:
     """Bound on P[I minus {1} is no eta-net for H on the other n - 1 records | 1 in I], whatever the records are.
 
-    It is none if it misses all points where some two labellings differ, more than eta (n - 1) of them. Two labellings of a line by
-    thresholds differ in an interval; each with too many points contains one of the n - k shortest such.
+    It is none if it misses all points where some two labellings differ, and these are more than eta (n - 1): at least k.
+    Labellings by thresholds differ in an interval, and each with k records or more contains one of n - k runs of k of them.
     """
     k = math.floor(eta * (n - 1)) + 1
     if n_prime - 1 > n - 1 - k:
@@ -36,8 +38,8 @@ def flipping_alone(alpha: float) -> float:
 def flipped_printed(factor: float, delta: float, alpha: float) -> float:
     """Largest loss after flipping if p <= factor p' + delta, for this label.
 
-    (alpha + (1 - 2 alpha) min(1, factor p' + delta)) / (alpha + (1 - 2 alpha) p') is monotone in p' until the bound reaches 1, then
-    falls: so it is largest at p' = 0 or there.
+    (alpha + (1 - 2 alpha) min(1, factor p' + delta)) / (alpha + (1 - 2 alpha) p') is monotone in p' until the bound reaches 1,
+    and falls from there: it is largest at p' = 0 or where that happens.
     """
     at_zero = (alpha + (1 - 2 * alpha) * delta) / alpha
     at_one = (1 - alpha) / (alpha + (1 - 2 * alpha) * (1 - delta) / factor)
@@ -47,7 +49,8 @@ def flipped_printed(factor: float, delta: float, alpha: float) -> float:
 def flipped_both(factor: float, delta: float, alpha: float) -> float:
     """Largest loss after flipping if the same holds for both labels and in both directions.
 
-    Then 1 - p' <= factor (1 - p) + delta too; the two bounds on p meet at p' = (1 - delta) / (factor + 1), beyond which the ratio falls.
+    Then 1 - p' <= factor (1 - p) + delta too. The two bounds on p meet at p' = (1 - delta) / (factor + 1); from there the ratio
+    falls.
     """
     at_zero = (alpha + (1 - 2 * alpha) * delta) / alpha
     p, q = (factor + delta) / (factor + 1), (1 - delta) / (factor + 1)
@@ -72,17 +75,17 @@ def stability(share: float, shift: float, reach: float) -> float:
 def flipped_stable(share: float, shift: float, reach: float, alpha: float) -> float:
     """Largest loss after flipping, if p = (1 - share) g(a) + share b and p' = (1 - share) a + share b'.
 
-    g moves log-odds by `shift`; a, g(a), b and b' lie between e = sigma(-reach) and 1 - e. With u = 1 + (e^shift - 1) a the ratio is
-    (A - B / u) / (C + D u), largest at u = B / A + sqrt((B / A)^2 + B C / (A D)), or at an end of its range.
+    g moves log-odds by `shift`; a, g(a), b and b' lie between e = sigma(-reach) and 1 - e. With u = 1 + (e^shift - 1) a the ratio
+    is (A - B / u) / (C + D u), largest at u = B / A + sqrt((B / A)^2 + B C / (A D)), or at an end of its range.
     """
-    low, high = 1 / (1 + math.exp(reach)), 1 / (1 + math.exp(-reach))
-    weight, more = (1 - 2 * alpha) * (1 - share), math.expm1(shift)
-    B = weight * (1 + 1 / more)
-    A = alpha + (1 - 2 * alpha) * share * high + B
-    D = weight / more
-    C = alpha + (1 - 2 * alpha) * share * low - D
-    u = B / A + math.sqrt((B / A) ** 2 + B * C / (A * D)) if (B / A) ** 2 + B * C / (A * D) > 0 else 0.0
-    last = 1 / (1 + math.exp(shift - reach))  # g takes it to 1 - e
-    u = min(max(u, 1 + more * low), 1 + more * max(low, last))
-    top = min(A - B / u, alpha + (1 - 2 * alpha) * high)
-    return math.log(top / (C + D * u))
+    kept, low, high = 1 - 2 * alpha, float(expit(-reach)), float(expit(reach))
+    if share == 1 or shift >= min(2 * reach, 500.0):
+        return math.log((alpha + kept * high) / (alpha + kept * low))
+    more = math.expm1(shift)
+    B = kept * (1 - share) * (1 + 1 / more)
+    A = alpha + kept * share * high + B
+    D = kept * (1 - share) / more
+    C = alpha + kept * share * low - D
+    u = B / A + math.sqrt(max(0.0, (B / A) ** 2 + B * C / (A * D)))
+    u = min(max(u, 1 + more * low), 1 + more * float(expit(reach - shift)))  # g takes sigma(reach - shift) to 1 - e
+    return math.log((A - B / u) / (C + D * u))

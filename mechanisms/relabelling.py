@@ -9,24 +9,22 @@ For thresholds all that h does is to label the j smallest of the m distinct valu
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from dpassay.data import Labelled
 from dpassay.mechanisms.classes import HypothesisClass, Labels, Points, Rule, after, column
+from dpassay.mechanisms.random_sums import chances_by_value
 from dpassay.rounding import UNIT_ROUNDOFF
 
 Counts = NDArray[np.int64]
 
-STEP = 0.4
-"""Distance of the quadrature's nodes in ln s."""
-TAIL = 1e-10
-"""What is cut off at either end of the integral, as a part of it."""
-MOST_NUMBERS = 4_000_000
-"""Numbers held at a time by the quadrature."""
+MOST_EXPONENT = 500.0
+"""Weights that differ by more than e to this have no exact law by quadrature."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +38,14 @@ class RealisableLearner:
         Which consistent hypothesis is taken.
     r : int
         Number of blocks, >= 1 and at most the number of records.
+    rate : float
+        Its privacy: 1 is answered with log-odds rate / 2 for each vote for it, less as many for each vote for 0.
     """
 
     H: HypothesisClass
     rule: Rule
     r: int
+    rate: float
 
     def votes(self, X: Points, labels: Labels, queries: Points) -> Counts:
         """How many of the r hypotheses answer 1 at q queries, shape (k, q), for k labellings of the points by H, shape (k, n)."""
@@ -56,6 +57,11 @@ class RealisableLearner:
             rows = [places[row.tobytes()] for row in np.ascontiguousarray(labels[:, j :: self.r])]
             votes += self.H.predict(consistent, queries)[rows]
         return votes
+
+    def answers(self, votes: Counts, y: int) -> Points:
+        """Probability of answering y, for these numbers of votes for 1."""
+        more = 2 * votes - self.r
+        return np.asarray(expit(self.rate / 2 * (more if y == 1 else -more)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -127,13 +133,8 @@ class Line:
     def chance_of_each(self, n_prime: int, rule: Rule, rate: float) -> tuple[Points, float] | None:
         """Probability that the exponential mechanism over H_{S_I} chooses each labelling, over a uniform I of size n'.
 
-        With `least`, H_{S_I} has the thresholds at the values of I and one above them all, so that Z_I is a sum over I, and
-
-            P[v is chosen] = lambda_v integral over s > 0 of E[1{v in I} e^(-s Z_I)],
-
-        where the mean is a coefficient of a product over the other values; `greatest` is alike. The integral over ln s is done by the
-        trapezoidal rule. On e^u Z exp(-Z e^u), which is integrated for each I, its relative error is that of the aliases
-        2 sum over j >= 1 of |Gamma(1 + 2 pi i j / h)|, whatever Z is. Every term is positive, so no digits are lost.
+        With `least`, H_{S_I} has the thresholds at the values of I and one above them all; with `greatest` those just above the
+        values, and one below them all. Either way Z_I is a sum over I.
 
         Returns
         -------
@@ -142,74 +143,54 @@ class Line:
         error : float
             Bound on the relative error of each; None for the rule `middle`, or where numbers would overflow.
         """
-        counts, m, n = np.bincount(self.ranks), len(self.values), len(self.ranks)
-        if rule == "middle" or math.comb(n, n_prime) > 1e300 or rate * int(np.ptp(self.errors)) > 500:
+        if rule == "middle" or rate * int(np.ptp(self.errors)) > MOST_EXPONENT:
             return None
         weights = np.exp(-rate * (self.errors - self.errors.min()))
-        own, always = (weights[:-1], weights[-1]) if rule == "least" else (weights[1:], weights[0])
-        ascending = np.sort(own)
-        smallest, largest = always + ascending[0], always + ascending[-min(m, n_prime) :].sum()
-        cut = -math.log(TAIL)
-        u = np.arange(-cut - math.log(largest), math.log(cut / smallest) + STEP, STEP)
-        chances, total = np.zeros(m + 1), float(math.comb(n, n_prime))
-        width = max(1, MOST_NUMBERS // ((m + 1) * (n_prime + 1)))
-        for start in range(0, len(u), width):
-            s = np.exp(u[start : start + width])
-            inside, outside = _coefficients(np.exp(-own[:, None] * s), counts, n_prime)
-            common = STEP * s * np.exp(-always * s) / total
-            chances[:-1] += own * (inside @ common)
-            chances[-1] += always * float(outside @ common)
-        return np.roll(chances, 0 if rule == "least" else 1), quadrature_error() + 16 * UNIT_ROUNDOFF * (
-            n + n_prime + len(u) + rate * n + 16
-        )
+        split = (weights[:-1], float(weights[-1])) if rule == "least" else (weights[1:], float(weights[0]))
+        found = chances_by_value(*split, np.bincount(self.ranks), n_prime)
+        if found is None:
+            return None
+        chances, error = found
+        return np.roll(chances, int(rule == "greatest")), error + 16 * UNIT_ROUNDOFF * (rate * len(self.ranks) + 1)
 
 
-def _coefficients(factors: Points, counts: Counts, n_prime: int) -> tuple[Points, Points]:
-    """Sums over all subsets of n' records of the product of the factors of the values that occur.
+def labellings_of(labels: Iterable[Labels], y: NDArray[np.int64], rate: float) -> tuple[Points, Labels]:
+    """Chances of all labellings that occur, each subset being as likely.
 
     Parameters
     ----------
-    factors : array (m, K)
-        Of each value, at K nodes.
-    counts : int array (m,)
-        Records with each value.
-    n_prime : int
+    labels : iterable of bool arrays (k, n)
+        Labels of S by H_{S_I}, for each subset I.
+    y : array (n,)
+    rate : float
 
     Returns
     -------
-    inside : array (m, K)
-        Over the subsets in which the value occurs.
-    outside : array (K,)
-        Over all subsets.
+    probabilities : array (k,)
+    labellings : bool array (k, n)
     """
-    m, nodes = factors.shape
-    both = np.zeros((m + 1, 2, n_prime + 1, nodes))  # products over the first v values, and over the last v
-    both[0, :, 0] = 1.0
-    for v in range(m):
-        _multiply(both[v, 0], both[v + 1, 0], factors[v], int(counts[v]))
-        _multiply(both[v, 1], both[v + 1, 1], factors[m - 1 - v], int(counts[m - 1 - v]))
-    before, behind = both[:m, 0], both[m - 1 :: -1, 1]
-    inside = np.zeros_like(factors)
-    for a in range(1, min(int(counts.max()), n_prime) + 1):
-        some = slice(None) if a == 1 else counts >= a
-        ways = np.array([math.comb(int(c), a) for c in counts[some]], dtype=float)
-        left = n_prime - a + 1
-        others = np.einsum("vik,vik->vk", before[some, :left], behind[some, left - 1 :: -1])
-        inside[some] += ways[:, None] * others
-    return inside * factors, both[m, 0, n_prime]
+    total: dict[bytes, float] = {}
+    subsets = 0
+    for rows in labels:
+        chances = chances_of((rows != (y == 1)).sum(axis=1), rate)
+        for row, chance in zip(np.ascontiguousarray(rows), chances.tolist(), strict=True):
+            key = row.tobytes()
+            total[key] = total.get(key, 0.0) + chance
+        subsets += 1
+    found = np.frombuffer(b"".join(total), dtype=bool).reshape(len(total), len(y))
+    return np.array(list(total.values())) / subsets, found
 
 
-def _multiply(old: Points, new: Points, factor: Points, count: int) -> None:
-    """Multiply a polynomial by 1 + ((1 + z)^count - 1) factor."""
-    np.multiply(old[:-1], count * factor, out=new[1:])
-    new += old
-    for a in range(2, min(count, len(old) - 1) + 1):
-        new[a:] += math.comb(count, a) * factor * old[:-a]
+def chances_of(errors: Counts, rate: float, present: Labels | bool = True) -> Points:
+    """Probabilities of the exponential mechanism over the hypotheses that are present, along the last axis."""
+    least = np.where(present, errors, np.iinfo(np.int64).max).min(axis=-1, keepdims=True)
+    weights = np.exp(-rate * np.maximum(errors - least, 0)) * present
+    chances: Points = weights / weights.sum(axis=-1, keepdims=True)
+    return chances
 
 
-def quadrature_error() -> float:
-    """Relative error of `Line.chance_of_each` but for rounding: |Gamma(1 + i y)|^2 = pi y / sinh(pi y); and both tails."""
-    y = 2 * math.pi / STEP
-    alias = 2 * math.sqrt(2 * math.pi * y) * math.exp(-math.pi * y / 2)
-    return 2 * alias + 2 * TAIL  # the next alias is below 1e-10 of the first
-
+def drawn(chances: Points, coins: Points) -> Counts:
+    """Place in each row of probabilities (size, k) that a uniform number, shape (size, 1), falls on, shape (size, 1)."""
+    reached = np.cumsum(chances, axis=1)
+    place: Counts = np.minimum((reached <= coins * reached[:, -1:]).sum(axis=1, keepdims=True), chances.shape[1] - 1)
+    return place
