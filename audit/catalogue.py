@@ -20,5 +20,7 @@ CATALOGUE = {
     "subsampled": "dpassay.mechanisms.subsampled:Subsampled",
     "bagged": "dpassay.mechanisms.bagged:Bagged",
     "label-flip": "dpassay.mechanisms.label_flip:LabelFlip",
+    "exponential": "dpassay.mechanisms.exponential:Exponential",
+    "relabelled": "dpassay.mechanisms.relabelled:Relabelled",
 }
 """Command-line name -> module:object."""

@@ -67,6 +67,14 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("label-flip", {"base": "bagged,r=10,learner=tree"}),
     ("label-flip", {"base": "bagged,r=3,how=subset", "calibration": "overview", "epsilon": 2.0}),
     ("label-flip", {"base": "stable-learner,representative=greatest", "alpha": 0.25, "calibration": "overview"}),
+    ("exponential", {"epsilon": 1.0, "low": -4.0, "high": 4.0, "representative": "middle", "feature": 1}),
+    ("exponential", {"H": "intervals", "points": 7, "low": -3.0, "high": 3.0, "representative": "greatest"}),
+    ("exponential", {"H": "corners", "points": 5, "low": -3.0, "high": 3.0, "representative": "greatest"}),
+    ("relabelled", {"representative": "greatest", "feature": 1, "alpha": 0.2}),
+    ("relabelled", {"representative": "middle", "n_prime": 3, "eta": 0.1, "r": 5}),
+    ("relabelled", {"representative": "middle", "n_prime": 7}),
+    ("relabelled", {"H": "intervals", "n_prime": 2, "eta": 0.2, "r": 3}),
+    ("relabelled", {"H": "corners", "n_prime": 1, "eta": 0.05, "r": 4}),
 ]
 CASES: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in CATALOGUE), *VARIANTS]
 DRAWS = 30_000
