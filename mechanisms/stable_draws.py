@@ -6,12 +6,25 @@ For each class the hypotheses of all trials are held as arrays; those that a rep
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dpassay.mechanisms.classes import Corners, Functions, Halfspaces, HypothesisClass, Intervals, Labels, Points, Rule, Thresholds, after, gap_ends
+from dpassay.mechanisms.classes import (
+    Corners,
+    Functions,
+    Halfspaces,
+    HypothesisClass,
+    Intervals,
+    Labels,
+    Points,
+    Rule,
+    Thresholds,
+    after,
+    gap_ends,
+)
 from dpassay.mechanisms.subsets import Gathered
 
 Drawer = Callable[[NDArray[np.int64], np.random.Generator], Labels]
@@ -24,7 +37,8 @@ def chosen_rows(errors: NDArray[np.int64], allowed: Labels, epsilon: float, rng:
     weights = np.where(allowed, np.exp(-epsilon / 2 * np.maximum(errors - least, 0)), 0.0)
     total = np.cumsum(weights, axis=1)
     at = rng.random((len(errors), 1)) * total[:, -1:]
-    return np.minimum((total <= at).sum(axis=1), last_of(allowed))
+    found: NDArray[np.int64] = np.minimum((total <= at).sum(axis=1), last_of(allowed))
+    return found
 
 
 def last_of(allowed: Labels) -> NDArray[np.int64]:
@@ -33,9 +47,9 @@ def last_of(allowed: Labels) -> NDArray[np.int64]:
     return found
 
 
-def threshold_drawer(data: Gathered, column: int, rule: Rule, queries: Points, epsilon: float) -> Drawer:
+def threshold_drawer(data: Gathered, H: Thresholds, rule: Rule, queries: Points, epsilon: float) -> Drawer:
     """Thresholds: the n' + 1 gaps of the sorted points of T."""
-    xs, at = data.X[:, column], queries[:, column]
+    xs, at = data.X[:, H.feature], queries[:, H.feature]
     errors = int(data.zeros.sum()) + np.cumsum([0, *(data.ones - data.zeros)])
 
     def draw(hit: NDArray[np.int64], rng: np.random.Generator) -> Labels:
@@ -50,9 +64,9 @@ def threshold_drawer(data: Gathered, column: int, rule: Rule, queries: Points, e
     return draw
 
 
-def interval_drawer(data: Gathered, column: int, rule: Rule, queries: Points, epsilon: float) -> Drawer:
+def interval_drawer(data: Gathered, H: Intervals, rule: Rule, queries: Points, epsilon: float) -> Drawer:
     """Intervals: the empty one, and those from the first copy of a point of T to the last copy of one."""
-    xs, at = data.X[:, column], queries[:, column]
+    xs, at = data.X[:, H.feature], queries[:, H.feature]
     balance = np.cumsum([0, *(data.zeros - data.ones)])
 
     def draw(hit: NDArray[np.int64], rng: np.random.Generator) -> Labels:
@@ -95,7 +109,7 @@ def corner_drawer(data: Gathered, H: Corners, rule: Rule, queries: Points, epsil
                 with np.errstate(invalid="ignore"):
                     a = np.where(np.isfinite(a), a + (least_a - a) / 2, least_a)
                     b = np.where(np.isfinite(b), b + (least_b - b) / 2, least_b)
-        a, b, allowed = (each.reshape(len(hit), -1) for each in (a, b, allowed))
+        a, b, allowed = a.reshape(len(hit), -1), b.reshape(len(hit), -1), allowed.reshape(len(hit), -1)
         errors = errors_at[np.searchsorted(xs, a), np.searchsorted(ys, b)]
         empty = np.full((len(hit), 1), int(data.ones.sum()))
         chosen = chosen_rows(
@@ -215,16 +229,16 @@ def drawer_of(
     """Return the fastest way to draw; with `often` H_T is a cover that depends on how often T hits a point, see `subsets`."""
     if often:
         return any_drawer(data, H, hypotheses, queries, epsilon, often=True)
-    match H:
-        case Thresholds():
-            return threshold_drawer(data, H.feature, rule, queries, epsilon)
-        case Intervals():
-            return interval_drawer(data, H.feature, rule, queries, epsilon)
-        case Corners():
-            return corner_drawer(data, H, rule, queries, epsilon)
-        case Halfspaces():
-            return halfspace_drawer(data, H, rule, queries, epsilon)
-        case Functions():
-            return function_drawer(data, H, rule, queries, epsilon)
-        case _:
-            return any_drawer(data, H, hypotheses, queries, epsilon, often=False)
+    if type(H) in DRAWERS:
+        return DRAWERS[type(H)](data, H, rule, queries, epsilon)
+    return any_drawer(data, H, hypotheses, queries, epsilon, often=False)
+
+
+DRAWERS: dict[type, Callable[[Gathered, Any, Rule, Points, float], Drawer]] = {
+    Thresholds: threshold_drawer,
+    Intervals: interval_drawer,
+    Corners: corner_drawer,
+    Halfspaces: halfspace_drawer,
+    Functions: function_drawer,
+}
+"""For a class of its own, or one derived from these, there is `any_drawer`."""

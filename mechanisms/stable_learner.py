@@ -18,6 +18,7 @@ and for no smaller number if representatives may be chosen in any way (docs/find
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim, Stability
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable, WorstCase
@@ -42,13 +43,13 @@ from dpassay.mechanisms.classes import (
     Thresholds,
     class_of,
 )
-from dpassay.mechanisms.functions_law import law_of_functions, reachable_counts
+from dpassay.mechanisms.functions_law import law_of_counts, law_of_functions, reachable_counts, states_of
 from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.mechanisms.stable_draws import drawer_of
+from dpassay.mechanisms.stable_worst import equal_records, exposed_counts
 from dpassay.mechanisms.subsets import Gathered, gather, law_by_sets, random_subsets
 from dpassay.mechanisms.threshold_law import threshold_law
 from dpassay.mechanisms.vc import cover, exponential_size, net_size
-from dpassay.pairs import Pairs, Replace
 
 MOST_REMEMBERED = 50_000
 """Classes H_T that are kept, to be used again for other datasets."""
@@ -97,7 +98,7 @@ class StableLearner:
     representative: Rule = "least"
     cover: Literal["labelings", "net"] = "labelings"
     hypotheses: HypothesisClass = field(init=False, repr=False, compare=False)
-    remembered: dict[bytes, Points] = field(init=False, repr=False, compare=False)
+    remembered: dict[tuple[Any, ...], Points] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("gamma", "alpha"):
@@ -110,12 +111,13 @@ class StableLearner:
         found = class_of(self.H, points=self.points, feature=self.feature, feature2=self.feature2)
         object.__setattr__(self, "hypotheses", found)
         object.__setattr__(self, "remembered", {})
-        share = f"gamma {'/ 2 ' if self.calibration == 'outline' else ''}n"
-        require(self.n_prime >= 1, "n", self.n, f"so large that {share} is at least 1, for gamma = {self.gamma:g}: T would be empty")
+        share = "gamma n / 2" if self.calibration == "outline" else "gamma n"
+        allowed = f"so large that {share} >= 1 for gamma = {self.gamma:g}, else T is empty"
+        require(self.n_prime >= 1, "n", self.n, allowed)
 
     @property
     def n_prime(self) -> int:
-        """n' = |T|."""
+        """The size n' of T."""
         share = self.gamma / 2 if self.calibration == "outline" else self.gamma
         return math.floor(share * self.n * (1 + 1e-12))
 
@@ -160,15 +162,13 @@ class StableLearner:
         self.check(data)
         return gather(data, self._columns(data.X.shape[1]))
 
-    def sample(
-        self, state: Gathered, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def sample(self, state: Gathered, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Labels of `size` independent trials at q queries, shape (size, q); in each trial one h answers all queries."""
         self.hypotheses.check(queries)
         draw = drawer_of(
             state, self.hypotheses, self.representative, self._class_of(state), queries, self.epsilon, often=self.cover == "net"
         )
-        table = len(self.hypotheses.table) if isinstance(self.hypotheses, Halfspaces) else 0
+        table = len(self.hypotheses.table) if type(self.hypotheses) is Halfspaces else 0
         portion = max(1, CHUNK // (self.n + self.n_prime**2 + table))
         answers = np.empty((size, len(queries)), dtype=np.int64)
         for at in range(0, size, portion):
@@ -184,12 +184,10 @@ class StableLearner:
         """
         H, rule = self.hypotheses, self.representative
         H.check(queries)
-        if isinstance(H, Functions) and self.cover == "labelings":
+        if type(H) is Functions and self.cover == "labelings":
             return law_of_functions(state, H, rule, queries, epsilon=self.epsilon, m=self.n_prime)
-        if isinstance(H, Thresholds) and self.cover == "labelings" and rule != "middle":
-            found = threshold_law(
-                state, H.feature, queries, epsilon=self.epsilon, m=self.n_prime, greatest=rule == "greatest"
-            )
+        if type(H) is Thresholds and self.cover == "labelings" and rule != "middle":
+            found = threshold_law(state, H.feature, queries, epsilon=self.epsilon, m=self.n_prime, greatest=rule == "greatest")
             if found is not None:
                 return found
         often = self.cover == "net"
@@ -199,17 +197,39 @@ class StableLearner:
     def reachable(self) -> Reachable | None:
         """Counts of labels at a point, for all functions; no small state is known for the other classes."""
         H = self.hypotheses
-        if not isinstance(H, Functions) or self.cover == "net":
+        if type(H) is not Functions or self.cover == "net":
             return None
         return reachable_counts(H, self.representative, self.n, epsilon=self.epsilon, m=self.n_prime)
 
+    def pairs(self) -> tuple[WorstCase, ...]:
+        """The worst that n equal records can do where one is replaced; of all functions the worst there is.
+
+        There are none for a class that is not one of ours: its domain is not known.
+        """
+        H, places = self.hypotheses, self._places()
+        if type(H) is Functions and self.cover == "labelings":
+            states = states_of(H, self.representative, self.n)
+            if states is not None:
+                law = law_of_counts(states[0], self.n, epsilon=self.epsilon, m=self.n_prime)
+                return exposed_counts(law, *states, self.n, H, self.representative)
+        return equal_records(lambda data, queries: self.distribution(self.prepare(data), queries), self.n, places)
+
+    def _places(self) -> Points:
+        """A few points of the domain: three of the line, four of the plane."""
+        columns = self._columns(0)
+        side = min(3, self.hypotheses.points) if type(self.hypotheses) is Functions else 4 - len(columns)
+        spots = np.array(list(itertools.product(range(1, side + 1), repeat=len(columns))), dtype=float)
+        places = np.ones((len(spots), max(columns, default=0) + 1)) if columns else np.empty((0, 1))
+        places[:, columns] = spots[:, : len(columns)]
+        return places
+
     def _columns(self, columns: int) -> list[int]:
         """Columns that the class looks at; all of them for a class that is not one of ours."""
-        match self.hypotheses:
-            case Thresholds() | Intervals() | Functions():
-                return [self.hypotheses.feature]
-            case Corners() | Halfspaces():
-                return [self.hypotheses.feature, self.hypotheses.feature2]
+        H = self.hypotheses
+        if type(H) is Corners or type(H) is Halfspaces:
+            return [H.feature, H.feature2]
+        if type(H) is Thresholds or type(H) is Intervals or type(H) is Functions:
+            return [H.feature]
         return list(range(columns))
 
     def _class_of(self, state: Gathered) -> Any:
@@ -217,7 +237,7 @@ class StableLearner:
 
         def hypotheses(hit: NDArray[np.int64]) -> Points:
             T, often = state.X[hit > 0], hit[hit > 0]
-            key = T.tobytes() + often.tobytes()
+            key = T.shape, T.tobytes(), often.tobytes()
             if key not in self.remembered:
                 if len(self.remembered) >= MOST_REMEMBERED:
                     self.remembered.clear()

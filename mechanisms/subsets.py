@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,14 +104,15 @@ def hits(sizes: NDArray[np.int64], m: int, *, often: bool) -> tuple[NDArray[np.i
     return hit, mass[:, m]
 
 
-@cache
+@lru_cache(maxsize=4096)
 def drawn(left: int, size: int, m: int) -> NDArray[np.float64]:
     """P[i of the m - j records still to be drawn from `left` are among `size` of them], at index (j, i); correctly rounded."""
     table = np.zeros((m + 1, m + 1))
+    here, behind = ([math.comb(each, i) for i in range(m + 1)] for each in (size, left - size))
     for j in range(max(0, m - left), m + 1):
         ways = math.comb(left, m - j)
         for i in range(max(0, m - j - (left - size)), min(size, m - j) + 1):
-            table[j, i] = math.comb(size, i) * math.comb(left - size, m - j - i) / ways
+            table[j, i] = here[i] * behind[m - j - i] / ways
     table.flags.writeable = False
     return table
 
@@ -145,8 +146,8 @@ def law_by_sets(
     Returns
     -------
     FiniteLaw or None
-        None where T may hit more than 10,000 different sets, or these have more than a million hypotheses. All sums are of positive terms, so the error of a logarithm is that
-        of the terms, in logarithms, and a unit of rounding for each term.
+        None where T may hit more than 10,000 different sets, or these have more than a million hypotheses. All sums are of
+        positive terms, so the error of a logarithm is that of the terms, in logarithms, and a unit of rounding for each term.
     """
     found = hits(data.sizes, m, often=often)
     if found is None or len(found[1]) * H.growth(min(m, len(data.sizes))) > MOST_HYPOTHESES:
@@ -174,7 +175,8 @@ def log_sum(log_terms: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArra
     top = kept.max(axis=0)
     shift = np.where(np.isneginf(top), 0.0, top)
     with np.errstate(divide="ignore"):
-        return np.log(np.exp(kept - shift).sum(axis=0)) + shift
+        found: NDArray[np.float64] = np.log(np.exp(kept - shift).sum(axis=0)) + shift
+    return found
 
 
 def random_subsets(n: int, m: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -154,9 +154,7 @@ def hit_coefficients(
     return found, whole
 
 
-def hit_times(
-    product: NDArray[np.float64], a: NDArray[np.float64], powers: list[float], out: NDArray[np.float64]
-) -> None:
+def hit_times(product: NDArray[np.float64], a: NDArray[np.float64], powers: list[float], out: NDArray[np.float64]) -> None:
     """Write a (sum_{i >= 1} powers_i z^i) times a polynomial, coefficients (m + 1, nodes), into `out`; out[0] stays 0."""
     np.multiply(product[:-1], a * powers[1], out=out[1:])
     for i in range(2, len(powers)):

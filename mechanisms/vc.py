@@ -1,4 +1,4 @@
-"""VC theory, small: growth functions, the Sauer-Shelah lemma, sizes of samples, nets and covers (Dagan and Feldman 2020, section 2.1).
+"""VC theory in small: Sauer-Shelah, sample sizes, nets and covers (Dagan and Feldman 2020, section 2.1).
 
 Notation of the paper: tau_m(H) is the growth function, d the VC dimension, alpha and beta are accuracy and confidence. Where the
 paper has O(.), the constants here are derived in the docstring.
