@@ -155,7 +155,7 @@ class Subsampled:
         )
 
     def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless there are n records, labelled 0 and 1 if so are the answers, and the base takes n'."""
+        """Raise `InvalidInput` unless there are n records, labelled 0 and 1 if the answers are, and the base takes n' of them."""
         require(len(data) == self.n, "n", self.n, f"the number of records, {len(data)}")
         if self.labels == (0, 1):
             check_binary(data)
