@@ -367,8 +367,9 @@ def after(x: Points) -> Points:
 
 
 def gap_ends(xs: Points, rule: Rule) -> Points:
-    """Thresholds of the m + 1 gaps of m ascending numbers, by a rule of `Thresholds`, shape (m + 1,)."""
-    low, high = np.append(-np.inf, xs), np.append(xs, np.inf)
+    """Thresholds of the m + 1 gaps of m ascending numbers, by a rule of `Thresholds`, shape (..., m + 1)."""
+    beyond = np.full((*xs.shape[:-1], 1), np.inf)
+    low, high = np.concatenate([-beyond, xs], axis=-1), np.concatenate([xs, beyond], axis=-1)
     if rule == "least":
         return high
     if rule == "greatest":

@@ -42,5 +42,5 @@ def test_an_entry_is_built_from_its_name_and_named_as_its_module(name: str) -> N
     assert CATALOGUE[name].split(":")[0].rsplit(".", 1)[1] == name.replace("-", "_")
     assert isinstance(auditee.mechanism, HasWorstCases)
     assert inspect.getdoc(type(auditee.mechanism))
-    text = importlib.import_module(type(auditee.mechanism).__module__).__doc__ or ""
-    assert "Dwork and Feldman" in text or "Dagan and Feldman" in text
+    reference = importlib.import_module(type(auditee.mechanism).__module__).__doc__ or ""
+    assert "Dwork and Feldman" in reference or "Dagan and Feldman" in reference

@@ -51,6 +51,22 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("group", {"k": 1, "base": "soft-majority,r=3,partition=fresh,learner=stump"}),
     ("group", {"k": 4, "base": "stable-gaussian,r=5,learner=tree,delta=0.0001", "epsilon": 0.5}),
     ("group", {"k": 2, "base": "interface,m=2"}),
+    ("stable-learner", {"gamma": 0.2, "representative": "greatest", "calibration": "lemma7"}),
+    ("stable-learner", {"gamma": 0.14, "representative": "middle"}),
+    ("stable-learner", {"gamma": 0.14, "cover": "net", "alpha": 0.4, "feature": 1}),
+    ("stable-learner", {"gamma": 0.07, "H": "intervals", "calibration": "lemma7"}),
+    ("stable-learner", {"gamma": 0.14, "H": "corners", "representative": "greatest"}),
+    ("subsampled", {"eta": 0.1, "base": "projected-walk,T=2,feature=1", "epsilon": 0.9}),
+    ("subsampled", {"eta": 0.1, "base": "soft-majority,r=3", "epsilon": 2.0}),
+    ("subsampled", {"eta": 0.07, "base": "soft-majority-overview,r=1,learner=threshold", "order": "kept"}),
+    ("subsampled", {"eta": 0.03, "base": "projected-walk-overview,alpha=0.2"}),
+    ("subsampled", {"eta": 0.1, "base": "stable-laplace,r=2"}),
+    ("bagged", {"r": 7, "learner": "tree"}),
+    ("bagged", {"r": 15, "how": "subset", "learner": "dpassay.mechanisms.erm_class:corner"}),
+    ("bagged", {"r": 3, "how": "subset"}),
+    ("label-flip", {"base": "bagged,r=10,learner=tree"}),
+    ("label-flip", {"base": "bagged,r=3,how=subset", "calibration": "overview", "epsilon": 2.0}),
+    ("label-flip", {"base": "stable-learner,representative=greatest", "alpha": 0.25, "calibration": "overview"}),
     ("exponential", {"epsilon": 1.0, "low": -4.0, "high": 4.0, "representative": "middle", "feature": 1}),
     ("exponential", {"H": "intervals", "points": 7, "low": -3.0, "high": 3.0, "representative": "greatest"}),
     ("exponential", {"H": "corners", "points": 5, "low": -3.0, "high": 3.0, "representative": "greatest"}),
@@ -212,7 +228,8 @@ def mis_scaled(coding: Coding, law: FiniteLaw | NoiseLaw) -> FiniteLaw:
     grown = p[rows, chosen]
     p *= ((1 - 1.1 * grown) / (1 - grown))[:, None]
     p[rows, chosen] = 1.1 * grown
-    return FiniteLaw(log_p=np.log(p), error=0.0)
+    with np.errstate(divide="ignore"):
+        return FiniteLaw(log_p=np.log(p), error=0.0)
 
 
 def test_sampler_agrees_with_the_law(auditee: Auditee, group: Group) -> None:

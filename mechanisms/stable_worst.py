@@ -1,0 +1,108 @@
+"""Worst cases of the stable learner, by the exact law: what an exhaustive search of small domains found, for any n.
+
+A point that T does not hit is answered by the rule that chooses representatives. Of n equal records one is replaced: it is in T
+with probability eta = n'/n, and nothing is known of its place otherwise. So the answer there changes by about eta times what one
+record decides, and where the rule always answers the same, the other label goes from impossible to possible: epsilon is infinite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.data import Labelled, points
+from dpassay.laws import FiniteLaw
+from dpassay.loss import Loss, label_difference, privacy_loss
+from dpassay.mechanism import WorstCase
+from dpassay.mechanisms.classes import Functions, Points, Rule
+from dpassay.pairs import Pairs, Replace
+
+LawOf = Callable[[Labelled, Points], FiniteLaw | None]
+
+
+def equal_records(law: LawOf, n: int, places: Points) -> tuple[WorstCase, ...]:
+    """Of n equal records one replaced: the worst change of a probability, and the worst loss, at any of the places.
+
+    Parameters
+    ----------
+    law : callable
+        Law of a dataset at queries.
+    n : int
+        Records.
+    places : array (p, columns)
+        Where records may be; queries too.
+
+    Returns
+    -------
+    tuple of WorstCase
+        Both, or the one that is both; empty where there is no law or no neighbour.
+    """
+    found = []
+    for at in range(len(places)):
+        for label in (0, 1):
+            base = Labelled(places[np.full(n, at)], np.full(n, label))
+            p = law(base, places)
+            for other, new in [(each, y) for each in range(len(places)) for y in (0, 1) if (each, y) != (at, label)]:
+                change = Replace(0, places[other], new)
+                q = law(change.apply(base), places)
+                if p is None or q is None:
+                    return ()
+                gamma, epsilon = (np.round(each, 12) for each in both_ways(p, q))
+                found += [(gamma[query], epsilon[query], base, change, query) for query in range(len(places))]
+    if not found:
+        return ()
+    worst = {id(max(found, key=key)): max(found, key=key) for key in (lambda each: each[0], lambda each: (each[1], each[0]))}
+    return tuple(_case(base, change, places[query : query + 1]) for _, _, base, change, query in worst.values())
+
+
+def both_ways(p: FiniteLaw, q: FiniteLaw) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Change of a label's probability, and loss, in the worse direction at each query."""
+    measures: tuple[Callable[..., Loss], Callable[..., Loss]] = (label_difference, privacy_loss)
+    gamma, epsilon = (np.maximum(measure(p.log_p, q.log_p).value, measure(q.log_p, p.log_p).value) for measure in measures)
+    return gamma, epsilon
+
+
+def _case(base: Labelled, change: Replace, query: Points) -> WorstCase:
+    pair = Pairs(base=base, changes=(change,), how=f"{len(base)} equal records, one of them replaced")
+    reason = "a T without the new record knows nothing of its place, and one with it lets it decide there"
+    return WorstCase(pairs=pair, queries=points(query, "queries"), reason=reason)
+
+
+def exposed_counts(
+    law: FiniteLaw, counts: NDArray[np.int64], moves: NDArray[np.int64], n: int, H: Functions, rule: Rule
+) -> tuple[WorstCase, ...]:
+    """Of all functions: the worst moves of a point's counts, of all there are, as two datasets.
+
+    Parameters
+    ----------
+    law : FiniteLaw
+        Of the states, as for `functions_law.reachable_counts`.
+    counts, moves : int arrays (s, 3), (m, 2)
+        `functions_law.states_of`.
+    n : int
+        Records.
+    H, rule
+        The class, and what it answers at a point that T does not hit.
+    """
+    p, q = (FiniteLaw(log_p=law.log_p[each], error=law.error) for each in moves.T)
+    gamma, epsilon = both_ways(p, q)
+    worst = {int(np.argmax(gamma)), int(np.lexsort((gamma, epsilon))[-1])}
+    answers = H.elsewhere(rule).tolist()
+    cases = []
+    for move in sorted(worst):
+        (ones, zeros, answer), (ones_after, zeros_after, _) = counts[moves[move]].tolist()
+        spot = answers.index(bool(answer)) + 1 if H.points > 1 else 1
+        other = 1 if spot > 1 else 2
+        X = np.full((n, H.feature + 1), float(other))
+        X[: ones + zeros] = spot
+        y = (np.arange(n) < ones).astype(np.int64)
+        gone = 0 if ones_after < ones else ones if zeros_after < zeros else n - 1
+        label = int(ones_after > ones)
+        x = np.full(H.feature + 1, float(spot if label or zeros_after > zeros else other))
+        how = f"{ones} records labelled 1 and {zeros} labelled 0 at one point, {n - ones - zeros} elsewhere, one of them replaced"
+        pair = Pairs(base=Labelled(X, y), changes=(Replace(gone, x, label),), how=how)
+        reason = f"of all counts at a point this move to {ones_after} and {zeros_after} is the worst"
+        cases.append(WorstCase(pairs=pair, queries=points(np.full((1, H.feature + 1), float(spot)), "queries"), reason=reason))
+    return tuple(cases)
