@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from dpassay.claims import Claim
 from dpassay.data import Labelled, points
 from dpassay.mechanisms.bagged import Bagged
 from dpassay.mechanisms.label_flip import LabelFlip
@@ -126,7 +127,17 @@ def page(found: dict[str, Any]) -> str:
             ]
             lines.append(f"| {name} | {order} | {slope(means):.2f} | {' | '.join(told)} |")
         lines.append("")
-    return "\n".join(lines)
+    lines += ["## What each claims", "", f"| learner | {sizes} |", "|---|" + "---|" * len(SIZES)]
+    for name, (_, make) in LEARNERS.items():
+        told = [" and ".join(sorted({str(least) for least in smallest(make(n).claims)})) for n in SIZES]
+        lines.append(f"| {name} | {' | '.join(told)} |")
+    return "\n".join([*lines, ""])
+
+
+def smallest(claims: tuple[Claim, ...]) -> list[Claim]:
+    """Return the smallest claim of each kind, printed or corrected."""
+    kinds = {type(claim) for claim in claims}
+    return [min((claim for claim in claims if type(claim) is kind), key=lambda claim: claim.promised) for kind in kinds]
 
 
 def draw(found: dict[str, Any]) -> None:
@@ -159,14 +170,16 @@ def main() -> None:
     """Run everything and write the three files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=20, help="random datasets of each size (default: 20)")
+    parser.add_argument("--page", action="store_true", help="only write page and figure again, from the numbers that are there")
     arguments = parser.parse_args()
-    found: dict[str, Any] = {}
-    for name in LEARNERS:
+    stored = DOCS / "excess_error.json"
+    found: dict[str, Any] = json.loads(stored.read_text(encoding="utf-8")) if arguments.page else {}
+    for name in () if arguments.page else LEARNERS:
         noisy = [noisy_threshold(name, n, arguments.repeats) for n in SIZES]
         hardest = [[hardest_point(name, n)] for n in SIZES]
         found[name] = {"noisy": noisy, "hardest": hardest}
         print(f"{name}: {', '.join(f'{np.mean(each):.4f}' for each in noisy)}")
-    (DOCS / "excess_error.json").write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    stored.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     (DOCS / "excess_error.md").write_text(page(found), encoding="utf-8")
     draw(found)
 
