@@ -53,6 +53,8 @@ from dpassay.mechanisms.vc import cover, exponential_size, net_size
 
 MOST_REMEMBERED = 50_000
 """Classes H_T that are kept, to be used again for other datasets."""
+FEW = 8
+"""For so few different points sets are enumerated in any case, which is faster."""
 CHUNK = 2**21
 """Numbers that `sample` keeps at a time."""
 
@@ -186,7 +188,7 @@ class StableLearner:
         H.check(queries)
         if type(H) is Functions and self.cover == "labelings":
             return law_of_functions(state, H, rule, queries, epsilon=self.epsilon, m=self.n_prime)
-        if type(H) is Thresholds and self.cover == "labelings" and rule != "middle":
+        if type(H) is Thresholds and self.cover == "labelings" and rule != "middle" and len(state.X) > FEW:
             found = threshold_law(state, H.feature, queries, epsilon=self.epsilon, m=self.n_prime, greatest=rule == "greatest")
             if found is not None:
                 return found
@@ -206,22 +208,23 @@ class StableLearner:
 
         There are none for a class that is not one of ours: its domain is not known.
         """
-        H, places = self.hypotheses, self._places()
+        H = self.hypotheses
         if type(H) is Functions and self.cover == "labelings":
             states = states_of(H, self.representative, self.n)
             if states is not None:
                 law = law_of_counts(states[0], self.n, epsilon=self.epsilon, m=self.n_prime)
                 return exposed_counts(law, *states, self.n, H, self.representative)
-        return equal_records(lambda data, queries: self.distribution(self.prepare(data), queries), self.n, places)
+        places, queries = self._places()
+        return equal_records(lambda data, at: self.distribution(self.prepare(data), at), self.n, places, queries)
 
-    def _places(self) -> Points:
-        """A few points of the domain: three of the line, four of the plane."""
+    def _places(self) -> tuple[Points, Points]:
+        """A few points of the domain for records, and for queries: three of the line; five, and nine, of the plane."""
         columns = self._columns(0)
-        side = min(3, self.hypotheses.points) if type(self.hypotheses) is Functions else 4 - len(columns)
+        side = min(3, self.hypotheses.points) if type(self.hypotheses) in (Functions, Halfspaces) else 3
         spots = np.array(list(itertools.product(range(1, side + 1), repeat=len(columns))), dtype=float)
-        places = np.ones((len(spots), max(columns, default=0) + 1)) if columns else np.empty((0, 1))
-        places[:, columns] = spots[:, : len(columns)]
-        return places
+        queries = np.ones((len(spots) if columns else 0, max(columns, default=0) + 1))
+        queries[:, columns] = spots if columns else 0.0
+        return queries[:: 2 if len(spots) == 9 else 1], queries
 
     def _columns(self, columns: int) -> list[int]:
         """Columns that the class looks at; all of them for a class that is not one of ours."""

@@ -7,6 +7,7 @@ record decides, and where the rule always answers the same, the other label goes
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -22,8 +23,8 @@ from dpassay.pairs import Pairs, Replace
 LawOf = Callable[[Labelled, Points], FiniteLaw | None]
 
 
-def equal_records(law: LawOf, n: int, places: Points) -> tuple[WorstCase, ...]:
-    """Of n equal records one replaced: the worst change of a probability, and the worst loss, at any of the places.
+def equal_records(law: LawOf, n: int, places: Points, queries: Points) -> tuple[WorstCase, ...]:
+    """Of n - 1 equal records and another one, which is replaced: the worst change of a probability, and the worst loss.
 
     Parameters
     ----------
@@ -32,7 +33,8 @@ def equal_records(law: LawOf, n: int, places: Points) -> tuple[WorstCase, ...]:
     n : int
         Records.
     places : array (p, columns)
-        Where records may be; queries too.
+        Where records may be.
+    queries : array (q, columns)
 
     Returns
     -------
@@ -40,21 +42,21 @@ def equal_records(law: LawOf, n: int, places: Points) -> tuple[WorstCase, ...]:
         Both, or the one that is both; empty where there is no law or no neighbour.
     """
     found = []
-    for at in range(len(places)):
-        for label in (0, 1):
-            base = Labelled(places[np.full(n, at)], np.full(n, label))
-            p = law(base, places)
-            for other, new in [(each, y) for each in range(len(places)) for y in (0, 1) if (each, y) != (at, label)]:
-                change = Replace(0, places[other], new)
-                q = law(change.apply(base), places)
-                if p is None or q is None:
-                    return ()
-                gamma, epsilon = (np.round(each, 12) for each in both_ways(p, q))
-                found += [(gamma[query], epsilon[query], base, change, query) for query in range(len(places))]
+    records = [(place, label) for place in range(len(places)) for label in (0, 1)]
+    for at, label in records:
+        X, y = places[np.full(n, at)], np.full(n, label)
+        bases = [Replace(0, places[place], new).apply(Labelled(X, y)) for place, new in records]
+        laws = [law(base, queries) for base in bases]
+        for i, j in itertools.combinations(range(len(records)), 2):
+            p, q = laws[i], laws[j]
+            if p is None or q is None:
+                return ()
+            gamma, epsilon = (np.round(each, 12) for each in both_ways(p, q))
+            found += [(gamma[query], epsilon[query], bases[i], bases[j], query) for query in range(len(queries))]
     if not found:
         return ()
     worst = {id(max(found, key=key)): max(found, key=key) for key in (lambda each: each[0], lambda each: (each[1], each[0]))}
-    return tuple(_case(base, change, places[query : query + 1]) for _, _, base, change, query in worst.values())
+    return tuple(_case(one, other, queries[query : query + 1]) for _, _, one, other, query in worst.values())
 
 
 def both_ways(p: FiniteLaw, q: FiniteLaw) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -64,9 +66,10 @@ def both_ways(p: FiniteLaw, q: FiniteLaw) -> tuple[NDArray[np.float64], NDArray[
     return gamma, epsilon
 
 
-def _case(base: Labelled, change: Replace, query: Points) -> WorstCase:
-    pair = Pairs(base=base, changes=(change,), how=f"{len(base)} equal records, one of them replaced")
-    reason = "a T without the new record knows nothing of its place, and one with it lets it decide there"
+def _case(one: Labelled, other: Labelled, query: Points) -> WorstCase:
+    change = Replace(0, other.X[0], int(other.y[0]))
+    pair = Pairs(base=one, changes=(change,), how=f"{len(one) - 1} equal records and another one, which is replaced")
+    reason = "a T without that record knows nothing of its place, and in one with it it decides there"
     return WorstCase(pairs=pair, queries=points(query, "queries"), reason=reason)
 
 

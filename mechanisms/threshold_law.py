@@ -137,7 +137,8 @@ def hit_coefficients(
     """
     k, size = a.shape
     powers = [[math.comb(each, i) * rho**i for i in range(min(each, m) + 1)] for each in sizes.tolist()]
-    parts = np.zeros((k, m + 1, size))  # a_i ((1 + rho z)^(m_i) - 1) times the product of those before
+    parts = np.empty((k, m + 1, size))  # a_i ((1 + rho z)^(m_i) - 1) times the product of those before
+    parts[:, 0] = 0.0
     product = np.zeros((m + 1, size))
     product[0] = start
     for i in range(k):
