@@ -17,5 +17,10 @@ CATALOGUE = {
     "interface": "dpassay.mechanisms.interface:Interface",
     "group": "dpassay.mechanisms.group:Group",
     "stable-learner": "dpassay.mechanisms.stable_learner:StableLearner",
+    "subsampled": "dpassay.mechanisms.subsampled:Subsampled",
+    "bagged": "dpassay.mechanisms.bagged:Bagged",
+    "label-flip": "dpassay.mechanisms.label_flip:LabelFlip",
+    "exponential": "dpassay.mechanisms.exponential:Exponential",
+    "relabelled": "dpassay.mechanisms.relabelled:Relabelled",
 }
 """Command-line name -> module:object."""

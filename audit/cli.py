@@ -318,7 +318,7 @@ def _subject(command: Any) -> None:
     what.add_argument(
         "--learner",
         metavar="NAME",
-        help="base learner: logistic, majority, tree, stump, nearest, naive-bayes or module:object",
+        help="base learner: logistic, majority, tree, stump, nearest, naive-bayes, threshold or module:object",
     )
     what.add_argument(
         "--claim",

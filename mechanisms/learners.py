@@ -55,6 +55,12 @@ def _bayes() -> Any:
     return GaussianNB()
 
 
+def _threshold() -> Any:
+    from dpassay.mechanisms.erm_class import ClassERM
+
+    return ClassERM()
+
+
 LEARNERS: Final[dict[str, Callable[[], Any]]] = {
     "logistic": _logistic,
     "majority": _majority,
@@ -62,6 +68,7 @@ LEARNERS: Final[dict[str, Callable[[], Any]]] = {
     "stump": _stump,
     "nearest": _nearest,
     "naive-bayes": _bayes,
+    "threshold": _threshold,
 }
 """Names that `learner` may take, besides `module:object` of any scikit-learn classifier."""
 

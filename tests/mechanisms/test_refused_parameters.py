@@ -15,7 +15,7 @@ from dpassay.targets import accepts, resolve
 
 PRIVATE = [name for name in CATALOGUE if "epsilon" in resolve(name).parameters]
 VOTES = ["soft-majority", "soft-majority-overview"]
-BLOCKS = [*VOTES, "averaged", "stable-laplace", "stable-gaussian", "noisy-average", "noisy-average-number"]
+BLOCKS = [*VOTES, "averaged", "stable-laplace", "stable-gaussian", "noisy-average", "noisy-average-number", "bagged"]
 WALK, OVERVIEW = "projected-walk", "projected-walk-overview"
 NOISY = ["stable-laplace", "stable-gaussian", "noisy-average-number"]
 BAD = [
@@ -32,6 +32,9 @@ BAD = [
     *[(OVERVIEW, "alpha", value, "number in [1e-06, 1/2)") for value in (0, -1, 0.5, 1e-10, math.nan)],
     *[(name, "feature", -1, "integer >= 0") for name in (WALK, OVERVIEW)],
     *[(name, "ties", "random", "'sum' or 'index'") for name in (WALK, OVERVIEW)],
+    *[("subsampled", "eta", value, "number in (0, 1)") for value in (0, 1, -1, math.nan)],
+    *[("label-flip", "alpha", value, "number in (0, 1/2)") for value in (0, 0.5, -1, math.nan)],
+    ("label-flip", "calibration", "b", "'corollary' or 'overview'"),
 ]
 
 

@@ -1,0 +1,141 @@
+"""Corollary 1: laws and worst cases by brute force with fractions, what is claimed of which base, and what is refused."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.api import audit
+from dpassay.claims import Claim
+from dpassay.errors import InvalidInput
+from dpassay.exact import any_size
+from dpassay.exhaustive import Domain, domain_laws
+from dpassay.laws import FiniteLaw
+from dpassay.mechanisms.bagged import Bagged
+from dpassay.mechanisms.label_flip import LabelFlip
+from dpassay.plan import silent
+from dpassay.targets import resolve
+from tests.mechanisms import twin_bagged as twin
+from tests.mechanisms.test_bagged import exhaust
+
+ALPHA = Fraction(1, 5)
+CASES = [
+    pytest.param(
+        "bagged,r=2,learner=threshold", 4, 2, functools.partial(twin.disjoint, r=2, learner=twin.threshold), id="blocks"
+    ),
+    pytest.param("bagged,r=2,how=subset", 4, 2, functools.partial(twin.subset, r=2, learner=twin.threshold), id="subset"),
+]
+
+
+def facts(claims: tuple[Claim, ...]) -> list[tuple[str, str, float]]:
+    """Kind, status and number."""
+    return [(claim.kind, claim.status, claim.promised) for claim in claims]
+
+
+@pytest.mark.parametrize(("base", "n", "place", "law"), CASES)
+def test_every_law_and_the_worst_case_are_the_twins(base: str, n: int, place: int, law: Any) -> None:
+    parameters = {"base": base, "alpha": float(ALPHA), "epsilon": 5.0, "n": n}
+
+    @functools.cache
+    def flipped(dataset: twin.Dataset, query: Any) -> Fraction:
+        return twin.flipped(law(dataset, query), ALPHA)
+
+    places = list(range(1, place + 1))
+    laws = domain_laws(resolve("label-flip", parameters), Domain(n=n, points=place), silent)
+    every = itertools.product([(x, y) for x in places for y in (0, 1)], repeat=n)
+    expected = [[float(flipped(dataset, query)) for query in places] for dataset in every]
+    np.testing.assert_allclose(np.exp(laws.table).reshape(-1, place, 2)[:, :, 1], expected, rtol=1e-14, atol=0)
+    worst = twin.worst_changes(flipped, n, places)
+    results = exhaust("label-flip", parameters, n, (place,))
+    assert len(results) == 4
+    for result in results:
+        assert result.verdict == "verified"
+        assert result.evidence is not None
+        found = [cell.exact.value for cell in result.evidence.cells if cell.exact is not None]
+        number = [float(gamma) if result.claim.kind == "Stability" else loss for gamma, loss in worst]
+        assert found == pytest.approx(number, abs=1e-13)
+    corrected = [result for result in results if result.claim.status == "corrected"]
+    assert [result.exact for result in corrected] == pytest.approx([result.claim.promised for result in corrected], abs=1e-13)
+
+
+@pytest.mark.parametrize(("epsilon", "alpha", "r"), [(1.0, 0.1, 20), (0.5, 0.25, 20), (0.1, 0.4, 50), (3.0, 0.01, 100)])
+def test_votes_from_zero_attain_the_corrected_claims(epsilon: float, alpha: float, r: int) -> None:
+    mechanism = LabelFlip(epsilon=epsilon, alpha=alpha, base=f"bagged,r={r}")
+    for claim in mechanism.claims:
+        result = audit(mechanism, claim=claim, mode="exact")
+        found = any_size(resolve("label-flip", {"epsilon": epsilon, "alpha": alpha, "base": f"bagged,r={r}"}), claim)
+        assert found is not None
+        assert result.exact == pytest.approx(found.loss, abs=1e-12)
+        assert result.verdict == "not refuted"
+        if claim.status == "corrected":
+            assert result.exact == pytest.approx(claim.promised, abs=1e-12)
+
+
+def test_the_claims() -> None:
+    corollary = LabelFlip(epsilon=1.0, alpha=0.1, base="bagged,r=20").claims
+    assert facts(corollary) == [
+        ("DP", "printed", 1.0),
+        ("Stability", "printed", 0.05),
+        ("DP", "corrected", pytest.approx(math.log(1.4))),
+        ("Stability", "corrected", pytest.approx(0.04)),
+    ]
+    overview = LabelFlip(epsilon=1.0, alpha=0.1, base="bagged,r=10", calibration="overview").claims
+    assert facts(overview) == [
+        ("DP", "printed", 1.0),
+        ("DP", "corrected", pytest.approx(math.log(1.8))),
+        ("Stability", "corrected", pytest.approx(0.08)),
+    ]
+    large = LabelFlip(epsilon=30.0, alpha=0.1, base="bagged,r=2").claims
+    assert [claim.kind for claim in large] == ["DP", "DP", "Stability"]
+
+
+def test_the_least_stability_that_is_known_counts() -> None:
+    """49 records, one of them is drawn: 1/49 and not 1/25."""
+    corrected = LabelFlip(epsilon=1.0, alpha=0.1, base="bagged,r=25,how=subset", n=49).claims[-1]
+    assert corrected.promised == pytest.approx(0.8 / 49)
+
+
+def test_a_base_is_given_gamma_n_and_alpha() -> None:
+    mechanism: Any = LabelFlip(epsilon=1.0, alpha=0.25, n=60, base="stable-learner,H=intervals")
+    base = mechanism.built.mechanism
+    assert (base.gamma, base.n, base.alpha, base.H) == (0.125, 60, 0.25, "intervals")
+    assert "gamma" not in mechanism.base
+    again = resolve("label-flip", {"epsilon": 1.0, "alpha": 0.25, "n": 60, "base": mechanism.base})
+    assert again.claims == mechanism.claims
+
+
+def test_an_object_has_a_stability_of_its_own() -> None:
+    assert LabelFlip(base=Bagged(r=40), alpha=0.1).claims[-1].promised == pytest.approx(0.8 / 40)
+
+
+def test_what_is_impossible_becomes_alpha_exactly() -> None:
+    law = LabelFlip(base="bagged").flipped(FiniteLaw(log_p=np.array([[0.0, -np.inf]]), error=0.0))
+    np.testing.assert_allclose(law.p, [[0.8, 0.2]], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (
+            {"base": "bagged,r=9"},
+            r"base = 'bagged,r=9': is Stability\(0.111111\); must be Stability\(0.1\).*raise one",
+        ),
+        ({"base": "stable-learner,calibration=lemma7"}, r"is Stability\(0.12.*must be Stability\(0.1\)"),
+        ({"base": "soft-majority"}, r"base = 'soft-majority': must be an algorithm that promises Stability\(...\)"),
+        ({"base": "bagged,T=3"}, "base = 'bagged,T=3': .*'bagged' has no such parameter"),
+        ({"base": "bagged,n=3"}, "must be said of the label-flip: -p n=3"),
+        ({"base": "stable-learner,gamma=0.1"}, "must be said of the label-flip: -p gamma=0.1"),
+        ({"base": 7}, "base = 7: must be a name of the catalogue"),
+        ({"n": 0}, "n = 0: must be an integer >= 1"),
+        ({"n": 10}, "base = 'stable-learner': n = 10: must be so large"),
+    ],
+)
+def test_what_is_refused(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        resolve("label-flip", parameters)
