@@ -13,7 +13,8 @@ from dpassay.evidence import Evidence
 VerdictWord = Literal["refuted", "not refuted", "verified", "inconclusive", "error"]
 
 ROUNDING = 1e-9
-"""Numerical error up to this part of the claim (of 1, where it is 0) is rounding; where more of it straddles the claim, nothing is decided."""
+"""Numerical error up to this part of the claim (of 1 where it is 0) is rounding; if more of it straddles the claim, nothing is
+decided."""
 FIT_ALARM = 1e-6
 """A sampler whose goodness of fit has a smaller p-value than this does not follow its declared law."""
 
