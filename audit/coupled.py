@@ -23,12 +23,10 @@ from dpassay.errors import AuditeeError
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import HasCheck, HasScores, HasWorstCases, WorstCase
 from dpassay.pairs import AnyOf, Change, Compared, Pairs
-from dpassay.plan import Group
+from dpassay.plan import NOTHING_ASKED, Group
 from dpassay.rounding import UNIT_ROUNDOFF
 
 Array = NDArray[np.float64]
-ONLY = np.zeros((1, 1))
-ONLY.flags.writeable = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +121,7 @@ def coupled_group(group: Group) -> Group:
     every = [AnyOf(group.pairs.changes)] if 1 < len(single) <= MOST_TOGETHER else []
     given = group.pairs
     pairs = Pairs(base=given.base, changes=(*every, *single), how=given.how, pool=given.pool, relation=given.relation)
-    return replace(group, pairs=pairs, queries=ONLY)
+    return replace(group, pairs=pairs, queries=NOTHING_ASKED)
 
 
 MOST_TOGETHER = 64

@@ -52,6 +52,16 @@ class HasNumbers(Protocol):
 
 
 @runtime_checkable
+class HasNoQuery(Protocol):
+    """Releases a value that nobody asks for at a point; it is sampled at one query, whatever that is."""
+
+    @property
+    def without_query(self) -> bool:
+        """Whether it is so."""
+        ...
+
+
+@runtime_checkable
 class HasCheck(Protocol):
     """Can tell beforehand that data do not fit its parameters."""
 
