@@ -1,7 +1,7 @@
 """The four alternatives of section 5 of Chaudhuri and Vinterbo (2013): train for every parameter, then choose by errors on V.
 
-(1) Train a private classifier f_i = oplr(alpha_i, theta_i, T_i) for each theta_i; (2) count its errors e_i on V; (3) choose i* with
-probability p_i; (4) output (theta_i*, f_i*). They differ in alpha_i, T_i and p_i.
+(1) Train a private classifier f_i = oplr(alpha_i, theta_i, T_i) for each theta_i; (2) count its errors e_i on V; (3) choose i*
+with probability p_i; (4) output (theta_i*, f_i*). They differ in alpha_i, T_i and p_i.
 """
 
 from __future__ import annotations
@@ -64,9 +64,14 @@ class Choice(Released):
         """Which training records make T_i."""
         return slice(None)
 
-    def choose(self, errors: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw i* for each trial from the errors (size, k): the exponential mechanism, p_i proportional to e^(-alpha e_i / 2)."""
-        drawn: NDArray[np.int64] = (rng.gumbel(size=errors.shape) - self.alpha * errors / 2).argmax(axis=1)
+    def losses(self, trained: Any, data: Labelled) -> Array:
+        """e_i: errors on V of each of the trained weights, shape (size,)."""
+        wrong = (self.trainer.margins(trained, data.X[-self.m :]) >= 0) != (data.y[-self.m :] == 1)
+        return np.asarray(wrong.sum(axis=1), dtype=float)
+
+    def choose(self, losses: Array, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw i* for each trial from the losses (size, k): the exponential mechanism, p_i proportional to e^(-alpha e_i / 2)."""
+        drawn: NDArray[np.int64] = (rng.gumbel(size=losses.shape) - self.alpha * losses / 2).argmax(axis=1)
         return drawn
 
     @property
@@ -90,13 +95,12 @@ class Choice(Released):
     def sample(self, state: Labelled, queries: Array, size: int, rng: np.random.Generator) -> NDArray[Any]:
         """Answers of `size` independent trials at q queries, shape (size, q)."""
         k, trainer = len(self.thetas), self.trainer
-        V, truth = state.X[-self.m :], state.y[-self.m :] == 1
-        weights, errors = [], []
+        weights, losses = [], []
         for i, theta in enumerate(self.thetas):
             trained = trainer.apply(part_of(state, self.rows(i, k), self.m), theta, trainer.noise(size, rng))
             weights.append(trained)
-            errors.append(((trainer.margins(trained, V) >= 0) != truth).sum(axis=1))
-        chosen = self.choose(np.stack(errors, axis=1), rng)
+            losses.append(self.losses(trained, state))
+        chosen = self.choose(np.stack(losses, axis=1), rng)
         return self.answers(trainer, chosen, np.stack(weights)[chosen, np.arange(size)], queries)
 
     def pairs(self) -> tuple[WorstCase, ...]:

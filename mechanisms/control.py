@@ -1,27 +1,33 @@
 """Control (Chaudhuri and Vinterbo 2013, section 5): the parameter that is best on V, chosen without noise.
 
-"The method Control is not private, and serves to provide an approximate upper bound on the performance": it claims nothing. Here it
-is held against the alpha that every single training has, and declared to break it.
+The paper says that it is not private and serves as an approximate upper bound on what the others can reach: it claims nothing.
+Here it is held against the alpha that every single training has, and declared to break it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
-from dpassay.mechanisms.choices import Choice
+from dpassay.data import Labelled
+from dpassay.mechanisms.choices import Array, Choice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control(Choice):
-    """alpha_i = alpha, T_i = T, i* the first with the fewest errors on V. Parameters as for `Choice`."""
+    """alpha_i = alpha, T_i = T, i* the first with the largest score on V. Parameters as for `Choice`."""
 
-    def choose(self, errors: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:  # noqa: ARG002
+    def losses(self, trained: Any, data: Labelled) -> Array:
+        """-q(f_i, V)."""
+        return -self.trainer.score(trained, data)[0]
+
+    def choose(self, losses: Array, rng: np.random.Generator) -> NDArray[np.int64]:  # noqa: ARG002
         """Take the best."""
-        chosen: NDArray[np.int64] = errors.argmin(axis=1)
+        chosen: NDArray[np.int64] = losses.argmin(axis=1)
         return chosen
 
     @property

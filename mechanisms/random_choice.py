@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
-from dpassay.mechanisms.choices import Choice
+from dpassay.mechanisms.choices import Array, Choice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RandomChoice(Choice):
     """alpha_i = alpha, T_i = T, p_i = 1 / k. Parameters as for `Choice`."""
 
-    def choose(self, errors: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    def choose(self, losses: Array, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw uniformly."""
-        return rng.integers(errors.shape[1], size=len(errors))
+        return rng.integers(losses.shape[1], size=len(losses))
 
     @property
     def claims(self) -> tuple[Claim, ...]:
