@@ -16,5 +16,8 @@ CATALOGUE = {
     "psgd-laplace": "dpassay.mechanisms.psgd_laplace:PsgdLaplace",
     "interface": "dpassay.mechanisms.interface:Interface",
     "group": "dpassay.mechanisms.group:Group",
+    "histogram": "dpassay.mechanisms.histogram:Histogram",
+    "example61-exponential": "dpassay.mechanisms.example61_exponential:Example61Exponential",
+    "example61-noisy-max": "dpassay.mechanisms.example61_noisy_max:Example61NoisyMax",
 }
 """Command-line name -> module:object."""

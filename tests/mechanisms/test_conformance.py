@@ -51,6 +51,12 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("group", {"k": 1, "base": "soft-majority,r=3,partition=fresh,learner=stump"}),
     ("group", {"k": 4, "base": "stable-gaussian,r=5,learner=tree,delta=0.0001", "epsilon": 0.5}),
     ("group", {"k": 2, "base": "interface,m=2"}),
+    ("histogram", {"release": "comparison", "low": -3.0, "high": 3.0, "h": 0.25}),
+    ("histogram", {"release": "density", "low": -2.0, "high": 2.0, "h": 0.5, "d": 2, "H": "1 0.5", "alpha": 4.0}),
+    ("example61-exponential", {"cut": 0.0, "alpha": 0.3}),
+    ("example61-exponential", {"cut": 0.0, "release": "index", "m": 0}),
+    ("example61-noisy-max", {"cut": 0.0, "alpha": 0.3, "m": 0}),
+    ("example61-noisy-max", {"cut": 0.0, "release": "index"}),
 ]
 CASES: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in CATALOGUE), *VARIANTS]
 DRAWS = 30_000
