@@ -79,7 +79,7 @@ def fuller(here: Array, there: Array) -> FiniteLaw:
 
 
 def most_moved(tau: float) -> float:
-    """Return 4 tau - 2 tau^2 for tau = min(1, tau): how far |p - v|^2 moves at most where p moves by (1/2) sum |p_i - p'_i| <= tau.
+    """Return 4 tau - 2 tau^2 for tau = min(1, tau): how far |p - v|^2 moves where p moves by (1/2) sum |p_i - p'_i| <= tau.
 
     One record moves p by at most 1 / max(n~, n~').
     """

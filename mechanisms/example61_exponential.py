@@ -120,12 +120,12 @@ class Example61Exponential(Candidates):
         return tuple(claims)
 
     def sample(self, state: Counts, queries: Array, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Answers of `size` independent releases at q queries, shape (size, q); of an index, one for each query."""
+        """Answers of `size` independent releases at q queries, shape (size, q); there is one for each query."""
+        found = self._release(state, self.noise(size * len(queries), rng))
+        index = found.index.reshape(size, len(queries))
         if self.release == "index":
-            return np.stack([self._release(state, self.noise(size, rng)).index for _ in queries], axis=1)
-        found = self._release(state, self.noise(size, rng))
-        large = answers_of(found.t[:, None, :] >= self.large(queries))
-        return np.asarray(found.index[:, None] * 2**self.l + large)
+            return index
+        return index * 2**self.l + answers_of(found.t.reshape(size, len(queries), self.l) >= self.large(queries))
 
     def distribution(self, state: Counts, queries: Array) -> FiniteLaw:
         """Exact law: index and values are independent."""

@@ -82,11 +82,11 @@ class Example61NoisyMax(Candidates):
         return tuple(claims)
 
     def sample(self, state: Counts, queries: Array, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Answers of `size` independent releases at q queries, shape (size, q); of an index, one for each query."""
+        """Answers of `size` independent releases at q queries, shape (size, q); there is one for each query."""
+        found = self._release(state, self.noise(size * len(queries), rng))
         if self.release == "index":
-            return np.stack([self._release(state, self.noise(size, rng)).index for _ in queries], axis=1)
-        found = self._release(state, self.noise(size, rng))
-        return answers_of(found.t[:, None, :] >= self.large(queries))
+            return found.index.reshape(size, len(queries))
+        return answers_of(found.t.reshape(size, len(queries), self.l) >= self.large(queries))
 
     def distribution(self, state: Counts, queries: Array) -> FiniteLaw | None:
         """Exact law: the values are independent; of the index for l = 2, None for more candidates."""

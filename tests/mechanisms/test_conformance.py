@@ -55,7 +55,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("histogram", {"release": "density", "low": -2.0, "high": 2.0, "h": 0.5, "d": 2, "H": "1 0.5", "alpha": 4.0}),
     ("example61-exponential", {"cut": 0.0, "alpha": 0.3}),
     ("example61-exponential", {"cut": 0.0, "release": "index", "m": 0}),
-    ("example61-noisy-max", {"cut": 0.0, "alpha": 0.3, "m": 0}),
+    ("example61-noisy-max", {"cut": 0.0, "alpha": 0.1, "m": 0}),
     ("example61-noisy-max", {"cut": 0.0, "release": "index"}),
 ]
 CASES: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in CATALOGUE), *VARIANTS]
