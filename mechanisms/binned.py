@@ -108,12 +108,8 @@ class Binned:
         return self.n - self.m - 2 * math.log(4 * len(self.widths) / self.delta) * math.sqrt(self._finest) / self.alpha
 
     @property
-    def _sides(self) -> int:
-        return max(map(sides, self.widths))
-
-    @property
     def _finest(self) -> int:
-        return int(self._sides**self.d)
+        return max(map(self.bins, self.widths))
 
     def bins(self, h: float) -> int:
         """Return the number of bins of width h."""

@@ -125,7 +125,8 @@ class Example61Exponential(Candidates):
         index = found.index.reshape(size, len(queries))
         if self.release == "index":
             return index
-        return index * 2**self.l + answers_of(found.t.reshape(size, len(queries), self.l) >= self.large(queries))
+        large = answers_of(found.t.reshape(size, len(queries), self.l) >= self.large(queries))
+        return np.asarray(index * 2**self.l + large)
 
     def distribution(self, state: Counts, queries: Array) -> FiniteLaw:
         """Exact law: index and values are independent."""
@@ -173,14 +174,14 @@ class Example61Exponential(Candidates):
         """
         if self.l > 2:
             return None
-        base, trains = self.counts(state.base), len(state.base) - self.m
-        others = [self.counts(change.apply(state.base)) for change in state.changes if change.index < trains]
-        moved = sorted({(int(c[0]), int(c[1])) for c in others} - {(int(base[0]), int(base[1]))})
-        limit = {c: self.alpha * (c[0] - c[1]) / 4 for c in [(int(base[0]), int(base[1])), *moved]}
+        base, trains = tuple(self.counts(state.base).tolist()), len(state.base) - self.m
+        others = {tuple(self.counts(change.apply(state.base)).tolist()) for change in state.changes if change.index < trains}
+        moved = sorted(others - {base})
+        limit = {c: self.alpha * (c[0] - c[1]) / 4 for c in (base, *moved)}
         ends = sorted({-math.inf, math.inf, *limit.values()})
         share = 0.0
         for low, high in pairwise(ends):
-            index = [int(high > limit[c]) for c in ((int(base[0]), int(base[1])), *moved)]
+            index = [int(high > limit[c]) for c in (base, *moved)]
             gaps = [(base[index[0]] - c[i], i - index[0]) for c, i in zip(moved, index[1:], strict=True)]
             share += logistic_between(low, high) * self._outside(gaps, claim.beta1)
         error = 64 * UNIT_ROUNDOFF * (2 + self.alpha * self.n + self.trained / self.spread)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import require
-from dpassay.laws import FiniteLaw, Law, NoiseLaw
+from dpassay.laws import Law, NoiseLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.binned import Binned, sides
 from dpassay.mechanisms.densities import Masses, fuller
@@ -108,14 +108,13 @@ class Histogram(Binned):
         if self.release == "count":
             noise = Noise(kind="laplace", scale=2 / self.alpha)
             return NoiseLaw(values=state[at].astype(float), noise=noise, error=0.0, low=0.0)
-        return None if self.release == "density" else self._compared(state[at], state[(at + 1) % len(state)])
-
-    def _compared(self, here: Counts, there: Counts) -> FiniteLaw:
-        return fuller(here * self.alpha / 2, there * self.alpha / 2)
+        if self.release == "density":
+            return None
+        return fuller(state[at] * self.alpha / 2, state[(at + 1) % len(state)] * self.alpha / 2)
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """All of T in the first bin, all of V in the second; one record of T goes where V is, or one of V where T is."""
-        finest, width = 1 / self._sides, (self.high - self.low)
+        finest, width = min(self.h, *self.widths), self.high - self.low
         second = self.h if sides(self.h) > 1 else finest
         center = [self.low + 0.5 * finest * width, self.low + 1.5 * second * width]
         X = np.repeat(self._row(center), (self.n - self.m, self.m), axis=0)
