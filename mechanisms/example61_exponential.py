@@ -179,12 +179,15 @@ class Example61Exponential(Candidates):
         moved = sorted(others - {base})
         limit = {c: self.alpha * (c[0] - c[1]) / 4 for c in (base, *moved)}
         ends = sorted({-math.inf, math.inf, *limit.values()})
-        share = 0.0
+        share, certain = 0.0, True
         for low, high in pairwise(ends):
             index = [int(high > limit[c]) for c in (base, *moved)]
             gaps = [(base[index[0]] - c[i], i - index[0]) for c, i in zip(moved, index[1:], strict=True)]
-            share += logistic_between(low, high) * self._outside(gaps, claim.beta1)
+            outside = self._outside(gaps, claim.beta1)
+            share, certain = share + logistic_between(low, high) * outside, certain and outside == 1.0
         error = 64 * UNIT_ROUNDOFF * (2 + self.alpha * self.n + self.trained / self.spread)
+        if certain:
+            return 1.0, error
         return share, error * max(1.0, share / max(1 - share, UNIT_ROUNDOFF))
 
     def _outside(self, gaps: list[tuple[int, int]], beta1: float) -> float:

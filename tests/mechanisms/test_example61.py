@@ -1,4 +1,4 @@
-"""The example of section 6.1 against its slow twins: privacy, what the exponential mechanism does to the score, and what holds."""
+"""The example of section 6.1 against its slow twins: privacy, what the exponential mechanism does to the score, what holds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpassay.errors import InvalidInput
 from dpassay.mechanisms.example61 import Candidates, difference_outside, logistic_between
 from dpassay.mechanisms.example61_exponential import Example61Exponential, quantile
 from dpassay.mechanisms.example61_noisy_max import Example61NoisyMax
-from dpassay.pairs import Compared
+from dpassay.pairs import Compared, Replace
 from tests.mechanisms import twin_example61 as twin
 
 BITS: dict[str, Any] = {"cut": 0.5, "m": 0}
@@ -113,8 +113,7 @@ def test_shares_of_bad_strings_against_trials(beta1: float, together: bool) -> N
     """40,000 strings, the changes alone and together; four standard errors."""
     mechanism = Example61Exponential(n=21, **BITS)
     base = data_of([(1, 0)] * 9 + [(0, 1)] * 8 + [(1, 1)] * 3 + [(0, 0)])
-    changes = [case.pairs.changes[0] for case in mechanism.pairs()]
-    others = [type(changes[0])(place, np.array(x), 0) for place, x in ((0, (0.0, 1.0)), (10, (1.0, 0.0)), (20, (1.0, 1.0)))]
+    others = [Replace(place, np.array(x), 0) for place, x in ((0, (0.0, 1.0)), (10, (1.0, 0.0)), (20, (1.0, 1.0)))]
     groups = [tuple(others)] if together else [(other,) for other in others]
     R = mechanism.noise(40_000, np.random.default_rng(7))
     before = mechanism.score(mechanism.apply(base, 1.0, R), base)[0]
@@ -218,7 +217,7 @@ def three_winners(counts: tuple[int, ...], alpha: float) -> float:
     scale = 3 / alpha
 
     def integrand(t: float) -> float:
-        below = math.prod(1 - twin.above((t - c) / scale) for c in counts[1:])
+        below = math.prod(twin.above((c - t) / scale) for c in counts[1:])
         return math.exp(-abs(t - counts[0]) / scale) / (2 * scale) * below
 
     edges = [min(counts) - 60 * scale, *sorted(map(float, set(counts))), max(counts) + 60 * scale]
