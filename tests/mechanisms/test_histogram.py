@@ -124,24 +124,11 @@ def test_all_counts_together_lose_alpha() -> None:
     assert math.log(one / other) == pytest.approx(alpha, abs=1e-14)
 
 
-def two_bin_log_density(ratio: float, a: int, b: int, alpha: float) -> float:
-    """Log-density of n~_1 / n~_2 at a ratio, for counts a < ratio b: integral over y = n~_2 of y times both densities."""
-    scale = 2 / alpha
-    low, high = sorted((a / ratio, float(b)))
-
-    def integrand(y: float) -> float:
-        return y * math.exp((high - low - abs(ratio * y - a) - abs(y - b)) / scale)
-
-    edges = [max(0.0, low - 40 * scale), low, min(high, low + 1000 * scale), high, high + 40 * scale]
-    parts = (quad(integrand, *ends, epsrel=1e-10, limit=500)[0] for ends in itertools.pairwise(edges))
-    return math.log(sum(parts)) - (high - low) / scale
-
-
 @pytest.mark.parametrize(("half", "least"), [(10, 0.6), (1000, 0.9), (100_000, 0.98)])
 def test_the_density_alone_loses_almost_alpha(half: int, least: float) -> None:
     """Two bins with equal counts: at n~_1 / n~_2 between the counts' ratio and more, by change of variables."""
     ratio = 1 + 8 / math.sqrt(half)
-    gap = two_bin_log_density(ratio, half, half, 1.0) - two_bin_log_density(ratio, half - 1, half + 1, 1.0)
+    gap = twin.two_bin_log_density(ratio, half, half, 1.0) - twin.two_bin_log_density(ratio, half - 1, half + 1, 1.0)
     assert least < gap < 1
 
 

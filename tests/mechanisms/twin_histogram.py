@@ -56,3 +56,16 @@ def second_is_fuller(first: int, second: int, alpha: float) -> float:
     edges = sorted({0.0, float(first), float(second), max(first, second) + 60 * scale})
     inside = sum(quad(integrand, *ends, epsabs=0, epsrel=1e-12)[0] for ends in itertools.pairwise(edges))
     return float(inside + (1 - laplace_above(0.0, first, scale)) * laplace_above(0.0, second, scale))
+
+
+def two_bin_log_density(ratio: float, a: int, b: int, alpha: float) -> float:
+    """Log-density of n~_1 / n~_2 at a ratio, for counts a < ratio b: integral over y = n~_2 of y times both densities."""
+    scale = 2 / alpha
+    low, high = sorted((a / ratio, float(b)))
+
+    def integrand(y: float) -> float:
+        return y * math.exp((high - low - abs(ratio * y - a) - abs(y - b)) / scale)
+
+    edges = [max(0.0, low - 40 * scale), low, min(high, low + 1000 * scale), high, high + 40 * scale]
+    parts = (quad(integrand, *ends, epsrel=1e-10, limit=500)[0] for ends in itertools.pairwise(edges))
+    return math.log(sum(parts)) - (high - low) / scale
