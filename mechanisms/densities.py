@@ -131,7 +131,8 @@ def log_laplace(a: Array, u: float) -> Array:
 
     The parts X = 0, 0 < X < a and X > a: e^-a / 2 + (e^-a - e^(-u a)) / (2 (u - 1)) + e^(-u a) / (2 (u + 1)).
     """
-    below = np.exp(-a) / 2
-    between = np.exp(-np.minimum(1.0, u) * a) * -np.expm1(-np.abs(u - 1) * a) / np.maximum(np.abs(u - 1), 1e-300) / 2
-    between = np.where(np.abs(u - 1) * a < 1e-8, np.exp(-np.minimum(1.0, u) * a) * a / 2, between)
-    return np.asarray(np.log(below + between + np.exp(-u * a) / (2 * (1 + u))))
+    apart = abs(u - 1) * a
+    with np.errstate(divide="ignore"):
+        stretch = np.log(np.where(apart < 1e-8, a, -np.expm1(-apart) / max(abs(u - 1), 1e-300)))
+    parts = [-a, stretch - min(1.0, u) * a, -u * a - np.log1p(u)]
+    return np.asarray(np.logaddexp.reduce(parts, axis=0) - np.log(2))

@@ -239,6 +239,12 @@ def test_transforms_are_integrals(a: float, u: float) -> None:
     assert log_laplace(np.array([a]), u)[0] == pytest.approx(math.log(expected), abs=1e-9)
 
 
+def test_transforms_of_large_counts_do_not_underflow() -> None:
+    """The least of the rates: e^-a / 2 for u > 1, plus e^-a / (2 (u - 1))."""
+    assert log_laplace(np.array([2000.0]), 3.0)[0] == pytest.approx(-2000 + math.log(0.75), abs=1e-9)
+    assert 0 <= total_below(np.array([500, 0, 3]), 4.0, 400.0) < 1e-100
+
+
 def test_the_bound_on_a_small_total_is_one() -> None:
     """One bin: P[max(0, n + R / s) < t] = e^(-s (n - t)) / 2; more bins by trials."""
     for total in (1.0, 5.0, 9.0):
