@@ -111,7 +111,7 @@ class Example61Exponential(Candidates):
             same: dict[str, Any] = {"beta2": 0.0, "unit": "score", "coins": "the same on both sides"}
             wrong = f"{text}, which says that it does not hold"
             false = ScoreStability(beta1=self.trained / 3, source=wrong, status="printed", **same)
-            catalogue = (self.alpha, self.n) == (Candidates().alpha, Candidates().n)
+            catalogue = replace(self, n=Example61Exponential().n) == Example61Exponential()
             beta1 = 1 + self.spread * quantile(self.delta)
             claims += [
                 replace(false, expected="refuted") if catalogue else false,
