@@ -22,5 +22,8 @@ CATALOGUE = {
     "label-flip": "dpassay.mechanisms.label_flip:LabelFlip",
     "exponential": "dpassay.mechanisms.exponential:Exponential",
     "relabelled": "dpassay.mechanisms.relabelled:Relabelled",
+    "histogram": "dpassay.mechanisms.histogram:Histogram",
+    "example61-exponential": "dpassay.mechanisms.example61_exponential:Example61Exponential",
+    "example61-noisy-max": "dpassay.mechanisms.example61_noisy_max:Example61NoisyMax",
 }
 """Command-line name -> module:object."""

@@ -91,11 +91,12 @@ class Coupled:
         return score, float(error)
 
     def distribution(self, state: Compared, queries: Array) -> FiniteLaw | None:
-        """Return the exact proportion of bad random strings where the trainer knows it (`bad_share`)."""
+        """Return the exact proportion of bad random strings where the trainer knows it: `bad_share`, which may return None."""
         share = getattr(self.trainer, "bad_share", None)
-        if state.changes and share is None:
+        known = (0.0, 0.0) if not state.changes else None if share is None else share(state, self.claim)
+        if known is None:
             return None
-        p, error = share(state, self.claim) if state.changes and share is not None else (0.0, 0.0)
+        p, error = known
         with np.errstate(divide="ignore"):
             log_p = np.log(np.array([[1 - p, p]]))
         return FiniteLaw(log_p=np.repeat(log_p, len(queries), axis=0), error=error)

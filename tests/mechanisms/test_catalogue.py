@@ -44,3 +44,6 @@ def test_an_entry_is_built_from_its_name_and_named_as_its_module(name: str) -> N
     assert inspect.getdoc(type(auditee.mechanism))
     reference = importlib.import_module(type(auditee.mechanism).__module__).__doc__ or ""
     assert "Dwork and Feldman" in reference or "Dagan and Feldman" in reference
+    papers = ("Dwork and Feldman", "Chaudhuri and Vinterbo")
+    text = importlib.import_module(type(auditee.mechanism).__module__).__doc__ or ""
+    assert any(paper in text for paper in papers)

@@ -74,6 +74,12 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("relabelled", {"representative": "middle", "n_prime": 7}),
     ("relabelled", {"H": "intervals", "n_prime": 2, "eta": 0.2, "r": 3}),
     ("relabelled", {"H": "corners", "n_prime": 1, "eta": 0.05, "r": 4}),
+    ("histogram", {"release": "comparison", "low": -3.0, "high": 3.0, "h": 0.25}),
+    ("histogram", {"release": "density", "low": -2.0, "high": 2.0, "h": 0.5, "d": 2, "H": "1 0.5", "alpha": 4.0}),
+    ("example61-exponential", {"cut": 0.0, "alpha": 0.3}),
+    ("example61-exponential", {"cut": 0.0, "release": "index", "m": 0}),
+    ("example61-noisy-max", {"cut": 0.0, "alpha": 0.1, "m": 0}),
+    ("example61-noisy-max", {"cut": 0.0, "release": "index"}),
 ]
 CASES: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in CATALOGUE), *VARIANTS]
 DRAWS = 30_000
