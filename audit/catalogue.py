@@ -16,5 +16,9 @@ CATALOGUE = {
     "psgd-laplace": "dpassay.mechanisms.psgd_laplace:PsgdLaplace",
     "interface": "dpassay.mechanisms.interface:Interface",
     "group": "dpassay.mechanisms.group:Group",
+    "pate": "dpassay.mechanisms.pate:Pate",
+    "pate-gaussian": "dpassay.mechanisms.pate_gaussian:PateGaussian",
+    "private-knn": "dpassay.mechanisms.private_knn:PrivateKNN",
+    "distance-to-instability": "dpassay.mechanisms.distance_to_instability:DistanceToInstability",
 }
 """Command-line name -> module:object."""
