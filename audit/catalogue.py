@@ -17,6 +17,7 @@ CATALOGUE = {
     "interface": "dpassay.mechanisms.interface:Interface",
     "group": "dpassay.mechanisms.group:Group",
     "pate": "dpassay.mechanisms.pate:Pate",
+    "pate-data-dependent": "dpassay.mechanisms.pate_data_dependent:PateDataDependent",
     "pate-gaussian": "dpassay.mechanisms.pate_gaussian:PateGaussian",
     "private-knn": "dpassay.mechanisms.private_knn:PrivateKNN",
     "distance-to-instability": "dpassay.mechanisms.distance_to_instability:DistanceToInstability",

@@ -15,9 +15,9 @@ moves by 1 at most when one record is replaced. Over votes it is
 t_j being how many votes must go from f to j for j to win. Corrected: the bottom of the noise's tail counts half, and delta / 2
 holds where delta is printed.
 
-For votes the distance may also be read as the margin, max(0, n_f - max over j of n_j - 1): how many votes for f may be taken away.
-A replaced record moves a vote from one label to another, and the margin by 2, so that with the noise as it is the printed claim
-fails: `distance="margin"`.
+For votes the distance may also be read as the margin, max(0, n_f - max over j of n_j - 1): how many votes for f may be taken
+away (`distance="margin"`). A replaced record takes a vote from one label and gives it to another, which moves the margin by 2, so
+that with the noise as it is the printed claim fails.
 
 The paper was not at hand; what is stated of it is from memory, and every claim was derived anew (docs/findings.md).
 """
@@ -152,11 +152,12 @@ class DistanceToInstability:
 
     def _log_released(self, dist: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return ln P[dist + Lap(1/epsilon) > threshold]."""
-        return Noise(kind="laplace", scale=1.0).log_below(math.log(self.delta) + self.epsilon * dist)
+        z = np.asarray(math.log(self.delta) + self.epsilon * dist, dtype=float)
+        return Noise(kind="laplace", scale=1.0).log_below(z)
 
     def _law(self, counts: Counts) -> FiniteLaw:
         dist = self.dist(counts)
-        z = math.log(self.delta) + self.epsilon * dist
+        z = np.asarray(math.log(self.delta) + self.epsilon * dist, dtype=float)
         log_p = np.full((len(counts), self.K + 1), -np.inf)
         log_p[np.arange(len(counts)), counts.argmax(axis=1)] = self._log_released(dist)
         log_p[:, self.K] = Noise(kind="laplace", scale=1.0).log_below(-z)

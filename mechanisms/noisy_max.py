@@ -4,13 +4,14 @@ Counts n_j plus independent noise of density f and distribution function F, in u
 
     P[i wins] = integral of f(z - n_i / s) * prod over j != i of F(z - n_j / s) dz.
 
-For K = 2 it is the law of one difference: of two Laplace, P[L - L' > t] = (2 + t) e^-t / 4 for t >= 0; of two Gaussian, a Gaussian
-of variance 2. For K >= 3 Gauss-Legendre quadrature with a bound on its error.
+For K = 2 it is the law of one difference: of two Laplace, P[L - L' > t] = (2 + t) e^-t / 4 for t >= 0; of two Gaussian, a
+Gaussian of variance 2. For K >= 3 Gauss-Legendre quadrature with a bound on its error.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -92,7 +93,7 @@ class NoisyMax:
         cuts = np.unique(n)
         width = WIDTH if self.kind == "laplace" else min(WIDTH, STEEP / max(1.0, cuts[-1]))
         cuts = np.concatenate([[-TAIL], cuts, [cuts[-1] + TAIL]])
-        parts = [np.linspace(a, b, int(np.ceil((b - a) / width)) + 1) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+        parts = [np.linspace(a, b, int(np.ceil((b - a) / width)) + 1) for a, b in pairwise(cuts)]
         a, b = np.concatenate([part[:-1] for part in parts]), np.concatenate([part[1:] for part in parts])
         u, weights = np.polynomial.legendre.leggauss(NODES)
         z = (a + b)[:, None] / 2 + (b - a)[:, None] / 2 * u
@@ -113,7 +114,7 @@ class NoisyMax:
         """
         deepest = largest + 50
         slope = 1.0 if self.kind == "laplace" else 1 + np.sqrt(2 * deepest)
-        return NODE_ERROR + float(8 * (K + 8) * UNIT_ROUNDOFF * (farthest * slope + deepest))
+        return NODE_ERROR + float(8 * (K + 8) * UNIT_ROUNDOFF * ((farthest + TAIL) * slope + deepest))
 
     def _log_density(self, z: Array) -> Array:
         """Return the logarithm of the noise's density at z scales."""

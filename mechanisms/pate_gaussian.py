@@ -7,8 +7,8 @@ Claims:
   (lambda / sigma^2 + ln(1/delta) / (lambda - 1), delta)-differential privacy (Theorem 5, from Mironov 2017). The best lambda is
   1 + sigma sqrt(ln(1/delta)): epsilon = 1 / sigma^2 + 2 sqrt(ln(1/delta)) / sigma.
 * Corrected: a replaced record moves one vote, so the count vector moves by sqrt(2); the noisy vector is N(n, sigma^2 I), whose
-  exact profile is that of one Gaussian shifted by s = sqrt(2) / sigma standard deviations (Balle and Wang 2018, Theorem 8), and the
-  winner is made from the vector. Same delta, smaller epsilon.
+  exact profile is that of one Gaussian shifted by s = sqrt(2) / sigma standard deviations (Balle and Wang 2018, Theorem 8), and
+  the winner is made from the vector. Same delta, smaller epsilon.
 
 The paper was not at hand; what is stated of it is from memory, and both claims were derived anew (docs/findings.md).
 """

@@ -1,13 +1,14 @@
 """Private nearest neighbours: the k records nearest to the query vote, and the noisy plurality is answered.
 
-A relative of PATE without training: the voters are the k nearest records themselves, in a distance that is public, that is to say
-fixed before the data are seen (Zhu et al. 2020, Private-kNN, have one from public features, Gaussian noise and a random subset of
-the records; neither is built here). Here it is the Euclidean distance of the features as they are: scaling them by what the data
-say would make every distance depend on every record. Ties go to the record that comes first. Noise as in PATE: Laplace, 1 / gamma.
+A relative of PATE without training: the voters are the k nearest records themselves, in a distance that is public, that is to
+say fixed before the data are seen (Zhu et al. 2020, Private-kNN, as remembered, take one of public features, Gaussian noise and a
+random subset of the records; the last two are not built here). Here it is the Euclidean distance of the features as they are:
+scaling them by what the data say would make every distance depend on every record. Ties go to the record that comes first. The
+noise is that of PATE, Laplace of scale 1 / gamma.
 
 Derived here: records are ordered by (distance, place), and a replacement changes the key of one of them. So at most one record
 leaves the k nearest and one enters, whatever was replaced: one vote leaves a label and goes to another, even where the replaced
-record was not among them. The counts "differ by at most 1 in each coordinate", which is what Theorem 2 of Papernot et al. (2017)
+record was not among them. The counts differ by at most 1 in each coordinate, which is what Theorem 2 of Papernot et al. (2017)
 asks for: (2 gamma, 0)-differential privacy.
 """
 
@@ -29,8 +30,8 @@ from dpassay.mechanisms.teachers import Counts, check_labels, counted, every_cou
 from dpassay.pairs import Change
 
 ARGUMENT = (
-    "A replacement changes the distance of one record, so one record at most leaves the k nearest and one enters, and one vote moves"
-    " at most; k records at one point, all of them voters, reach all counts and every move."
+    "A replacement changes the distance of one record, so one record at most leaves the k nearest and one enters, and one vote"
+    " moves at most; k records at one point, all of them voters, reach all counts and every move."
 )
 SEVERAL = "j replaced records are j replacements one after the other; of k records at one point any labels can be changed."
 
