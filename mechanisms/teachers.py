@@ -23,7 +23,7 @@ from dpassay.leaks import leaks_of
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.learners import BlockLearner
 from dpassay.mechanisms.soft_majority import Blocks, check_binary
-from dpassay.pairs import Change, Pairs, Replace
+from dpassay.pairs import Change, FlipLabel, Pairs, Replace
 
 Counts = NDArray[np.int64]
 MOST_STATES = 2000
@@ -148,7 +148,9 @@ def worst_votes(
             assert leaks is not None
             first, second = np.concatenate([one, other]), np.concatenate([other, one])
             worst = int(np.argmax(leaks.loss(table[first], table[second], reachable.law.error).value))
-            base, moved = counts[first[worst]], counts[second[worst]]
+            base, moved = sorted(
+                (counts[first[worst]], counts[second[worst]]), key=max, reverse=True
+            )  # `group` goes on from there
             a, b = int(np.argmin(moved - base)), int(np.argmax(moved - base))
             cases[tuple(base.tolist())] = (a, b, f"of all moves of one vote this loses most under {claim}")
     return tuple(_case(counts, *case) for counts, case in cases.items())
@@ -157,6 +159,7 @@ def worst_votes(
 def _case(counts: tuple[int, ...], a: int, b: int, reason: str) -> WorstCase:
     """Return as many records at one point as there are votes, one of which changes its label from a to b."""
     y = np.repeat(np.arange(len(counts)), counts)
-    data, change = Labelled(np.zeros((len(y), 1)), y), Replace(int(np.argmax(y == a)), np.zeros(1), b)
+    data, place = Labelled(np.zeros((len(y), 1)), y), int(np.argmax(y == a))
+    change: Change = FlipLabel(place) if len(counts) == 2 else Replace(place, np.zeros(1), b)
     how = f"{len(y)} records at one point, labelled 0, 1, ... {', '.join(map(str, counts))} times; a label {a} becomes {b}"
     return WorstCase(pairs=Pairs(base=data, changes=(change,), how=how), queries=points([[0.0]], "queries"), reason=reason)
