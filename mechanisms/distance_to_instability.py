@@ -91,10 +91,12 @@ class DistanceToInstability:
         source = "Bassily, Thakkar and Thakurta 2018, the distance to instability framework"
         printed = DP(epsilon=self.epsilon, delta=self.delta, coins=COINS, source=source, status="printed")
         factor, farthest = (1, 0) if self.distance == "replacements" else (2, 1)
-        released = float(np.exp(self._log_released(np.asarray(farthest))))
+        released = float(np.exp(self._log_released(np.asarray(farthest)))) * SAFE
+        if released >= 1:  # nothing is left to be claimed of the margin
+            return (printed,)
         corrected = DP(
             epsilon=factor * self.epsilon,
-            delta=released * SAFE,
+            delta=released,
             coins=COINS,
             source="docs/findings.md, 'Distance to instability'",
             status="corrected",

@@ -31,6 +31,8 @@ WIDTH = 1.0
 """Longest interval, in scales."""
 STEEP = 16.0
 """Gaussian intervals are at most this divided by the range of the counts: there the logarithm of the integrand is as steep."""
+FARTHEST = 100.0
+"""Largest range of three or more counts, in Gaussian scales, that is integrated over: the intervals become too many."""
 TAIL = 45.0
 """Scales beyond the least and greatest count that are integrated over."""
 NODE_ERROR = 1e-13
@@ -61,6 +63,10 @@ class NoisyMax:
         """Draw the winner `size` times for counts (q, K), shape (size, q)."""
         drawn: NDArray[np.int64] = (counts + self.noise.draw((size, *counts.shape), rng)).argmax(axis=-1)
         return drawn
+
+    def has_law(self, voters: int, K: int) -> bool:
+        """Whether the law of K counts of so many voters is within reach."""
+        return K == 2 or self.kind == "laplace" or voters / self.scale <= FARTHEST
 
     def law(self, counts: NDArray[np.int64]) -> FiniteLaw:
         """Return the exact law of the winner for counts (q, K), K >= 2."""

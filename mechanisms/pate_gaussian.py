@@ -109,8 +109,10 @@ class PateGaussian:
         """Labels of `size` independent trials at q queries, shape (size, q)."""
         return self.noisy_max.draw(self.teachers.counts(state, queries), size, rng)
 
-    def distribution(self, state: Blocks, queries: NDArray[np.float64]) -> FiniteLaw:
-        """Exact law of the winner."""
+    def distribution(self, state: Blocks, queries: NDArray[np.float64]) -> FiniteLaw | None:
+        """Exact law of the winner; None for three labels and more if r / sigma is above 100."""
+        if not self.noisy_max.has_law(self.r, self.K):
+            return None
         return self.noisy_max.law(self.teachers.counts(state, queries))
 
     def pairs(self) -> tuple[WorstCase, ...]:
@@ -118,8 +120,8 @@ class PateGaussian:
         return worst_votes(self.reachable(), self.r, self.K, self.claims, self.labels)
 
     def reachable(self) -> Reachable | None:
-        """All counts of r votes; None if they are too many."""
-        if not few_counts(self.r, self.K):
+        """All counts of r votes; None if they are too many, or their law is out of reach."""
+        if not few_counts(self.r, self.K) or not self.noisy_max.has_law(self.r, self.K):
             return None
         counts = every_count(self.r, self.K)
         return states_of(counts, self.noisy_max.law(counts), ARGUMENT, SEVERAL_VOTES)

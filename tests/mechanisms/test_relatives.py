@@ -297,6 +297,31 @@ def test_too_many_states_are_not_listed() -> None:
         assert len(mechanism.pairs()) == 2
 
 
+def test_where_there_is_no_exact_law() -> None:
+    """Three counts that are more than 100 standard deviations apart: the mechanism is sampled."""
+    mechanism = PateGaussian(K=3, r=3, sigma=0.02, delta=0.5)
+    state = mechanism.prepare(at_one_point((0, 1, 1)))
+    assert mechanism.distribution(state, ORIGIN) is None
+    assert mechanism.reachable() is None
+    assert mechanism.sample(state, ORIGIN, 3, np.random.default_rng(0)).tolist() == [[1]] * 3
+
+
+def test_a_margin_of_which_nothing_holds() -> None:
+    assert [claim.status for claim in DistanceToInstability(epsilon=300.0, distance="margin").claims] == ["printed"]
+
+
+@pytest.mark.parametrize("gamma", [1e-6, 20.0, 300.0])
+@pytest.mark.parametrize("K", [2, 3])
+def test_extreme_noise(gamma: float, K: int) -> None:
+    """For gamma r -> 0 the claim is loose by 2, for large gamma it is tight."""
+    auditee = resolve("pate", {"gamma": gamma, "r": 3, "K": K})
+    found = any_size(auditee, auditee.claims[0])
+    assert found is not None
+    assert found.loss - found.error <= 2 * gamma
+    if K == 2:
+        assert found.loss == pytest.approx(2 * gamma + math.log1p(-2 * gamma / (2 + 3 * gamma)), rel=1e-7)
+
+
 def test_more_neighbours_than_records() -> None:
     with pytest.raises(InvalidInput, match="k = 25: must be at most the number of records, 3"):
         PrivateKNN().check(at_one_point((0, 1, 0)))
