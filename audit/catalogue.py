@@ -25,5 +25,10 @@ CATALOGUE = {
     "histogram": "dpassay.mechanisms.histogram:Histogram",
     "example61-exponential": "dpassay.mechanisms.example61_exponential:Example61Exponential",
     "example61-noisy-max": "dpassay.mechanisms.example61_noisy_max:Example61NoisyMax",
+    "pate": "dpassay.mechanisms.pate:Pate",
+    "pate-data-dependent": "dpassay.mechanisms.pate_data_dependent:PateDataDependent",
+    "pate-gaussian": "dpassay.mechanisms.pate_gaussian:PateGaussian",
+    "private-knn": "dpassay.mechanisms.private_knn:PrivateKNN",
+    "distance-to-instability": "dpassay.mechanisms.distance_to_instability:DistanceToInstability",
 }
 """Command-line name -> module:object."""

@@ -14,6 +14,8 @@ from dpassay.targets import resolve
 
 PARTS = {"boolean:Boolean", "noisy:Noisy", "predictors:Predictor", "erm:ERM", "psgd:PSGD", "linear:LinearPredictor"}
 """What entries are made of."""
+AUTHORS = ("Dwork and Feldman", "Chaudhuri and Vinterbo", "Papernot", "Bassily")
+"""Whose algorithms these are."""
 FOLDER = Path(__file__).parents[2] / "mechanisms"
 
 
@@ -47,3 +49,5 @@ def test_an_entry_is_built_from_its_name_and_named_as_its_module(name: str) -> N
     papers = ("Dwork and Feldman", "Chaudhuri and Vinterbo")
     text = importlib.import_module(type(auditee.mechanism).__module__).__doc__ or ""
     assert any(paper in text for paper in papers)
+    page = importlib.import_module(type(auditee.mechanism).__module__).__doc__ or ""
+    assert any(authors in page for authors in AUTHORS)
