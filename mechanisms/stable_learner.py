@@ -220,7 +220,7 @@ class StableLearner:
     def _places(self) -> tuple[Points, Points]:
         """A few points of the domain for records, and for queries: three of the line; five, and nine, of the plane."""
         columns = self._columns(0)
-        side = min(3, self.hypotheses.points) if type(self.hypotheses) in (Functions, Halfspaces) else 3
+        side = min(3, self.hypotheses.points) if isinstance(self.hypotheses, (Functions, Halfspaces)) else 3
         spots = np.array(list(itertools.product(range(1, side + 1), repeat=len(columns))), dtype=float)
         queries = np.ones((len(spots) if columns else 0, max(columns, default=0) + 1))
         queries[:, columns] = spots if columns else 0.0

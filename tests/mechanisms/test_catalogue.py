@@ -14,7 +14,7 @@ from dpassay.targets import resolve
 
 PARTS = {"boolean:Boolean", "noisy:Noisy", "predictors:Predictor", "erm:ERM", "psgd:PSGD", "linear:LinearPredictor"}
 """What entries are made of."""
-AUTHORS = ("Dwork and Feldman", "Chaudhuri and Vinterbo", "Papernot", "Bassily")
+AUTHORS = ("Dwork and Feldman", "Dagan and Feldman", "Chaudhuri and Vinterbo", "Papernot", "Bassily")
 """Whose algorithms these are."""
 FOLDER = Path(__file__).parents[2] / "mechanisms"
 
@@ -45,9 +45,4 @@ def test_an_entry_is_built_from_its_name_and_named_as_its_module(name: str) -> N
     assert isinstance(auditee.mechanism, HasWorstCases)
     assert inspect.getdoc(type(auditee.mechanism))
     reference = importlib.import_module(type(auditee.mechanism).__module__).__doc__ or ""
-    assert "Dwork and Feldman" in reference or "Dagan and Feldman" in reference
-    papers = ("Dwork and Feldman", "Chaudhuri and Vinterbo")
-    text = importlib.import_module(type(auditee.mechanism).__module__).__doc__ or ""
-    assert any(paper in text for paper in papers)
-    page = importlib.import_module(type(auditee.mechanism).__module__).__doc__ or ""
-    assert any(authors in page for authors in AUTHORS)
+    assert any(authors in reference for authors in AUTHORS)

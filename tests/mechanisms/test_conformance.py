@@ -254,7 +254,6 @@ def mis_scaled(coding: Coding, law: FiniteLaw | NoiseLaw) -> FiniteLaw:
     grown = p[rows, chosen]
     p *= ((1 - 1.1 * grown) / (1 - grown))[:, None]
     p[rows, chosen] = 1.1 * grown
-    with np.errstate(divide="ignore"):
     with np.errstate(divide="ignore"):  # a label that is never answered
         return FiniteLaw(log_p=np.log(p), error=0.0)
 
