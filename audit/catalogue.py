@@ -16,5 +16,7 @@ CATALOGUE = {
     "psgd-laplace": "dpassay.mechanisms.psgd_laplace:PsgdLaplace",
     "interface": "dpassay.mechanisms.interface:Interface",
     "group": "dpassay.mechanisms.group:Group",
+    "objective-perturbation": "dpassay.mechanisms.objective_perturbation:ObjectivePerturbation",
+    "output-perturbation": "dpassay.mechanisms.output_perturbation:OutputPerturbation",
 }
 """Command-line name -> module:object."""
