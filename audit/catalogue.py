@@ -30,5 +30,7 @@ CATALOGUE = {
     "pate-gaussian": "dpassay.mechanisms.pate_gaussian:PateGaussian",
     "private-knn": "dpassay.mechanisms.private_knn:PrivateKNN",
     "distance-to-instability": "dpassay.mechanisms.distance_to_instability:DistanceToInstability",
+    "objective-perturbation": "dpassay.mechanisms.objective_perturbation:ObjectivePerturbation",
+    "output-perturbation": "dpassay.mechanisms.output_perturbation:OutputPerturbation",
 }
 """Command-line name -> module:object."""
