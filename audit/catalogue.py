@@ -32,5 +32,11 @@ CATALOGUE = {
     "distance-to-instability": "dpassay.mechanisms.distance_to_instability:DistanceToInstability",
     "objective-perturbation": "dpassay.mechanisms.objective_perturbation:ObjectivePerturbation",
     "output-perturbation": "dpassay.mechanisms.output_perturbation:OutputPerturbation",
+    "validate": "dpassay.mechanisms.validate:Validate",
+    "validate-train": "dpassay.mechanisms.validate_train:ValidateTrain",
+    "alpha-split": "dpassay.mechanisms.alpha_split:AlphaSplit",
+    "data-split": "dpassay.mechanisms.data_split:DataSplit",
+    "random-choice": "dpassay.mechanisms.random_choice:RandomChoice",
+    "control": "dpassay.mechanisms.control:Control",
 }
 """Command-line name -> module:object."""

@@ -18,7 +18,6 @@ and for no smaller number if representatives may be chosen in any way (docs/find
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -33,11 +32,9 @@ from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.classes import (
     RULES,
-    Corners,
     Functions,
     Halfspaces,
     HypothesisClass,
-    Intervals,
     Points,
     Rule,
     Thresholds,
@@ -46,8 +43,8 @@ from dpassay.mechanisms.classes import (
 from dpassay.mechanisms.functions_law import law_of_counts, law_of_functions, reachable_counts, states_of
 from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.mechanisms.stable_draws import drawer_of
-from dpassay.mechanisms.stable_worst import equal_records, exposed_counts
-from dpassay.mechanisms.subsets import Gathered, gather, law_by_sets, random_subsets
+from dpassay.mechanisms.stable_worst import equal_records, exposed_counts, places_of
+from dpassay.mechanisms.subsets import Gathered, columns_of, gather, law_by_sets, random_subsets
 from dpassay.mechanisms.threshold_law import threshold_law
 from dpassay.mechanisms.vc import cover, exponential_size, net_size
 
@@ -162,7 +159,7 @@ class StableLearner:
     def prepare(self, data: Labelled) -> Gathered:
         """Count the records at each point."""
         self.check(data)
-        return gather(data, self._columns(data.X.shape[1]))
+        return gather(data, columns_of(self.hypotheses, data.X.shape[1]))
 
     def sample(self, state: Gathered, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Labels of `size` independent trials at q queries, shape (size, q); in each trial one h answers all queries."""
@@ -214,26 +211,8 @@ class StableLearner:
             if states is not None:
                 law = law_of_counts(states[0], self.n, epsilon=self.epsilon, m=self.n_prime)
                 return exposed_counts(law, *states, self.n, H, self.representative)
-        places, queries = self._places()
+        places, queries = places_of(H)
         return equal_records(lambda data, at: self.distribution(self.prepare(data), at), self.n, places, queries)
-
-    def _places(self) -> tuple[Points, Points]:
-        """A few points of the domain for records, and for queries: three of the line; five, and nine, of the plane."""
-        columns = self._columns(0)
-        side = min(3, self.hypotheses.points) if isinstance(self.hypotheses, (Functions, Halfspaces)) else 3
-        spots = np.array(list(itertools.product(range(1, side + 1), repeat=len(columns))), dtype=float)
-        queries = np.ones((len(spots) if columns else 0, max(columns, default=0) + 1))
-        queries[:, columns] = spots if columns else 0.0
-        return queries[:: 2 if len(spots) == 9 else 1], queries
-
-    def _columns(self, columns: int) -> list[int]:
-        """Columns that the class looks at; all of them for a class that is not one of ours."""
-        H = self.hypotheses
-        if type(H) is Corners or type(H) is Halfspaces:
-            return [H.feature, H.feature2]
-        if type(H) is Thresholds or type(H) is Intervals or type(H) is Functions:
-            return [H.feature]
-        return list(range(columns))
 
     def _class_of(self, state: Gathered) -> Any:
         """Return what makes H_T, or its cover, of how often T hits each point."""

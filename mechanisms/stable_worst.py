@@ -17,10 +17,24 @@ from dpassay.data import Labelled, points
 from dpassay.laws import FiniteLaw
 from dpassay.loss import Loss, label_difference, privacy_loss
 from dpassay.mechanism import WorstCase
-from dpassay.mechanisms.classes import Functions, Points, Rule
+from dpassay.mechanisms.classes import Functions, Halfspaces, HypothesisClass, Points, Rule
+from dpassay.mechanisms.subsets import columns_of
 from dpassay.pairs import Pairs, Replace
 
 LawOf = Callable[[Labelled, Points], FiniteLaw | None]
+
+
+def places_of(H: HypothesisClass) -> tuple[Points, Points]:
+    """A few points of the domain for records, and for queries: three of the line; five, and nine, of the plane.
+
+    None for a class that is not one of ours, whose domain is not known.
+    """
+    columns = columns_of(H, 0)
+    side = min(3, H.points) if type(H) is Functions or type(H) is Halfspaces else 3
+    spots = np.array(list(itertools.product(range(1, side + 1), repeat=len(columns))), dtype=float)
+    queries = np.ones((len(spots) if columns else 0, max(columns, default=0) + 1))
+    queries[:, columns] = spots if columns else 0.0
+    return queries[:: 2 if len(spots) == 9 else 1], queries
 
 
 def equal_records(law: LawOf, n: int, places: Points, queries: Points) -> tuple[WorstCase, ...]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpassay.data import Labelled
 from dpassay.laws import FiniteLaw
-from dpassay.mechanisms.classes import HypothesisClass, Points
+from dpassay.mechanisms.classes import Corners, Functions, Halfspaces, HypothesisClass, Intervals, Points, Thresholds
 from dpassay.rounding import UNIT_ROUNDOFF
 
 MOST_SETS = 10_000
@@ -49,6 +49,15 @@ class Gathered:
     def sizes(self) -> NDArray[np.int64]:
         """Records at each point."""
         return self.ones + self.zeros
+
+
+def columns_of(H: HypothesisClass, columns: int) -> list[int]:
+    """Columns that a class looks at; all of them for a class that is not one of ours."""
+    if type(H) is Corners or type(H) is Halfspaces:
+        return [H.feature, H.feature2]
+    if type(H) is Thresholds or type(H) is Intervals or type(H) is Functions:
+        return [H.feature]
+    return list(range(columns))
 
 
 def gather(data: Labelled, columns: list[int]) -> Gathered:

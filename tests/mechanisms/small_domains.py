@@ -44,8 +44,7 @@ def worst(learner: StableLearner, places: list[tuple[int, ...]]) -> tuple[Found,
     for rest in itertools.combinations_with_replacement(records, learner.n - 1):
         near = [number[tuple(sorted((*rest, record)))] for record in records]
         one, other = log_p[near][:, None], log_p[near][None]
-        for which, measure in enumerate((label_difference, privacy_loss)):
-            loss = measure(one, other).value
+        for which, loss in enumerate((label_difference(one, other).value, privacy_loss(one, other).value)):
             i, j, query = np.unravel_index(np.argmax(loss), loss.shape)
             known = best[which]
             if known is None or loss[i, j, query] > known.value + 1e-12:

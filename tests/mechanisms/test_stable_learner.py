@@ -19,8 +19,8 @@ from dpassay.mechanisms.subsets import drawn, gather, hits, law_by_sets
 from dpassay.mechanisms.threshold_law import nodes, quadrature_error, threshold_law
 from tests.mechanisms import twin_stable_learner as twin
 
-LINE = [(x,) for x in (1, 2, 3)]
-GRID = list(itertools.product((1, 2, 3), repeat=2))
+LINE: list[tuple[int, ...]] = [(1,), (2,), (3,)]
+GRID: list[tuple[int, ...]] = list(itertools.product((1, 2, 3), repeat=2))
 DOMAIN = {"thresholds": LINE, "intervals": LINE, "corners": GRID, "halfspaces": GRID, "functions": LINE}
 CLASSES = list(DOMAIN)
 
@@ -75,7 +75,7 @@ def test_counting_agrees_with_enumeration(n: int, m: int, epsilon: float, points
     """Within the sum of the two error bounds, in logarithms, with ties in the data."""
     rng = np.random.default_rng(n + m)
     learner = StableLearner(n=n, gamma=0.9, representative="greatest" if greatest else "least")
-    data = gather(Labelled(rng.integers(1, points + 1, size=(n, 1)), rng.integers(2, size=n)), [0])
+    data = gather(Labelled(rng.integers(1, points + 1, size=(n, 1)).astype(float), rng.integers(2, size=n)), [0])
     queries = np.arange(points + 2, dtype=float)[:, None]
     counted = threshold_law(data, 0, queries, epsilon=epsilon, m=m, greatest=greatest)
     listed = law_by_sets(learner.hypotheses, learner._class_of(data), data, queries, epsilon=epsilon, m=m, often=False)

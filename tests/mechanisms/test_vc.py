@@ -170,5 +170,6 @@ def test_exponential_size() -> None:
     assert exponential_size(1, 1.0, 0.5) == 1
     assert exponential_size(10, 0.5, 0.1) == math.ceil(2 * math.log(10) / 0.05)
     for bad in [{"k": 0}, {"epsilon": 0}, {"alpha": 1}]:
+        arguments: Any = {"k": 3, "epsilon": 1.0, "alpha": 0.1} | bad
         with pytest.raises(InvalidInput, match=next(iter(bad))):
-            exponential_size(**({"k": 3, "epsilon": 1.0, "alpha": 0.1} | bad))
+            exponential_size(**arguments)
