@@ -6,20 +6,27 @@ with probability p_i; (4) output (theta_i*, f_i*). They differ in alpha_i, T_i a
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
-from dpassay.data import Labelled
+from dpassay.data import Labelled, points
 from dpassay.errors import is_count, is_real, require
-from dpassay.mechanism import HasWorstCases, WorstCase
+from dpassay.laws import FiniteLaw
+from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.released import Released
-from dpassay.mechanisms.trainers import LinearTrainer, part_of, trainer_of, with_alpha
+from dpassay.mechanisms.trainers import LinearTrainer, part_of, sign_law, trainer_of, with_alpha
+from dpassay.pairs import FlipLabel, Pairs
+from dpassay.rounding import UNIT_ROUNDOFF
 
 Array = NDArray[np.float64]
+MOST_PARAMETERS = 10
+"""All signs of so many weights are enumerated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +51,8 @@ class Choice(Released):
     """
 
     alpha: float = 1.0
-    base: Any = "objective-perturbation"
-    m: int = 100
+    base: Any = "objective-perturbation,oplr=true"
+    m: int = 10
     trainer: LinearTrainer = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -68,6 +75,12 @@ class Choice(Released):
         """e_i: errors on V of each of the trained weights, shape (size,)."""
         wrong = (self.trainer.margins(trained, data.X[-self.m :]) >= 0) != (data.y[-self.m :] == 1)
         return np.asarray(wrong.sum(axis=1), dtype=float)
+
+    def log_chances(self, losses: Array) -> Array | None:
+        """Logarithms of p_i for losses (..., k); None where the choice does not depend on them alone."""
+        logits = -self.alpha * losses / 2
+        chances: Array = logits - logsumexp(logits, axis=-1, keepdims=True)
+        return chances
 
     def choose(self, losses: Array, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw i* for each trial from the losses (size, k): the exponential mechanism, p_i proportional to e^(-alpha e_i / 2)."""
@@ -103,6 +116,46 @@ class Choice(Released):
         chosen = self.choose(np.stack(losses, axis=1), rng)
         return self.answers(trainer, chosen, np.stack(weights)[chosen, np.arange(size)], queries)
 
+    def distribution(self, state: Labelled, queries: Array) -> FiniteLaw | None:
+        """Exact law of index and prediction in one dimension, where errors depend on the signs of the weights alone."""
+        k, signs = len(self.thetas), np.array([[-1.0], [1.0]])
+        if self.release == "vector" or k > MOST_PARAMETERS or getattr(self.trainer, "d", None) != 1:
+            return None
+        found = [sign_law(self.trainer, part_of(state, self.rows(i, k), self.m), theta) for i, theta in enumerate(self.thetas)]
+        laws = [law for law in found if law is not None]
+        if len(laws) < k:
+            return None
+        patterns = np.array(list(itertools.product((0, 1), repeat=k)))
+        log_p = sum(laws[i].log_p[0][patterns[:, i]] for i in range(k))
+        chances = self.log_chances(self.losses(signs, state)[patterns])
+        if chances is None:
+            return None
+        each = np.asarray(log_p)[:, None] + chances  # of every pattern of signs and every choice
+        error = k * max(law.error for law in laws) + 8 * UNIT_ROUNDOFF * (len(patterns) + self.alpha * self.m + 700)
+        if self.release == "index":
+            return FiniteLaw(log_p=np.tile(logsumexp(each, axis=0), (len(queries), 1)), error=error)
+        positive = self.trainer.margins(signs, queries)  # (2, q): of a negative and of a positive weight
+        rows = [
+            [logsumexp(each, b=(positive[patterns, query] >= 0) == label) for label in (False, True)]
+            for query in range(len(queries))
+        ]
+        return FiniteLaw(log_p=np.minimum(rows, 0.0), error=error)
+
     def pairs(self) -> tuple[WorstCase, ...]:
-        """Those of the base."""
-        return self.trainer.pairs() if isinstance(self.trainer, HasWorstCases) else ()
+        """All records at one point: a training label is flipped, and a validation label where it tells best from worst."""
+        n = max(2, len(self.thetas))
+        X, y = np.ones((n + self.m, getattr(self.trainer, "d", 1))), np.ones(n + self.m, dtype=np.int64)
+        y[1:n:2] = 0  # so that the signs of the weights are coins
+        data, queries = Labelled(X, y), points(X[:1], "queries")
+        told = (
+            (0, "a training label is all that turns the weights"),
+            (n, "weights of one sign lose an error, the others gain one"),
+        )
+        return tuple(
+            WorstCase(
+                pairs=Pairs(base=data, changes=(FlipLabel(index),), how=f"{n + self.m} records at one point, a label flipped"),
+                queries=queries,
+                reason=reason,
+            )
+            for index, reason in told
+        )

@@ -251,9 +251,7 @@ class Perturbation:
         least, true = np.max(printed, axis=0), np.max(corrected, axis=0)
         return (
             ScoreStability(beta1=least[0], beta2=least[1], source=THEOREM, status="printed", **facts),
-            ScoreStability(
-                beta1=true[0], beta2=true[1], source="docs/findings.md, 'Theorem 4'", status="corrected", **facts
-            ),
+            ScoreStability(beta1=true[0], beta2=true[1], source="docs/findings.md, 'Theorem 4'", status="corrected", **facts),
         )
 
     def sizes(self, data: Labelled) -> tuple[int, int]:

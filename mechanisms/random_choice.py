@@ -18,6 +18,10 @@ from dpassay.mechanisms.choices import Array, Choice
 class RandomChoice(Choice):
     """alpha_i = alpha, T_i = T, p_i = 1 / k. Parameters as for `Choice`."""
 
+    def log_chances(self, losses: Array) -> Array:
+        """Uniform."""
+        return np.full(losses.shape, -np.log(losses.shape[-1]))
+
     def choose(self, losses: Array, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw uniformly."""
         return rng.integers(losses.shape[1], size=len(losses))

@@ -32,6 +32,11 @@ class Released:
         require(self.release in RELEASES, "release", self.release, f"one of {', '.join(RELEASES)}")
 
     @property
+    def without_query(self) -> bool:
+        """Whether nothing is asked at a point: where only the index is released."""
+        return self.release == "index"
+
+    @property
     def thetas(self) -> tuple[float, ...]:
         """The parameters that are chosen from."""
         raise NotImplementedError

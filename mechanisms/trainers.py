@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dpassay.claims import ScoreStability
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, require
+from dpassay.laws import FiniteLaw
 from dpassay.mechanism import HasScores
 from dpassay.targets import accepts, resolve
 
@@ -97,3 +98,13 @@ def part_of(data: Labelled, rows: Any, m: int) -> Labelled:
     """Return some of the training records with all of the validation records behind them."""
     n = len(data) - m
     return data.take(np.concatenate([np.arange(n)[rows], np.arange(n, len(data))]))
+
+
+def sign_law(trainer: LinearTrainer, data: Labelled, theta: float) -> FiniteLaw | None:
+    """In one dimension, the exact law of 1[w >= 0] for what is trained at a parameter; None where it is not known."""
+    fields = getattr(trainer, "__dataclass_fields__", {})
+    if getattr(trainer, "d", None) != 1 or not {"n", "lambda_", "release"} <= set(fields):
+        return None
+    alone: Any = dataclasses.replace(trainer, n=None, lambda_=theta, release="prediction")  # type: ignore[type-var]
+    law: FiniteLaw | None = alone.distribution(alone.prepare(data), np.ones((1, data.X.shape[1])))
+    return law

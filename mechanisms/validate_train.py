@@ -44,7 +44,7 @@ class ValidateTrain(Released):
     alpha1: float = 1.0
     alpha2: float = 1.0
     base: Any = "output-perturbation"
-    m: int = 100
+    m: int = 10
     delta: float = 0.01
     beta1: float | None = None
     beta2: float | None = None

@@ -12,7 +12,15 @@ from dpassay.catalogue import CATALOGUE
 from dpassay.mechanism import HasWorstCases
 from dpassay.targets import resolve
 
-PARTS = {"boolean:Boolean", "noisy:Noisy", "predictors:Predictor", "erm:ERM", "psgd:PSGD", "linear:LinearPredictor"}
+PARTS = {
+    "boolean:Boolean",
+    "erm:ERM",
+    "linear:LinearPredictor",
+    "noisy:Noisy",
+    "predictors:Predictor",
+    "psgd:PSGD",
+    "trainers:LinearTrainer",
+}
 """What entries are made of."""
 AUTHORS = ("Dwork and Feldman", "Dagan and Feldman", "Chaudhuri and Vinterbo", "Papernot", "Bassily")
 """Whose algorithms these are."""
