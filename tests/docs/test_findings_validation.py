@@ -18,7 +18,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="
 
 
 def section(title: str) -> str:
-    return re.split(r"^## ", PAGE.split(f"## {title}\n")[1], flags=re.M)[0]
+    return re.split(r"^## ", PAGE.split(f"## {title}\n")[1], flags=re.MULTILINE)[0]
 
 
 def test_theorem_1() -> None:
@@ -28,7 +28,8 @@ def test_theorem_1() -> None:
     pairs = Pairs(base=line(3, 2), changes=(FlipLabel(2),), how="a label flipped")
     result = audit(mechanism, pairs=pairs, queries=QUERY, mode="exact")
     assert result.exact == pytest.approx(true, abs=1e-6)
-    assert (claimed, factor) == (1.0, pytest.approx(claimed / true, abs=5e-4))
+    assert claimed == 1
+    assert factor == pytest.approx(claimed / true, abs=5e-4)
 
 
 def test_control_is_refuted_by_more_than_2() -> None:
