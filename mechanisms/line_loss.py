@@ -1,4 +1,4 @@
-"""What Algorithm 3 of Chaudhuri and Vinterbo (2013) loses on the line with the logistic loss: a proven bound, and where it is met.
+"""Algorithm 3 of Chaudhuri and Vinterbo (2013) on the line with the logistic loss: what it loses at most, and where.
 
 At a weight w >= 0 let one record be v in D and v' in D' (labels times features, in [-1, 1]), and let p(v) = v sigma(-v w) be its
 pull and k(v) = v^2 sigma(v w) sigma(-v w) its curvature. The noise that leads to w differs by (alpha / 2)(p(v) - p(v')), and
@@ -16,10 +16,12 @@ from functools import cache
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from dpassay.mechanisms.margin_losses import UP, LogisticMargin
 
+Array = NDArray[np.float64]
 CELLS: Final = 600
 """Of the grid, in w and in v."""
 FAR: Final = 60.0
@@ -47,8 +49,9 @@ def worst_on_the_line(alpha: float, curvature: float) -> tuple[float, float, flo
     near, far = np.append(w[:-1], FAR)[:, None], np.append(w[1:], np.inf)[:, None]  # ends of each stretch of w
     a, b = v[:-1], v[1:]
 
-    def bend(z: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-        return expit(z) * expit(-z)
+    def bend(z: Array) -> Array:
+        bent: Array = expit(z) * expit(-z)
+        return bent
 
     with np.errstate(invalid="ignore"):
         least = np.nan_to_num(a * a * bend(b * far))

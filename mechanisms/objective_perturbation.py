@@ -3,8 +3,8 @@
     w* = argmin over w of lambda ||w||^2 / 2 + (1/n) sum_i l(w, x_i, y_i) + (2 / (alpha n)) R^T w,      R ~ e^(-||r||)
 
 Claim as printed (section 4.1): alpha + 2 ln(1 + c / (lambda n)). Section 5 runs it "such that it yields alpha-differential
-privacy" (oplr): `oplr=True` takes the extra term off alpha beforehand, and where nothing would be left, doubles as Algorithm 2 of
-Chaudhuri, Monteleoni and Sarwate (2011) does: alpha / 2, and lambda raised to c / (n (e^(alpha/4) - 1)).
+privacy" (oplr): `oplr=True` takes the extra term off alpha beforehand, and where nothing would be left, does as Algorithm 2 of
+Chaudhuri, Monteleoni and Sarwate (2011): alpha / 2, and lambda raised to c / (n (e^(alpha/4) - 1)).
 
 The extra term is ln(1 + c / (lambda n)) at most, and none for the logistic loss if alpha lambda n >= 2 (docs/findings.md,
 'Algorithm 3').
@@ -23,7 +23,8 @@ from dpassay.mechanisms.crossings import Crossing
 from dpassay.mechanisms.line_loss import worst_on_the_line
 from dpassay.mechanisms.linear import gamma
 from dpassay.mechanisms.margin_losses import UP, farthest
-from dpassay.mechanisms.perturbation import Perturbation, Trained
+from dpassay.mechanisms.perturbation import Trained
+from dpassay.mechanisms.perturbation_scores import Scored
 from dpassay.mechanisms.perturbed import minimise
 from dpassay.rounding import UNIT_ROUNDOFF
 
@@ -31,7 +32,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ObjectivePerturbation(Perturbation):
+class ObjectivePerturbation(Scored):
     """Algorithm 3.
 
     Parameters
@@ -39,7 +40,7 @@ class ObjectivePerturbation(Perturbation):
     n, alpha, lambda_, loss, h, d, feature_scale, g, m, delta, lambdas, release, edges, tolerance
         See `Perturbation`.
     oplr : bool
-        Whether the extra term is taken off alpha, so that the whole loses alpha.
+        Whether the extra term is taken off alpha, so that alpha is the loss of the whole.
 
     Raises
     ------
@@ -88,7 +89,7 @@ class ObjectivePerturbation(Perturbation):
         return worst_on_the_line(alpha, lambda_ * self.least_n)[1]
 
     def in_force(self, lambda_: float, n: int) -> tuple[float, float]:
-        """alpha and lambda that Algorithm 3 is run with on n training records."""
+        """Return alpha and lambda that Algorithm 3 is run with on n training records."""
         if not self.oplr:
             return self.alpha, lambda_
         c = self.training_loss.c
@@ -114,7 +115,7 @@ class ObjectivePerturbation(Perturbation):
         return W
 
     def turned(self, n: int) -> list[float]:
-        """A record pulls up, its replacement down; the others so much that the noise has one sign, and is larger for the second."""
+        """A record pulls up, its replacement down; the others so much that the noise keeps its sign, and grows."""
         alpha, lambda_ = self.in_force(self.lambda_, n)
         w, v, new = (1 - self.h, 1.0, -1.0) if self.loss == "huber" else worst_on_the_line(alpha, lambda_ * n)[1:]
         lacking = -v * float(self.training_loss.slope(np.array(v * w))) - lambda_ * n * w
@@ -123,7 +124,7 @@ class ObjectivePerturbation(Perturbation):
         return [v, new, *[-each] * (n - 1)]
 
     def crossing(self, state: Trained, lambda_: float, t: Array) -> Crossing:
-        """w >= t if and only if the gradient at t is <= 0: -R >= (alpha n / 2)(lambda t + mean pull at t)."""
+        """The weight is >= t if and only if the gradient at t is <= 0: -R >= (alpha n / 2)(lambda t + mean pull at t)."""
         V, n, loss = state.V[:, 0], len(state.V), self.training_loss
         alpha, lambda_ = self.in_force(lambda_, n)
         pulls = loss.slope(np.multiply.outer(t, V)) * V

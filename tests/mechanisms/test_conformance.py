@@ -51,6 +51,13 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("group", {"k": 1, "base": "soft-majority,r=3,partition=fresh,learner=stump"}),
     ("group", {"k": 4, "base": "stable-gaussian,r=5,learner=tree,delta=0.0001", "epsilon": 0.5}),
     ("group", {"k": 2, "base": "interface,m=2"}),
+    ("objective-perturbation", {"release": "prediction", "lambda_": 0.01, "m": 5}),
+    ("objective-perturbation", {"loss": "huber", "alpha": 0.5, "oplr": True, "m": 0, "lambda_": 0.02}),
+    ("objective-perturbation", {"d": 2, "release": "vector", "feature_scale": "2;1", "g": "hinge"}),
+    ("objective-perturbation", {"d": 2, "loss": "huber", "edges": "-1;0;0.5", "n": None}),
+    ("output-perturbation", {"release": "prediction", "loss": "huber", "h": 0.1}),
+    ("output-perturbation", {"release": "bins", "edges": "-0.5;0.5", "alpha": 0.3}),
+    ("output-perturbation", {"d": 2, "release": "prediction"}),
 ]
 CASES: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in CATALOGUE), *VARIANTS]
 DRAWS = 30_000
