@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
 from dpassay.mechanisms.crossings import Crossing
-from dpassay.mechanisms.line_loss import worst_on_the_line
+from dpassay.mechanisms.line_loss import most_on_the_line, worst_pair
 from dpassay.mechanisms.linear import gamma
 from dpassay.mechanisms.margin_losses import UP, farthest
 from dpassay.mechanisms.perturbation import Trained
@@ -74,7 +74,7 @@ class ObjectivePerturbation(Scored):
         if self.loss == "huber":
             return (alpha + math.log1p(c / A)) * UP
         if self.d == 1:
-            return worst_on_the_line(alpha, A)[0]
+            return most_on_the_line(alpha, A)
         a = alpha / 2
         root = math.sqrt((2 - a) ** 2 + 4 * a * (a * A + 1))
         s = 1.0 if a * A >= 1 else min(1.0, 2 * (a * A + 1) / (2 - a + root))
@@ -82,11 +82,11 @@ class ObjectivePerturbation(Scored):
 
     @property
     def worst_weight(self) -> float:
-        """Where the most can leak: where the Huber loss begins to bend, or what `worst_on_the_line` found."""
+        """Where the most can leak: where the Huber loss begins to bend, or what `worst_pair` finds."""
         if self.loss == "huber":
             return self.training_loss.turn[0]
-        alpha, lambda_ = self.in_force(self.lambda_, self.least_n)
-        return worst_on_the_line(alpha, lambda_ * self.least_n)[1]
+        alpha, lambda_ = self.in_force(self.lambda_, self.own_n)
+        return worst_pair(alpha, lambda_ * self.own_n, self.own_n)[0]
 
     def in_force(self, lambda_: float, n: int) -> tuple[float, float]:
         """Return alpha and lambda that Algorithm 3 is run with on n training records."""
@@ -101,13 +101,17 @@ class ObjectivePerturbation(Scored):
         alpha, lambda_ = self.in_force(lambda_, n)
         return farthest(self.training_loss, lambda_, 2 * length / (alpha * n))
 
+    def held_at(self, lambda_: float, n: int) -> float:
+        """The noise moves the weights themselves."""
+        return self.reach(lambda_, n, self.length)
+
     def weights(self, V: Array, lambda_: float, R: Array) -> Array:
         """Minimisers (size, d) for noise R (size, d).
 
         Raises
         ------
         ArithmeticError
-            If the certified distance from a minimiser exceeds `tolerance`.
+            If the certified distance from a minimiser is a larger part of 1 + ||w|| than `tolerance`.
         """
         alpha, lambda_ = self.in_force(lambda_, len(V))
         W, distance = minimise(V, self.training_loss, lambda_, 2 / (alpha * len(V)) * R, self.tolerance)
@@ -117,11 +121,11 @@ class ObjectivePerturbation(Scored):
     def turned(self, n: int) -> list[float]:
         """A record pulls up, its replacement down; the others so much that the noise keeps its sign, and grows."""
         alpha, lambda_ = self.in_force(self.lambda_, n)
-        w, v, new = (1 - self.h, 1.0, -1.0) if self.loss == "huber" else worst_on_the_line(alpha, lambda_ * n)[1:]
-        lacking = -v * float(self.training_loss.slope(np.array(v * w))) - lambda_ * n * w
-        pull = -float(self.training_loss.slope(np.array(0.0)))
-        each = min(1.0, 1.1 * lacking / (pull * max(1, n - 1))) if lacking > 0 else 0.0
-        return [v, new, *[-each] * (n - 1)]
+        if self.loss == "huber":
+            others = [-1.0 if lambda_ * n * (1 - self.h) < 1 else 0.0, *[0.0] * (n - 2)]
+            return [1.0, -1.0, *others[: n - 1]]
+        _, v, new, other = worst_pair(alpha, lambda_ * n, n)
+        return [v, new, *[other] * (n - 1)]
 
     def crossing(self, state: Trained, lambda_: float, t: Array) -> Crossing:
         """The weight is >= t if and only if the gradient at t is <= 0: -R >= (alpha n / 2)(lambda t + mean pull at t)."""

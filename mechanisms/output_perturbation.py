@@ -80,6 +80,7 @@ class OutputPerturbation(Scored):
             If that exceeds `tolerance`.
         """
         W, distance = minimise(V, self.training_loss, lambda_, np.zeros((1, V.shape[1])), 0.0)
+        distance *= 1 + float(np.linalg.norm(W))
         self.accept(distance, lambda_)
         return W[0], distance
 

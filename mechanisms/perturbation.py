@@ -17,14 +17,16 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammainccinv
 
+from dpassay.claims import Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import as_real, is_count, is_real, require
 from dpassay.laws import FiniteLaw, NoiseLaw
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.crossings import Crossing, laplace_bins
 from dpassay.mechanisms.linear import cut_back, targets
-from dpassay.mechanisms.margin_losses import LOSSES, SCORES, MarginLoss, Score
+from dpassay.mechanisms.margin_losses import LOSSES, SCORES, UP, MarginLoss, Score
 from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.pairs import Pairs, Replace
 
@@ -85,7 +87,7 @@ class Perturbation:
     edges : list of float
         Ascending edges of the bins; by default 0 and a narrow bin on each side, at the weight where the most can leak.
     tolerance : float
-        Largest certified distance of trained weights from the minimiser; > 0. A worse one is an error.
+        Largest certified distance of trained weights w from the minimiser, as a part of 1 + ||w||; > 0. A worse one is an error.
 
     Raises
     ------
@@ -138,6 +140,11 @@ class Perturbation:
         object.__setattr__(self, name, ";".join(map(repr, values)))
 
     @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What is promised."""
+        raise NotImplementedError
+
+    @property
     def scale(self) -> Array:
         """`feature_scale` as an array, shape (1,) or (d,)."""
         return np.array(_numbers(self.feature_scale))
@@ -179,9 +186,19 @@ class Perturbation:
         return self.training_loss.turn[0]
 
     @property
+    def length(self) -> float:
+        """What ||R|| exceeds with probability delta / k; rounded up."""
+        return float(gammainccinv(self.d, self.delta / len(self.thetas))) * UP
+
+    @property
     def least_n(self) -> int:
         """Training records: those of the datasets that are taken, or the least number there can be."""
         return 1 if self.n is None else self.n - self.m
+
+    @property
+    def own_n(self) -> int:
+        """Training records of its own worst cases."""
+        return 2 if self.n is None else self.least_n
 
     def in_force(self, lambda_: float, n: int) -> tuple[float, float]:  # noqa: ARG002
         """Return alpha and lambda that the algorithm is run with on n training records."""
@@ -194,6 +211,10 @@ class Perturbation:
     def reach(self, lambda_: float, n: int, length: float) -> float:
         """Largest norm of what is released for noise of at most this length, over all datasets of n training records."""
         raise NotImplementedError
+
+    def held_at(self, lambda_: float, n: int) -> float:
+        """Norm of the weights at which the records have to pull hardest, for the largest norm of what is released."""
+        return self.reach(lambda_, n, 0.0)
 
     def weights(self, V: Array, lambda_: float, R: Array) -> Array:
         """Trained weights (size, d) for noise R (size, d)."""
@@ -284,15 +305,14 @@ class Perturbation:
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """A training record where its pull turns round most, and a validation record as far from 0 as weights can get."""
-        n = self.least_n if self.n is not None else 2
+        n = self.own_n
         first, new, *others = self.turned(n)
         turned = self._line([first, *others], [-1.0] * self.m)
         reason = "the pull of a training record turns round at the weight where it can most, others at the origin"
         cases = [self._case(turned, 0, new, "records on the first axis, the first of them turned round", reason)]
         if self.m:
             theta = min(self.thetas)
-            far = self.reach(theta, n, 0.0)
-            pull = min(1.0, self.training_loss.peak / far)
+            pull = min(1.0, self.training_loss.peak / self.held_at(theta, n))
             reason = "all records pull together, and a validation record moves from one end to the other"
             how = "records on the first axis, a validation record turned round"
             cases.append(self._case(self._line([pull] * n, [1.0] * self.m), n + self.m - 1, -1.0, how, reason))

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainccinv
 
 from dpassay.claims import Claim, ScoreStability
 from dpassay.data import Labelled
@@ -40,13 +39,12 @@ class Scored(Perturbation):
         if self.m == 0:
             return ()
         k, g = len(self.thetas), self.scored
-        length = float(gammainccinv(self.d, self.delta / k)) * UP
         printed, corrected = [], []
         for theta in self.thetas:
             alpha, lambda_ = self.in_force(theta, self.least_n)
             noise = self.d * math.log(self.d * k / self.delta) / (alpha * self.least_n)
             printed.append((2 / theta, min(g.most, (1 + noise) / lambda_)))
-            spread = g.spread(self.reach(theta, self.least_n, length)) * UP
+            spread = g.spread(self.reach(theta, self.least_n, self.length)) * UP
             corrected.append((self.range_of_pulls(lambda_) / lambda_, min(g.most, spread)))
         facts: dict[str, Any] = {"delta": self.delta / k, "unit": "validation score", "coins": "R fresh, the same on both sides"}
         least, true = np.max(printed, axis=0), np.max(corrected, axis=0)
@@ -69,7 +67,7 @@ class Scored(Perturbation):
         z = trained @ self.signed(data, slice(len(data) - self.m, None)).T
         largest = float(np.linalg.norm(trained, axis=1).max(initial=0.0))
         rounding = gamma(self.m + self.d + 16) * (self.scored.middle + largest)
-        return -self.scored.g(z).mean(axis=1), self.tolerance + rounding
+        return -self.scored.g(z).mean(axis=1), self.tolerance * (1 + largest) + rounding
 
     def bad_share(self, state: Compared, claim: ScoreStability) -> tuple[float, float] | None:
         """Exact proportion of bad R, with the error of its logarithms; None where it is not known.

@@ -40,13 +40,13 @@ def minimise(V: Array, loss: MarginLoss, lambda_: float, b: Array, aim: float) -
     b : array (size, d)
         Linear terms.
     aim : float
-        Distance from the minimiser that is good enough; 0 for as near as floats come.
+        Distance from the minimiser that is good enough, as a part of 1 + ||w||; 0 for as near as floats come.
 
     Returns
     -------
     W : array (size, d)
     distance : float
-        Certified bound on the largest distance from a minimiser; above `aim` if floats could not do better.
+        Certified bound on the largest distance from a minimiser, as a part of 1 + ||w||; above `aim` only where floats end.
     """
     nothing = np.zeros((1, V.shape[1]))
     centre, (distance,) = _newton(V, loss, lambda_, nothing, nothing.copy(), aim)
@@ -139,9 +139,9 @@ def _line_search(V: Array, loss: MarginLoss, lambda_: float, at: tuple[Array, Ar
 
 
 def certified(V: Array, loss: MarginLoss, lambda_: float, w: Array, b: Array, gradient: Array) -> Array:
-    """Bound on the distance of w (size, d) from the minimiser, from the gradient there as floats compute it."""
+    """Bound on the distance of w (size, d) from the minimiser over 1 + ||w||, from the gradient as floats compute it."""
     (n, d), norm = V.shape, np.linalg.norm(w, axis=1)
     rho = np.linalg.norm(gradient, axis=1) * (1 + gamma(d + 2)) + gamma(n + 8) + loss.c * gamma(d + 8) * norm
     rho += 16 * UNIT_ROUNDOFF * (1 + lambda_ * norm + np.linalg.norm(b, axis=1))
-    bound: Array = rho / lambda_ * (1 + gamma(8))
+    bound: Array = rho / lambda_ / (1 + norm) * (1 + gamma(8))
     return bound

@@ -12,7 +12,10 @@ from dpassay.catalogue import CATALOGUE
 from dpassay.mechanism import HasWorstCases
 from dpassay.targets import resolve
 
-PARTS = {"boolean:Boolean", "noisy:Noisy", "predictors:Predictor", "erm:ERM", "psgd:PSGD", "linear:LinearPredictor"}
+PARTS = {
+    *("boolean:Boolean", "noisy:Noisy", "predictors:Predictor", "erm:ERM", "psgd:PSGD", "linear:LinearPredictor"),
+    *("perturbation:Perturbation", "perturbation_scores:Scored"),
+}
 """What entries are made of."""
 FOLDER = Path(__file__).parents[2] / "mechanisms"
 
