@@ -1,6 +1,7 @@
 """1,000 objective perturbations of logistic regression on 10,000 records with 50 features: seconds, and the certified distance.
 
-The budget is 60 s on two cores at tolerance 1e-8. Every lambda of section 5 is timed at its least and its greatest.
+The budget is 60 s on two cores at tolerance 1e-8. Timed at the least and the
+greatest lambda of section 5, and with ten times the noise.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from dpassay.mechanisms.objective_perturbation import ObjectivePerturbation
 from dpassay.mechanisms.perturbed import minimise
 
 RECORDS, FEATURES, TRIALS = 10_000, 50, 1_000
+AIM = 1e-9
+"""Relative to 1 + ||w||, so that the distance itself is below the tolerance."""
 
 
 def main() -> None:
@@ -28,8 +31,9 @@ def main() -> None:
         trainer = ObjectivePerturbation(d=FEATURES, m=0, alpha=alpha, lambda_=lambda_, feature_scale=10.0)
         V, R = trainer.signed(data, slice(None)), trainer.noise(TRIALS, rng)
         start, used = time.perf_counter(), time.process_time()
-        _, distance = minimise(V, LogisticMargin(), lambda_, 2 / (alpha * RECORDS) * R, 1e-8)
+        W, distance = minimise(V, LogisticMargin(), lambda_, 2 / (alpha * RECORDS) * R, AIM)
         seconds, used = time.perf_counter() - start, time.process_time() - used
+        distance *= 1 + float(np.linalg.norm(W, axis=1).max())
         took = f"{seconds:.1f} s ({used:.1f} s of one core)"
         print(f"lambda = {lambda_:g}, alpha = {alpha:g}: {took}, certified within {distance:.1e}")
 

@@ -96,6 +96,13 @@ class ObjectivePerturbation(Scored):
         left = self.alpha - 2 * math.log1p(c / (lambda_ * n))
         return (left, lambda_) if left > 0 else (self.alpha / 2, c / (n * math.expm1(self.alpha / 4)))
 
+    def numbers_to_cover(self, lambda_: float) -> tuple[int, ...]:
+        """Weights spread the more the larger n is while lambda is raised to a number over n, and the less where it is not."""
+        if not self.oplr or self.n is not None:
+            return (self.least_n,)
+        last = math.floor(self.training_loss.c / (lambda_ * math.expm1(self.alpha / 2)))
+        return (max(1, last), last + 1)
+
     def reach(self, lambda_: float, n: int, length: float) -> float:
         """Largest norm of the minimiser: the noise joins the records' pull."""
         alpha, lambda_ = self.in_force(lambda_, n)

@@ -195,6 +195,10 @@ class Perturbation:
         """Training records: those of the datasets that are taken, or the least number there can be."""
         return 1 if self.n is None else self.n - self.m
 
+    def numbers_to_cover(self, lambda_: float) -> tuple[int, ...]:  # noqa: ARG002
+        """Numbers of training records among which is the worst for a score of all that are taken."""
+        return (self.least_n,)
+
     @property
     def own_n(self) -> int:
         """Training records of its own worst cases."""

@@ -40,11 +40,12 @@ class Scored(Perturbation):
             return ()
         k, g = len(self.thetas), self.scored
         printed, corrected = [], []
-        for theta in self.thetas:
-            alpha, lambda_ = self.in_force(theta, self.least_n)
-            noise = self.d * math.log(self.d * k / self.delta) / (alpha * self.least_n)
+        cases = [(theta, n) for theta in self.thetas for n in self.numbers_to_cover(theta)]
+        for theta, n in cases:
+            alpha, lambda_ = self.in_force(theta, n)
+            noise = self.d * math.log(self.d * k / self.delta) / (alpha * n)
             printed.append((2 / theta, min(g.most, (1 + noise) / lambda_)))
-            spread = g.spread(self.reach(theta, self.least_n, self.length)) * UP
+            spread = g.spread(self.reach(theta, n, self.length)) * UP
             corrected.append((self.range_of_pulls(lambda_) / lambda_, min(g.most, spread)))
         facts: dict[str, Any] = {"delta": self.delta / k, "unit": "validation score", "coins": "R fresh, the same on both sides"}
         least, true = np.max(printed, axis=0), np.max(corrected, axis=0)

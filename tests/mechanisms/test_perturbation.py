@@ -445,6 +445,22 @@ def test_theorem_4_is_refuted_and_its_correction_not() -> None:
     assert right.exact == pytest.approx(0.005, rel=1e-6)
 
 
+@pytest.mark.parametrize("algorithm", BOTH)
+@pytest.mark.parametrize("oplr", [False, True])
+@pytest.mark.parametrize("g", ["logistic", "hinge"])
+def test_claims_for_any_number_of_records_are_the_worst_of_all(algorithm: Any, oplr: bool, g: str) -> None:
+    if oplr and algorithm is OutputPerturbation:
+        pytest.skip("it has no extra term")
+    given: dict[str, Any] = {"g": g, "lambdas": "0.02;1", "m": 1, "loss": "huber"} | ({"oplr": True} if oplr else {})
+    each = [stability(algorithm(n=n + 1, **given)) for n in range(1, 150)]
+    for free, of_n in zip(stability(algorithm(**given)), zip(*each, strict=True), strict=True):
+        assert free.beta1 == pytest.approx(max(claim.beta1 for claim in of_n))
+        assert free.beta2 == pytest.approx(max(claim.beta2 for claim in of_n))
+    if not oplr:
+        epsilons = [[claim.epsilon for claim in dp(algorithm(n=n + 1, **given))] for n in range(1, 30)]
+        assert [claim.epsilon for claim in dp(algorithm(**given))] == pytest.approx(np.max(epsilons, axis=0).tolist())
+
+
 # as a mechanism
 
 
@@ -509,6 +525,19 @@ def test_data_that_do_not_fit(algorithm: type[Scored]) -> None:
             algorithm(**arguments).prepare(data)
     with pytest.raises(InvalidInput, match="m = 0: must be an integer >= 1, for there to be a score"):
         algorithm(m=0).score(np.zeros((1, 1)), data)
+
+
+def test_without_noise_it_is_scikit_learns_logistic_regression() -> None:
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = load_breast_cancer(return_X_y=True)
+    scale = tuple((3 * X.max(axis=0)).tolist())
+    trainer = ObjectivePerturbation(d=30, m=0, feature_scale=scale)
+    w = trainer.apply(Labelled(X, y), 0.01, np.zeros((1, 30)))[0]
+    model = LogisticRegression(C=1 / (0.01 * len(y)), fit_intercept=False, tol=1e-12, max_iter=10_000)
+    model.fit(trainer.features(X), y)
+    np.testing.assert_allclose(w, model.coef_[0], atol=1e-5)
 
 
 def test_only_the_first_d_columns_are_looked_at() -> None:
