@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 LAPLACE = Noise(kind="laplace", scale=1.0)
-REACH = 1e9
+REACH = 1e15
 """No weight is looked for beyond; there is none but with a probability below every float."""
 
 
@@ -117,21 +117,26 @@ def beyond(score: Score, a: float, b: float, beta2: float) -> tuple[float, float
     if a > 0 and b > 0:
         return (math.inf, math.inf) if beta2 >= score.middle else None
 
-    def change(r: float) -> float:
+    def change(r: float) -> tuple[float, float]:
         values = score.g(np.array([a * r, b * r]))
-        return float(abs(values[0] - values[1]))
+        return float(abs(values[0] - values[1])), 8 * UNIT_ROUNDOFF * float(values.sum() + beta2)
 
-    hidden = 8 * UNIT_ROUNDOFF * (1 + beta2)
-    if change(REACH) <= beta2 + hidden:
-        return math.inf, math.inf
-    return _root(change, beta2 - hidden), _root(change, beta2 + hidden)
+    def surely(r: float) -> bool:
+        value, rounding = change(r)
+        return value - rounding > beta2
+
+    def perhaps(r: float) -> bool:
+        value, rounding = change(r)
+        return value + rounding > beta2
+
+    return (_first(perhaps), _first(surely)) if surely(REACH) else (math.inf, math.inf)
 
 
-def _root(rising: Callable[[float], float], level: float) -> float:
-    """Where a function that does not fall exceeds a level."""
+def _first(beyond: Callable[[float], bool]) -> float:
+    """Return where a condition that stays true begins to be."""
     low, high = 0.0, REACH
     while low < (middle := (low + high) / 2) < high:
-        if rising(middle) > level:
+        if beyond(middle):
             high = middle
         else:
             low = middle

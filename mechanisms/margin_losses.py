@@ -113,7 +113,7 @@ class HuberMargin:
         return 1 - self.h, 2.0
 
     def value(self, z: Array) -> Array:
-        """q (1 + h - z) - h q^2 for the steepness q."""
+        """With the steepness q: q (1 + h - z) - h q^2."""
         q = -self.slope(z)
         return q * (1 + self.h - z) - self.h * q * q
 

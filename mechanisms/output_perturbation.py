@@ -1,9 +1,9 @@
 """Output perturbation (Chaudhuri and Vinterbo 2013, Algorithm 4), for logistic regression and the Huberised SVM.
 
-    w* = argmin over w of lambda ||w||^2 / 2 + (1/n) sum_i l(w, x_i, y_i);      released: w* + 2 / (lambda alpha n) R,  R ~ e^(-||r||)
+    w* = argmin over w of lambda ||w||^2 / 2 + (1/n) sum_i l(w, x_i, y_i),  released: w* + 2 R / (lambda alpha n),  R ~ e^(-||r||)
 
 Claim as printed (section 4.1): alpha-differentially private. One record moves w* by at most 2 / (lambda n): tight for the Huber
-loss; in one dimension the logistic loss loses only 0.526 of it (docs/findings.md, 'Algorithm 4').
+loss; in one dimension the logistic loss loses little more than half of it (docs/findings.md, 'Algorithm 4').
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from dpassay.data import Labelled
 from dpassay.laws import NoiseLaw
 from dpassay.mechanisms.crossings import Crossing
 from dpassay.mechanisms.margin_losses import UP, farthest, steepest
-from dpassay.mechanisms.perturbation import Perturbation, Trained
+from dpassay.mechanisms.perturbation import Trained
+from dpassay.mechanisms.perturbation_scores import Scored
 from dpassay.mechanisms.perturbed import minimise
 from dpassay.noise import Noise
 from dpassay.rounding import UNIT_ROUNDOFF
@@ -28,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutputPerturbation(Perturbation):
+class OutputPerturbation(Scored):
     """Algorithm 4; parameters as for `Perturbation`."""
 
     release: str = "vector"
@@ -79,6 +80,7 @@ class OutputPerturbation(Perturbation):
             If that exceeds `tolerance`.
         """
         W, distance = minimise(V, self.training_loss, lambda_, np.zeros((1, V.shape[1])), 0.0)
+        distance *= 1 + float(np.linalg.norm(W))
         self.accept(distance, lambda_)
         return W[0], distance
 
@@ -87,7 +89,7 @@ class OutputPerturbation(Perturbation):
         return [1.0, -1.0, *[0.0] * (n - 1)]
 
     def crossing(self, state: Trained, lambda_: float, t: Array) -> Crossing:
-        """w >= t if and only if R >= (t - w*) lambda alpha n / 2."""
+        """The weight is >= t if and only if R >= (t - w*) lambda alpha n / 2."""
         assert state.centre is not None
         step, centre = self.step(lambda_, len(state.V)), float(state.centre[0])
         r = (t - centre) / step

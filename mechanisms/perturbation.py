@@ -1,12 +1,8 @@
-"""Linear classifiers trained with noise, and their scores on held-out data: section 4.1 of Chaudhuri and Vinterbo (2013).
+"""Linear classifiers trained with noise: what Algorithms 3 and 4 of Chaudhuri and Vinterbo (2013), section 4.1, share.
 
-What Algorithms 3 and 4 share. Records are (x, y), x cut back to the unit ball as in `dpassay.mechanisms.linear` and labels 0, 1
-standing for y = -1, 1; the last m of them are V, the first n are T. The noise R has density proportional to e^(-||r||) in R^d: a
-Gamma(d) length in a uniform direction. The score of weights w is q(w, V) = -(1/m) sum of g(y <w, x>) over V.
-
-Claims about the score (Theorem 4), for a list Lambda of k parameters and L = 1: beta_1 = 2 L / lambda_min and
-beta_2 = min(g*, (L / lambda_min)(1 + d ln(d k / delta) / (alpha n))) with delta / k as printed; and as corrected in
-docs/findings.md, 'Theorem 4'.
+Records are (x, y), x cut back to the unit ball as in `dpassay.mechanisms.linear` and labels 0, 1 standing for y = -1, 1; the last
+m of them are V, the first n are T. The noise R has density proportional to e^(-||r||) in R^d: a Gamma(d) length in a uniform
+direction.
 
 In one dimension the weight falls into each interval with a probability in closed form: the law of a prediction, and of the bin
 that the weight lies in, is exact by change of variables.
@@ -23,24 +19,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammainccinv
 
-from dpassay.claims import Claim, ScoreStability
+from dpassay.claims import Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import as_real, is_count, is_real, require
 from dpassay.laws import FiniteLaw, NoiseLaw
 from dpassay.mechanism import WorstCase
-from dpassay.mechanisms.crossings import Crossing, bad_strings, laplace_bins
-from dpassay.mechanisms.linear import cut_back, gamma, targets
+from dpassay.mechanisms.crossings import Crossing, laplace_bins
+from dpassay.mechanisms.linear import cut_back, targets
 from dpassay.mechanisms.margin_losses import LOSSES, SCORES, UP, MarginLoss, Score
 from dpassay.mechanisms.soft_majority import check_binary
-from dpassay.pairs import Change, Compared, Pairs, Replace
-from dpassay.rounding import UNIT_ROUNDOFF
+from dpassay.pairs import Pairs, Replace
 
 Array = NDArray[np.float64]
 
 SECTION_5: Final = "0.001;0.112;0.223;0.334;0.445;0.556;0.667;0.778;0.889;1.0"
 """Lambda of the paper's experiments."""
 RELEASES: Final = ("prediction", "vector", "bins")
-THEOREM: Final = "Chaudhuri and Vinterbo 2013, Theorem 4"
 WIDTH: Final = 1e-3
 """Of the bins at the worst weight."""
 
@@ -93,7 +87,7 @@ class Perturbation:
     edges : list of float
         Ascending edges of the bins; by default 0 and a narrow bin on each side, at the weight where the most can leak.
     tolerance : float
-        Largest certified distance of trained weights from the minimiser; > 0. A worse one is an error.
+        Largest certified distance of trained weights w from the minimiser, as a part of 1 + ||w||; > 0. A worse one is an error.
 
     Raises
     ------
@@ -146,6 +140,11 @@ class Perturbation:
         object.__setattr__(self, name, ";".join(map(repr, values)))
 
     @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What is promised."""
+        raise NotImplementedError
+
+    @property
     def scale(self) -> Array:
         """`feature_scale` as an array, shape (1,) or (d,)."""
         return np.array(_numbers(self.feature_scale))
@@ -187,14 +186,26 @@ class Perturbation:
         return self.training_loss.turn[0]
 
     @property
+    def length(self) -> float:
+        """What ||R|| exceeds with probability delta / k; rounded up."""
+        return float(gammainccinv(self.d, self.delta / len(self.thetas))) * UP
+
+    @property
     def least_n(self) -> int:
         """Training records: those of the datasets that are taken, or the least number there can be."""
         return 1 if self.n is None else self.n - self.m
 
-    # what the two algorithms differ in
+    def numbers_to_cover(self, lambda_: float) -> tuple[int, ...]:  # noqa: ARG002
+        """Numbers of training records among which is the worst for a score of all that are taken."""
+        return (self.least_n,)
+
+    @property
+    def own_n(self) -> int:
+        """Training records of its own worst cases."""
+        return 2 if self.n is None else self.least_n
 
     def in_force(self, lambda_: float, n: int) -> tuple[float, float]:  # noqa: ARG002
-        """alpha and lambda that the algorithm is run with on n training records."""
+        """Return alpha and lambda that the algorithm is run with on n training records."""
         return self.alpha, lambda_
 
     def range_of_pulls(self, lambda_: float) -> float:  # noqa: ARG002
@@ -204,6 +215,10 @@ class Perturbation:
     def reach(self, lambda_: float, n: int, length: float) -> float:
         """Largest norm of what is released for noise of at most this length, over all datasets of n training records."""
         raise NotImplementedError
+
+    def held_at(self, lambda_: float, n: int) -> float:
+        """Norm of the weights at which the records have to pull hardest, for the largest norm of what is released."""
+        return self.reach(lambda_, n, 0.0)
 
     def weights(self, V: Array, lambda_: float, R: Array) -> Array:
         """Trained weights (size, d) for noise R (size, d)."""
@@ -231,76 +246,6 @@ class Perturbation:
         """In one dimension, the law of side * w."""
         return None
 
-    # the score
-
-    @property
-    def score_claims(self) -> tuple[Claim, ...]:
-        """Theorem 4 as printed and as corrected."""
-        if self.m == 0:
-            return ()
-        k, g = len(self.thetas), self.scored
-        length = float(gammainccinv(self.d, self.delta / k)) * UP
-        printed, corrected = [], []
-        for theta in self.thetas:
-            alpha, lambda_ = self.in_force(theta, self.least_n)
-            noise = self.d * math.log(self.d * k / self.delta) / (alpha * self.least_n)
-            printed.append((2 / theta, min(g.most, (1 + noise) / lambda_)))
-            spread = g.spread(self.reach(theta, self.least_n, length)) * UP
-            corrected.append((self.range_of_pulls(lambda_) / lambda_, min(g.most, spread)))
-        facts: dict[str, Any] = {"delta": self.delta / k, "unit": "validation score", "coins": "R fresh, the same on both sides"}
-        least, true = np.max(printed, axis=0), np.max(corrected, axis=0)
-        return (
-            ScoreStability(beta1=least[0], beta2=least[1], source=THEOREM, status="printed", **facts),
-            ScoreStability(beta1=true[0], beta2=true[1], source="docs/findings.md, 'Theorem 4'", status="corrected", **facts),
-        )
-
-    def sizes(self, data: Labelled) -> tuple[int, int]:
-        """Return n and m, the numbers of training and of validation records."""
-        return len(data) - self.m, self.m
-
-    def noise(self, size: int, rng: np.random.Generator) -> Array:
-        """Draw R from G, shape (size, d)."""
-        normal = rng.normal(size=(size, self.d))
-        return normal * (rng.gamma(self.d, size=size) / np.linalg.norm(normal, axis=1))[:, None]
-
-    def apply(self, data: Labelled, theta: float, R: Array) -> Array:
-        """Return the weights that are released for each R, shape (size, d), for lambda = theta."""
-        return self.weights(self.signed(data, slice(0, len(data) - self.m)), theta, R)
-
-    def margins(self, trained: Array, X: Array) -> Array:
-        """<w, phi(x)> for each of the trained weights and each point, shape (size, q)."""
-        margins: Array = trained @ self.features(X).T
-        return margins
-
-    def score(self, trained: Array, data: Labelled) -> tuple[Array, float]:
-        """Return q(w, V) for each of the trained weights, shape (size,), and a bound on the numerical error of each."""
-        require(self.m >= 1, "m", self.m, "an integer >= 1, for there to be a score")
-        z = trained @ self.signed(data, slice(len(data) - self.m, None)).T
-        largest = float(np.linalg.norm(trained, axis=1).max(initial=0.0))
-        rounding = gamma(self.m + self.d + 16) * (self.scored.middle + largest)
-        return -self.scored.g(z).mean(axis=1), self.tolerance + rounding
-
-    def bad_share(self, state: Compared, claim: ScoreStability) -> tuple[float, float] | None:
-        """Exact proportion of bad R, with the error of its logarithms; None where it is not known.
-
-        No R is bad by a changed training record if beta_1 is at least the corrected one (docs/findings.md, 'Theorem 4'). In one
-        dimension a changed validation record is bad beyond a weight on either side, and so beyond an R.
-        """
-        data, n = state.base, len(state.base) - self.m
-        forced = [self.in_force(theta, n)[1] for theta in self.thetas]
-        steady = claim.beta1 >= max(self.range_of_pulls(lambda_) / lambda_ for lambda_ in forced)
-        if self.d > 1 or not (steady or all(change.index >= n for change in state.changes)):
-            return None
-        here = self.signed(data, slice(n, None))[:, 0]
-        moves = [(float(here[c.index - n]), self._record(c, data)) for c in state.changes if c.index >= n]
-        return bad_strings(self, data, moves, self.scored, claim.beta2)
-
-    def _record(self, change: Change, data: Labelled) -> float:
-        """Label times feature of the record that a change puts in, in one dimension."""
-        return float(self.signed(change.apply(data), slice(change.index, change.index + 1))[0, 0])
-
-    # the mechanism
-
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` unless the records are n, labelled 0 and 1, some of them left to train on, with d columns."""
         check_binary(data)
@@ -323,6 +268,17 @@ class Perturbation:
         """Return y phi(x) of some records, shape (n, d)."""
         return self.features(data.X[rows]) * targets(data)[rows, None]
 
+    def noise(self, size: int, rng: np.random.Generator) -> Array:
+        """Draw R from G, shape (size, d)."""
+        normal = rng.normal(size=(size, self.d))
+        drawn: Array = normal * (rng.gamma(self.d, size=size) / np.linalg.norm(normal, axis=1))[:, None]
+        return drawn
+
+    def margins(self, trained: Array, X: Array) -> Array:
+        """<w, phi(x)> for each of the trained weights and each point, shape (size, q)."""
+        margins: Array = trained @ self.features(X).T
+        return margins
+
     def prepare(self, data: Labelled) -> Trained:
         """Features, and what can be computed without noise."""
         self.check(data)
@@ -333,8 +289,8 @@ class Perturbation:
         w = self.weights(state.V, self.lambda_, self.noise(size, rng))
         if self.release == "prediction":
             return (self.margins(w, queries) >= 0).astype(np.int64)
-        statistics: Array = w @ self.directions(queries).T
-        return statistics if self.release == "vector" else np.searchsorted(self.cuts, statistics, side="right")
+        answers: NDArray[Any] = w @ self.directions(queries).T
+        return answers if self.release == "vector" else np.searchsorted(self.cuts, answers, side="right")
 
     def distribution(self, state: Trained, queries: Array) -> FiniteLaw | NoiseLaw | None:
         """Exact law in one dimension, by change of variables."""
@@ -353,15 +309,14 @@ class Perturbation:
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """A training record where its pull turns round most, and a validation record as far from 0 as weights can get."""
-        n = self.least_n if self.n is not None else 2
+        n = self.own_n
         first, new, *others = self.turned(n)
         turned = self._line([first, *others], [-1.0] * self.m)
         reason = "the pull of a training record turns round at the weight where it can most, others at the origin"
         cases = [self._case(turned, 0, new, "records on the first axis, the first of them turned round", reason)]
         if self.m:
             theta = min(self.thetas)
-            far = self.reach(theta, n, 0.0)
-            pull = min(1.0, self.training_loss.peak / far)
+            pull = min(1.0, self.training_loss.peak / self.held_at(theta, n))
             reason = "all records pull together, and a validation record moves from one end to the other"
             how = "records on the first axis, a validation record turned round"
             cases.append(self._case(self._line([pull] * n, [1.0] * self.m), n + self.m - 1, -1.0, how, reason))

@@ -17,6 +17,8 @@ PARTS = {
     "erm:ERM",
     "linear:LinearPredictor",
     "noisy:Noisy",
+    "perturbation:Perturbation",
+    "perturbation_scores:Scored",
     "predictors:Predictor",
     "psgd:PSGD",
     "trainers:LinearTrainer",

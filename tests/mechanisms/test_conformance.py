@@ -98,6 +98,13 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("control", {"m": 5, "release": "prediction"}),
     ("group", {"k": 2, "base": "pate,r=5,learner=stump"}),
     ("interface", {"base": "private-knn,k=5", "m": 2}),
+    ("objective-perturbation", {"release": "prediction", "lambda_": 0.01, "m": 5}),
+    ("objective-perturbation", {"loss": "huber", "alpha": 0.5, "oplr": True, "m": 0, "lambda_": 0.02}),
+    ("objective-perturbation", {"d": 2, "release": "vector", "feature_scale": "2;1", "g": "hinge"}),
+    ("objective-perturbation", {"d": 2, "loss": "huber", "edges": "-1;0;0.5", "n": None}),
+    ("output-perturbation", {"release": "prediction", "loss": "huber", "h": 0.1}),
+    ("output-perturbation", {"release": "bins", "edges": "-0.5;0.5", "alpha": 0.3}),
+    ("output-perturbation", {"d": 2, "release": "prediction"}),
 ]
 CASES: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in CATALOGUE), *VARIANTS]
 DRAWS = 32_000

@@ -19,6 +19,7 @@ BLOCKS = [*VOTES, "averaged", "stable-laplace", "stable-gaussian", "noisy-averag
 TEACHERS = ["pate", "pate-data-dependent", "pate-gaussian", "distance-to-instability"]
 BLOCKS = [*VOTES, "averaged", "stable-laplace", "stable-gaussian", "noisy-average", "noisy-average-number", *TEACHERS]
 WALK, OVERVIEW = "projected-walk", "projected-walk-overview"
+TRAINERS = ["objective-perturbation", "output-perturbation"]
 NOISY = ["stable-laplace", "stable-gaussian", "noisy-average-number"]
 BAD = [
     *[(name, "epsilon", value, "finite number > 0") for name in PRIVATE for value in (0, -1, math.inf, math.nan)],
@@ -33,6 +34,14 @@ BAD = [
     *[(WALK, "T", value, "integer >= 1") for value in (0, -1, 1.5)],
     *[(OVERVIEW, "alpha", value, "number in [1e-06, 1/2)") for value in (0, -1, 0.5, 1e-10, math.nan)],
     *[(name, "feature", -1, "integer >= 0") for name in (WALK, OVERVIEW)],
+    *[
+        (name, letter, value, "finite number > 0")
+        for name in TRAINERS
+        for letter in ("alpha", "lambda_")
+        for value in (0, math.nan)
+    ],
+    *[(name, "h", 0, "number in (0, 1]") for name in TRAINERS],
+    *[(name, "delta", value, "number in (0, 1)") for name in TRAINERS for value in (0, 1)],
     *[(name, "ties", "random", "'sum' or 'index'") for name in (WALK, OVERVIEW)],
     *[("subsampled", "eta", value, "number in (0, 1)") for value in (0, 1, -1, math.nan)],
     *[("label-flip", "alpha", value, "number in (0, 1/2)") for value in (0, 0.5, -1, math.nan)],
