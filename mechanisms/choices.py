@@ -51,7 +51,7 @@ class Choice(Released):
     """
 
     alpha: float = 1.0
-    base: Any = "objective-perturbation,oplr=true"
+    base: Any = "objective-perturbation,oplr=true,lambdas=0.01;0.1;1"
     m: int = 10
     trainer: LinearTrainer = field(init=False, repr=False, compare=False)
 

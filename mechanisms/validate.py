@@ -71,7 +71,7 @@ class Validate:
 
     alpha1: float = 1.0
     alpha2: float = 1.0
-    base: Any = "output-perturbation"
+    base: Any = "output-perturbation,lambdas=0.01;0.1;1"
     m: int = 10
     delta: float = 0.01
     beta1: float | None = None
