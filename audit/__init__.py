@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from dpassay.api import audit as audit
     from dpassay.claims import DP as DP
     from dpassay.claims import PredictionStability as PredictionStability
+    from dpassay.claims import ScoreStability as ScoreStability
     from dpassay.claims import Stability as Stability
     from dpassay.data import Labelled as Labelled
     from dpassay.errors import AuditeeError as AuditeeError
@@ -36,6 +37,7 @@ _WHERE = {
     "Pairs": "pairs",
     "PointLaw": "laws",
     "PredictionStability": "claims",
+    "ScoreStability": "claims",
     "Stability": "claims",
     "audit": "api",
     "bernoulli_law": "laws",

@@ -13,7 +13,7 @@ from dpassay.claims import Claim
 from dpassay.data import points
 from dpassay.errors import InvalidInput, require
 from dpassay.exhaustive import Domain
-from dpassay.mechanism import FunctionMechanism, Mechanism
+from dpassay.mechanism import FunctionMechanism, HasScores, Mechanism
 from dpassay.pairs import Pairs
 from dpassay.plan import Group
 from dpassay.result import Result
@@ -44,7 +44,7 @@ def audit(
     mechanism : Mechanism or callable
         An object of the protocol, or a function `function(data, queries, size, rng)` that returns the answers of `size`
         independent runs at q queries, shape (size, q).
-    claim : DP, Stability or PredictionStability, optional
+    claim : DP, Stability, PredictionStability or ScoreStability, optional
         What to hold it against; its own first claim by default. A function promises nothing by itself.
     pairs : Pairs, optional
         Neighbouring datasets, from `replace_one` say; the mechanism's own worst cases come on top.
@@ -68,7 +68,7 @@ def audit(
     """
     if isinstance(mechanism, type):
         raise InvalidInput(f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with its parameters")
-    if hasattr(mechanism, "sample"):
+    if hasattr(mechanism, "sample") or isinstance(mechanism, HasScores):
         if labels is not None or numbers is not None:
             raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
         subject: Mechanism = mechanism  # type: ignore[assignment]
@@ -103,7 +103,7 @@ def audit(
 
 def _address(mechanism: Any) -> tuple[str, str | None]:
     """Name of a mechanism or function, and the same as a target if that is enough to make it again."""
-    function = not hasattr(mechanism, "sample")
+    function = not (hasattr(mechanism, "sample") or isinstance(mechanism, HasScores))
     thing = mechanism if function and hasattr(mechanism, "__qualname__") else type(mechanism)
     name = f"{thing.__module__}:{thing.__qualname__}"
     importable = thing.__module__ != "__main__" and thing.__qualname__.isidentifier()

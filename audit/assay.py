@@ -13,6 +13,7 @@ from dpassay.auditee import Auditee
 from dpassay.checks import check
 from dpassay.claims import Claim, unclaimed
 from dpassay.codings import Coding
+from dpassay.coupled import Coupled, coupled_group, parts
 from dpassay.errors import AuditeeError
 from dpassay.evidence import Evidence, Mode
 from dpassay.exact import Laws, exact_evidence, goodness_of_fit, group_laws
@@ -62,6 +63,7 @@ def assay(
     InvalidInput
         Before anything is run, if data and parameters can never go together.
     """
+    auditees = [part for auditee in auditees for part in parts(auditee)]
     check(auditees, data, settings)
     share = (1 - settings.confidence) / max(1, sum(len(auditee.claims) for auditee in auditees))
     taken: set[str] = set()
@@ -94,6 +96,8 @@ def _measure(
     progress: Progress,
 ) -> tuple[Mode, Holder]:
     if settings.mode == "exhaustive" and settings.domain is not None:
+        if isinstance(auditee.mechanism, Coupled):
+            raise AuditeeError(f"{auditee.claims[0]} speaks of two datasets at once and has no exhaustive mode; use auto")
         domain = settings.domain
         laws = domain_laws(auditee, domain, progress)
         own = groups_for(auditee, None)
@@ -109,6 +113,8 @@ def _measure(
 
         return "exhaustive", _both_notions(auditee, hold)
     groups = groups_for(auditee, data)
+    if isinstance(auditee.mechanism, Coupled):
+        groups = tuple(map(coupled_group, groups))
     if not groups:
         raise AuditeeError("no pairs to audit: it was given none, and its method pairs returned none")
     if settings.mode != "monte-carlo":

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import Claim, PredictionStability, Stability
+from dpassay.claims import Claim, PredictionStability, ScoreStability, Stability
 from dpassay.errors import AuditeeError, InvalidInput, as_real, require
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import (
@@ -21,6 +21,7 @@ from dpassay.mechanism import (
     HasLaw,
     HasNumbers,
     HasReachable,
+    HasScores,
     HasUpdate,
     HasWorstCases,
     Mechanism,
@@ -72,13 +73,27 @@ class Auditee:
             numbers = as_real(numbers[0]), as_real(numbers[1])
         require(isinstance(self.claims, tuple) and len(self.claims) > 0, "claims", self.claims, "a tuple of at least one claim")
         for claim in self.claims:
-            require(isinstance(claim, Claim), "claim", claim, "a DP(...), Stability(...) or PredictionStability(...)")
+            require(
+                isinstance(claim, Claim),
+                "claim",
+                claim,
+                "a DP(...), Stability(...), PredictionStability(...) or ScoreStability(...)",
+            )
             self._check_claim(claim, numbers)
         object.__setattr__(self, "numbers", numbers)
         object.__setattr__(self, "labels", labels)
 
     def _check_claim(self, claim: Claim, numbers: tuple[float, float] | None) -> None:
         """Raise `InvalidInput` if a claim cannot be about such answers."""
+        if isinstance(claim, ScoreStability):
+            trainer = getattr(self.mechanism, "trainer", self.mechanism)
+            require(
+                isinstance(trainer, HasScores),
+                "claim",
+                claim,
+                f"about a trainer with noise, apply and score; {self.name} is none",
+            )
+            return
         if isinstance(claim, Stability) and numbers is not None:
             raise InvalidInput(f"claim = {claim}: is about labels, {self.name} answers numbers; say PredictionStability(...)")
         if isinstance(claim, PredictionStability) and numbers is None:

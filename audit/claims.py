@@ -213,19 +213,67 @@ class PredictionStability(Promise):
         return self.gamma
 
 
-Claim = DP | Stability | PredictionStability
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreStability(Promise):
+    """(beta1, beta2, delta)-stability of a validation score (Chaudhuri and Vinterbo 2013, Definition 2).
+
+    All but a share delta of the random strings R are good: with the same R on both sides, no change of one of n training
+    records moves the score by more than beta1 / n, and no change of one of m validation records by more than beta2 / m.
+
+    Parameters
+    ----------
+    beta1, beta2 : float
+        In units of the score, times n and m; finite and >= 0.
+    delta : float
+        Claimed proportion of bad R; in [0, 1). Theorems 4 and 6 promise delta / k for each of k parameters: say that here.
+    relation, unit, coins, source, status, expected
+        See `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
+    """
+
+    kind: ClassVar[str] = "ScoreStability"
+    quantity: ClassVar[str] = "proportion of bad random strings"
+
+    beta1: float
+    beta2: float
+    delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        super(ScoreStability, self).__post_init__()
+        for name in ("beta1", "beta2"):
+            value = as_real(getattr(self, name))
+            require(0 <= value < math.inf, name, getattr(self, name), "a finite number >= 0")
+            object.__setattr__(self, name, value)
+        delta = as_real(self.delta)
+        require(0 <= delta < 1, "delta", self.delta, "a number in [0, 1)")
+        object.__setattr__(self, "delta", delta)
+
+    def __str__(self) -> str:
+        return f"ScoreStability({self.beta1:g}, {self.beta2:g}, {self.delta:g})"
+
+    @property
+    def promised(self) -> float:
+        """delta, a proportion of random strings."""
+        return self.delta
+
+
+Claim = DP | Stability | PredictionStability | ScoreStability
 """Every kind of claim there is."""
 
-KINDS: dict[str, type[Claim]] = {kind.kind: kind for kind in (DP, Stability, PredictionStability)}
+KINDS: dict[str, type[Claim]] = {kind.kind: kind for kind in (DP, Stability, PredictionStability, ScoreStability)}
 """Each kind by the name that a record knows it by."""
 
 
 def unclaimed(claim: Claim) -> Claim | None:
     """Return the notion for labels that a claim is not about, to be measured: gamma for epsilon, and epsilon for gamma.
 
-    Its number is the largest there is, so that nothing finite exceeds it; None for claims about real predictions.
+    Its number is the largest there is, so that nothing finite exceeds it; None for claims about anything else than answers.
     """
-    if isinstance(claim, PredictionStability):
+    if isinstance(claim, (PredictionStability, ScoreStability)):
         return None
     shared = {field.name: getattr(claim, field.name) for field in fields(Promise)}
     named = shared | {"source": "measured, not claimed", "status": "measured", "expected": None}

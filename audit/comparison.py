@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.bounds import Counts
-from dpassay.claims import Claim, PredictionStability
+from dpassay.bounds import Counts, clopper_pearson_upper
+from dpassay.claims import Claim, PredictionStability, ScoreStability
 from dpassay.combined import upper
 from dpassay.errors import InvalidInput, as_real, require
 from dpassay.limits import leak_upper
@@ -18,6 +18,7 @@ from dpassay.means import Spreads, difference_lower, difference_upper
 from dpassay.power import Screening, detectable
 from dpassay.predictions import detectable_difference
 from dpassay.scales import Ratio, scale_of
+from dpassay.shares import detectable_share, share_lower
 from dpassay.stouffer import STOUFFER
 from dpassay.upper_bounds import accuracy_upper
 
@@ -111,6 +112,8 @@ def detectable_at_alpha(result: Raw, claim: Claim, draws: int, alpha: float) -> 
         alone = Screening(draws=draws, pairs=1)
         seen = detectable_difference(gamma=claim.promised / width, n=draws, alpha=each, spreads=spreads, screening=alone)
         return width * seen
+    if isinstance(claim, ScoreStability):
+        return detectable_share(promised=claim.delta, n=draws, alpha=each, screening=Screening(draws=draws, pairs=1))
     return detectable(scale=scale_of(claim), promised=claim.promised, n=draws, alpha=each)
 
 
@@ -141,6 +144,8 @@ def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
     if isinstance(claim, PredictionStability) and cell["histograms"] is not None:
         width, one, other, spreads = _answers(cell)
         return width * max(0.0, difference_lower(one, other, alpha=alpha, spreads=spreads))
+    if isinstance(claim, ScoreStability) and cell["counts"] is not None:
+        return share_lower(Counts(**cell["counts"]), alpha)
     method, counts = _counted(cell)
     return lower_bound(method, counts, scale=scale_of(claim), alpha=alpha).value
 
@@ -164,6 +169,8 @@ def upper_at_alpha(cell: Raw, claim: Claim, alpha: float, floor: float = 0.0) ->
     if isinstance(claim, PredictionStability) and cell["histograms"] is not None:
         width, one, other, spreads = _answers(cell)
         return max(floor, width * difference_upper(one, other, alpha=alpha, spreads=spreads))
+    if isinstance(claim, ScoreStability) and cell["counts"] is not None:
+        return max(floor, float(clopper_pearson_upper(cell["counts"]["x"], cell["counts"]["n1"], alpha)))
     counts = _counted(cell)[1]
     scale = scale_of(claim)
     if not isinstance(scale, Ratio):

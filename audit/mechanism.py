@@ -52,6 +52,16 @@ class HasNumbers(Protocol):
 
 
 @runtime_checkable
+class HasNoQuery(Protocol):
+    """Releases a value that nobody asks for at a point; it is sampled at one query, whatever that is."""
+
+    @property
+    def without_query(self) -> bool:
+        """Whether it is so."""
+        ...
+
+
+@runtime_checkable
 class HasCheck(Protocol):
     """Can tell beforehand that data do not fit its parameters."""
 
@@ -140,6 +150,32 @@ class HasReachable(Protocol):
 
     def reachable(self) -> Reachable | None:
         """Return the reachable states, or None where the parameters do not allow the argument."""
+        ...
+
+
+@runtime_checkable
+class HasScores(Protocol):
+    """A training procedure T = (G, F) with a validation score q, as in sections 2 and 3 of Chaudhuri and Vinterbo (2013)."""
+
+    @property
+    def thetas(self) -> tuple[float, ...]:
+        """The parameters Theta that are tried, at least one."""
+        ...
+
+    def sizes(self, data: Any) -> tuple[int, int]:
+        """Return n and m: the first n records train, the last m validate."""
+        ...
+
+    def noise(self, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Draw `size` random strings R from G, shape (size, ...); they may not depend on the data."""
+        ...
+
+    def apply(self, data: Any, theta: float, R: NDArray[np.float64]) -> Any:
+        """Return F(T, theta, alpha, R) for each R: what training releases; deterministic."""
+        ...
+
+    def score(self, trained: Any, data: Any) -> tuple[NDArray[np.float64], float]:
+        """Return q(h, V) for each h that `apply` returned, shape (size,), and a bound on the numerical error of each."""
         ...
 
 

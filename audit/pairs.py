@@ -155,6 +155,65 @@ class Several:
         return ", ".join(map(str, self.changes[:SHOWN])) + (f", and {left} more" if left > 0 else "")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Compared:
+    """A dataset and some of its neighbours, compared under one random string; see `dpassay.coupled`.
+
+    Parameters
+    ----------
+    base : Labelled
+        The dataset S.
+    changes : tuple of Change
+        Of one record each.
+    """
+
+    base: Any
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnyOf:
+    """One of several changes, whichever is worst once the random string is known.
+
+    Parameters
+    ----------
+    changes : tuple of Change
+        At least one, of one record each.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none, or one of them changes several records.
+    """
+
+    changes: tuple[Change, ...]
+
+    def __post_init__(self) -> None:
+        single = not any(isinstance(change, (Several, AnyOf)) for change in self.changes)
+        require(len(self.changes) > 0 and single, "changes", self.changes, "at least one change, of one record each")
+
+    @property
+    def index(self) -> int:
+        """Place of the first record that may be changed."""
+        return min(change.index for change in self.changes)
+
+    def at(self, index: int) -> AnyOf:
+        """Return the same changes moved along together."""
+        return AnyOf(tuple(change.at(change.index - self.index + index) for change in self.changes))
+
+    def apply(self, data: Any) -> Compared:
+        """Return the dataset beside its neighbours."""
+        return Compared(base=data, changes=self.changes)
+
+    def as_json(self, *, by_value: bool = False) -> dict[str, Any]:
+        """Description of each change."""
+        return {"kind": "any-of", "changes": [change.as_json(by_value=by_value) for change in self.changes]}
+
+    def __str__(self) -> str:
+        left = len(self.changes) - SHOWN
+        return " or ".join(map(str, self.changes[:SHOWN])) + (f", or one of {left} more" if left > 0 else "")
+
+
 SHOWN = 5
 """Of more changes than this the others are only counted."""
 
@@ -306,6 +365,8 @@ def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
         kind = change["kind"]
         if kind == "several":
             return Several(tuple(change_from_json(each, pool) for each in change["changes"]))
+        if kind == "any-of":
+            return AnyOf(tuple(change_from_json(each, pool) for each in change["changes"]))
         index = int(change["index"])
         if kind == "flip-label":
             return FlipLabel(index)
@@ -317,7 +378,7 @@ def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
             return Replace(index, np.array(change["x"], dtype=float), int(change["y"]))
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidInput(f"change = {change!r}: cannot be read ({error})") from None
-    raise InvalidInput(f"change = {change!r}: must be of kind 'replace', 'flip-label' or 'several'")
+    raise InvalidInput(f"change = {change!r}: must be of kind 'replace', 'flip-label', 'several' or 'any-of'")
 
 
 def _from_pool(pool: Labelled, index: int, j: int) -> Replace:

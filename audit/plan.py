@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpassay.auditee import Auditee
 from dpassay.claims import records_replaced
+from dpassay.mechanism import HasNoQuery
 from dpassay.pairs import Pairs, replace_several
 
 Progress = Callable[[str, int, int], None]
@@ -18,6 +19,11 @@ Progress = Callable[[str, int, int], None]
 
 DIRECTIONS = ("S to S'", "S' to S")
 """The loss of an event E is ln((P[M(S) in E] - delta) / P[M(S') in E]) in the first, with S and S' exchanged in the second."""
+
+
+NOTHING_ASKED = np.zeros((1, 1))
+"""In the place of query points where there are none."""
+NOTHING_ASKED.flags.writeable = False
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -59,7 +65,7 @@ def groups_for(auditee: Auditee, data: Group | None) -> tuple[Group, ...]:
     """Return the user's pairs, if any, followed by the mechanism's own worst cases.
 
     Pairs made of a data set that is named are made as wide as the claims allow; own worst cases that are no neighbours under a
-    claim are left out.
+    claim are left out. A mechanism that says that it is `without_query` is asked nothing.
     """
     k = min(records_replaced(claim.relation) for claim in auditee.claims)
     own = tuple(
@@ -70,7 +76,10 @@ def groups_for(auditee: Auditee, data: Group | None) -> tuple[Group, ...]:
     if data is not None and data.source is not None and k > 1:
         pairs = replace_several(data.pairs, k)
         data = replace(data, pairs=pairs, reason=pairs.how)
-    return own if data is None else (data, *own)
+    groups = own if data is None else (data, *own)
+    if isinstance(auditee.mechanism, HasNoQuery) and auditee.mechanism.without_query:
+        return tuple(replace(group, queries=NOTHING_ASKED) for group in groups)
+    return groups
 
 
 def searched(groups: tuple[Group, ...]) -> dict[str, object]:

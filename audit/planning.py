@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from scipy.special import ndtri
 
 from dpassay.auditee import Auditee
-from dpassay.claims import DP, Claim, PredictionStability
+from dpassay.claims import DP, Claim, PredictionStability, ScoreStability
 from dpassay.errors import InvalidInput
 from dpassay.monte_carlo import Budget
 from dpassay.plan import Group
@@ -17,6 +17,7 @@ from dpassay.power import POWER, Screening, detectable, tight_pair
 from dpassay.predictions import detectable_difference
 from dpassay.scales import scale_of
 from dpassay.seeds import stream
+from dpassay.shares import detectable_share
 from dpassay.spending import Spending
 
 MOST_DRAWS = 10**8
@@ -173,6 +174,8 @@ def _detectable(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budge
         gamma, spreads = claim.gamma / (high - low), (HALF, HALF)
         found = detectable_difference(gamma=gamma, n=budget.draws, alpha=alpha, spreads=spreads, screening=screening)
         return (high - low) * found
+    if isinstance(claim, ScoreStability):
+        return detectable_share(promised=claim.delta, n=budget.draws, alpha=alpha, screening=screening)
     return detectable(
         scale=scale_of(claim), promised=claim.promised, n=budget.draws, alpha=alpha, method="stouffer", screening=screening
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dpassay.auditee import Auditee
-from dpassay.claims import Claim, PredictionStability
+from dpassay.claims import Claim, PredictionStability, ScoreStability
 from dpassay.codings import Bins, Coding, Labels, Pilot, Rounded, bins_from
 from dpassay.errors import AuditeeError
 from dpassay.events import half_lines, label_events
@@ -17,6 +17,7 @@ from dpassay.plan import Group, Progress
 from dpassay.predictions import Predictions
 from dpassay.scales import scale_of
 from dpassay.shards import Task
+from dpassay.shares import Shares
 from dpassay.trials import BLOCK
 from dpassay.yardstick import Yardstick
 
@@ -91,5 +92,7 @@ class Sampling:
         if isinstance(claim, PredictionStability):
             low, high = self.auditee.numbers or (0.0, 1.0)
             return Predictions(promised=claim.gamma, low=low, high=high)
+        if isinstance(claim, ScoreStability):
+            return Shares(promised=claim.delta)
         scale, bins = scale_of(claim), tuple(coding for coding in codings if isinstance(coding, Bins))
         return half_lines(scale, claim.promised, bins) if bins else label_events(scale, claim.promised, self.auditee.labels)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpassay.claims import DP, Claim, Stability
+from dpassay.claims import DP, Claim, ScoreStability, Stability
 from dpassay.loss import Loss, label_difference, privacy_loss
 
 
@@ -83,6 +83,6 @@ def scale_of(claim: Claim) -> Scale:
     """Return the scale of a claim about events; one about means (`PredictionStability`) has none."""
     if isinstance(claim, DP):
         return Ratio(claim.delta)
-    if isinstance(claim, Stability):
+    if isinstance(claim, (Stability, ScoreStability)):
         return Difference()
     raise TypeError(f"{claim} is no claim about events")

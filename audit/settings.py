@@ -7,7 +7,7 @@ import multiprocessing
 from dataclasses import dataclass
 from typing import Literal
 
-from dpassay.claims import Claim
+from dpassay.claims import Claim, ScoreStability
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.executors import Kind
 from dpassay.exhaustive import Domain
@@ -15,6 +15,9 @@ from dpassay.exhaustive import Domain
 ModeWanted = Literal["auto", "exact", "exhaustive", "monte-carlo"]
 DETECT = 1.5
 """A sampled audit must be able to see so many times the claim, unless it is asked for something else."""
+
+SHARE = 0.01
+"""Or, of a proportion that is claimed to be next to nothing, so much more than the claim."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,5 +89,7 @@ class Settings:
 
     def wanted(self, claim: Claim, most: float) -> float:
         """The leak that a sampled audit of a claim must be able to see, where none is larger than `most`."""
-        midway = (claim.promised + most) / 2
-        return min(DETECT * claim.promised, midway) if self.detect is None else self.detect
+        if self.detect is not None:
+            return self.detect
+        least = claim.promised + SHARE if isinstance(claim, ScoreStability) else 0.0
+        return min(max(DETECT * claim.promised, least), (claim.promised + most) / 2)

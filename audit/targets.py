@@ -15,7 +15,7 @@ from dpassay.auditee import Auditee
 from dpassay.catalogue import CATALOGUE
 from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.errors import InvalidInput
-from dpassay.mechanism import FunctionMechanism, Mechanism
+from dpassay.mechanism import FunctionMechanism, HasScores, Mechanism
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ def resolve(
         given = parameters_of(mechanism)
     elif given and given != parameters_of(found):
         raise InvalidInput(f"-p {next(iter(given))}: '{target}' is no mechanism class, it takes no parameters")
-    elif hasattr(found, "sample"):
+    elif hasattr(found, "sample") or isinstance(found, HasScores):
         mechanism, given = found, parameters_of(found)
     elif callable(found):
         if not claims:

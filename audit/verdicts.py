@@ -13,7 +13,8 @@ from dpassay.evidence import Evidence
 VerdictWord = Literal["refuted", "not refuted", "verified", "inconclusive", "error"]
 
 ROUNDING = 1e-9
-"""Numerical error up to this part of the claim is rounding; where more of it straddles the claim, nothing is decided."""
+"""Numerical error up to this part of the claim (of 1 where it is 0) is rounding; if more of it straddles the claim, nothing is
+decided."""
 FIT_ALARM = 1e-6
 """A sampler whose goodness of fit has a smaller p-value than this does not follow its declared law."""
 
@@ -67,7 +68,7 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
     if lower.value > claim.promised:
         found, promised = apart(evidence.worst.exact.value, claim.promised)
         return Verdict(word="refuted", reason=f"the {claim.quantity} is {found}; the claim allows {promised}")
-    if upper.value > claim.promised * (1 + ROUNDING):
+    if upper.value > claim.promised + ROUNDING * (claim.promised or 1.0):
         span = f"between {lower.value:.6g} and {upper.value:.6g}"
         return Verdict(
             word="inconclusive", reason=f"the numerical error of the law leaves the {claim.quantity} {span}; {allowed}"

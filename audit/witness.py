@@ -15,8 +15,9 @@ from threadpoolctl import threadpool_limits
 
 from dpassay.auditee import Auditee
 from dpassay.bounds import Bound
-from dpassay.claims import Claim, claim_from_json
+from dpassay.claims import Claim, ScoreStability, claim_from_json
 from dpassay.codings import Bins, Coding, Labels, Rounded
+from dpassay.coupled import coupled
 from dpassay.data import Labelled, load, points, split
 from dpassay.documents import number
 from dpassay.errors import InvalidInput, require
@@ -318,7 +319,8 @@ def _subject(witness: Mapping[str, Any], claim: Claim) -> Auditee:
     answers = Answers(
         labels=tuple(witness["labels"]), numbers=None if numbers is None else (float(numbers[0]), float(numbers[1]))
     )
-    return resolve(witness["target"], witness["parameters"], (claim,), answers, name=witness["name"])
+    subject = resolve(witness["target"], witness["parameters"], (claim,), answers, name=witness["name"])
+    return coupled(subject, claim) if isinstance(claim, ScoreStability) else subject
 
 
 def _group(witness: Mapping[str, Any], file: str | None) -> Group:

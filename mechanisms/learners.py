@@ -74,15 +74,16 @@ LEARNERS: Final[dict[str, Callable[[], Any]]] = {
 
 
 class Teacher:
-    """One trained sub-model f_i; answers labels in {0, 1}.
+    """One trained sub-model f_i; answers labels in {0, ..., K - 1}, 0 and 1 unless said otherwise.
 
     It remembers its answers at the last query array, which it knows again by identity: neighbours share all but one teacher.
     """
 
-    __slots__ = ("_answers", "_predict", "_queries")
+    __slots__ = ("_answers", "_labels", "_predict", "_queries")
 
-    def __init__(self, predict: Callable[[NDArray[np.float64]], NDArray[Any]]) -> None:
+    def __init__(self, predict: Callable[[NDArray[np.float64]], NDArray[Any]], K: int = 2) -> None:
         self._predict = predict
+        self._labels = tuple(range(K))
         self._queries: NDArray[np.float64] | None = None
         self._answers: NDArray[np.int64] | None = None
 
@@ -90,9 +91,10 @@ class Teacher:
         """Return the label at each query, shape (q,)."""
         if self._answers is None or self._queries is not queries:
             answers = np.asarray(self._predict(queries))
-            if answers.shape != (len(queries),) or not np.isin(answers, (0, 1)).all():
+            if answers.shape != (len(queries),) or not np.isin(answers, self._labels).all():
+                named = "0 or 1" if len(self._labels) == 2 else f"from 0 to {self._labels[-1]}"
                 raise ValueError(
-                    f"the learner's predict returned {answers!r}; expected a label 0 or 1 for each of {len(queries)} queries"
+                    f"the learner's predict returned {answers!r}; expected a label {named} for each of {len(queries)} queries"
                 )
             if queries.flags.writeable:  # somebody may change them in place and ask again
                 return answers.astype(np.int64)
@@ -110,6 +112,8 @@ class BlockLearner:
     ----------
     learner : str or scikit-learn classifier
         A name of `LEARNERS`, `module:object` (a classifier, or a callable that makes one), or the object itself.
+    K : int
+        Number of labels that teachers may answer.
 
     Attributes
     ----------
@@ -117,10 +121,10 @@ class BlockLearner:
         How many models were trained so far.
     """
 
-    __slots__ = ("_make", "_memo", "fits")
+    __slots__ = ("_K", "_make", "_memo", "fits")
 
-    def __init__(self, learner: Any) -> None:
-        self._make = _factory(learner)
+    def __init__(self, learner: Any, K: int = 2) -> None:
+        self._make, self._K = _factory(learner), K
         self._memo: OrderedDict[str, Teacher] = OrderedDict()
         self.fits = 0
 
@@ -142,7 +146,7 @@ class BlockLearner:
         self.fits += 1
         first = block.y[0]
         if (block.y == first).all():
-            return Teacher(lambda queries: np.full(len(queries), first))
+            return Teacher(lambda queries: np.full(len(queries), first), self._K)
         with sklearn.config_context(skip_parameter_validation=True, assume_finite=True):
             model = self._make().fit(block.X, block.y)
 
@@ -151,7 +155,7 @@ class BlockLearner:
                 answers: NDArray[Any] = model.predict(queries)
                 return answers
 
-        return Teacher(predict)
+        return Teacher(predict, self._K)
 
 
 def _factory(learner: Any) -> Callable[[], Any]:

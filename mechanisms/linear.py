@@ -78,11 +78,7 @@ class LinearPredictor:
 
     def features(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return phi of each row, shape (n, d): the map as floats compute it, of norm at most L_f but for rounding."""
-        scaled = X / self.scale
-        largest = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), np.finfo(float).tiny)
-        unit = scaled / largest  # no square of it overflows
-        reach = self.L_f / np.maximum(1.0, np.sqrt(np.vecdot(unit, unit)))[:, None]
-        return np.where(largest > reach, unit * reach, scaled)
+        return cut_back(X, self.scale, self.L_f)
 
     def predictions(self, w: NDArray[np.float64], queries: NDArray[np.float64]) -> NDArray[np.float64]:
         """<w, phi(x)> for weights (..., d) at q queries, shape (..., q), never outside `numbers`."""
@@ -108,6 +104,15 @@ class LinearPredictor:
         how = f"{self.n} records, one with features of norm {self.L_f:g} and all others at the origin, its label flipped"
         pair = Pairs(base=data, changes=(FlipLabel(0),), how=how)
         return WorstCase(pairs=pair, queries=points(data.X[:1], "queries"), reason=reason)
+
+
+def cut_back(X: NDArray[np.float64], scale: NDArray[np.float64], most: float) -> NDArray[np.float64]:
+    """Rows divided by a scale, and by their norm over `most` where that exceeds 1; shape (n, d)."""
+    scaled = X / scale
+    largest = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    unit = scaled / largest  # no square of it overflows
+    reach = most / np.maximum(1.0, np.sqrt(np.vecdot(unit, unit)))[:, None]
+    return np.where(largest > reach, unit * reach, scaled)
 
 
 def targets(data: Labelled) -> NDArray[np.float64]:

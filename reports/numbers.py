@@ -63,7 +63,7 @@ def count(number: int) -> str:
 
 def factor(true: float, claimed: float) -> str:
     """Write how many times the true loss is the claimed one."""
-    ratio = true / claimed
+    ratio = true / claimed if claimed else math.inf if true else 1.0
     if math.isinf(ratio):
         return f"{INFINITY} ×"
     return f"{ratio:.2f} ×" if abs(ratio - 1) >= 0.01 else f"{ratio:.6g} ×"

@@ -276,7 +276,7 @@ def _units(results: Sequence[ResultView]) -> str:
 
 
 def _worst_first(result: ResultView) -> tuple[int, float]:
-    return result.status.rank, -(result.bar or 0.0) / result.claimed
+    return result.status.rank, -(result.bar or 0.0) / (result.claimed or 1.0)
 
 
 def _top(exact: float | None, upper: float | None, claimed: float) -> str:

@@ -60,19 +60,33 @@ def parts_of(result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = (
     return tuple(part for part in found if part is not None)
 
 
-QUANTITIES = {"DP": "loss", "Stability": "change of a label's probability", "PredictionStability": "change of the prediction"}
+QUANTITIES = {
+    "DP": "loss",
+    "Stability": "change of a label's probability",
+    "PredictionStability": "change of the prediction",
+    "ScoreStability": "proportion of bad random strings",
+}
 """What a kind of claim bounds."""
-UNITS = {"DP": "loss in nats", "Stability": "change of a probability", "PredictionStability": "change of the prediction"}
+UNITS = {
+    "DP": "loss in nats",
+    "Stability": "change of a probability",
+    "PredictionStability": "change of the prediction",
+    "ScoreStability": "proportion of bad random strings",
+}
 """The same for an axis."""
+PROMISED = {"DP": "epsilon", "Stability": "gamma", "PredictionStability": "gamma", "ScoreStability": "delta"}
+"""Which number of a claim is held against what is found."""
 
 
 def promised(claim: Raw) -> float:
-    """Return the number that what is found is held against: epsilon or gamma."""
-    return float(claim["epsilon"] if claim["kind"] == "DP" else claim["gamma"])
+    """Return the number that what is found is held against: epsilon, gamma or a proportion delta."""
+    return float(claim[PROMISED[claim["kind"]]])
 
 
 def claim_short(claim: Raw) -> str:
-    """Write the claimed number for a table: epsilon, and delta where there is one, or gamma."""
+    """Write the claimed numbers for a table: epsilon, and delta where there is one; gamma; or beta1, beta2 and delta."""
+    if claim["kind"] == "ScoreStability":
+        return f"β = {plain(claim['beta1'])}, {plain(claim['beta2'])}, δ = {plain(claim['delta'])}"
     if claim["kind"] != "DP":
         return f"γ = {plain(claim['gamma'])}"
     delta = f", δ = {plain(claim['delta'])}" if claim["delta"] else ""
@@ -88,6 +102,9 @@ def claim_words(claim: Raw) -> tuple[str, ...]:
 def claim_name(claim: Raw) -> str:
     """Name what was promised in a few words."""
     relation = clean(claim["relation"])
+    if claim["kind"] == "ScoreStability":
+        numbers = ", ".join(plain(claim[name]) for name in ("beta1", "beta2", "delta"))
+        return f"({numbers})-score stability, {relation}"
     if claim["kind"] != "DP":
         kind = "stability" if claim["kind"] == "Stability" else "prediction stability"
         return f"{plain(claim['gamma'])}-uniform {kind}, {relation}"
@@ -99,6 +116,10 @@ def claim_name(claim: Raw) -> str:
 def _promise(claim: Raw) -> str:
     name, k = claim_name(claim), clean(claim["relation"]).removeprefix("replace-")
     records = "one record" if k == "one" else f"up to {k} records"
+    if claim["kind"] == "ScoreStability":
+        beta1, beta2, delta = (plain(claim[name]) for name in ("beta1", "beta2", "delta"))
+        moves = f"no training record moves the score by more than {beta1} / n, no validation record by more than {beta2} / m"
+        return f"{name}: with the same random string on both sides {moves}, for all strings but a share of {delta}."
     if claim["kind"] != "DP":
         what = "the probability of a label" if claim["kind"] == "Stability" else "the (mean) prediction"
         return f"{name}: replacing {records} moves {what} by at most {plain(claim['gamma'])}."

@@ -16,7 +16,10 @@ from dpassay.targets import accepts, resolve
 PRIVATE = [name for name in CATALOGUE if "epsilon" in resolve(name).parameters]
 VOTES = ["soft-majority", "soft-majority-overview"]
 BLOCKS = [*VOTES, "averaged", "stable-laplace", "stable-gaussian", "noisy-average", "noisy-average-number", "bagged"]
+TEACHERS = ["pate", "pate-data-dependent", "pate-gaussian", "distance-to-instability"]
+BLOCKS = [*VOTES, "averaged", "stable-laplace", "stable-gaussian", "noisy-average", "noisy-average-number", *TEACHERS]
 WALK, OVERVIEW = "projected-walk", "projected-walk-overview"
+TRAINERS = ["objective-perturbation", "output-perturbation"]
 NOISY = ["stable-laplace", "stable-gaussian", "noisy-average-number"]
 BAD = [
     *[(name, "epsilon", value, "finite number > 0") for name in PRIVATE for value in (0, -1, math.inf, math.nan)],
@@ -31,10 +34,25 @@ BAD = [
     *[(WALK, "T", value, "integer >= 1") for value in (0, -1, 1.5)],
     *[(OVERVIEW, "alpha", value, "number in [1e-06, 1/2)") for value in (0, -1, 0.5, 1e-10, math.nan)],
     *[(name, "feature", -1, "integer >= 0") for name in (WALK, OVERVIEW)],
+    *[
+        (name, letter, value, "finite number > 0")
+        for name in TRAINERS
+        for letter in ("alpha", "lambda_")
+        for value in (0, math.nan)
+    ],
+    *[(name, "h", 0, "number in (0, 1]") for name in TRAINERS],
+    *[(name, "delta", value, "number in (0, 1)") for name in TRAINERS for value in (0, 1)],
     *[(name, "ties", "random", "'sum' or 'index'") for name in (WALK, OVERVIEW)],
     *[("subsampled", "eta", value, "number in (0, 1)") for value in (0, 1, -1, math.nan)],
     *[("label-flip", "alpha", value, "number in (0, 1/2)") for value in (0, 0.5, -1, math.nan)],
     ("label-flip", "calibration", "b", "'corollary' or 'overview'"),
+    *[(name, "K", value, "integer >= 2") for name in (*TEACHERS, "private-knn") for value in (1, 0, 2.5)],
+    *[(name, "gamma", value, "finite number > 0") for name in ("pate", "private-knn") for value in (0, math.inf, math.nan)],
+    *[("private-knn", "k", value, "integer >= 1") for value in (0, 1.5)],
+    *[("pate-data-dependent", "lead", value, "integer from 1 to r = 25") for value in (0, 26, 1.5)],
+    *[(name, "delta", value, "number in (0, 1)") for name in TEACHERS[1:] for value in (0, 1, math.nan)],
+    *[("pate-gaussian", "sigma", value, "finite number > 0") for value in (0, -1, math.inf)],
+    ("distance-to-instability", "distance", "gap", "'replacements' or 'margin'"),
 ]
 
 

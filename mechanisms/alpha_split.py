@@ -1,0 +1,25 @@
+"""alphaSplit (Chaudhuri and Vinterbo 2013, section 5): every parameter trained on all of T, with a k-th of the budget.
+
+Claim as printed (Theorem 5): alpha-differentially private if T and V are disjoint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpassay.claims import DP, Claim
+from dpassay.mechanisms.choices import Choice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlphaSplit(Choice):
+    """alpha_i = alpha / k, T_i = T, p_i proportional to e^(-alpha e_i / 2). Parameters as for `Choice`."""
+
+    def budget(self, k: int) -> float:
+        """Alpha / k."""
+        return self.alpha / k
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The printed claim: k releases of alpha / k in T, one choice of alpha in V."""
+        return (DP(epsilon=self.alpha, source="Chaudhuri and Vinterbo 2013, Theorem 5 (alphaSplit)", status="printed"),)

@@ -1,0 +1,161 @@
+"""The four alternatives of section 5 of Chaudhuri and Vinterbo (2013): train for every parameter, then choose by errors on V.
+
+(1) Train a private classifier f_i = oplr(alpha_i, theta_i, T_i) for each theta_i; (2) count its errors e_i on V; (3) choose i*
+with probability p_i; (4) output (theta_i*, f_i*). They differ in alpha_i, T_i and p_i.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from dpassay.data import Labelled, points
+from dpassay.errors import is_count, is_real, require
+from dpassay.laws import FiniteLaw
+from dpassay.mechanism import WorstCase
+from dpassay.mechanisms.released import Released
+from dpassay.mechanisms.trainers import LinearTrainer, part_of, sign_law, trainer_of, with_alpha
+from dpassay.pairs import FlipLabel, Pairs
+from dpassay.rounding import UNIT_ROUNDOFF
+
+Array = NDArray[np.float64]
+MOST_PARAMETERS = 10
+"""All signs of so many weights are enumerated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice(Released):
+    """What the four share.
+
+    Parameters
+    ----------
+    alpha : float
+        Claimed privacy loss of the whole, in nats; finite and > 0.
+    base : str or trainer
+        oplr, see `trainer_of`; its `thetas` are the parameter list, of at least two.
+    m : int
+        Records of V, >= 1: the last ones. The others are T, so T and V are disjoint.
+    release
+        See `Released`.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, the base is no trainer, or there is only one parameter to choose.
+    """
+
+    alpha: float = 1.0
+    base: Any = "objective-perturbation,oplr=true,lambdas=0.01;0.1;1"
+    m: int = 10
+    trainer: LinearTrainer = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        super(Choice, self).__post_init__()
+        require(is_real(self.alpha) and 0 < self.alpha < math.inf, "alpha", self.alpha, "a finite number > 0")
+        require(is_count(self.m), "m", self.m, "an integer >= 1")
+        trainer = trainer_of(self.base, alpha=self.alpha, m=self.m, delta=0.01)
+        require(len(trainer.thetas) >= 2, "base", self.base, "a trainer with at least two parameters to choose from")
+        object.__setattr__(self, "trainer", with_alpha(trainer, self.budget(len(trainer.thetas))))
+
+    def budget(self, k: int) -> float:  # noqa: ARG002
+        """alpha_i, the privacy parameter of each training."""
+        return self.alpha
+
+    def rows(self, i: int, k: int) -> Any:  # noqa: ARG002
+        """Which training records make T_i."""
+        return slice(None)
+
+    def losses(self, trained: Any, data: Labelled) -> Array:
+        """e_i: errors on V of each of the trained weights, shape (size,)."""
+        wrong = (self.trainer.margins(trained, data.X[-self.m :]) >= 0) != (data.y[-self.m :] == 1)
+        return np.asarray(wrong.sum(axis=1), dtype=float)
+
+    def log_chances(self, losses: Array) -> Array | None:
+        """Logarithms of p_i for losses (..., k); None where the choice does not depend on them alone."""
+        logits = -self.alpha * losses / 2
+        chances: Array = logits - logsumexp(logits, axis=-1, keepdims=True)
+        return chances
+
+    def choose(self, losses: Array, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw i* for each trial from the losses (size, k): the exponential mechanism, p_i proportional to e^(-alpha e_i / 2)."""
+        drawn: NDArray[np.int64] = (rng.gumbel(size=losses.shape) - self.alpha * losses / 2).argmax(axis=1)
+        return drawn
+
+    @property
+    def thetas(self) -> tuple[float, ...]:
+        """The parameter list."""
+        return self.trainer.thetas
+
+    def check(self, data: Labelled) -> None:
+        """Raise `InvalidInput` unless every T_i has a record, and the base can take the data."""
+        k, n = len(self.thetas), len(data) - self.m
+        require(n >= 1, "m", self.m, f"below the number of records, {len(data)}")
+        least = min(len(np.arange(n)[self.rows(i, k)]) for i in range(k))
+        require(least >= 1, "m", self.m, f"so small that each of the {k} parts of the other {n} records has one")
+        self.trainer.check(data)
+
+    def prepare(self, data: Labelled) -> Labelled:
+        """Keep the dataset: training has coins of its own in every trial."""
+        self.check(data)
+        return data
+
+    def sample(self, state: Labelled, queries: Array, size: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Answers of `size` independent trials at q queries, shape (size, q)."""
+        k, trainer = len(self.thetas), self.trainer
+        weights, losses = [], []
+        for i, theta in enumerate(self.thetas):
+            trained = trainer.apply(part_of(state, self.rows(i, k), self.m), theta, trainer.noise(size, rng))
+            weights.append(trained)
+            losses.append(self.losses(trained, state))
+        chosen = self.choose(np.stack(losses, axis=1), rng)
+        return self.answers(trainer, chosen, np.stack(weights)[chosen, np.arange(size)], queries)
+
+    def distribution(self, state: Labelled, queries: Array) -> FiniteLaw | None:
+        """Exact law of index and prediction in one dimension, where errors depend on the signs of the weights alone."""
+        k, signs = len(self.thetas), np.array([[-1.0], [1.0]])
+        if self.release == "vector" or k > MOST_PARAMETERS or getattr(self.trainer, "d", None) != 1:
+            return None
+        found = [sign_law(self.trainer, part_of(state, self.rows(i, k), self.m), theta) for i, theta in enumerate(self.thetas)]
+        laws = [law for law in found if law is not None]
+        if len(laws) < k:
+            return None
+        patterns = np.array(list(itertools.product((0, 1), repeat=k)))
+        log_p = sum(laws[i].log_p[0][patterns[:, i]] for i in range(k))
+        chances = self.log_chances(self.losses(signs, state)[patterns])
+        if chances is None:
+            return None
+        each = np.asarray(log_p)[:, None] + chances  # of every pattern of signs and every choice
+        error = k * max(law.error for law in laws) + 8 * UNIT_ROUNDOFF * (len(patterns) + self.alpha * self.m + 700)
+        if self.release == "index":
+            return FiniteLaw(log_p=np.tile(logsumexp(each, axis=0), (len(queries), 1)), error=error)
+        positive = self.trainer.margins(signs, queries)  # (2, q): of a negative and of a positive weight
+        rows = [
+            [logsumexp(each, b=(positive[patterns, query] >= 0) == label) for label in (False, True)]
+            for query in range(len(queries))
+        ]
+        return FiniteLaw(log_p=np.minimum(rows, 0.0), error=error)
+
+    def pairs(self) -> tuple[WorstCase, ...]:
+        """All records at one point: a training label is flipped, and a validation label where it tells best from worst."""
+        n = max(2, len(self.thetas))
+        X, y = np.ones((n + self.m, getattr(self.trainer, "d", 1))), np.ones(n + self.m, dtype=np.int64)
+        y[1:n:2] = 0  # so that the signs of the weights are coins
+        data, queries = Labelled(X, y), points(X[:1], "queries")
+        told = (
+            (0, "a training label is all that turns the weights"),
+            (n, "weights of one sign lose an error, the others gain one"),
+        )
+        return tuple(
+            WorstCase(
+                pairs=Pairs(base=data, changes=(FlipLabel(index),), how=f"{n + self.m} records at one point, a label flipped"),
+                queries=queries,
+                reason=reason,
+            )
+            for index, reason in told
+        )

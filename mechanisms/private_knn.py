@@ -1,0 +1,120 @@
+"""Private nearest neighbours: the k records nearest to the query vote, and the noisy plurality is answered.
+
+A relative of PATE without training: the voters are the k nearest records themselves, in a distance that is public, that is to
+say fixed before the data are seen (Zhu et al. 2020, Private-kNN, as remembered, take one of public features, Gaussian noise and a
+random subset of the records; the last two are not built here). Here it is the Euclidean distance of the features as they are:
+scaling them by what the data say would make every distance depend on every record. Ties go to the record that comes first. The
+noise is that of PATE, Laplace of scale 1 / gamma.
+
+Derived here: records are ordered by (distance, place), and a replacement changes the key of one of them. So at most one record
+leaves the k nearest and one enters, whatever was replaced: one vote leaves a label and goes to another, even where the replaced
+record was not among them. The counts differ by at most 1 in each coordinate, which is what Theorem 2 of Papernot et al. (2017)
+asks for: (2 gamma, 0)-differential privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.claims import DP, Claim
+from dpassay.data import Labelled
+from dpassay.errors import is_real, require
+from dpassay.laws import FiniteLaw
+from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanisms.noisy_max import NoisyMax
+from dpassay.mechanisms.teachers import Counts, check_labels, counted, every_count, few_counts, states_of, worst_votes
+from dpassay.pairs import Change
+
+ARGUMENT = (
+    "A replacement changes the distance of one record, so one record at most leaves the k nearest and one enters, and one vote"
+    " moves at most; k records at one point, all of them voters, reach all counts and every move."
+)
+SEVERAL = "j replaced records are j replacements one after the other; of k records at one point any labels can be changed."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateKNN:
+    """Noisy plurality of the k nearest records.
+
+    Parameters
+    ----------
+    gamma : float
+        The noise has scale 1 / gamma, in votes; finite and > 0. The claim is 2 gamma.
+    k : int
+        Number of neighbours, >= 1 and at most the number of records.
+    K : int
+        Number of labels 0, ..., K - 1; >= 2.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
+    """
+
+    gamma: float = 0.5
+    k: int = 25
+    K: int = 2
+
+    def __post_init__(self) -> None:
+        require(is_real(self.gamma) and 0 < self.gamma < math.inf, "gamma", self.gamma, "a finite number > 0")
+        require(isinstance(self.k, int) and self.k >= 1, "k", self.k, "an integer >= 1")
+        require(isinstance(self.K, int) and self.K >= 2, "K", self.K, "an integer >= 2")
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """0, ..., K - 1."""
+        return tuple(range(self.K))
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What Theorem 2 of Papernot et al. (2017) says of any such counts."""
+        source = "Papernot et al. 2017, Theorem 2, for the counts of the k nearest"
+        return (DP(epsilon=2 * self.gamma, coins="noise fresh; there are no others", source=source, status="printed"),)
+
+    @property
+    def noisy_max(self) -> NoisyMax:
+        """The plurality with Laplace noise of scale 1 / gamma."""
+        return NoisyMax(kind="laplace", scale=1 / self.gamma)
+
+    def check(self, data: Labelled) -> None:
+        """Raise `InvalidInput` unless the labels are below K and there are k records."""
+        check_labels(data, self.K)
+        require(self.k <= len(data), "k", self.k, f"at most the number of records, {len(data)}")
+
+    def prepare(self, data: Labelled) -> Labelled:
+        """Keep the records."""
+        self.check(data)
+        return data
+
+    def update(self, state: Labelled, change: Change) -> Labelled:
+        """Return the changed records."""
+        return self.prepare(change.apply(state))
+
+    def sample(self, state: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Labels of `size` independent trials at q queries, shape (size, q)."""
+        return self.noisy_max.draw(self.counts(state, queries), size, rng)
+
+    def distribution(self, state: Labelled, queries: NDArray[np.float64]) -> FiniteLaw:
+        """Exact law of the winner."""
+        return self.noisy_max.law(self.counts(state, queries))
+
+    def counts(self, data: Labelled, queries: NDArray[np.float64]) -> Counts:
+        """Votes of the k nearest for each label, shape (q, K)."""
+        distance = np.stack([((data.X - query) ** 2).sum(axis=1) for query in queries])
+        nearest = np.argsort(distance, axis=1, kind="stable")[:, : self.k]
+        return counted(data.y[nearest].T, self.K)
+
+    def pairs(self) -> tuple[WorstCase, ...]:
+        """The worst move of one vote, and one in the middle."""
+        return worst_votes(self.reachable(), self.k, self.K, self.claims, self.labels)
+
+    def reachable(self) -> Reachable | None:
+        """All counts of k votes; None if they are too many."""
+        if not few_counts(self.k, self.K):
+            return None
+        counts = every_count(self.k, self.K)
+        return states_of(counts, self.noisy_max.law(counts), ARGUMENT, SEVERAL)

@@ -1,0 +1,101 @@
+"""End-to-end training and validation (Chaudhuri and Vinterbo 2013, Algorithm 2): choose a parameter, then train with it afresh.
+
+Let i* be the index that Algorithm 1 releases; draw R and release h = F(T, theta_i*, alpha_1, R).
+
+Claim as printed (Theorem 2): (alpha_1 + alpha_2, delta)-differentially private, if Algorithm 1 is (alpha_2, delta)- and training
+alpha_1-differentially private.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.claims import DP, Claim
+from dpassay.data import Labelled
+from dpassay.mechanism import WorstCase
+from dpassay.mechanisms.released import Released
+from dpassay.mechanisms.validate import Validate, Validated
+from dpassay.pairs import Change
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidateTrain(Released):
+    """Algorithm 2.
+
+    Parameters
+    ----------
+    alpha1, alpha2, base, m, delta, beta1, beta2, stability
+        See `Validate`, which is run with fresh coins.
+    release
+        See `Released`: what is shown of h; with `index` of theta_i* alone.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range, the base is no trainer, or there is only one parameter to choose.
+    """
+
+    alpha1: float = 1.0
+    alpha2: float = 1.0
+    base: Any = "output-perturbation,lambdas=0.01;0.1;1"
+    m: int = 10
+    delta: float = 0.01
+    beta1: float | None = None
+    beta2: float | None = None
+    stability: Literal["printed", "corrected"] = "printed"
+    validation: Validate = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        super(ValidateTrain, self).__post_init__()
+        names = ("alpha1", "alpha2", "base", "m", "delta", "beta1", "beta2", "stability")
+        given: dict[str, Any] = {name: getattr(self, name) for name in names}
+        object.__setattr__(self, "validation", Validate(**given, coins="fresh"))
+
+    @property
+    def thetas(self) -> tuple[float, ...]:
+        """The parameter list Theta."""
+        return self.validation.trainer.thetas
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The printed claim."""
+        source = "Chaudhuri and Vinterbo 2013, Theorem 2"
+        return (DP(epsilon=self.alpha1 + self.alpha2, delta=self.delta, source=source, status="printed"),)
+
+    def check(self, data: Labelled) -> None:
+        """Raise `InvalidInput` if Algorithm 1 cannot take the data."""
+        self.validation.check(data)
+
+    def prepare(self, data: Labelled) -> Validated:
+        """As for Algorithm 1."""
+        return self.validation.prepare(data)
+
+    def update(self, state: Validated, change: Change) -> Validated:
+        """As for Algorithm 1."""
+        return self.validation.update(state, change)
+
+    def sample(self, state: Validated, queries: Array, size: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Answers of `size` independent trials at q queries, shape (size, q)."""
+        trainer = self.validation.trainer
+        chosen = self.validation.sample(state, queries[:1], size, rng)[:, 0]
+        if self.release == "index":
+            return self.answers(trainer, chosen, None, queries)
+        found: NDArray[Any] | None = None
+        for i in np.unique(chosen).tolist():
+            trials = np.flatnonzero(chosen == i)
+            weights = trainer.apply(state.data, trainer.thetas[i], trainer.noise(len(trials), rng))
+            answers = self.answers(trainer, chosen[trials], weights, queries)
+            found = np.empty((size, len(queries)), dtype=answers.dtype) if found is None else found
+            found[trials] = answers
+        assert found is not None
+        return found
+
+    def pairs(self) -> tuple[WorstCase, ...]:
+        """Those of the trainer."""
+        return self.validation.pairs()

@@ -1,0 +1,166 @@
+"""The tables on the histogram and on section 6.1 in docs/findings.md are held to what the code computes."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.api import audit
+from dpassay.claims import DP, ScoreStability
+from dpassay.mechanisms.densities import Masses, fuller, most_moved, sum_above
+from dpassay.mechanisms.example61_exponential import Example61Exponential, quantile
+from dpassay.mechanisms.example61_noisy_max import Example61NoisyMax
+from dpassay.mechanisms.histogram import Histogram
+from dpassay.pairs import Compared
+from dpassay.targets import resolve
+from tests.docs.test_findings import PAGE
+from tests.mechanisms.twin_histogram import two_bin_log_density
+
+NUMBER = r" \| ([\d.e+-]+)"
+RELEASES = re.findall(rf"^\| (histogram,release=\w+){NUMBER * 5} \|$", PAGE, re.MULTILINE)
+DENSITIES = re.findall(rf"^\| equal counts{NUMBER * 2} \|$", PAGE, re.MULTILINE)
+THEOREM = re.findall(rf"^\| Theorem 6{NUMBER * 2} \| ([\d. ]+){NUMBER * 5} \|$", PAGE, re.MULTILINE)
+TAILS = re.findall(rf"^\| s = (\d+){NUMBER * 3} \|$", PAGE, re.MULTILINE)
+EXAMPLES = re.findall(rf"^\| (example61-[\w,=-]+){NUMBER * 5} \|$", PAGE, re.MULTILINE)
+SHARES = re.findall(rf"^\| of section 6.1{NUMBER * 6} \|$", PAGE, re.MULTILINE)
+QUANTILES = re.findall(rf"^\| delta = ([\d.e-]+){NUMBER * 2} \|$", PAGE, re.MULTILINE)
+
+
+def test_the_page_has_its_rows() -> None:
+    assert [len(each) for each in (RELEASES, DENSITIES, THEOREM, TAILS, EXAMPLES, SHARES, QUANTILES)] == [6, 3, 4, 5, 7, 3, 3]
+
+
+@pytest.mark.parametrize(("target", "alpha", "n", "claimed", "true", "factor"), RELEASES)
+def test_releases(target: str, alpha: str, n: str, claimed: str, true: str, factor: str) -> None:
+    name, release = target.split(",release=")
+    parameters = {"release": release, "alpha": alpha, "n": int(n) + 10, "m": 10, "H": "0.1"}
+    found(resolve(name, parameters).mechanism, claimed, true, factor)
+
+
+def found(mechanism: Any, claimed: str, true: str, factor: str) -> None:
+    claim = next(claim for claim in mechanism.claims if isinstance(claim, DP))
+    result = audit(mechanism, claim=claim, mode="exact")
+    assert result.exact is not None
+    assert f"{claim.epsilon:g}" == claimed
+    assert f"{result.exact:.6f}" == true
+    assert f"{claim.epsilon / result.exact:.3f}" == factor
+    assert result.verdict == ("refuted" if float(factor) < 1 else "not refuted")
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("n", [3, 10, 20])
+def test_no_other_pair_of_counts_is_worse(alpha: float, n: int) -> None:
+    """All counts of two bins of n records, with and without others, and all moves of one record."""
+
+    def log_p(counts: list[tuple[int, int]]) -> Any:
+        here, there = np.array(counts, dtype=float).T * alpha / 2
+        return fuller(here, there).log_p
+
+    counts = [(i, j) for i in range(n + 1) for j in range(n + 1 - i)]
+    before, largest = log_p(counts), 0.0
+    for step in ((-1, 1), (1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)):
+        moved = [(i + step[0], j + step[1]) for i, j in counts]
+        rows = [k for k, (i, j) in enumerate(moved) if min(i, j) >= 0 and i + j <= n]
+        largest = max(largest, float(np.abs(log_p([moved[k] for k in rows]) - before[rows]).max()))
+    own = audit(Histogram(release="comparison", alpha=alpha, n=n, m=0), mode="exact")
+    assert largest == pytest.approx(own.exact, abs=1e-12)
+
+
+@pytest.mark.parametrize(("half", "gap"), DENSITIES)
+def test_densities(half: str, gap: str) -> None:
+    N = int(half)
+    x = 1 + 8 / math.sqrt(N)
+    assert f"{two_bin_log_density(x, N, N, 1.0) - two_bin_log_density(x, N - 1, N + 1, 1.0):.6f}" == gap
+
+
+@pytest.mark.parametrize(("alpha", "n", "H", "delta", "beta1", "true", "factor", "missed"), THEOREM)
+def test_theorem_6(alpha: str, n: str, H: str, delta: str, beta1: str, true: str, factor: str, missed: str) -> None:
+    mechanism = Histogram(alpha=float(alpha), n=int(n) + 10, m=10, H=H, delta=float(delta))
+    printed, corrected = mechanism.stability()
+    widths = [float(h) for h in H.split()]
+    k, least = len(widths), min(widths)
+    nu = 2 * math.log(4 * k / float(delta)) / (int(n) * float(alpha) * math.sqrt(least))
+    left = int(n) * (1 - nu)
+    assert printed.beta1 == pytest.approx(6 / ((1 - nu) * least), rel=1e-12)
+    assert corrected.beta1 == pytest.approx((4 - 2 / left) / ((1 - nu) * least), rel=1e-12)
+    assert [printed.beta2, printed.delta] == pytest.approx([2 / least, float(delta) / k])
+    assert [f"{printed.beta1:.4f}", f"{corrected.beta1:.4f}"] == [beta1, true]
+    assert f"{printed.beta1 / corrected.beta1:.3f}" == factor
+    theta = math.log(4 * k / float(delta)) / math.sqrt(least)
+    assert f"{sum(sum_above(round(1 / h), theta) for h in widths):.1e}" == missed
+    assert left >= 1
+
+
+def test_events_of_all_widths_together() -> None:
+    """At most 0.46 delta / k, over k consecutive widths down to 1 / S."""
+    largest = 0.0
+    for S in (*range(1, 60), 100, 300, 1000, 5000):
+        for k in (1, 2, 3, 5, 10, 20, 50):
+            for delta in (0.999999, 0.5, 0.1, 0.01, 1e-4):
+                if k <= S:
+                    theta = math.log(4 * k / delta) * math.sqrt(S)
+                    missed = sum(sum_above(s, theta) for s in range(S - k + 1, S + 1))
+                    largest = max(largest, missed / (delta / k))
+    assert 0.45 < largest < 0.46
+
+
+@pytest.mark.parametrize(("s", "exact", "lemma", "factor"), TAILS)
+def test_tails(s: str, exact: str, lemma: str, factor: str) -> None:
+    theta = math.sqrt(int(s)) * math.log(4 / 0.01)
+    assert f"{sum_above(int(s), theta):.4e}" == exact
+    assert f"{4 * math.exp(-theta / math.sqrt(int(s))):g}" == lemma
+    assert f"{0.01 / sum_above(int(s), theta):.2f}" == factor
+
+
+def test_hand_sized() -> None:
+    """0.38 = 4/10 - 2/100 for (10, 0) to (9, 1)."""
+    v = np.array([0.0, 1.0])
+    one, other = (Masses.of(np.array([counts])).p[0] for counts in ([10.0, 0.0], [9.0, 1.0]))
+    assert ((one - v) ** 2).sum() == pytest.approx(2)
+    assert ((other - v) ** 2).sum() == pytest.approx(1.62)
+    assert most_moved(0.1) == pytest.approx(0.38)
+
+
+@pytest.mark.parametrize(("target", "l", "n", "claimed", "true", "factor"), EXAMPLES)
+def test_examples(target: str, l: str, n: str, claimed: str, true: str, factor: str) -> None:  # noqa: E741
+    name, *settings = target.split(",")
+    parameters = {"l": l, "n": n, "m": 0} | dict(setting.split("=") for setting in settings)
+    found(resolve(name, parameters).mechanism, claimed, true, factor)
+
+
+@pytest.mark.parametrize(("n", "alpha", "formula", "third", "near", "one"), SHARES)
+def test_shares(n: str, alpha: str, formula: str, third: str, near: str, one: str) -> None:
+    size, a = int(n), float(alpha)
+    E, root = math.exp(size * a / 8), math.exp(a / 2)
+    assert f"{E * (root - 1) / ((E + 1) * (E + root)):.3e}" == formula
+    mechanism = Example61Exponential(n=size, m=0, alpha=a)
+    shown = []
+    for place, beta1 in ((1, size / 3), (2, size / 3), (2, 1.0)):
+        pairs = mechanism.pairs()[place].pairs
+        known = mechanism.bad_share(Compared(base=pairs.base, changes=pairs.changes), ScoreStability(beta1=beta1, beta2=0.0))
+        assert known is not None
+        shown.append(f"{known[0]:.3e}")
+    assert shown == [third, near, one]
+
+
+@pytest.mark.parametrize(("delta", "Q", "beta1"), QUANTILES)
+def test_quantiles(delta: str, Q: str, beta1: str) -> None:
+    q = quantile(float(delta))
+    assert f"{q:.4f}" == Q
+    assert f"{1 + 4 * q:.2f}" == beta1
+    corrected = Example61Exponential(delta=float(delta)).claims[-1]
+    assert isinstance(corrected, ScoreStability)
+    assert f"{corrected.beta1:.2f}" == beta1
+
+
+def test_the_wrong_step_about_noisy_max() -> None:
+    """f = (0, 1) to (1/2, 1), R = (0.9, 0)."""
+    mechanism = Example61NoisyMax(n=2, m=0, cut=0.5)
+    one = mechanism._release(np.array([0, 2]), np.array([[0.9, 0.0]]))
+    other = mechanism._release(np.array([1, 2]), np.array([[0.9, 0.0]]))
+    assert [one.index[0], other.index[0]] == [1, 0]
+    assert [one.t.max(), other.t.max()] == pytest.approx([1.0, 1.4])
