@@ -211,11 +211,11 @@ def _finite(size: float | None, upper: float | None) -> tuple[float, ...]:
 
 
 def _edge(rows: Sequence[tuple[float, ...]]) -> float:
-    """Return the end of the loss axis: room for every claim and loss, no more than three times that for upper bounds."""
+    """Return the end of the axis: room for every claim and leak, at most three times that for upper bounds; 1 if all are 0."""
     claims = max((row[-1] for row in rows), default=1.0)
     sizes = max((row[0] for row in rows if len(row) > 1), default=0.0)
     everything = max((max(row) for row in rows), default=1.0)
-    return 1.12 * min(everything, 2 * max(claims, sizes))
+    return 1.12 * min(everything, 2 * max(claims, sizes)) or 1.0
 
 
 def _axes(figure: Figure, box: tuple[float, float, float, float], height: float) -> Axes:

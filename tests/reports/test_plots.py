@@ -63,6 +63,16 @@ def test_infinite_and_missing_numbers_are_drawn(make: Any) -> None:
     assert query_plot(view.results[0])
 
 
+def test_a_claim_of_nothing_where_nothing_is_found_has_an_axis(make: Any) -> None:
+    none = {"kind": "ScoreStability", "epsilon": None, "gamma": None, "beta1": 1.0, "beta2": 1.0, "delta": 0.0}
+    quiet = make.computed("quiet", "not refuted", 0.0)
+    quiet["claim"] |= none
+    quiet["per_query"] = [quiet["per_query"][1]]
+    view = make_view(make.record(quiet))
+    assert "quiet" in interval_plot(view)
+    assert query_plot(view.results[0])
+
+
 def test_strange_letters_in_labels(make: Any) -> None:
     view = make_view(make.record(make.computed("机制 $\\frac{$ <b> \x00", "not refuted")))
     text = interval_plot(view)
