@@ -202,7 +202,7 @@ def list_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noq
 
     table = Table(box=None, pad_edge=False, show_edge=False)
     for column in ("mechanism", "claim", "source", "modes"):
-        table.add_column(column, no_wrap=column == "mechanism")
+        table.add_column(column, no_wrap=column == "mechanism", overflow="fold")
     for entry in entries:
         for k, claim in enumerate(entry["claims"]):
             status = claim["status"] + (", known to be wrong" if claim["expected"] else "")

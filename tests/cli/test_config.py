@@ -114,7 +114,7 @@ def test_a_target_on_the_command_line_takes_the_settings_only(folder: Path, caps
 
 
 def test_without_mechanisms_it_is_the_catalogue(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "dpassay.toml").write_text('profile = "quick"\ntrain = 30\nqueries = 1\nmode = "exact"\n')
+    (folder / "dpassay.toml").write_text('profile = "quick"\ntrain = 30\nqueries = 1\n')
     record = record_of(capsys)
     assert {result["mechanism"] for result in record["results"]} == set(CATALOGUE)
     assert record["run"]["catalogue"] is True

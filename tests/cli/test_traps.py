@@ -134,7 +134,8 @@ def test_a_tiny_refutation_replays_as_one(folder: Path) -> None:
         "out",
     ]
     assert main(words) == 1
-    assert main(["replay", str(next(Path("out/witnesses").iterdir()))]) == 1
+    (claimed,) = (path for path in Path("out/witnesses").iterdir() if not path.name.endswith(".gamma.json"))
+    assert main(["replay", str(claimed)]) == 1
 
 
 @pytest.mark.parametrize("reader", ["true", "head -1"])

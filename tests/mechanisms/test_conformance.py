@@ -56,13 +56,11 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("stable-learner", {"gamma": 0.14, "representative": "middle"}),
     ("stable-learner", {"gamma": 0.14, "cover": "net", "alpha": 0.4, "feature": 1}),
     ("stable-learner", {"gamma": 0.07, "H": "intervals", "calibration": "lemma7"}),
-    ("stable-learner", {"gamma": 0.14, "H": "corners", "representative": "greatest"}),
     ("subsampled", {"eta": 0.1, "base": "projected-walk,T=2,feature=1", "epsilon": 0.9, "order": "kept"}),
     ("subsampled", {"eta": 0.1, "base": "soft-majority,r=3", "epsilon": 2.0}),
     ("subsampled", {"eta": 0.03, "base": "projected-walk-overview,alpha=0.2"}),
     ("subsampled", {"eta": 0.1, "base": "stable-laplace,r=2"}),
     ("bagged", {"r": 7, "learner": "tree"}),
-    ("bagged", {"r": 15, "how": "subset", "learner": "dpassay.mechanisms.erm_class:corner"}),
     ("bagged", {"r": 3, "how": "subset"}),
     ("label-flip", {"base": "bagged,r=10,learner=tree"}),
     ("label-flip", {"base": "bagged,r=3,how=subset", "calibration": "overview", "epsilon": 2.0}),
@@ -73,8 +71,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("relabelled", {"representative": "greatest", "feature": 1, "alpha": 0.2}),
     ("relabelled", {"representative": "middle", "n_prime": 3, "eta": 0.1, "r": 5}),
     ("relabelled", {"representative": "middle", "n_prime": 7}),
-    ("relabelled", {"H": "intervals", "n_prime": 2, "eta": 0.2, "r": 3}),
-    ("relabelled", {"H": "corners", "n_prime": 1, "eta": 0.05, "r": 4}),
     ("histogram", {"release": "comparison", "low": -3.0, "high": 3.0, "h": 0.25}),
     ("histogram", {"release": "density", "low": -2.0, "high": 2.0, "h": 0.5, "d": 2, "H": "1 0.5", "alpha": 4.0}),
     ("example61-exponential", {"cut": 0.0, "alpha": 0.3}),
@@ -106,7 +102,14 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("output-perturbation", {"release": "bins", "edges": "-0.5;0.5", "alpha": 0.3}),
     ("output-perturbation", {"d": 2, "release": "prediction"}),
 ]
-CASES: list[tuple[str, dict[str, Any]]] = [*((name, {}) for name in CATALOGUE), *VARIANTS]
+HEAVY: list[tuple[str, dict[str, Any]]] = [
+    ("stable-learner", {"gamma": 0.14, "H": "corners", "representative": "greatest"}),
+    ("bagged", {"r": 15, "how": "subset", "learner": "dpassay.mechanisms.erm_class:corner"}),
+    ("relabelled", {"H": "intervals", "n_prime": 2, "eta": 0.2, "r": 3}),
+    ("relabelled", {"H": "corners", "n_prime": 1, "eta": 0.05, "r": 4}),
+]
+"""Seconds each: for the slow tests."""
+CASES = [*((name, {}) for name in CATALOGUE), *VARIANTS, *(pytest.param(case, marks=pytest.mark.slow) for case in HEAVY)]
 DRAWS = 32_000
 LEVEL = 1e-3
 
