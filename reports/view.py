@@ -268,11 +268,14 @@ def _summary(results: Sequence[ResultView]) -> Table | None:
 def _units(results: Sequence[ResultView]) -> str:
     """Say what the numbers of the summary are measured in."""
     units = {result.unit for result in results}
-    if units == {UNITS["DP"]}:
-        return "Losses in nats."
-    if UNITS["DP"] in units:
-        return "Losses in nats; γ is a change of a probability or of a prediction."
-    return f"γ is a {' or a '.join(sorted(units))}."
+    words = ["Losses in nats"] if UNITS["DP"] in units else []
+    moved = sorted(units & {UNITS["Stability"], UNITS["PredictionStability"]})
+    if moved:
+        both = "γ is a change of a probability or of a prediction"
+        words.append(both if UNITS["DP"] in units else f"γ is a {' or a '.join(moved)}")
+    if UNITS["ScoreStability"] in units:
+        words.append("beside β a proportion of bad random strings, δ is what is claimed of it")
+    return f"{'; '.join(words)}."
 
 
 def _worst_first(result: ResultView) -> tuple[int, float]:
