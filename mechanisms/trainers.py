@@ -40,7 +40,7 @@ class LinearTrainer(HasScores, Protocol):
         ...
 
 
-def trainer_of(base: Any, *, alpha: float, m: int, delta: float) -> LinearTrainer:
+def trainer_of(base: Any, *, alpha: float, m: int, delta: float, released: bool = True) -> LinearTrainer:
     """Build a trainer with a privacy parameter, and validation records.
 
     Parameters
@@ -50,6 +50,8 @@ def trainer_of(base: Any, *, alpha: float, m: int, delta: float) -> LinearTraine
         and delta), or an object, whose alpha and m are then its own.
     alpha, m, delta
         Privacy parameter of a release; records of V; share of bad random strings that its claims about scores allow for.
+    released : bool
+        Whether weights are to be released; else any trainer with a score will do.
 
     Raises
     ------
@@ -72,8 +74,9 @@ def trainer_of(base: Any, *, alpha: float, m: int, delta: float) -> LinearTraine
             trainer = resolve(name, given).mechanism
         except InvalidInput as error:
             raise InvalidInput(f"base = '{base}': {error}") from error
-    known = isinstance(trainer, HasScores) and hasattr(trainer, "margins") and hasattr(trainer, "alpha")
-    require(known, "base", base, "a trainer that releases weights, with noise, apply, score and margins")
+    known = isinstance(trainer, HasScores) and hasattr(trainer, "alpha")
+    require(known, "base", base, "a trainer with noise, apply and score")
+    require(not released or hasattr(trainer, "margins"), "base", base, "a trainer that releases weights, with margins")
     found: LinearTrainer = trainer
     return found
 

@@ -94,7 +94,7 @@ class Validate:
         require(self.stability in ("printed", "corrected"), "stability", self.stability, "'printed' or 'corrected'")
         require(self.coins in ("frozen", "fresh"), "coins", self.coins, "'frozen' or 'fresh'")
         require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
-        trainer = trainer_of(self.base, alpha=self.alpha1, m=self.m, delta=self.delta)
+        trainer = trainer_of(self.base, alpha=self.alpha1, m=self.m, delta=self.delta, released=False)
         require(len(trainer.thetas) >= 2, "base", self.base, "a trainer with at least two parameters to choose from")
         object.__setattr__(self, "trainer", trainer)
 

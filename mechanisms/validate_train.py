@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
+from dpassay.errors import require
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.released import Released
 from dpassay.mechanisms.validate import Validate, Validated
@@ -56,6 +57,8 @@ class ValidateTrain(Released):
         names = ("alpha1", "alpha2", "base", "m", "delta", "beta1", "beta2", "stability")
         given: dict[str, Any] = {name: getattr(self, name) for name in names}
         object.__setattr__(self, "validation", Validate(**given, coins="fresh"))
+        shown = self.release == "index" or hasattr(self.validation.trainer, "margins")
+        require(shown, "base", self.base, "a trainer that releases weights, with margins, unless release is 'index'")
 
     @property
     def thetas(self) -> tuple[float, ...]:

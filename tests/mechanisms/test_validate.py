@@ -206,6 +206,28 @@ def test_parameters_of_choices_are_checked(parameters: dict[str, Any]) -> None:
         RandomChoice(**parameters)
 
 
+def test_any_trainer_with_a_score_is_validated_but_only_weights_are_released() -> None:
+    """Over the histogram, with the noise that Theorem 6 asks for."""
+    base = "histogram,n=300"
+    mechanism = Validate(base=base, m=4)
+    (printed, _) = (claim for claim in mechanism.trainer.claims if isinstance(claim, ScoreStability))
+    assert mechanism.betas == (printed.beta1, printed.beta2)
+    data = Labelled(np.linspace(-2, 25, 300)[:, None], np.zeros(300, dtype=int))
+    law = mechanism.distribution(mechanism.prepare(data), QUERY)
+    assert law is not None
+    assert law.p.shape == (1, len(mechanism.labels))
+    assert ValidateTrain(base=base, m=4, release="index").sample(
+        data_state(base, data), QUERY, 3, np.random.default_rng(0)
+    ).shape == (3, 1)
+    with pytest.raises(InvalidInput, match="margins"):
+        ValidateTrain(base=base, m=4)
+
+
+def data_state(base: str, data: Labelled) -> Any:
+    """State of Algorithm 2 that releases the index only."""
+    return ValidateTrain(base=base, m=4, release="index").prepare(data)
+
+
 def test_there_must_be_records_to_train_on() -> None:
     with pytest.raises(InvalidInput, match="m = 5"):
         Validate(base=Share(m=5), m=5).check(line(0, 0, 5))
