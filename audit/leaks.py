@@ -63,8 +63,10 @@ class LabelLeaks:
         return Seen(event=event_labels(event, self.labels), p1=p1, p0=p0)
 
     def profile(self, one: Array, other: Array, error: float) -> Profile | None:
-        """Exact; see `exact_profile`."""
-        return exact_profile(one, other, grid_for(self.claim.promised), error) if isinstance(self.claim, DP) else None
+        """Exact, see `exact_profile`; none of what is only measured beside a claim, since its grid is sized by a claim."""
+        if not isinstance(self.claim, DP) or self.claim.status == "measured":
+            return None
+        return exact_profile(one, other, grid_for(self.claim.promised), error)
 
 
 @dataclass(frozen=True, slots=True)
