@@ -33,7 +33,9 @@ CASES = [
     pytest.param("subset", 2, 4, (3,), "threshold", twin.threshold, id="subset-threshold"),
     pytest.param("subset", 2, 5, (2,), "threshold", twin.threshold, id="subset-rounded"),
     pytest.param("subset", 3, 4, (2,), "majority", twin.majority, id="subset-single"),
-    pytest.param("subset", 2, 4, (2, 2), "dpassay.mechanisms.erm_class:corner", twin.corner, id="subset-corner"),
+    pytest.param(
+        "subset", 2, 4, (2, 2), "dpassay.mechanisms.erm_class:corner", twin.corner, id="subset-corner", marks=pytest.mark.slow
+    ),
 ]
 
 

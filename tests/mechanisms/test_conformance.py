@@ -54,8 +54,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("group", {"k": 2, "base": "interface,m=2"}),
     ("stable-learner", {"gamma": 0.2, "representative": "greatest", "calibration": "lemma7"}),
     ("stable-learner", {"gamma": 0.14, "representative": "middle"}),
-    ("stable-learner", {"gamma": 0.14, "cover": "net", "alpha": 0.4, "feature": 1}),
-    ("stable-learner", {"gamma": 0.07, "H": "intervals", "calibration": "lemma7"}),
     ("subsampled", {"eta": 0.1, "base": "projected-walk,T=2,feature=1", "epsilon": 0.9, "order": "kept"}),
     ("subsampled", {"eta": 0.1, "base": "soft-majority,r=3", "epsilon": 2.0}),
     ("subsampled", {"eta": 0.03, "base": "projected-walk-overview,alpha=0.2"}),
@@ -86,7 +84,6 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("distance-to-instability", {"r": 8, "delta": 0.2, "epsilon": 0.3, "learner": "tree"}),
     ("distance-to-instability", {"r": 6, "K": 3, "delta": 0.1, "distance": "margin", "learner": "stump"}),
     ("validate", {"m": 5, "alpha2": 3.0, "beta1": 0.5, "beta2": 0.5, "seed": 1}),
-    ("validate", {"m": 5, "coins": "fresh", "base": "output-perturbation,lambdas=0.1;1"}),
     ("validate-train", {"m": 5, "base": "output-perturbation,lambdas=0.1;1", "release": "vector"}),
     ("alpha-split", {"m": 5, "release": "index", "base": "objective-perturbation,oplr=true,lambdas=0.1;0.5;1"}),
     ("data-split", {"m": 5, "base": "output-perturbation,lambdas=0.1;1"}),
@@ -103,6 +100,9 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("output-perturbation", {"d": 2, "release": "prediction"}),
 ]
 HEAVY: list[tuple[str, dict[str, Any]]] = [
+    ("stable-learner", {"gamma": 0.14, "cover": "net", "alpha": 0.4, "feature": 1}),
+    ("stable-learner", {"gamma": 0.07, "H": "intervals", "calibration": "lemma7"}),
+    ("validate", {"m": 5, "coins": "fresh", "base": "output-perturbation,lambdas=0.1;1"}),
     ("stable-learner", {"gamma": 0.14, "H": "corners", "representative": "greatest"}),
     ("bagged", {"r": 15, "how": "subset", "learner": "dpassay.mechanisms.erm_class:corner"}),
     ("relabelled", {"H": "intervals", "n_prime": 2, "eta": 0.2, "r": 3}),
