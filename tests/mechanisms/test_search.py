@@ -9,6 +9,7 @@ import pytest
 
 from dpassay.auditee import Auditee
 from dpassay.catalogue import CATALOGUE
+from dpassay.claims import ScoreStability
 from dpassay.data import Labelled, points
 from dpassay.exact import readable
 from dpassay.pairs import FlipLabel
@@ -24,6 +25,15 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "erm-laplace": {"loss": "absolute"},
     "interface": {"base": "soft-majority,r=5,learner=nearest"},
 }
+
+ELSEWHERE = {
+    "histogram": "it looks at no label; test_histogram tries all pairs of counts",
+    "example61-exponential": "it looks at no label; its own tests enumerate",
+    "example61-noisy-max": "it looks at no label; its own tests enumerate",
+    "validate-train": "it has no law",
+    "control": "nothing true is claimed of it",
+}
+"""Entries that are not searched here, and why."""
 
 
 def leak(auditee: Auditee, X: list[float], y: list[int], claim: int) -> float:
@@ -56,13 +66,14 @@ def ascend(auditee: Auditee, n: int, claim: int, seed: int) -> tuple[float, floa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CATALOGUE)
+@pytest.mark.parametrize("name", [name for name in CATALOGUE if name not in ELSEWHERE])
 def test_no_search_exceeds_what_is_claimed_to_be_true(name: str) -> None:
     n = FEW.get(name, 256)
     known = {"n": n, "learner": "nearest"}
     parameters = {parameter: value for parameter, value in known.items() if accepts(name, parameter)} | PARAMETERS.get(name, {})
     auditee = resolve(name, parameters)
-    true = {claim.kind: place for place, claim in enumerate(auditee.claims) if claim.expected != "refuted"}  # the last of a kind
+    held = [(claim, place) for place, claim in enumerate(auditee.claims) if not isinstance(claim, ScoreStability)]
+    true = {claim.kind: place for claim, place in held if claim.expected != "refuted"}  # the last of a kind
     for place in true.values():
         first, best = ascend(auditee, n, place, seed=place)
         assert best > 0
