@@ -1,0 +1,68 @@
+"""Who is a member: fair coins, independent over pairs of records, of which one is in and the other out.
+
+All datasets have the same size, and two that differ in one coin differ in one replaced record: the coins of an experiment are
+the neighbours of replace-one claims. Each record alone is a member with probability 1/2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.attacks.observed import Array, Flags
+from dpassay.data import Labelled
+from dpassay.errors import is_count, require
+from dpassay.seeds import stream
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Coins:
+    """Coins of several models over e records; records 2 j and 2 j + 1 are a pair.
+
+    Parameters
+    ----------
+    heads : bool array (models, e / 2)
+        Whether the first of the pair is in; else the second is.
+    """
+
+    heads: Flags
+
+    @property
+    def membership(self) -> Flags:
+        """Whether a record is in the training set of a model, shape (models, e)."""
+        members: Flags = np.stack([self.heads, ~self.heads], axis=2).reshape(len(self.heads), -1)
+        return members
+
+    def rows(self, model: int) -> NDArray[np.int64]:
+        """Records of a model's training set, shape (e / 2,), in ascending order."""
+        return np.flatnonzero(self.membership[model])
+
+    def dataset(self, records: Labelled, model: int) -> Labelled:
+        """Training set of a model."""
+        return records.take(self.rows(model))
+
+    def guesses(self, scores: Array) -> Array:
+        """By how much the first of each pair looks more like a member than the second, shape (models, e / 2)."""
+        return scores[:, 0::2] - scores[:, 1::2]
+
+
+def toss(models: int, e: int, *, seed: int, who: str) -> Coins:
+    """Toss the coins of some models.
+
+    Parameters
+    ----------
+    models : int
+        >= 1.
+    e : int
+        Records; even, >= 2.
+    seed : int
+        Root seed.
+    who : str
+        Whose coins they are (`reference`, `target`): streams of their own.
+    """
+    require(is_count(models), "models", models, "an integer >= 1")
+    require(is_count(e, 2) and e % 2 == 0, "records", e, "an even integer >= 2")
+    drawn = [stream(seed, "coins", who, i).random(e // 2) < 0.5 for i in range(models)]
+    return Coins(heads=np.array(drawn))

@@ -1,0 +1,75 @@
+"""What an attacker has seen of models at records: the one array that every attack reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.errors import is_count, require
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+LEAST = 1e-12
+"""Probabilities that models give are kept this far from 0 and 1 before logarithms are taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Observed:
+    """Answers of several models at the same records.
+
+    Parameters
+    ----------
+    seen : array (models, e, K)
+        Of an interface that shows scores: the probability that a model gives to each label at each record; of one that shows
+        labels only: the share of each label among its `m` answers. The last axis sums to 1.
+    y : int array (e,)
+        The records' own labels, 0..K-1; the attacker knows the records.
+    m : int or None
+        Answers that each share is made of, >= 1; None for scores.
+
+    Raises
+    ------
+    InvalidInput
+        If shapes do not fit, a share is not in [0, 1], or a label is not one of K.
+    """
+
+    seen: Array
+    y: NDArray[np.int64]
+    m: int | None = None
+
+    def __post_init__(self) -> None:
+        seen, y = np.asarray(self.seen, dtype=float), np.asarray(self.y)
+        require(seen.ndim == 3 and seen.shape[2] >= 2, "seen", f"shape {seen.shape}", "of shape (models, e, K) with K >= 2")
+        require(y.shape == (seen.shape[1],), "y", f"shape {y.shape}", f"of shape ({seen.shape[1]},), one label a record")
+        inside = bool(((seen >= 0) & (seen <= 1)).all())  # also false for NaN
+        require(inside, "seen", "an array", "made of shares in [0, 1]")
+        known = y.dtype.kind in "iu" and bool(((y >= 0) & (y < seen.shape[2])).all())
+        require(known, "y", y, f"labels in 0..{seen.shape[2] - 1}")
+        require(self.m is None or is_count(self.m), "m", self.m, "an integer >= 1, or None")
+        object.__setattr__(self, "seen", seen)
+        object.__setattr__(self, "y", y.astype(np.int64))
+
+    @property
+    def own(self) -> Array:
+        """Share of each record's own label, shape (models, e)."""
+        shares: Array = np.take_along_axis(self.seen, self.y[None, :, None], axis=2)[:, :, 0]
+        return shares
+
+    @property
+    def phi(self) -> Array:
+        """Log-odds of the own label, ln(p / (1 - p)), shape (models, e): what Carlini et al. (2022) model as Gaussian.
+
+        Of labels, half an answer is added to both sides, so that it stays finite.
+        """
+        if self.m is not None:
+            counts = self.own * self.m
+            return np.log(counts + 0.5) - np.log(self.m - counts + 0.5)
+        own = np.clip(self.own, LEAST, 1 - LEAST)
+        return np.log(own) - np.log1p(-own)
+
+    def of(self, models: slice | NDArray[np.int64] | Flags) -> Observed:
+        """Return what was seen of some of the models."""
+        return Observed(seen=self.seen[models], y=self.y, m=self.m)
