@@ -1,0 +1,269 @@
+"""The experiment: train reference models and targets, look at them through every view, attack, and measure what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpassay.attacks.attack import Attack
+from dpassay.attacks.certified import Certified, certify, exposed
+from dpassay.attacks.coins import toss
+from dpassay.attacks.fleets import Fleet, Ground, fleet
+from dpassay.attacks.metrics import (
+    ENOUGH,
+    FALSE_POSITIVE_RATES,
+    Operating,
+    Roc,
+    advantage,
+    allowed_tpr,
+    at_rate,
+    auc,
+    interval,
+    per_model,
+    roc,
+)
+from dpassay.attacks.observed import Array, Flags, Observed
+from dpassay.attacks.one_run import OneRun, one_run
+from dpassay.attacks.store import Store
+from dpassay.attacks.subjects import Subject, View
+from dpassay.claims import DP
+from dpassay.errors import AuditeeError, is_count, is_real, require
+from dpassay.plan import Progress, silent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """How much is trained, and at what confidence something is said.
+
+    Parameters
+    ----------
+    references : int
+        Models that the attacker trains, >= 4.
+    targets : int
+        Models that are attacked, >= 2; intervals are over them.
+    guesses : float
+        Share of the pairs of records on which the one-run audit guesses, the others are abstained from; in (0, 1].
+    certified : int
+        Records that a bound of their own is certified for, >= 1; chosen on the reference models.
+    confidence : float
+        Of all certified numbers of one subject together, in (0, 1).
+    """
+
+    references: int = 64
+    targets: int = 32
+    guesses: float = 0.1
+    certified: int = 5
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        require(is_count(self.references, 4), "--references", self.references, "an integer >= 4")
+        require(is_count(self.targets, 2), "--targets", self.targets, "an integer >= 2")
+        require(is_real(self.guesses) and 0 < self.guesses <= 1, "guesses", self.guesses, "a number in (0, 1]")
+        require(is_count(self.certified), "certified", self.certified, "an integer >= 1")
+        require(is_real(self.confidence) and 0 < self.confidence < 1, "--confidence", self.confidence, "a number in (0, 1)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Outcome:
+    """What one attack reached in one view; rates are over all targets and records together.
+
+    Parameters
+    ----------
+    attack, view
+        Which; the view as in the subject.
+    curve : Roc
+    auc, advantage : float
+        Estimates.
+    auc_interval : tuple of float
+        95 % over the targets; an estimate.
+    operating : tuple of (Operating or None)
+        At `FALSE_POSITIVE_RATES`.
+    tpr : array (rates, targets)
+        True positive rate of each target alone at these rates, NaN where it has too few non-members: for paired comparisons.
+    beyond : float or None
+        By how much the curve rises above the region that the composed claim allows, where ten non-members at least are called
+        members and ten members are not; an estimate, 0 where it stays inside; None where nothing is claimed.
+    one_run : OneRun
+        What the guesses certify about everything that a target has answered.
+    """
+
+    attack: str
+    view: View
+    curve: Roc
+    auc: float
+    advantage: float
+    auc_interval: tuple[float, float]
+    operating: tuple[Operating | None, ...]
+    tpr: Array
+    beyond: float | None
+    one_run: OneRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Attacked:
+    """All about one subject.
+
+    Parameters
+    ----------
+    name : str
+    claim : DP or None
+        For a single answer; None of an unprotected learner.
+    accuracy : array (targets,)
+    outcomes : tuple of Outcome
+    certified : dict
+        By the name of the view: bounds for the records that the reference models show to be exposed most.
+    exposure : array (e,)
+        How far apart a record's own shares are in reference models with and without it, in standard deviations; view of `outcomes[0]`.
+    error : str
+        Why there is nothing; empty otherwise.
+    """
+
+    name: str
+    claim: DP | None
+    accuracy: Array
+    outcomes: tuple[Outcome, ...]
+    certified: Mapping[str, tuple[Certified, ...]]
+    exposure: Array
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Target:
+    """A subject with the name and the claim it goes by.
+
+    Parameters
+    ----------
+    name : str
+    subject : Subject
+    claim : DP or None
+        Of a single answer, all others given; None where nothing is claimed.
+    """
+
+    name: str
+    subject: Subject
+    claim: DP | None = None
+
+
+def experiment(
+    targets: Sequence[Target],
+    ground: Ground,
+    attacks: Mapping[str, Attack],
+    design: Design,
+    *,
+    store: Store,
+    jobs: int = 1,
+    progress: Progress = silent,
+) -> Iterator[Attacked]:
+    """Attack the subjects one after the other.
+
+    Yields
+    ------
+    Attacked
+        A subject that fails has its `error` told; the others go on.
+    """
+    mine = toss(design.references, len(ground.records), seed=ground.seed, who="reference")
+    theirs = toss(design.targets, len(ground.records), seed=ground.seed, who="target")
+    for target in targets:
+        try:
+            reference = fleet(target.subject, ground, mine, "reference", store=store, jobs=jobs, progress=progress)
+            attacked = fleet(target.subject, ground, theirs, "target", store=store, jobs=jobs, progress=progress)
+        except AuditeeError as error:
+            yield _failed(target, str(error))
+            continue
+        yield _attack(target, reference, attacked, attacks, design, progress)
+
+
+def _attack(
+    target: Target, reference: Fleet, attacked: Fleet, attacks: Mapping[str, Attack], design: Design, progress: Progress
+) -> Attacked:
+    views = target.subject.views
+    alpha = (1 - design.confidence) / (len(views) * (len(attacks) + 1))  # each attack's one-run bound, and that of the records
+    outcomes: list[Outcome] = []
+    bounds: dict[str, tuple[Certified, ...]] = {}
+    delta = 0.0 if target.claim is None else target.claim.delta
+    for v, view in enumerate(views):
+        mine, theirs = reference.observed[v], attacked.observed[v]
+        for name, attack in attacks.items():
+            scores = attack.fit(mine, reference.coins.membership).score(theirs)
+            outcomes.append(_outcome(name, view, scores, attacked, target.claim, design, alpha))
+            progress(f"{target.name}: attacks", len(outcomes), len(views) * len(attacks))
+        rules = exposed(mine, reference.coins.membership, design.certified)
+        spent = (view.m or 1) * delta
+        bounds[view.name] = certify(rules, theirs, attacked.coins.membership, delta=min(spent, 0.5), alpha=alpha)
+    return Attacked(
+        name=target.name,
+        claim=target.claim,
+        accuracy=attacked.accuracy,
+        outcomes=tuple(outcomes),
+        certified=bounds,
+        exposure=separation(reference.observed[0], reference.coins.membership),
+    )
+
+
+def composed(claim: DP, view: View) -> tuple[float, float]:
+    """Return (m epsilon, m delta) of the m answers that a view shows of one record (basic composition), delta at most 1."""
+    m = view.m or 1
+    return m * claim.epsilon, min(1.0, m * claim.delta)
+
+
+def _outcome(name: str, view: View, scores: Array, attacked: Fleet, claim: DP | None, design: Design, alpha: float) -> Outcome:
+    membership = attacked.coins.membership
+    members, others = scores[membership], scores[~membership]
+    curve, alone = roc(members, others), per_model(scores, membership)
+    rates = FALSE_POSITIVE_RATES
+    tpr = np.array([[_tpr(one, other, rate) for one, other in alone] for rate in rates])
+    return Outcome(
+        attack=name,
+        view=view,
+        curve=curve,
+        auc=auc(members, others),
+        advantage=advantage(curve),
+        auc_interval=interval([auc(one, other) for one, other in alone]),
+        operating=tuple(at_rate(curve, rate, others.size) for rate in rates),
+        tpr=tpr,
+        beyond=None if claim is None else beyond(curve, composed(claim, view), members.size, others.size),
+        one_run=one_run(attacked.coins.guesses(scores), attacked.coins.heads, share=design.guesses, alpha=alpha),
+    )
+
+
+def beyond(curve: Roc, allowed: tuple[float, float], members: int, non_members: int) -> float:
+    """Return the largest TPR above what (epsilon, delta) allows, at least 0, where both kinds of error are frequent enough."""
+    told = (curve.fpr * non_members >= ENOUGH) & ((1 - curve.tpr) * members >= ENOUGH)
+    excess = curve.tpr[told] - allowed_tpr(curve.fpr[told], *allowed)
+    return float(max(0.0, excess.max(initial=0.0)))
+
+
+def _tpr(members: Array, non_members: Array, rate: float) -> float:
+    """Rate of one target alone, by the threshold of its own non-members; NaN where there are too few for it."""
+    found = at_rate(roc(members, non_members), rate, non_members.size)
+    return float("nan") if found is None else found.tpr
+
+
+def separation(reference: Observed, membership: Flags) -> Array:
+    """Return by how many standard deviations the log-odds of a record's own label rise with its membership, shape (e,).
+
+    A record that is in all reference models, or in none, has 0; so has one whose log-odds never move.
+    """
+    phi = reference.phi
+    counts = membership.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        inside = np.where(membership, phi, 0.0).sum(axis=0) / counts
+        outside = np.where(membership, 0.0, phi).sum(axis=0) / (len(phi) - counts)
+        centred = phi - np.where(membership, inside, outside)
+        spread = np.sqrt((centred**2).mean(axis=0))
+        found = (inside - outside) / np.where(spread > 0, spread, 1.0)
+    return np.where(np.isfinite(found), found, 0.0)
+
+
+def _failed(target: Target, why: str) -> Attacked:
+    none = np.empty(0)
+    return Attacked(name=target.name, claim=target.claim, accuracy=none, outcomes=(), certified={}, exposure=none, error=why)
+
+
+def summary(attacked: Attacked) -> dict[str, Any]:
+    """Best outcome of a subject, for a line of a table: the highest AUC."""
+    best = max(attacked.outcomes, key=lambda outcome: outcome.auc)
+    return {"attack": best.attack, "view": best.view.name, "auc": best.auc, "advantage": best.advantage}

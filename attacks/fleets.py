@@ -1,0 +1,150 @@
+"""Fleets: many models trained on the coins of an experiment, reference models for the attacker and targets, each seen once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from dpassay.attacks.coins import Coins
+from dpassay.attacks.observed import Array, Observed
+from dpassay.attacks.store import Store
+from dpassay.attacks.subjects import Points, Subject
+from dpassay.data import Labelled
+from dpassay.plan import Progress, silent
+from dpassay.seeds import stream
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fleet:
+    """What was seen of the models of a subject.
+
+    Parameters
+    ----------
+    coins : Coins
+        Who is in which training set.
+    observed : tuple of Observed
+        One per view of the subject, at the e records.
+    accuracy : array (models,)
+        Share of the test records that get their own label, in the first view that shows labels.
+    """
+
+    coins: Coins
+    observed: tuple[Observed, ...]
+    accuracy: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ground:
+    """Data of an experiment.
+
+    Parameters
+    ----------
+    records : Labelled
+        The e records whose membership is asked about; every model is trained on half of them.
+    test : Labelled
+        Records that no model is trained on, for the accuracy.
+    points : Points
+        Records and test records, in this order, and their noisy copies.
+    seed : int
+        Root seed.
+    """
+
+    records: Labelled
+    test: Labelled
+    points: Points
+    seed: int
+
+    @property
+    def digest(self) -> list[str]:
+        """What the answers of a model depend on besides subject and coins."""
+        return [self.records.digest, self.test.digest]
+
+
+def ground(records: Labelled, test: Labelled, *, copies: int, noise: float, seed: int) -> Ground:
+    """Return the data of an experiment, with noisy copies of every record.
+
+    Parameters
+    ----------
+    records, test : Labelled
+        See `Ground`.
+    copies : int
+        Noisy copies of each record, >= 0.
+    noise : float
+        Standard deviation of the noise of a copy, as a part of that of the column over the records.
+    seed : int
+        Root seed.
+    """
+    X = np.concatenate([records.X, test.X])
+    X.flags.writeable = False
+    spread = noise * records.X.std(axis=0)
+    shape = (copies, *X.shape)
+    made = X + spread * stream(seed, "copies", records.digest).normal(size=shape) if copies else np.empty(shape)
+    K = int(max(records.y.max(), test.y.max())) + 1
+    return Ground(records=records, test=test, points=Points(X=X, copies=made, K=max(2, K)), seed=seed)
+
+
+def fleet(
+    subject: Subject, ground: Ground, coins: Coins, who: str, *, store: Store, jobs: int = 1, progress: Progress = silent
+) -> Fleet:
+    """Train and look at one model per row of coins, or take what the store holds of it.
+
+    Parameters
+    ----------
+    subject : Subject
+    ground : Ground
+    coins : Coins
+    who : str
+        Whose models they are; streams of their own.
+    store : Store
+        Every model is kept as soon as it is done.
+    jobs : int
+        Processes; no number depends on it.
+    progress : callable
+
+    Returns
+    -------
+    Fleet
+    """
+    keys = [[subject.key, ground.digest, ground.seed, who, i, coins.rows(i).tolist()] for i in range(len(coins.heads))]
+    seen: list[Array | None] = [store.get(key) for key in keys]
+    missing = [i for i, found in enumerate(seen) if found is None]
+    done, what = len(keys) - len(missing), f"{subject.key[1]}: {who} models"
+    progress(what, done, len(keys))
+    for i, found in zip(missing, _train(subject, ground, coins, who, missing, jobs), strict=True):
+        seen[i] = found
+        store.put(keys[i], found)
+        done += 1
+        progress(what, done, len(keys))
+    return _fleet(np.stack([found for found in seen if found is not None]), subject, ground, coins)
+
+
+def _train(
+    subject: Subject, ground: Ground, coins: Coins, who: str, models: Sequence[int], jobs: int
+) -> Iterator[NDArray[np.float64]]:
+    """Yield what is seen of the models, in their order."""
+    if jobs == 1 or len(models) < 2:
+        for i in models:
+            yield _one(subject, ground, coins, who, i)
+        return
+    from joblib import Parallel, delayed
+
+    yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(_one)(subject, ground, coins, who, i) for i in models)
+
+
+def _one(subject: Subject, ground: Ground, coins: Coins, who: str, i: int) -> Array:
+    rng = stream(ground.seed, "model", who, i, repr(subject.key), *ground.digest)
+    with threadpool_limits(limits=1):
+        return subject.see(coins.dataset(ground.records, i), ground.points, rng)
+
+
+def _fleet(seen: Array, subject: Subject, ground: Ground, coins: Coins) -> Fleet:
+    """Cut what is seen, shape (models, views, q, K), into views of the records, and the accuracy on the others."""
+    e = len(ground.records)
+    observed = tuple(Observed(seen=seen[:, view, :e], y=ground.records.y, m=each.m) for view, each in enumerate(subject.views))
+    labels = next(view for view, each in enumerate(subject.views) if each.m is not None)
+    right = np.take_along_axis(seen[:, labels, e:], ground.test.y[None, :, None], axis=2)[:, :, 0]
+    return Fleet(coins=coins, observed=observed, accuracy=right.mean(axis=1))
