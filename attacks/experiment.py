@@ -116,7 +116,7 @@ class Attacked:
     certified : dict
         By the name of the view: bounds for the records that the reference models show to be exposed most.
     exposure : array (e,)
-        How far apart a record's own shares are in reference models with and without it, in standard deviations; view of `outcomes[0]`.
+        How far apart a record's own shares are in reference models with and without it, in standard deviations.
     error : str
         Why there is nothing; empty otherwise.
     """

@@ -1,24 +1,124 @@
-"""One-run audit (Steinke, Nasr and Jagielski 2023). STUB: to be written."""
+"""The one-run audit (Steinke, Nasr and Jagielski 2023): many coins, guessed at together.
+
+Every coin says which of two records is in the training set. An attacker who has seen everything that a model answered guesses
+some of the coins and abstains from the others. If all the answers together are (epsilon, delta)-differentially private for a
+replaced record, v or more of r guesses are right with probability at most
+
+    P[W >= v] + 2 m delta max over i = 1..m of P[v > W >= v - i] / i,        W ~ Bin(r, e^epsilon / (1 + e^epsilon)),
+
+for m coins (their Theorem 5.2). Several models with coins of their own are one algorithm with all the coins: it is as private
+as each of them. What is bounded is the loss of the whole transcript, not that of a single answer.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.stats import binom
+
 from dpassay.attacks.observed import Array, Flags
+from dpassay.errors import is_count, is_real, require
+
+MOST = 60.0
+"""No larger loss is told: e^-60 cannot be told from 0 next to 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneRun:
-    """What the guesses certify."""
+    """What the guesses certify.
+
+    Parameters
+    ----------
+    epsilon : float
+        The largest loss that is rejected, at least 0; wrong with probability at most `alpha`.
+    delta : float
+        At which it is.
+    r, v, m : int
+        Guesses that were made, those of them that were right, and coins.
+    alpha : float
+    """
 
     epsilon: float
+    delta: float
     r: int
     v: int
     m: int
     alpha: float
-    delta: float = 0.0
+
+
+def p_value(v: int, r: int, *, epsilon: float, delta: float = 0.0, m: int) -> float:
+    """Bound the probability of v or more right guesses of r under (epsilon, delta)-differential privacy (Theorem 5.2).
+
+    Parameters
+    ----------
+    v, r : int
+        0 <= v <= r; r is declared before the guesses are made.
+    epsilon : float
+        >= 0.
+    delta : float
+        In [0, 1].
+    m : int
+        Coins, >= r.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
+    require(is_count(r) and is_count(v, 0) and v <= r, "v", v, f"an integer in 0..{r}")
+    require(is_count(m) and m >= r, "m", m, f"an integer >= r = {r}")
+    require(is_real(epsilon) and epsilon >= 0, "epsilon", epsilon, "a number >= 0")
+    require(is_real(delta) and 0 <= delta <= 1, "delta", delta, "a number in [0, 1]")
+    q = 1 / (1 + math.exp(-epsilon))
+    found = float(binom.sf(v - 1, r, q))
+    if delta > 0:
+        i = np.arange(1, v + 1)  # beyond v nothing is added to the probability, and more is divided by
+        between = binom.cdf(v - 1, r, q) - binom.cdf(v - i - 1, r, q)
+        found += 2 * m * delta * float((between / i).max(initial=0.0))
+    return min(1.0, found)
+
+
+def largest_rejected(v: int, r: int, *, delta: float = 0.0, m: int, alpha: float) -> float:
+    """Return the largest epsilon that v right guesses of r reject, 0 if none; see `p_value`."""
+    require(is_real(alpha) and 0 < alpha < 1, "alpha", alpha, "a number in (0, 1)")
+    known = {"v": v, "r": r, "delta": delta, "m": m}
+    if p_value(**known, epsilon=0.0) > alpha:  # type: ignore[arg-type]
+        return 0.0
+    if p_value(**known, epsilon=MOST) <= alpha:  # type: ignore[arg-type]
+        return MOST
+    low, high = 0.0, MOST
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        low, high = (middle, high) if p_value(**known, epsilon=middle) <= alpha else (low, middle)  # type: ignore[arg-type]
+    return low
 
 
 def one_run(guesses: Array, heads: Flags, *, share: float, alpha: float, delta: float = 0.0) -> OneRun:
-    """Audit."""
-    raise NotImplementedError
+    """Audit models with independent fair coins by the guesses about which the attacker is surest.
+
+    Parameters
+    ----------
+    guesses : array (models, coins)
+        By how much heads look likelier than tails; the sign is the guess, and of 0 the guess is heads.
+    heads : bool array (models, coins)
+        How the coins fell.
+    share : float
+        Guessed at per model, of its coins, in (0, 1]; rounded up, declared beforehand. The others are abstained from.
+    alpha : float
+        Error probability.
+    delta : float
+        Of the loss that is bounded.
+
+    Returns
+    -------
+    OneRun
+    """
+    require(guesses.shape == heads.shape and guesses.ndim == 2, "guesses", f"shape {guesses.shape}", f"of shape {heads.shape}")
+    models, coins = heads.shape
+    each = min(coins, math.ceil(share * coins))
+    surest = np.argsort(-np.abs(guesses), axis=1, kind="stable")[:, :each]
+    right = np.take_along_axis((guesses >= 0) == heads, surest, axis=1)
+    v, r, m = int(right.sum()), models * each, models * coins
+    return OneRun(epsilon=largest_rejected(v, r, delta=delta, m=m, alpha=alpha), delta=delta, r=r, v=v, m=m, alpha=alpha)

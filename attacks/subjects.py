@@ -185,9 +185,11 @@ class Protected:
         answers = self.auditee.sample(state, X, size, rng, "a target's training set")
         if not np.isin(answers, range(K)).all():
             raise AuditeeError(f"its answers must be labels 0..{K - 1} of the data to be attacked")
-        return (answers[:, :, None] == np.arange(K)).astype(np.int64)
+        found: NDArray[np.int64] = (answers[:, :, None] == np.arange(K)).astype(np.int64)
+        return found
 
 
 def _labels(shares: Array) -> Array:
     """Zeros and ones: the label that a classifier gives, the first of the most probable."""
-    return np.eye(shares.shape[1])[shares.argmax(axis=1)]
+    given: Array = np.eye(shares.shape[1])[shares.argmax(axis=1)]
+    return given

@@ -46,6 +46,7 @@ MODULES = {
     "init": "config_command",
     "compare": "baseline_commands",
     "baseline": "baseline_commands",
+    "attack": "attack_command",
 }
 """Where commands are done that are not done in `dpassay.commands`."""
 
@@ -97,6 +98,7 @@ def parser() -> argparse.ArgumentParser:
     )
     replay.add_argument("witness", metavar="WITNESS", help="a file of the folder witnesses/ that run --out writes")
     replay.add_argument("--data", metavar="FILE", help="where the CSV file of the witness lies now (default: where it lay)")
+    _attack(commands)
     _selftest(commands)
     _config(commands)
     _baseline(commands)
@@ -200,6 +202,65 @@ def _plan(commands: Any) -> None:
     _subject(plan)
     _sizes(plan)
     _data(plan)
+
+
+ATTACK_EXAMPLES = """examples:
+  dpassay attack --out attack
+      six mechanisms at five losses and the unprotected tree, on scikit-learn's breast cancer data; open attack/attack.html
+  dpassay attack soft-majority --epsilon 0.5,8 --budgets 1,16 -p r=11 --learner logistic
+      one mechanism, at two losses of a single answer, asked once or sixteen times about each record
+  dpassay attack --against base --data people.csv --target income --records 10000 --jobs 2
+      the unprotected learner alone, on your own data
+
+exit codes: 0 no claim broken, 1 what was certified exceeds a claim, 2 wrong usage, 3 a mechanism failed, 130 interrupted
+"""
+
+
+def _attack(commands: Any) -> None:
+    attack = commands.add_parser(
+        "attack",
+        help="membership inference on real data: what an adversary gets out of an interface",
+        description="Train many models on random halves of the records and guess from their answers who was in: every attack "
+        "against the unprotected learner and against mechanisms, held against their claims.",
+        epilog=ATTACK_EXAMPLES,
+    )
+    attack.add_argument(
+        "targets", nargs="*", metavar="TARGET", help="mechanisms that answer labels (default: six of the catalogue)"
+    )
+    attack.add_argument(
+        "--against", type=one_of("base", "mechanism"), metavar="WHOM", help="base or mechanism alone (default: both)"
+    )
+    attack.add_argument(
+        "--epsilon", default="0.1,0.5,1,2,8", metavar="LIST", help="losses of a single answer (default: %(default)s)"
+    )
+    attack.add_argument(
+        "--budgets", default="1,8", metavar="LIST", help="answers that the attacker gets about each record (default: %(default)s)"
+    )
+    attack.add_argument("--attacks", metavar="LIST", help="by name (default: all)")
+    attack.add_argument("--records", type=int, default=400, metavar="N", help="records asked about (default: %(default)s)")
+    attack.add_argument(
+        "--references", type=int, default=64, metavar="N", help="models the attacker trains (default: %(default)s)"
+    )
+    attack.add_argument("--models", type=int, default=32, metavar="N", help="models that are attacked (default: %(default)s)")
+    attack.add_argument("--copies", type=int, default=8, metavar="N", help="noisy copies of each record (default: %(default)s)")
+    attack.add_argument(
+        "--noise", type=float, default=0.1, metavar="PART", help="of a copy, in standard deviations (default: %(default)s)"
+    )
+    attack.add_argument(
+        "-p", dest="parameters", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in the paper's letter"
+    )
+    attack.add_argument("--learner", metavar="NAME", help="base learner, and that of mechanisms that take one (default: tree)")
+    attack.add_argument("--data", metavar="FILE", help="CSV file, or breast-cancer (default)")
+    attack.add_argument("--target", metavar="COLUMN", help="column of --data that holds the label")
+    attack.add_argument("--seed", type=int, help="root of all random streams (default: 0)")
+    attack.add_argument("--confidence", type=float, help="of the certified numbers of a subject together (default: 0.999)")
+    attack.add_argument("--jobs", type=int, metavar="N", help="processes (default: 1)")
+    attack.add_argument(
+        "--cache", metavar="DIR", help="where answers of trained models are kept (default: DIR/models of --out DIR)"
+    )
+    attack.add_argument("--out", metavar="DIR", help="write attack.json and attack.html there")
+    attack.add_argument("--json", action="store_true", help="print the record on stdout instead of the table")
+    attack.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks on stderr")
 
 
 def _selftest(commands: Any) -> None:

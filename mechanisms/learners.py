@@ -124,7 +124,7 @@ class BlockLearner:
     __slots__ = ("_K", "_make", "_memo", "fits")
 
     def __init__(self, learner: Any, K: int = 2) -> None:
-        self._make, self._K = _factory(learner), K
+        self._make, self._K = estimator_of(learner), K
         self._memo: OrderedDict[str, Teacher] = OrderedDict()
         self.fits = 0
 
@@ -158,7 +158,8 @@ class BlockLearner:
         return Teacher(predict, self._K)
 
 
-def _factory(learner: Any) -> Callable[[], Any]:
+def estimator_of(learner: Any) -> Callable[[], Any]:
+    """Return what makes the estimators of a learner: a name of `LEARNERS`, `module:object`, or an object."""
     if isinstance(learner, str) and learner in LEARNERS:
         return LEARNERS[learner]
     if isinstance(learner, str):

@@ -1,0 +1,174 @@
+"""What `dpassay attack` does: set up the experiment, run it, print the table, write the record and the page."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from dpassay.arguments import auditees_of, configure
+from dpassay.attacks.arsenal import ATTACKS
+from dpassay.attacks.attack import Attack
+from dpassay.attacks.experiment import Design, Target, experiment
+from dpassay.attacks.fleets import ground
+from dpassay.attacks.record import make_attack_record
+from dpassay.attacks.store import Store
+from dpassay.attacks.subjects import Learner, Protected
+from dpassay.auditee import Auditee
+from dpassay.claims import DP
+from dpassay.commands import EMPTY, FAILED, INTERRUPTED, NOTHING, REFUTED
+from dpassay.data import BUILT_IN, Labelled, Table, load
+from dpassay.documents import dumps, writable, write_text
+from dpassay.errors import InvalidInput, is_count, is_real, require
+from dpassay.outputs import bars, command_of, commit, readers_may_leave
+from dpassay.seeds import stream
+from dpassay.targets import accepts
+
+PROTECTED = ("soft-majority", "projected-walk", "noisy-average", "pate", "private-knn", "distance-to-instability")
+"""Attacked unless something else is named."""
+PRIVACY = ("epsilon", "alpha", "gamma")
+"""Parameters that the loss of a single answer is proportional to; the first that a mechanism has is set."""
+
+
+def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
+    """Attack, print the table or the record, write the page."""
+    configure(arguments)
+    design = Design(references=arguments.references, targets=arguments.models, confidence=arguments.confidence)
+    attacks = _attacks(arguments.attacks)
+    epsilons, budgets = _numbers(arguments.epsilon, "--epsilon", float), _numbers(arguments.budgets, "--budgets", int)
+    table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.target)
+    records, test = _records(table, arguments.records, arguments.seed)
+    floor = ground(records, test, copies=arguments.copies, noise=arguments.noise, seed=arguments.seed)
+    targets = list(_targets(arguments, epsilons, tuple(sorted(budgets)), len(records) // 2))
+    directory = None if arguments.out is None else Path(arguments.out)
+    if directory is not None:
+        writable(directory)
+    cache = Path(arguments.cache) if arguments.cache else None if directory is None else directory / "models"
+    found, complete = [], True
+    try:
+        with bars(quiet=arguments.quiet) as progress, redirect_stdout(sys.stderr):
+            for attacked in experiment(
+                targets, floor, attacks, design, store=Store(cache), jobs=arguments.jobs, progress=progress
+            ):
+                found.append(attacked)
+                if attacked.error and not arguments.quiet:
+                    sys.stderr.write(f"dpassay: {attacked.name}: error: {attacked.error}\n")
+    except KeyboardInterrupt:
+        complete = False
+    facts = {
+        "command": command_of(words),
+        "commit": commit(),
+        "complete": complete,
+        "confidence": design.confidence,
+        "data": table.source,
+        "learner": arguments.learner or "tree",
+        "records": len(records),
+        "references": design.references,
+        "seed": arguments.seed,
+        "targets": design.targets,
+        "test": len(test),
+    }
+    record = make_attack_record(facts, records, found)
+    if directory is not None:
+        write_text(directory / "attack.json", dumps(record))
+    with readers_may_leave():
+        if arguments.json:
+            sys.stdout.write(dumps(record))
+        sys.stdout.flush()
+    return exit_code(record)
+
+
+def exit_code(record: dict[str, Any]) -> int:
+    """A claim that what was certified breaks is refuted; what failed comes next."""
+    if not record["run"]["complete"]:
+        return INTERRUPTED
+    subjects = record["subjects"]
+    if any(_broken(subject) for subject in subjects):
+        return REFUTED
+    if any(subject["error"] for subject in subjects):
+        return FAILED
+    return NOTHING if subjects else EMPTY
+
+
+def _broken(subject: dict[str, Any]) -> bool:
+    """Whether the bound of a record exceeds what its view's answers may lose together."""
+    if subject["error"] or subject["claim"] is None:
+        return False
+    allowed = {each["view"]["name"]: each["allowed"]["epsilon"] for each in subject["outcomes"]}
+    return any(each["lower"] > allowed[each["view"]] for each in subject["certified"])
+
+
+def _attacks(text: str | None) -> dict[str, Attack]:
+    names = list(ATTACKS) if text is None else [name.strip() for name in text.split(",")]
+    for name in names:
+        require(name in ATTACKS, "--attacks", name, f"one of {', '.join(ATTACKS)}")
+    return {name: ATTACKS[name]() for name in names}
+
+
+def _numbers(text: str, option: str, kind: type) -> list[Any]:
+    try:
+        values = [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise InvalidInput(f"{option} = '{text}': must be numbers parted by commas") from None
+    known = all(is_count(value) if kind is int else is_real(value) and 0 < value <= 700 for value in values)
+    require(known, option, text, "integers >= 1 parted by commas" if kind is int else "numbers in (0, 700] parted by commas")
+    return list(dict.fromkeys(values))
+
+
+def _records(table: Table, wanted: int, seed: int) -> tuple[Labelled, Labelled]:
+    """Draw an even number of records, at most four fifths of all, and as many test records as are left, at most as many."""
+    n = len(table.data)
+    require(is_count(wanted, 2), "--records", wanted, "an integer >= 2")
+    require(n >= 5, "--data", f"{n} records", "at least 5 records")
+    e = min(wanted, 4 * n // 5) // 2 * 2
+    order = stream(seed, "attack", table.source["sha256"]).permutation(n)
+    return table.data.take(order[:e]), table.data.take(order[e : 2 * e])
+
+
+def _targets(arguments: argparse.Namespace, epsilons: list[float], budgets: tuple[int, ...], n: int) -> Iterator[Target]:
+    """The unprotected learner, and every mechanism at every loss."""
+    from dpassay.mechanisms.learners import estimator_of
+
+    learner = arguments.learner or "tree"
+    if arguments.against in (None, "base"):
+        made = Learner(make=estimator_of(learner), name=learner, copies=arguments.copies)
+        yield Target(name=f"{learner} (unprotected)", subject=made)
+    if arguments.against in (None, "mechanism"):
+        for name in arguments.targets or PROTECTED:
+            for epsilon in epsilons:
+                auditee = _with_loss(arguments, name, epsilon, n)
+                subject = Protected(auditee=auditee, budgets=budgets, copies=arguments.copies)
+                yield Target(name=f"{auditee.name}, epsilon = {epsilon:g}", subject=subject, claim=_claim(auditee))
+
+
+def _with_loss(arguments: argparse.Namespace, name: str, epsilon: float, n: int) -> Auditee:
+    """Build a mechanism whose single answer loses epsilon."""
+    given = argparse.Namespace(**vars(arguments) | {"targets": [name], "mode": "auto", "claim": None, "answers": None})
+    if arguments.learner is None and accepts(name, "learner"):
+        given.parameters = [*arguments.parameters, "learner=tree"]
+    if not accepts(name, "learner"):
+        given.learner = None
+    knob = next((each for each in PRIVACY if accepts(name, each)), None)
+    if knob is None:
+        raise InvalidInput(f"target = '{name}': has no parameter {', '.join(PRIVACY)} that --epsilon could set")
+    own = list(given.parameters)
+    (one,) = auditees_of(argparse.Namespace(**vars(given) | {"parameters": [*own, f"{knob}=1"]}), n)
+    value = epsilon / _claim(one).epsilon
+    (found,) = auditees_of(argparse.Namespace(**vars(given) | {"parameters": [*own, f"{knob}={value!r}"]}), n)
+    reached = _claim(found).epsilon
+    if not abs(reached - epsilon) <= 1e-9 * epsilon:
+        raise InvalidInput(f"--epsilon = {epsilon:g}: '{name}' with {knob} = {value:g} claims {reached:g}")
+    if not found.labels:
+        raise InvalidInput(f"target = '{name}': answers numbers; an attack needs labels")
+    return found
+
+
+def _claim(auditee: Auditee) -> DP:
+    """Return the claim about a single answer that is held against the attacks: the first that is not known to be wrong."""
+    found = [claim for claim in auditee.claims if isinstance(claim, DP) and claim.expected != "refuted"]
+    if not found:
+        raise InvalidInput(f"target = '{auditee.name}': promises no differential privacy that is not known to be wrong")
+    return found[0]
