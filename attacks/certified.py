@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpassay.attacks.observed import Flags, Observed
+from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.bounds import Bound, Counts, clopper_pearson_lower
 from dpassay.scales import Ratio
 
@@ -68,7 +68,7 @@ def exposed(reference: Observed, membership: Flags, number: int) -> tuple[Rule, 
     order = np.argsort(own, axis=0, kind="stable")
     shares, inside = np.take_along_axis(own, order, axis=0), np.take_along_axis(membership, order, axis=0)
     outside = ~inside
-    out_below = np.cumsum(outside, axis=0) - outside  # of the models before the k-th, with smaller or equal shares
+    out_below: Array = np.cumsum(outside, axis=0) - outside  # of the models before the k-th, with smaller or equal shares
     in_from = inside.sum(axis=0) - (np.cumsum(inside, axis=0) - inside)
     right = (out_below + in_from) / models  # of the rule: member from the k-th share on
     cut = np.ones_like(inside)

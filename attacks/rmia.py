@@ -1,0 +1,89 @@
+"""RMIA, the robust membership-inference attack (Zarifzadeh, Liu and Shokri 2024).
+
+The likelihood ratio of a record x against another record z is
+
+    LR(x, z) = [Pr(x | model) / Pr(x)] / [Pr(z | model) / Pr(z)],
+
+with Pr(x | model) the share of the record's own label and Pr(x) its mean over reference models, half of them with x. The score
+of x is the share of the z with LR(x, z) >= gamma. Here the z are the other records of the experiment; of each model half of them
+are members, which the attacker cannot tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpassay.attacks.observed import Array, Flags, Observed
+from dpassay.errors import InvalidInput, is_real, require
+
+
+@dataclass(frozen=True, slots=True)
+class Rmia:
+    """The attack.
+
+    Parameters
+    ----------
+    gamma : float
+        By how much x must beat z, >= 1; their experiments take 1 for many, 2 for few reference models.
+    online : bool
+        Whether models trained with the record are used; else Pr(x) is made of those without, as (1 + a) Pr_out / 2 + (1 - a) / 2.
+    a : float
+        Of the offline form, in [0, 1].
+    """
+
+    gamma: float = 1.0
+    online: bool = True
+    a: float = 0.3
+
+    def __post_init__(self) -> None:
+        require(is_real(self.gamma) and self.gamma >= 1, "gamma", self.gamma, "a number >= 1")
+        require(is_real(self.a) and 0 <= self.a <= 1, "a", self.a, "a number in [0, 1]")
+
+    def fit(self, reference: Observed, membership: Flags) -> FittedRmia:
+        """Average the reference models.
+
+        Raises
+        ------
+        InvalidInput
+            If a record is in all of the reference models, or (online) in none.
+        """
+        own = _own(reference)
+        outside = _mean(own, ~membership)
+        if not self.online:
+            return FittedRmia(prior=((1 + self.a) * outside + 1 - self.a) / 2, gamma=self.gamma)
+        return FittedRmia(prior=(outside + _mean(own, membership)) / 2, gamma=self.gamma)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FittedRmia:
+    """Pr of every record, shape (e,)."""
+
+    prior: Array
+    gamma: float
+
+    def score(self, target: Observed) -> Array:
+        """Share of the other records that x beats, shape (models, e); in [0, 1]."""
+        ratios = _own(target) / self.prior
+        scores = np.empty_like(ratios)
+        for row, into in zip(ratios, scores, strict=True):
+            beaten = np.searchsorted(np.sort(row), row / self.gamma, side="right")
+            into[:] = (beaten - (self.gamma == 1.0)) / max(1, len(row) - 1)  # no record is compared with itself
+        return scores
+
+
+def _own(observed: Observed) -> Array:
+    """Share of the own label, of m answers with half an answer added to both sides, so that no ratio is 0 / 0."""
+    if observed.m is None:
+        return np.maximum(observed.own, np.finfo(float).tiny)
+    shares: Array = (observed.own * observed.m + 0.5) / (observed.m + 1)
+    return shares
+
+
+def _mean(own: Array, chosen: Flags) -> Array:
+    counts = chosen.sum(axis=0)
+    if not counts.all():
+        raise InvalidInput("reference = models: must be one at least with each record, and one without")
+    means: Array = np.where(chosen, own, 0.0).sum(axis=0) / counts
+    return means

@@ -1,0 +1,63 @@
+"""Shadow models (Shokri, Stronati, Song and Shmatikov 2017): a classifier learns from reference models what members look like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpassay.attacks.observed import Array, Flags, Observed
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """One attack model per label of the record, as in the paper; here gradient-boosted trees of scikit-learn.
+
+    Features are the shares of all labels. A label whose reference records are all members, or none, gets that share as score.
+
+    Parameters
+    ----------
+    most : int
+        Pairs of model and record that a classifier is trained on at most; of more, every k-th is taken.
+    """
+
+    most: int = 100_000
+
+    def fit(self, reference: Observed, membership: Flags) -> FittedShadow:
+        """Train the attack models."""
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        classifiers: dict[int, Any] = {}
+        for label in np.unique(reference.y).tolist():
+            here = reference.y == label
+            features = reference.seen[:, here].reshape(-1, reference.seen.shape[2])
+            inside = membership[:, here].ravel()
+            step = -(-len(inside) // self.most)
+            features, inside = features[::step], inside[::step]
+            if inside.all() or not inside.any():
+                classifiers[label] = float(inside.mean())
+                continue
+            made = HistGradientBoostingClassifier(max_iter=50, max_leaf_nodes=15, early_stopping=False, random_state=0)
+            classifiers[label] = made.fit(features, inside)
+        return FittedShadow(classifiers=classifiers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FittedShadow:
+    """One classifier per label, or a constant."""
+
+    classifiers: dict[int, Any]
+
+    def score(self, target: Observed) -> Array:
+        """Probability of membership, shape (models, e); 1/2 for a label that no reference record has."""
+        scores = np.full(target.seen.shape[:2], 0.5)
+        for label, classifier in self.classifiers.items():
+            here = target.y == label
+            if isinstance(classifier, float):
+                scores[:, here] = classifier
+            elif here.any():
+                shares = target.seen[:, here]
+                found = classifier.predict_proba(shares.reshape(-1, shares.shape[2]))[:, 1]
+                scores[:, here] = found.reshape(shares.shape[:2])
+        return scores
