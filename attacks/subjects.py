@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from dpassay.attacks.observed import Array
 from dpassay.auditee import Auditee
 from dpassay.data import Labelled
-from dpassay.errors import AuditeeError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +84,10 @@ class Subject(Protocol):
         ...
 
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
-        """Train on a dataset and return the share of each label at every point in each view, shape (views, q, K)."""
+        """Train on a dataset and return the share of each label at every point in each view, shape (views, q, K).
+
+        K may exceed that of the points, by answers that no record has as its label.
+        """
         ...
 
 
@@ -143,7 +145,7 @@ class Protected:
     Parameters
     ----------
     auditee : Auditee
-        Answers labels 0, ..., K - 1.
+        Answers labels 0, 1, ..., some of which no record may have (a refusal).
     budgets : tuple of int
         Numbers of answers per record, ascending; a smaller budget sees the first answers of the largest.
     copies : int
@@ -170,21 +172,19 @@ class Protected:
         Raises
         ------
         AuditeeError
-            If the mechanism fails, or its answers are not among the labels of the data.
+            If the mechanism fails.
         """
-        state = self.auditee.prepare(data)
-        answers = self._ask(state, points.X, max(self.budgets), rng, points.K)
+        state, K = self.auditee.prepare(data), max(points.K, *(label + 1 for label in self.auditee.labels))
+        answers = self._ask(state, points.X, max(self.budgets), rng, K)
         counts = np.cumsum(answers, axis=0)
         seen = [counts[m - 1] / m for m in self.budgets]
         if self.copies:
-            seen.append(np.mean([self._ask(state, X, 1, rng, points.K)[0] for X in points.copies], axis=0))
+            seen.append(np.mean([self._ask(state, X, 1, rng, K)[0] for X in points.copies], axis=0))
         return np.stack(seen)
 
     def _ask(self, state: Any, X: Array, size: int, rng: np.random.Generator, K: int) -> NDArray[np.int64]:
         """Answers as zeros and ones, shape (size, q, K)."""
         answers = self.auditee.sample(state, X, size, rng, "a target's training set")
-        if not np.isin(answers, range(K)).all():
-            raise AuditeeError(f"its answers must be labels 0..{K - 1} of the data to be attacked")
         found: NDArray[np.int64] = (answers[:, :, None] == np.arange(K)).astype(np.int64)
         return found
 
