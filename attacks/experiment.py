@@ -82,7 +82,7 @@ class Outcome:
     operating : tuple of (Operating or None)
         At `FALSE_POSITIVE_RATES`.
     tpr : array (rates, targets)
-        True positive rate of each target alone at these rates, NaN where it has too few non-members: for paired comparisons.
+        True positive rate of each target alone at the thresholds of `operating`, NaN where that is None: for paired comparisons.
     beyond : float or None
         By how much the curve rises above the region that the composed claim allows, where ten non-members at least are called
         members and ten members are not; an estimate, 0 where it stays inside; None where nothing is claimed.
@@ -213,8 +213,8 @@ def _outcome(name: str, view: View, scores: Array, attacked: Fleet, claim: DP | 
     membership = attacked.coins.membership
     members, others = scores[membership], scores[~membership]
     curve, alone = roc(members, others), per_model(scores, membership)
-    rates = FALSE_POSITIVE_RATES
-    tpr = np.array([[_tpr(one, other, rate) for one, other in alone] for rate in rates])
+    operating = tuple(at_rate(curve, rate, others.size) for rate in FALSE_POSITIVE_RATES)
+    tpr = np.array([[np.nan if at is None else (one >= at.threshold).mean() for one, _ in alone] for at in operating])
     return Outcome(
         attack=name,
         view=view,
@@ -222,7 +222,7 @@ def _outcome(name: str, view: View, scores: Array, attacked: Fleet, claim: DP | 
         auc=auc(members, others),
         advantage=advantage(curve),
         auc_interval=interval([auc(one, other) for one, other in alone]),
-        operating=tuple(at_rate(curve, rate, others.size) for rate in rates),
+        operating=operating,
         tpr=tpr,
         beyond=None if claim is None else beyond(curve, composed(claim, view), members.size, others.size),
         one_run=one_run(attacked.coins.guesses(scores), attacked.coins.heads, share=design.guesses, alpha=alpha),
@@ -234,12 +234,6 @@ def beyond(curve: Roc, allowed: tuple[float, float], members: int, non_members: 
     told = (curve.fpr * non_members >= ENOUGH) & ((1 - curve.tpr) * members >= ENOUGH)
     excess = curve.tpr[told] - allowed_tpr(curve.fpr[told], *allowed)
     return float(max(0.0, excess.max(initial=0.0)))
-
-
-def _tpr(members: Array, non_members: Array, rate: float) -> float:
-    """Rate of one target alone, by the threshold of its own non-members; NaN where there are too few for it."""
-    found = at_rate(roc(members, non_members), rate, non_members.size)
-    return float("nan") if found is None else found.tpr
 
 
 def separation(reference: Observed, membership: Flags) -> Array:
