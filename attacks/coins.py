@@ -44,8 +44,12 @@ class Coins:
         return records.take(self.rows(model))
 
     def guesses(self, scores: Array) -> Array:
-        """By how much the first of each pair looks more like a member than the second, shape (models, e / 2)."""
-        return scores[:, 0::2] - scores[:, 1::2]
+        """By how much the first of each pair looks more like a member than the second, shape (models, e / 2).
+
+        Equal scores, infinite ones too, tell nothing: 0.
+        """
+        first, second = scores[:, 0::2], scores[:, 1::2]
+        return np.subtract(first, second, out=np.zeros(first.shape), where=first != second)
 
 
 def toss(models: int, e: int, *, seed: int, who: str) -> Coins:

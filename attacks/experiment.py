@@ -239,7 +239,8 @@ def beyond(curve: Roc, allowed: tuple[float, float], members: int, non_members: 
 def separation(reference: Observed, membership: Flags) -> Array:
     """Return by how many standard deviations the log-odds of a record's own label rise with its membership, shape (e,).
 
-    A record that is in all reference models, or in none, has 0; so has one whose log-odds never move.
+    A record that is in all reference models, or in none, has 0; so has one whose log-odds never move. Where they move with the
+    membership and with nothing else (up to rounding) there is no deviation to divide by: the difference itself, in nats.
     """
     phi = reference.phi
     counts = membership.sum(axis=0)
@@ -248,7 +249,8 @@ def separation(reference: Observed, membership: Flags) -> Array:
         outside = np.where(membership, 0.0, phi).sum(axis=0) / (len(phi) - counts)
         centred = phi - np.where(membership, inside, outside)
         spread = np.sqrt((centred**2).mean(axis=0))
-        found = (inside - outside) / np.where(spread > 0, spread, 1.0)
+        spread = np.where(spread > 1e-9 * np.abs(phi).max(axis=0), spread, 1.0)
+        found = (inside - outside) / spread
     return np.where(np.isfinite(found), found, 0.0)
 
 

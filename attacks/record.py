@@ -21,6 +21,8 @@ POINTS = 100
 """Points of a curve that are kept."""
 MOST_EXPOSED = 10
 """Records that are named."""
+QUANTILES = 41
+"""Evenly spaced quantiles of the separation that are kept, the smallest and the largest included."""
 
 
 def make_attack_record(
@@ -62,6 +64,7 @@ def _subject(attacked: Attacked, records: Labelled) -> dict[str, Any]:
         "accuracy": {"mean": number(float(attacked.accuracy.mean())), "low": number(low), "high": number(high)},
         "outcomes": [_outcome(each, attacked) for each in attacked.outcomes],
         "certified": [{"view": view, **_certified(each)} for view, bounds in attacked.certified.items() for each in bounds],
+        "separations": [number(float(each)) for each in np.quantile(attacked.exposure, np.linspace(0, 1, QUANTILES))],
         "exposed": _exposed(attacked.exposure, records),
         "slices": _slices(attacked.exposure, records),
     }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.arguments import auditees_of, configure
+from dpassay.attack_record import broken
 from dpassay.attacks.arsenal import ATTACKS
 from dpassay.attacks.attack import Attack
 from dpassay.attacks.experiment import Design, Target, experiment
@@ -23,7 +24,7 @@ from dpassay.commands import EMPTY, FAILED, INTERRUPTED, NOTHING, REFUTED
 from dpassay.data import BUILT_IN, Labelled, Table, load
 from dpassay.documents import dumps, writable, write_text
 from dpassay.errors import InvalidInput, is_count, is_real, require
-from dpassay.outputs import bars, command_of, commit, readers_may_leave
+from dpassay.outputs import bars, command_of, commit, console, readers_may_leave
 from dpassay.seeds import stream
 from dpassay.targets import accepts
 
@@ -35,6 +36,8 @@ PRIVACY = ("epsilon", "alpha", "gamma")
 
 def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     """Attack, print the table or the record, write the page."""
+    from dpassay.reports.attack import print_attacks, to_html, to_markdown
+
     configure(arguments)
     design = Design(references=arguments.references, targets=arguments.models, confidence=arguments.confidence)
     attacks = _attacks(arguments.attacks)
@@ -74,10 +77,16 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     record = make_attack_record(facts, records, found)
     if directory is not None:
         write_text(directory / "attack.json", dumps(record))
+        write_text(directory / "attack.html", to_html(record))
+        write_text(directory / "attack.md", to_markdown(record))
     with readers_may_leave():
         if arguments.json:
             sys.stdout.write(dumps(record))
+        else:
+            print_attacks(record, console())
         sys.stdout.flush()
+    if directory is not None and not arguments.quiet:
+        sys.stderr.write(f"report: {directory / 'attack.html'}\n")
     return exit_code(record)
 
 
@@ -86,19 +95,11 @@ def exit_code(record: dict[str, Any]) -> int:
     if not record["run"]["complete"]:
         return INTERRUPTED
     subjects = record["subjects"]
-    if any(_broken(subject) for subject in subjects):
+    if any(any(broken(subject)) for subject in subjects):
         return REFUTED
     if any(subject["error"] for subject in subjects):
         return FAILED
     return NOTHING if subjects else EMPTY
-
-
-def _broken(subject: dict[str, Any]) -> bool:
-    """Whether the bound of a record exceeds what its view's answers may lose together."""
-    if subject["error"] or subject["claim"] is None:
-        return False
-    allowed = {each["view"]["name"]: each["allowed"]["epsilon"] for each in subject["outcomes"]}
-    return any(each["lower"] > allowed[each["view"]] for each in subject["certified"])
 
 
 def _attacks(text: str | None) -> dict[str, Attack]:

@@ -1,0 +1,72 @@
+"""The record of `dpassay attack` as a document: its schema, reading it, and what became of its claims."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from dpassay.documents import fault
+from dpassay.errors import InvalidInput
+
+SCHEMA = "dpassay/attack/1"
+
+
+def attack_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) that every record of attacks is valid under."""
+    schema: dict[str, Any] = json.loads(resources.files("dpassay").joinpath("attack.schema.json").read_text(encoding="utf-8"))
+    return schema
+
+
+def is_attack_record(path: Path) -> bool:
+    """Whether a file is a record of attacks, of this schema."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and document.get("schema") == SCHEMA
+
+
+def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
+    """Read a record that `is_attack_record`.
+
+    Parameters
+    ----------
+    path : Path
+    argument : str
+        The argument that named the file, for messages.
+
+    Raises
+    ------
+    InvalidInput
+        If it is damaged.
+    """
+    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    wrong = fault(record, attack_schema()) or next(filter(None, map(_contradiction, record["subjects"])), "")
+    if wrong:
+        raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
+    return record
+
+
+def _contradiction(subject: Mapping[str, Any]) -> str:
+    """Say what of a subject no experiment can have found, though each of its fields may be as it is."""
+    if subject["error"] is not None:
+        return ""
+    views: dict[str, Any] = {each["view"]["name"]: each["allowed"] for each in subject["outcomes"]}
+    if any(each["view"] not in views for each in subject["certified"]):
+        return f"{subject['name']} has a bound for a view that nothing was attacked in"
+    if any((allowed is None) != (subject["claim"] is None) for allowed in views.values()):
+        return f"{subject['name']} is held against a claim that it has not"
+    if any(len(each["roc"]["fpr"]) != len(each["roc"]["tpr"]) for each in subject["outcomes"]):
+        return f"{subject['name']} has a curve with more rates of one kind"
+    return ""
+
+
+def broken(subject: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the certified bounds of a subject that exceed what the answers of their view may lose together."""
+    if subject["error"] is not None or subject["claim"] is None:
+        return
+    allowed = {each["view"]["name"]: float(each["allowed"]["epsilon"]) for each in subject["outcomes"]}
+    yield from (each for each in subject["certified"] if float(each["lower"]) > allowed[each["view"]])

@@ -1,0 +1,187 @@
+"""Reports of `dpassay attack`: a table for the terminal, one HTML page with figures, Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import zip_longest
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from dpassay.documents import percent
+from dpassay.reports.attack_tables import (
+    attacks_table,
+    exposed_table,
+    nats,
+    paired_table,
+    repeated_table,
+    slices_table,
+    summary_table,
+    vulnerable_table,
+)
+from dpassay.reports.attack_view import LIRA, STATUSES, Look, at, share, sound, subject_views, with_interval
+from dpassay.reports.attack_words import CAVEAT, CAVEAT_DETAIL, defect_words, headline, notes, opening
+from dpassay.reports.markdown import code_md, table_md, text_md
+from dpassay.reports.numbers import MISSING, clean, plain, shorten
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Raw = Mapping[str, Any]
+
+STYLES = {"refuted": "bold red", "error": "bold magenta", "held": "bold", "unclaimed": "bold"}
+FACTS = ("records", "references", "targets", "test", "learner", "seed", "confidence", "commit")
+COLUMNS = (("view", 9), ("attack", 16), ("AUC [95 %]", 18), ("TPR at FPR", 14), ("adv.", 5), ("ε ≥", 6), ("claim", 6))
+"""Columns of the table in a terminal, with their widths: 80 in all."""
+
+
+def print_attacks(record: Raw, console: Console) -> None:
+    """Print what came of it, two lines per subject and view, and what it means; readable from 80 columns on.
+
+    Parameters
+    ----------
+    record : mapping
+        Of schema `dpassay/attack/1`.
+    console : rich.console.Console
+        Where to.
+    """
+    from rich.text import Text
+
+    subjects = subject_views(record)
+    console.print(Text(headline(record, subjects), style="bold"))
+    if sound(subjects):
+        console.print(Text("\n" + _line([(title,) for title, _ in COLUMNS])))
+        for subject in sound(subjects):
+            accuracy = f"accuracy {subject.raw['accuracy']['mean']:.3f}"
+            head = f"{subject.status.symbol} {subject.name}: {subject.promise}, {accuracy}, {subject.status.word}"
+            console.print(Text(f"\n{head}", style=STYLES[subject.status.slug]))
+            for look in subject.looks:
+                console.print(Text(_line(_cells(look))))
+        console.print(
+            Text(
+                "\nPer view the attack with the highest AUC, and LiRA. 'ε ≥' is certified: the largest lower bound on the loss of a "
+                f"record, {percent(record['run']['confidence'])} for all of a subject; 'claim' is what it is held against: the ε of "
+                "all answers of the view together. All other numbers are estimates."
+            )
+        )
+    for text in (*opening(record, subjects), *notes(record, subjects), *map(defect_words, record["defects"])):
+        console.print(Text(f"\n{text}"))
+    console.print(Text(f"\n{CAVEAT} {CAVEAT_DETAIL}"))
+
+
+def _line(columns: Sequence[tuple[str, ...]]) -> str:
+    """Put the lines of some columns side by side."""
+    texts = []
+    for row in zip_longest(*columns, fillvalue=""):
+        cells = (
+            text.ljust(width) if title in ("view", "attack") else text.rjust(width)
+            for text, (title, width) in zip(row, COLUMNS, strict=True)
+        )
+        texts.append(" ".join(cells).rstrip())
+    return "\n".join(texts)
+
+
+def _cells(look: Look) -> list[tuple[str, ...]]:
+    """Columns of a view: two lines each, one where LiRA is the best or was not tried; the bounds stand in the first."""
+    lira, best = look.of(LIRA), look.best
+    both = [best] if lira is None or lira is best else [best, lira]
+    return [
+        tuple(wrap(look.name, COLUMNS[0][1])),
+        tuple(shorten(clean(each["attack"]), COLUMNS[1][1]) for each in both),
+        tuple(with_interval(each) for each in both),
+        tuple(at(each) for each in both),
+        tuple(share(each["advantage"]) for each in both),
+        (nats(look.lower),),
+        (MISSING if look.allowed is None else nats(look.allowed[0]),),
+    ]
+
+
+def to_html(record: Raw) -> str:
+    """Write a record of attacks as one self-contained HTML page.
+
+    Parameters
+    ----------
+    record : mapping
+        Of schema `dpassay/attack/1`.
+
+    Returns
+    -------
+    str
+        The page; equal records give equal pages, byte by byte.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    from dpassay.reports.attack_figures import figures
+
+    environment = Environment(
+        loader=PackageLoader("dpassay.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    subjects = subject_views(record)
+    fine = sound(subjects)
+    return environment.get_template("attack.html.j2").render(
+        headline=headline(record, subjects),
+        counts=[(sum(each.status is status for each in subjects), status) for status in STATUSES],
+        opening=opening(record, subjects),
+        notes=notes(record, subjects),
+        caveat=CAVEAT,
+        caveat_detail=CAVEAT_DETAIL,
+        summary=summary_table(subjects, percent(record["run"]["confidence"])) if fine else None,
+        anchors={subject.name: subject.anchor for subject in subjects},
+        figures=figures(subjects, record["repeated"]),
+        paired=paired_table(subjects),
+        repeated=repeated_table(record["repeated"]),
+        vulnerable=vulnerable_table(subjects) if fine else None,
+        slices=slices_table(subjects) if fine else None,
+        defects=[defect_words(defect) for defect in record["defects"]],
+        subjects=[(each, (attacks_table(each), exposed_table(each)) if not each.error else ()) for each in subjects],
+        command=clean(record["run"]["command"]),
+        facts=_facts(record),
+        glossary=STATUSES,
+    )
+
+
+def to_markdown(record: Raw) -> str:
+    """Write a record of attacks as GitHub-flavoured Markdown: the words and the main tables, no figures.
+
+    Parameters
+    ----------
+    record : mapping
+        Of schema `dpassay/attack/1`.
+
+    Returns
+    -------
+    str
+    """
+    subjects = subject_views(record)
+    texts = [f"# {text_md(headline(record, subjects))}"]
+    texts += map(text_md, (*opening(record, subjects), *notes(record, subjects)))
+    texts.append(f"> **{text_md(CAVEAT)}** {text_md(CAVEAT_DETAIL)}")
+    if record["defects"]:
+        texts += ["## Defects", "\n".join(f"* {text_md(defect_words(defect))}" for defect in record["defects"])]
+    if sound(subjects):
+        table = summary_table(subjects, percent(record["run"]["confidence"]))
+        texts += ["## Summary", text_md(table.caption), table_md(table)]
+        for title, found in (("LiRA and the loss threshold, paired", paired_table(subjects)),):
+            texts += [] if found is None else [f"## {title}", text_md(found.caption), table_md(found)]
+    repeated = repeated_table(record["repeated"])
+    texts += [] if repeated is None else ["## Repeated queries", text_md(repeated.caption), table_md(repeated)]
+    if sound(subjects):
+        for title, found in (("The most exposed records", vulnerable_table(subjects)), ("Slices", slices_table(subjects))):
+            texts += [f"## {title}", text_md(found.caption), table_md(found)]
+        for subject in sound(subjects):
+            table = attacks_table(subject)
+            head = f"<details><summary>{escape(subject.name)}: every attack</summary>"
+            texts.append(f"{head}\n\n{text_md(table.caption)}\n\n{table_md(table)}\n\n</details>")
+    facts = "\n".join(f"* {text_md(name)}: {text_md(fact)}" for name, fact in _facts(record))
+    texts += ["## Reproduce", code_md(clean(record["run"]["command"])), facts]
+    return "\n\n".join(texts) + "\n"
+
+
+def _facts(record: Raw) -> list[tuple[str, str]]:
+    run = record["run"]
+    data = ", ".join(f"{clean(key)} = {clean(each)}" for key, each in sorted(run["data"].items()))
+    facts = [("data", data)]
+    for name in FACTS:
+        found = run[name]
+        facts.append((name, MISSING if found is None else plain(found) if isinstance(found, float) else clean(found)))
+    return facts

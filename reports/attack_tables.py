@@ -1,0 +1,212 @@
+"""The tables of the reports of `dpassay attack`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpassay.reports.attack_view import BASELINE, LIRA, Look, SubjectView, at, pair, share, sound, with_interval
+from dpassay.reports.numbers import INFINITY, MISSING, clean, count, plain, value
+from dpassay.reports.paired import paired
+from dpassay.reports.tables import Table
+
+Raw = Mapping[str, Any]
+
+
+def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
+    """One row per subject and view: the best attack, LiRA, and what is certified."""
+    rows = []
+    for subject in sound(subjects):
+        for look in subject.looks:
+            lira = look.of(LIRA)
+            rows.append(
+                (
+                    subject.name,
+                    look.name,
+                    clean(look.best["attack"]),
+                    with_interval(look.best),
+                    at(look.best),
+                    share(look.best["advantage"]),
+                    MISSING if lira is None else share(lira["auc"]),
+                    MISSING if lira is None else at(lira),
+                    nats(look.lower),
+                    pair(look.allowed),
+                    look.status.word,
+                )
+            )
+    return Table(
+        caption="The attack with the highest AUC in each view, and LiRA; 'certified' is the largest lower bound on the loss of a "
+        f"record, in nats, all of a subject together at confidence {confidence}. All other numbers are estimates.",
+        columns=(
+            *("subject", "view", "best attack", "AUC [95 %]", "TPR at FPR", "advantage"),
+            *("LiRA: AUC", "TPR at FPR", "certified ε ≥", "claim, composed", "status"),
+        ),
+        numeric=(False, False, False, True, True, True, True, True, True, True, False),
+        rows=tuple(rows),
+    )
+
+
+def paired_table(subjects: Sequence[SubjectView]) -> Table | None:
+    """LiRA minus the loss threshold against what makes no claim; None where there is nothing to compare."""
+    rows = []
+    for subject in sound(subjects):
+        for look in subject.looks if subject.epsilon is None else ():
+            one, other = look.of(LIRA), look.of(BASELINE)
+            if one is None or other is None:
+                continue
+            found = paired(one, other)
+            tail = (MISSING, MISSING, "0")
+            if found is not None:
+                tail = (f"{found.difference:+.4f}", f"[{found.low:+.4f}, {found.high:+.4f}]", count(found.targets))
+            rows.append((subject.name, look.name, at(one), at(other), *tail))
+    if not rows:
+        return None
+    return Table(
+        caption="LiRA minus the loss threshold on the same targets: mean difference of the TPR at FPR 1 % of each target alone, with "
+        "Student's 95 % interval over the targets. An estimate; a target needs 1,000 non-members for it.",
+        columns=("subject", "view", "LiRA, all targets", "loss threshold", "difference", "95 % interval", "targets"),
+        numeric=(False, False, True, True, True, True, True),
+        rows=tuple(rows),
+    )
+
+
+def vulnerable_table(subjects: Sequence[SubjectView]) -> Table:
+    """The most exposed record of each subject, and the one that most is certified about."""
+    rows = []
+    for subject in sound(subjects):
+        top = subject.raw["exposed"][:1]
+        look = max(subject.looks, key=lambda each: each.lower or 0.0)
+        rows.append(
+            (
+                subject.name,
+                *((str(top[0]["record"]), str(top[0]["label"]), f"{top[0]['separation']:.3g}") if top else (MISSING,) * 3),
+                *_bound_cells(look),
+            )
+        )
+    return Table(
+        caption="The record that moves most with its membership, on the reference models (an estimate), and the record with the "
+        "largest certified bound; 'right guesses' are counted on targets that had no part in the choice.",
+        columns=(
+            *("subject", "record", "label", "separation"),
+            *("certified record", "view", "ε ≥", "claim, composed", "right guesses"),
+        ),
+        numeric=(False, True, True, True, True, False, True, True, True),
+        rows=tuple(rows),
+    )
+
+
+def _bound_cells(look: Look) -> tuple[str, ...]:
+    if not look.bounds:
+        return (MISSING, look.name, MISSING, pair(look.allowed), MISSING)
+    bound = look.bounds[0]
+    return (str(bound["record"]), look.name, nats(look.lower), pair(look.allowed), guesses(bound))
+
+
+def guesses(bound: Raw) -> str:
+    """Write how many guesses about a record were right."""
+    counts = bound["counts"]
+    if counts is None:
+        return MISSING
+    return f"{count(counts['x'] + counts['n0'] - counts['y'])} of {count(counts['n1'] + counts['n0'])}"
+
+
+def exposed_table(subject: SubjectView) -> Table:
+    """All records that are named: the most exposed, and those with bounds of their own."""
+    bounds: dict[int, dict[str, float]] = {}
+    for look in subject.looks:
+        for bound in look.bounds:
+            bounds.setdefault(bound["record"], {})[look.name] = float(bound["lower"])
+    named = {each["record"]: each for each in subject.raw["exposed"]}
+    rows = []
+    for record in [*named, *(record for record in bounds if record not in named)]:
+        own, told = bounds.get(record, {}), named.get(record)
+        head = (str(record), MISSING, MISSING) if told is None else (str(record), str(told["label"]), f"{told['separation']:.3g}")
+        rows.append((*head, *(nats(own.get(look.name)) for look in subject.looks)))
+    return Table(
+        caption="Records that move most with their membership, then others that a bound of their own was certified for. A dash: "
+        "not certified, or not among the most exposed.",
+        columns=("record", "label", "separation", *(f"ε ≥, {look.name}" for look in subject.looks)),
+        numeric=(True,) * (3 + len(subject.looks)),
+        rows=tuple(rows),
+    )
+
+
+def attacks_table(subject: SubjectView) -> Table:
+    """Every attack in every view of a subject."""
+    rows = []
+    for look in subject.looks:
+        for each in look.outcomes:
+            run = each["one_run"]
+            rows.append(
+                (
+                    clean(each["attack"]),
+                    look.name,
+                    with_interval(each),
+                    at(each, 0),
+                    at(each, 1),
+                    share(each["advantage"]),
+                    MISSING if each["beyond"] is None else share(each["beyond"]),
+                    plain(float(f"{run['epsilon']:.4g}")),
+                    f"{count(run['v'])} of {count(run['r'])}",
+                )
+            )
+    return Table(
+        caption="Every attack in every view, the highest AUC first. 'Above' is how far the curve rises above the region that the "
+        "composed claim allows, an estimate that chance alone can raise. 'Transcript' is the one-run bound on the loss of all that a "
+        "target has answered, certified; no claim about single answers is held against it.",
+        columns=(
+            *("attack", "view", "AUC [95 %]", "TPR at FPR ≤ 1 %", "TPR at FPR ≤ 0.1 %", "advantage", "above"),
+            *("transcript ε ≥", "right guesses"),
+        ),
+        numeric=(False, False, True, True, True, True, True, True, True),
+        rows=tuple(rows),
+    )
+
+
+def slices_table(subjects: Sequence[SubjectView]) -> Table:
+    """Separation by class."""
+    rows = [
+        (subject.name, clean(part["slice"]), count(part["records"]), f"{part['mean']:.3f}", f"{part['high']:.3f}")
+        for subject in sound(subjects)
+        for part in subject.raw["slices"]
+    ]
+    return Table(
+        caption="How far records move with their membership, by class: mean and 95 % quantile of the separation, on the reference "
+        "models; an estimate.",
+        columns=("subject", "slice", "records", "mean", "95 % quantile"),
+        numeric=(False, False, True, True, True),
+        rows=tuple(rows),
+    )
+
+
+def repeated_table(repeated: Sequence[Raw]) -> Table | None:
+    """What repeated queries showed; None where there were none."""
+    if not repeated:
+        return None
+
+    def cell(each: Raw, name: str) -> str:
+        found = each.get(name)
+        return nats(value(found)) if isinstance(found, int | float | str) else MISSING
+
+    rows = [
+        (
+            clean(each.get("name", MISSING)),
+            clean(each.get("m", MISSING)),
+            *(cell(each, name) for name in ("epsilon_claimed", "lower", "ceiling", "advantage")),
+        )
+        for each in repeated
+    ]
+    return Table(
+        caption="Repeated answers to one query on a worst pair: the loss of all m together, in nats. 'Certified' is a lower "
+        "bound, 'optimal' the loss to the best adaptive attacker.",
+        columns=("interface", "m", "claim, composed", "certified ε ≥", "optimal attacker", "advantage"),
+        numeric=(False, True, True, True, True, True),
+        rows=tuple(rows),
+    )
+
+
+def nats(number: float | None) -> str:
+    """Write a loss with up to four significant digits."""
+    if number is None:
+        return MISSING
+    return INFINITY if number == float("inf") else f"{number:.4g}"

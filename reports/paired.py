@@ -1,0 +1,56 @@
+"""Paired comparison of two attacks on the same targets: an estimate with Student's interval over the targets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paired:
+    """Mean difference of the true positive rates of two attacks.
+
+    Parameters
+    ----------
+    difference, low, high : float
+        In [-1, 1] but for the interval, which may exceed it; 95 %.
+    targets : int
+        Target models that both attacks have a rate for.
+    """
+
+    difference: float
+    low: float
+    high: float
+    targets: int
+
+
+def paired(one: Mapping[str, Any], other: Mapping[str, Any], k: int = 0, confidence: float = 0.95) -> Paired | None:
+    """Compare two outcomes of one subject and one view, target by target.
+
+    Parameters
+    ----------
+    one, other : mapping
+        Outcomes of the record; the first minus the second is told.
+    k : int
+        Which of the asked false positive rates.
+    confidence : float
+        In (0, 1).
+
+    Returns
+    -------
+    Paired or None
+        None where fewer than two targets have enough non-members for the rate.
+    """
+    from scipy.stats import t
+
+    rates = zip(one["tpr_per_target"][k], other["tpr_per_target"][k], strict=True)
+    gaps = [float(mine) - float(theirs) for mine, theirs in rates if mine is not None and theirs is not None]
+    n = len(gaps)
+    if n < 2:
+        return None
+    mean = math.fsum(gaps) / n
+    variance = math.fsum((gap - mean) ** 2 for gap in gaps) / (n - 1)
+    half = float(t.ppf((1 + confidence) / 2, n - 1)) * math.sqrt(variance / n)
+    return Paired(difference=mean, low=mean - half, high=mean + half, targets=n)
