@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.arguments import auditees_of, configure
-from dpassay.attack_record import broken
+from dpassay.attack_record import broken, outspent
 from dpassay.attacks.arsenal import ATTACKS
 from dpassay.attacks.attack import Attack
 from dpassay.attacks.experiment import Design, Target, experiment
@@ -95,7 +95,7 @@ def exit_code(record: dict[str, Any]) -> int:
     if not record["run"]["complete"]:
         return INTERRUPTED
     subjects = record["subjects"]
-    if any(any(broken(subject)) for subject in subjects):
+    if any(any(broken(subject)) for subject in subjects) or any(map(outspent, record["repeated"])):
         return REFUTED
     if any(subject["error"] for subject in subjects):
         return FAILED

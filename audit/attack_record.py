@@ -70,3 +70,8 @@ def broken(subject: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         return
     allowed = {each["view"]["name"]: float(each["allowed"]["epsilon"]) for each in subject["outcomes"]}
     yield from (each for each in subject["certified"] if float(each["lower"]) > allowed[each["view"]])
+
+
+def outspent(repeated: Mapping[str, Any]) -> bool:
+    """Whether repeated answers to one query are certain to lose more than the composed claim, at some number of answers."""
+    return any(rung.get("broken", False) for rung in repeated.get("rungs", [repeated]))

@@ -13,6 +13,7 @@ from dpassay.reports.attack_tables import (
     attacks_table,
     exposed_table,
     nats,
+    overview_table,
     paired_table,
     repeated_table,
     slices_table,
@@ -21,6 +22,7 @@ from dpassay.reports.attack_tables import (
 )
 from dpassay.reports.attack_view import LIRA, STATUSES, Look, at, share, sound, subject_views, with_interval
 from dpassay.reports.attack_words import CAVEAT, CAVEAT_DETAIL, defect_words, headline, notes, opening
+from dpassay.reports.ladders import ladders
 from dpassay.reports.markdown import code_md, table_md, text_md
 from dpassay.reports.numbers import MISSING, clean, plain, shorten
 
@@ -53,15 +55,17 @@ def print_attacks(record: Raw, console: Console) -> None:
         console.print(Text("\n" + _line([(title,) for title, _ in COLUMNS])))
         for subject in sound(subjects):
             accuracy = f"accuracy {subject.raw['accuracy']['mean']:.3f}"
-            head = f"{subject.status.symbol} {subject.name}: {subject.promise}, {accuracy}, {subject.status.word}"
+            delta = 0.0 if subject.epsilon is None else float(subject.raw["claim"]["delta"])
+            slack = f", δ = {plain(delta)}" if delta else ""
+            head = f"{subject.status.symbol} {subject.name}{slack}: {subject.status.word}, {accuracy}"
             console.print(Text(f"\n{head}", style=STYLES[subject.status.slug]))
             for look in subject.looks:
                 console.print(Text(_line(_cells(look))))
         console.print(
             Text(
-                "\nPer view the attack with the highest AUC, and LiRA. 'ε ≥' is certified: the largest lower bound on the loss of a "
-                f"record, {percent(record['run']['confidence'])} for all of a subject; 'claim' is what it is held against: the ε of "
-                "all answers of the view together. All other numbers are estimates."
+                "\nPer view the attack with the highest AUC, and LiRA. 'ε ≥' is certified: the largest lower bound on the "
+                f"loss of a record, {percent(record['run']['confidence'])} for all of a subject; 'claim' is what it is held "
+                "against: the ε of all answers of the view together. All other numbers are estimates."
             )
         )
     for text in (*opening(record, subjects), *notes(record, subjects), *map(defect_words, record["defects"])):
@@ -117,7 +121,8 @@ def to_html(record: Raw) -> str:
         loader=PackageLoader("dpassay.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     subjects = subject_views(record)
-    fine = sound(subjects)
+    fine, found = sound(subjects), ladders(record["repeated"])
+    sure = percent(record["run"]["confidence"])
     return environment.get_template("attack.html.j2").render(
         headline=headline(record, subjects),
         counts=[(sum(each.status is status for each in subjects), status) for status in STATUSES],
@@ -125,11 +130,12 @@ def to_html(record: Raw) -> str:
         notes=notes(record, subjects),
         caveat=CAVEAT,
         caveat_detail=CAVEAT_DETAIL,
-        summary=summary_table(subjects, percent(record["run"]["confidence"])) if fine else None,
+        overview=overview_table(subjects, sure) if fine else None,
+        summary=summary_table(subjects, sure) if fine else None,
         anchors={subject.name: subject.anchor for subject in subjects},
-        figures=figures(subjects, record["repeated"]),
+        figures=figures(subjects, found),
         paired=paired_table(subjects),
-        repeated=repeated_table(record["repeated"]),
+        repeated=repeated_table(found),
         vulnerable=vulnerable_table(subjects) if fine else None,
         slices=slices_table(subjects) if fine else None,
         defects=[defect_words(defect) for defect in record["defects"]],
@@ -163,7 +169,7 @@ def to_markdown(record: Raw) -> str:
         texts += ["## Summary", text_md(table.caption), table_md(table)]
         for title, found in (("LiRA and the loss threshold, paired", paired_table(subjects)),):
             texts += [] if found is None else [f"## {title}", text_md(found.caption), table_md(found)]
-    repeated = repeated_table(record["repeated"])
+    repeated = repeated_table(ladders(record["repeated"]))
     texts += [] if repeated is None else ["## Repeated queries", text_md(repeated.caption), table_md(repeated)]
     if sound(subjects):
         for title, found in (("The most exposed records", vulnerable_table(subjects)), ("Slices", slices_table(subjects))):

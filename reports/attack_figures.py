@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dpassay.reports.attack_plots import ACROSS, Drawn, _legend, _note, _panel, families, losses, pair, roc_figures
-from dpassay.reports.attack_view import SubjectView, sound
-from dpassay.reports.numbers import clean, plural, shorten
+from dpassay.reports.attack_plots import ACROSS, Drawn, _legend, _panel, families, losses, roc_figures
+from dpassay.reports.attack_view import SubjectView, pair, sound
+from dpassay.reports.ladders import Ladder
+from dpassay.reports.numbers import plural, shorten
 from dpassay.reports.plots import CLAIM, FAINT, INK, PALETTE, WIDTH, _axes, _figure, _svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Raw = Mapping[str, Any]
 
@@ -21,12 +21,13 @@ ROW, PANEL = 0.25, 3.2
 UNCLAIMED = INK
 
 
-def figures(subjects: Sequence[SubjectView], repeated: Sequence[Raw]) -> list[Drawn]:
+def figures(subjects: Sequence[SubjectView], found: Sequence[Ladder]) -> list[Drawn]:
     """Return all figures that a record has numbers for, in the order of the page."""
     fine = sound(subjects)
     if not fine:
         return []
-    made = [*roc_figures(fine, repeated), advantage_plot(fine), repeated_plot(repeated), trade_plot(fine), exposure_plot(fine)]
+    made = [*roc_figures(fine, found), advantage_plot(fine), *(repeated_plot(found, loss=loss) for loss in (True, False))]
+    made += [trade_plot(fine), exposure_plot(fine)]
     return [each for each in made if each is not None]
 
 
@@ -41,6 +42,7 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
     if not panels:
         return None
     answers = sorted({look.m for subject in subjects for look in subject.looks if look.m is not None})
+    high = min(1.02, 2.2 * max(_most(look) for subject in subjects for look in subject.looks) + 0.02)
     with _figure(_rows(len(panels))) as (figure, sns):
         for k, epsilon in enumerate(panels):
             axes = _panel(figure, k, len(panels))
@@ -61,7 +63,7 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
             axes.minorticks_off()
             axes.set_xticks(answers, [str(m) for m in answers])
             axes.set_xlim(answers[0] / 1.3, answers[-1] * 1.3)
-            axes.set_ylim(0, 1.02)
+            axes.set_ylim(0, high)
             _finish(axes, sns, f"{pair((epsilon, 0.0))} per answer", "answers m", "advantage", k, len(panels))
         entries = [(*style, shorten(name, 30)) for name, style in styles.items()]
         _legend(figure, [*entries, (CLAIM, "--", "allowed by the claim"), (UNCLAIMED, ":", "nothing claimed")])
@@ -69,12 +71,13 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
             figure,
             name="plot-advantage",
             title="Advantage of the best attack against the number of answers",
-            description=f"{plural(len(panels), 'panel')}, one per claimed loss of an answer. The tables of attacks tell the numbers.",
+            description=f"{plural(len(panels), 'panel')}, one per claimed loss of an answer. The tables of attacks tell the "
+            "numbers.",
         )
     caption = (
-        "Largest TPR - FPR of any attack, an estimate, by the number of answers about each record; diamonds: answers at noisy copies "
-        "instead of the record. Shaded: what the composed claim allows, at the largest δ claimed. Dotted: the most that was got out "
-        "of what makes no claim."
+        "Largest TPR - FPR of any attack, an estimate, by the number of answers about each record; diamonds: answers at noisy "
+        "copies instead of the record. Shaded: what the composed claim allows, at the largest δ claimed. Dotted: the most "
+        "that was got out of what makes no claim."
     )
     return Drawn(title="Advantage and the number of answers", label="advantage", svg=svg, caption=caption)
 
@@ -104,7 +107,7 @@ def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
             right.plot(float(base.best.best["auc"]), _accuracy(base), "*", color=UNCLAIMED, markersize=10, zorder=4)
         for axes in (middle, right):
             (axes.axhline if axes is middle else axes.axvline)(0.5, color=FAINT, linewidth=0.8, zorder=1)
-        for axes, across, up in (
+        for axes, under, beside in (
             (left, "claimed ε per answer", "accuracy"),
             (middle, "claimed ε per answer", "AUC of the best attack"),
             (right, "AUC of the best attack", "accuracy"),
@@ -113,8 +116,8 @@ def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
                 axes.set_xscale("log")
                 axes.minorticks_off()
                 axes.set_xticks(panels, [f"{epsilon:g}" for epsilon in panels])
-            axes.set_xlabel(across)
-            axes.set_ylabel(up)
+            axes.set_xlabel(under)
+            axes.set_ylabel(beside)
             axes.grid(visible=True, color=FAINT, alpha=0.2, linewidth=0.5)
             sns.despine(ax=axes)
         entries = [(*style, shorten(name, 30)) for name, style in styles.items()]
@@ -123,8 +126,8 @@ def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
             figure,
             name="plot-trade",
             title="Accuracy against attack success",
-            description="Three panels: accuracy of a single answer by the claimed loss, AUC of the best attack by the claimed loss, "
-            "and the one against the other. The summary table tells the numbers.",
+            description="Three panels: accuracy of a single answer by the claimed loss, AUC of the best attack by the claimed "
+            "loss, and the one against the other. The summary table tells the numbers.",
         )
     caption = (
         "Accuracy of the targets on the test records, and AUC of the best attack in any view with its 95 % interval; estimates. "
@@ -165,53 +168,53 @@ def exposure_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
             figure,
             name="plot-exposure",
             title="How far records move with their membership",
-            description=f"{plural(len(subjects), 'subject')}, one row each: the range, 90 %, the middle half and the median of all "
-            "records, and the most exposed one. The table of exposed records tells the largest.",
+            description=f"{plural(len(subjects), 'subject')}, one row each: the range, 90 %, the middle half and the median "
+            "of all records, and the most exposed one. The table of exposed records tells the largest.",
         )
     caption = (
-        "By how many standard deviations the log-odds of a record's own label rise when it is in the training set, on the reference "
-        "models, in the first view; an estimate. Thin: all records; thick: 90 % and the middle half; upright: the median; dot: the "
-        "most exposed record. Of few reference models the spread around 0 is chance."
+        "By how many standard deviations the log-odds of a record's own label rise when it is in the training set, on the "
+        "reference models, in the first view; an estimate. Thin: all records; thick: 90 % and the middle half; upright: the "
+        "median; dot: the most exposed record. Of few reference models the spread around 0 is chance."
     )
     return Drawn(title="Records", label="separation of records", svg=svg, caption=caption)
 
 
-def repeated_plot(repeated: Sequence[Raw]) -> Drawn | None:
-    """Draw the certified loss of m answers to one query, the composed claim, and the optimal attacker where it is known."""
-    usable = [each for each in repeated if {"name", "m", "epsilon_claimed", "lower"} <= each.keys()]
-    names = list(dict.fromkeys(clean(each["name"]) for each in usable))
-    if not names:
+def repeated_plot(found: Sequence[Ladder], *, loss: bool) -> Drawn | None:
+    """Draw the certified loss of m answers to one query, or their advantage, in what is claimed, with the optimal attacker."""
+    fields = ("claimed", "ceiling", "lower") if loss else ("allowed", "most", "advantage")
+    shown = [ladder for ladder in found if any(getattr(rung, fields[2]) is not None for rung in ladder.rungs)]
+    if not shown:
         return None
-    with _figure(_rows(len(names))) as (figure, sns):
-        for k, name in enumerate(names):
-            axes = _panel(figure, k, len(names))
-            own = sorted((each for each in usable if clean(each["name"]) == name), key=lambda each: int(each["m"]))
-            for field, colour, dashes, marker in (
-                ("epsilon_claimed", CLAIM, "--", ""),
-                ("ceiling", PALETTE["refuted"][0], "-.", ""),
-                ("lower", PALETTE["held"][0], "-", "o"),
-            ):
-                line = [(int(each["m"]), float(each[field])) for each in own if each.get(field) is not None]
+    looks = ((CLAIM, "--", ""), (PALETTE["refuted"][0], "-.", ""), (PALETTE["held"][0], "-", "o"))
+    with _figure(_rows(len(shown))) as (figure, sns):
+        for k, ladder in enumerate(shown):
+            axes = _panel(figure, k, len(shown))
+            for field, (colour, dashes, marker) in zip(fields, looks, strict=True):
+                line = [(rung.m, getattr(rung, field)) for rung in ladder.rungs if getattr(rung, field) is not None]
                 line = [point for point in line if math.isfinite(point[1])]
                 if line:
                     axes.plot(*zip(*line, strict=True), dashes, marker=marker, markersize=4, color=colour, linewidth=1.3)
-            answers = [int(each["m"]) for each in own]
+            answers = [rung.m for rung in ladder.rungs]
             axes.set_xscale("log")
             axes.minorticks_off()
             axes.set_xticks(answers, [str(m) for m in answers])
             axes.set_ylim(bottom=0)
-            _finish(axes, sns, shorten(name, 34), "answers m to one query", "loss of all m, in nats", k, len(names))
-            axes.tick_params(axis="y", labelleft=True)
-        lines = [(PALETTE["held"][0], "-", "certified lower bound"), (PALETTE["refuted"][0], "-.", "optimal attacker")]
-        _legend(figure, [*lines, (CLAIM, "--", "composed claim")])
+            up = "loss of all m, in nats" if loss else "advantage"
+            _finish(axes, sns, shorten(ladder.name, 34), "answers m to one query", up, k, len(shown))
+        words = ("composed claim", "optimal attacker", "certified lower bound" if loss else "reached, an estimate")
+        _legend(figure, [(colour, dashes, word) for (colour, dashes, _), word in zip(looks, words, strict=True)][::-1])
+        what = "Loss" if loss else "Advantage"
         svg = _svg(
             figure,
-            name="plot-repeated",
-            title="Loss of repeated answers",
-            description=f"{plural(len(names), 'interface')}, one panel each. The table of repeated queries has the same numbers.",
+            name="plot-repeated-loss" if loss else "plot-repeated-advantage",
+            title=f"{what} of repeated answers",
+            description=f"{plural(len(shown), 'interface')}, one panel each. The table of repeated queries has the same numbers.",
         )
-    caption = "Loss of m answers to one query together, on a worst pair. Certified bounds say their confidence in the record."
-    return Drawn(title="Repeated queries", label="repeated queries", svg=svg, caption=caption)
+    caption = (
+        f"{what} of m answers to one query together, on a worst pair of datasets: what was reached, what the composed claim "
+        "allows, and the most that any attacker can get, where the exact laws tell it."
+    )
+    return Drawn(title="Repeated queries" if loss else "", label=f"repeated queries, {what.lower()}", svg=svg, caption=caption)
 
 
 def _advantage(axes: Axes, subject: SubjectView, colour: str, dashes: str) -> None:

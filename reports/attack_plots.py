@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpassay.reports.attack_view import BASELINE, LIRA, Look, SubjectView, pair, view_names
+from dpassay.reports.ladders import Ladder
 from dpassay.reports.numbers import clean, plural, shorten
 from dpassay.reports.plots import CLAIM, FAINT, INK, PALETTE, WIDTH, _axes, _figure, _svg
 
@@ -78,7 +79,8 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
             figure,
             name="plot-roc-unclaimed",
             title="ROC curves of all attacks on what makes no claim",
-            description=f"{plural(len(panels), 'panel')}, one per view, both axes logarithmic. The tables of attacks tell the rates.",
+            description=f"{plural(len(panels), 'panel')}, one per view, both axes logarithmic. The tables of attacks tell the "
+            "rates.",
         )
     caption = (
         "True against false positive rate of every attack, over all targets and records together; estimates. Dotted: guessing."
@@ -86,7 +88,7 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
     return Drawn(title="ROC curves", label="attacks on what makes no claim", svg=svg, caption=caption)
 
 
-def view_roc(subjects: Sequence[SubjectView], view: str, repeated: Sequence[Raw], k: int) -> Drawn | None:
+def view_roc(subjects: Sequence[SubjectView], view: str, found: Sequence[Ladder], k: int) -> Drawn | None:
     """Draw the best attack on every mechanism in one view, a panel per claimed loss, in the region that is allowed."""
     styles, looks = families(subjects), []
     for subject in subjects:
@@ -108,35 +110,33 @@ def view_roc(subjects: Sequence[SubjectView], view: str, repeated: Sequence[Raw]
                 colour, dashes = styles[subject.family]
                 drawn.add(subject.family)
                 _curve(axes, look.best, left, colour, dashes, 1.2)
-                ceiling = _ceiling(repeated, subject.name, look)
+                ceiling = _ceiling(found, subject, look)
                 if ceiling is not None:
                     optimal = True
-                    _line(axes, (ceiling, 0.0), left, colour, "-.")
+                    _line(axes, (ceiling, look.allowed[1] if look.allowed else 0.0), left, colour, "-.")
             _dress(axes, sns, left, f"{pair((epsilon, 0.0))} per answer", place, len(panels))
             _note(axes, "together " + pair(regions[0]) + (", or more δ" if len(regions) > 1 else ""))
         entries = [(*styles[name], shorten(name, 30)) for name in styles if name in drawn]
-        entries += [(INK, "-.", "optimal attacker")] if optimal else []
+        entries += [(INK, "-.", "optimal attacker, worst pair")] if optimal else []
         _legend(figure, [*entries, (CLAIM, "--", "edge of what is allowed"), (FAINT, ":", "guessing")])
         svg = _svg(
             figure,
             name=f"plot-roc-{k}",
             title=f"ROC curves of the best attack, {view}",
-            description=f"{plural(len(panels), 'panel')}, one per claimed loss of an answer; both axes are logarithmic. Curves above "
-            "the shaded region would break the claim. The summary table tells the rates.",
+            description=f"{plural(len(panels), 'panel')}, one per claimed loss of an answer; both axes are logarithmic. "
+            "Curves above the shaded region would break the claim. The summary table tells the rates.",
         )
     caption = (
-        f"View: {view}. The attack with the highest AUC on each mechanism. Shaded: what the composed claim allows; above it a claim "
-        "would be broken, if the curve were more than an estimate: at the left end it hangs on a few records."
+        f"View: {view}. The attack with the highest AUC on each mechanism. Shaded: what the composed claim allows; above it a "
+        "claim would be broken, if the curve were more than an estimate of the best of many attacks."
     )
     return Drawn(title="", label=f"best attacks, {view}", svg=svg, caption=caption)
 
 
-def roc_figures(subjects: Sequence[SubjectView], repeated: Sequence[Raw]) -> list[Drawn]:
+def roc_figures(subjects: Sequence[SubjectView], found: Sequence[Ladder]) -> list[Drawn]:
     """Return the ROC curves: what makes no claim, then the mechanisms view by view."""
-    made = [unclaimed_roc(subjects)]
-    made += [view_roc(subjects, view, repeated, k) for k, view in enumerate(view_names(subjects))]
-    found = [each for each in made if each is not None]
-    return [each._replace(title="" if k else "ROC curves") for k, each in enumerate(found)]
+    made = [unclaimed_roc(subjects), *(view_roc(subjects, view, found, k) for k, view in enumerate(view_names(subjects)))]
+    return [each._replace(title="" if k else "ROC curves") for k, each in enumerate(filter(None, made))]
 
 
 def allowed_tpr(fpr: float, region: tuple[float, float]) -> float:
@@ -146,18 +146,21 @@ def allowed_tpr(fpr: float, region: tuple[float, float]) -> float:
     return min(1.0, growth * fpr + delta, max(0.0, 1 - (1 - delta - fpr) / growth))
 
 
-def _ceiling(repeated: Sequence[Raw], name: str, look: Look) -> float | None:
-    for each in repeated:
-        if each.get("name") == name and each.get("m") == look.m and not look.copies:
-            found = each.get("ceiling")
-            return None if found is None else float(found)
-    return None
+def _ceiling(found: Sequence[Ladder], subject: SubjectView, look: Look) -> float | None:
+    """Loss of the answers of a view to the optimal attacker, where a ladder of the same subject has it."""
+    if look.copies:
+        return None
+    own = [each for each in found if each.name == subject.name or (each.name, each.epsilon) == (subject.family, subject.epsilon)]
+    return next((rung.ceiling for each in own for rung in each.rungs if rung.m == look.m), None)
 
 
 def _least(looks: Any) -> float:
-    """Return the left edge: the smallest rate above 0 of any curve, rounded down to a power of ten."""
+    """Return the left edge: ten times the smallest rate above 0 of any curve, rounded down to a power of ten; 0.1 at most.
+
+    What lies left of it hangs on fewer than ten non-members.
+    """
     rates = [rate for look in looks for each in look.outcomes for rate in each["roc"]["fpr"] if rate > 0]
-    return float(max(1e-6, 10 ** math.floor(math.log10(min(rates, default=0.1)) + 1e-9)))
+    return float(max(1e-6, 10 ** math.floor(math.log10(min(0.1, 10 * min(rates, default=0.1))) + 1e-9)))
 
 
 def _curve(axes: Axes, outcome: Raw, left: float, colour: str, dashes: str, width: float) -> None:
@@ -230,7 +233,7 @@ def _note(axes: Axes, text: str) -> None:
 def _legend(figure: Figure, entries: Sequence[tuple[str, str, str]]) -> None:
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], color=colour, linestyle=dashes, linewidth=1.6, label=label) for colour, dashes, label in entries]
+    handles = [Line2D([], [], color=colour, ls=dashes, linewidth=1.6, label=label) for colour, dashes, label in entries]
     figure.legend(
         handles=handles, loc="lower left", bbox_to_anchor=(0.06, 0), ncols=4, frameon=False, fontsize="small", columnspacing=1.6
     )

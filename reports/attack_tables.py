@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpassay.reports.attack_view import BASELINE, LIRA, Look, SubjectView, at, pair, share, sound, with_interval
-from dpassay.reports.numbers import INFINITY, MISSING, clean, count, plain, value
+from dpassay.reports.ladders import Ladder
+from dpassay.reports.numbers import INFINITY, MISSING, clean, count, plain
 from dpassay.reports.paired import paired
 from dpassay.reports.tables import Table
 
@@ -46,6 +47,37 @@ def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
     )
 
 
+def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
+    """One row per subject: where the highest AUC was reached, and the largest certified bound."""
+    rows = []
+    for subject in sound(subjects):
+        look, lira = subject.best, subject.best.of(LIRA)
+        rows.append(
+            (
+                subject.name,
+                f"{clean(look.best['attack'])}, {look.name}",
+                with_interval(look.best),
+                at(look.best),
+                share(look.best["advantage"]),
+                MISSING if lira is None else f"{share(lira['auc'])}; {at(lira)}",
+                nats(subject.hardest.lower),
+                MISSING if subject.hardest.allowed is None else nats(subject.hardest.allowed[0]),
+                subject.status.word,
+            )
+        )
+    return Table(
+        caption="Where the highest AUC was reached, and LiRA there (AUC; TPR at FPR). 'Certified' is the lower bound on the "
+        f"loss of a record, in nats, that is largest against its claim, all of a subject at confidence {confidence}; 'claim' "
+        "is what all the answers of that view may lose. All other numbers are estimates.",
+        columns=(
+            *("subject", "best attack", "AUC [95 %]", "TPR at FPR", "advantage", "LiRA"),
+            *("certified ε ≥", "claim mε", "status"),
+        ),
+        numeric=(False, False, True, True, True, True, True, True, False),
+        rows=tuple(rows),
+    )
+
+
 def paired_table(subjects: Sequence[SubjectView]) -> Table | None:
     """LiRA minus the loss threshold against what makes no claim; None where there is nothing to compare."""
     rows = []
@@ -62,8 +94,8 @@ def paired_table(subjects: Sequence[SubjectView]) -> Table | None:
     if not rows:
         return None
     return Table(
-        caption="LiRA minus the loss threshold on the same targets: mean difference of the TPR at FPR 1 % of each target alone, with "
-        "Student's 95 % interval over the targets. An estimate; a target needs 1,000 non-members for it.",
+        caption="LiRA minus the loss threshold on the same targets: mean difference of the TPR at FPR 1 % of each target "
+        "alone, with Student's 95 % interval over the targets. An estimate; a target needs 1,000 non-members for it.",
         columns=("subject", "view", "LiRA, all targets", "loss threshold", "difference", "95 % interval", "targets"),
         numeric=(False, False, True, True, True, True, True),
         rows=tuple(rows),
@@ -75,12 +107,11 @@ def vulnerable_table(subjects: Sequence[SubjectView]) -> Table:
     rows = []
     for subject in sound(subjects):
         top = subject.raw["exposed"][:1]
-        look = max(subject.looks, key=lambda each: each.lower or 0.0)
         rows.append(
             (
                 subject.name,
                 *((str(top[0]["record"]), str(top[0]["label"]), f"{top[0]['separation']:.3g}") if top else (MISSING,) * 3),
-                *_bound_cells(look),
+                *_bound_cells(subject.hardest),
             )
         )
     return Table(
@@ -152,8 +183,8 @@ def attacks_table(subject: SubjectView) -> Table:
             )
     return Table(
         caption="Every attack in every view, the highest AUC first. 'Above' is how far the curve rises above the region that the "
-        "composed claim allows, an estimate that chance alone can raise. 'Transcript' is the one-run bound on the loss of all that a "
-        "target has answered, certified; no claim about single answers is held against it.",
+        "composed claim allows, an estimate that chance alone can raise. 'Transcript' is the one-run bound on the loss of all "
+        "that a target has answered, certified; no claim about single answers is held against it.",
         columns=(
             *("attack", "view", "AUC [95 %]", "TPR at FPR ≤ 1 %", "TPR at FPR ≤ 0.1 %", "advantage", "above"),
             *("transcript ε ≥", "right guesses"),
@@ -171,36 +202,37 @@ def slices_table(subjects: Sequence[SubjectView]) -> Table:
         for part in subject.raw["slices"]
     ]
     return Table(
-        caption="How far records move with their membership, by class: mean and 95 % quantile of the separation, on the reference "
-        "models; an estimate.",
+        caption="How far records move with their membership, by class: mean and 95 % quantile of the separation, on the "
+        "reference models; an estimate.",
         columns=("subject", "slice", "records", "mean", "95 % quantile"),
         numeric=(False, False, True, True, True),
         rows=tuple(rows),
     )
 
 
-def repeated_table(repeated: Sequence[Raw]) -> Table | None:
+def repeated_table(found: Sequence[Ladder]) -> Table | None:
     """What repeated queries showed; None where there were none."""
-    if not repeated:
+    if not found:
         return None
-
-    def cell(each: Raw, name: str) -> str:
-        found = each.get(name)
-        return nats(value(found)) if isinstance(found, int | float | str) else MISSING
-
     rows = [
         (
-            clean(each.get("name", MISSING)),
-            clean(each.get("m", MISSING)),
-            *(cell(each, name) for name in ("epsilon_claimed", "lower", "ceiling", "advantage")),
+            ladder.name,
+            count(rung.m),
+            *(nats(number) for number in (rung.claimed, rung.lower, rung.ceiling)),
+            *(share(number) for number in (rung.advantage, rung.allowed, rung.most)),
+            "claim broken" if rung.broken else "sticky" if ladder.sticky else "",
         )
-        for each in repeated
+        for ladder in found
+        for rung in ladder.rungs
     ]
     return Table(
-        caption="Repeated answers to one query on a worst pair: the loss of all m together, in nats. 'Certified' is a lower "
-        "bound, 'optimal' the loss to the best adaptive attacker.",
-        columns=("interface", "m", "claim, composed", "certified ε ≥", "optimal attacker", "advantage"),
-        numeric=(False, True, True, True, True, True),
+        caption="Repeated answers to one query on a worst pair: the loss of all m together, in nats, and the advantage. "
+        "'Certified' is a lower bound; 'optimal' is what the best attacker gets by the exact laws; the advantage is an estimate.",
+        columns=(
+            *("interface", "m", "claim, composed", "certified ε ≥", "optimal"),
+            *("advantage", "allowed", "optimal", "remark"),
+        ),
+        numeric=(False, *(True,) * 7, False),
         rows=tuple(rows),
     )
 

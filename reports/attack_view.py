@@ -120,6 +120,11 @@ class SubjectView:
         """The view with the highest AUC."""
         return max(self.looks, key=lambda look: float(look.best["auc"]))
 
+    @property
+    def hardest(self) -> Look:
+        """The view whose certified bound is largest, as a share of what is allowed where something is claimed."""
+        return max(self.looks, key=lambda look: (look.lower or 0.0) / (max(look.allowed[0], 1e-300) if look.allowed else 1.0))
+
 
 def subject_views(record: Raw) -> tuple[SubjectView, ...]:
     """Return the subjects of a record of schema `dpassay/attack/1`, in its order."""

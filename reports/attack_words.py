@@ -8,6 +8,7 @@ from typing import Any
 from dpassay.attack_record import broken
 from dpassay.documents import percent
 from dpassay.reports.attack_view import BASELINE, FAILED, LIRA, Look, SubjectView, pair, share, sound
+from dpassay.reports.ladders import Ladder, ladders
 from dpassay.reports.numbers import clean, count, plain, plural
 from dpassay.reports.paired import paired
 
@@ -33,7 +34,11 @@ def headline(record: Raw, subjects: Sequence[SubjectView]) -> str:
     told = (
         f"{len(wrong)} of {plural(len(claimed), 'claim')} BROKEN" if wrong else f"none of {plural(len(claimed), 'claim')} broken"
     )
+    repeated = sum(ladder.broken for ladder in ladders(record["repeated"]))
+    defects = [f"{plural(len(record['defects']), 'defect')} found"] if record["defects"] else []
     parts = [told if claimed else "nothing was claimed", *([f"{failed} failed"] if failed else [])]
+    parts += [f"{plural(repeated, 'claim')} BROKEN by repeated answers"] if repeated else []
+    parts += defects
     parts += [] if run["complete"] else ["interrupted"]
     return f"Attacks on {plural(len(subjects), 'subject')}: {', '.join(parts)}"
 
@@ -41,7 +46,17 @@ def headline(record: Raw, subjects: Sequence[SubjectView]) -> str:
 def opening(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
     """Say in plain words what was done and what came of it."""
     fine = sound(subjects)
-    return tuple(text for text in (_done(record, fine), _reached(fine), _claims(record["run"], fine), _defects(record)) if text)
+    return tuple(
+        text
+        for text in (
+            _done(record, fine),
+            _reached(fine),
+            _claims(record["run"], fine),
+            _ladders(ladders(record["repeated"])),
+            _defects(record),
+        )
+        if text
+    )
 
 
 def notes(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
@@ -131,14 +146,14 @@ def _claims(run: Raw, fine: Sequence[SubjectView]) -> str:
             f"Claims are broken, certified {sure}: {names}. The most: record {bound['record']} loses at least "
             f"{plain(float(bound['lower']))} on {look.name} of {subject.name}, where the claim allows {pair(look.allowed)}."
         )
-    known = [found for found in claimed if found[1].lower is not None]
-    if not known:
+    if all(look.lower is None for _, look in claimed):
         return "No claim could be held against a certified bound."
-    subject, look = max(known, key=_closeness)
-    bound = plain(look.lower or 0.0)
-    most = f"it is closest on {look.name} of {subject.name}: at least {bound}, where {pair(look.allowed)} is allowed"
+    hard = [(subject, subject.hardest) for subject in fine if subject.epsilon is not None]
+    subject, look = max(hard, key=_closeness)
+    lost = plain(look.lower or 0.0)
+    most = f"it is closest on {look.name} of {subject.name}: at least {lost}, where {pair(look.allowed)} is allowed"
     close = most if look.lower else "no bound is above 0"
-    return f"No claim is broken: no certified lower bound, {sure}, exceeds what the claim allows the answers together; {close}."
+    return f"No claim was broken here: no certified lower bound, {sure}, exceeds what the claim allows the answers together; {close}."
 
 
 def _closeness(found: tuple[SubjectView, Look]) -> float:
@@ -146,17 +161,32 @@ def _closeness(found: tuple[SubjectView, Look]) -> float:
     return (look.lower or 0.0) / max(look.allowed[0], 1e-300) if look.allowed is not None else 0.0
 
 
+def _ladders(found: Sequence[Ladder]) -> str:
+    """Tell where repeated answers break a claim, and what the attack remarks about them."""
+    texts = []
+    for ladder in found:
+        worst = next((rung for rung in ladder.rungs if rung.broken), None)
+        if worst is not None:
+            lost = f"{plain(worst.lower or 0.0)} where {plain(worst.claimed or 0.0)} is claimed"
+            texts.append(f"Repeated answers of {ladder.name} break its claim: {plural(worst.m, 'answer')} lose at least {lost}.")
+        if ladder.why:
+            texts.append(f"{ladder.name}: {ladder.why.rstrip('.')}.")
+    return " ".join(texts)
+
+
 def _defects(record: Raw) -> str:
     found = record["defects"]
-    return "" if not found else f"Something is wrong with {plural(len(found), 'interface')}, see 'Defects'."
+    return "" if not found else f"{plural(len(found), 'defect')} found of what was attacked, see 'Defects'."
 
 
 def defect_words(defect: Raw) -> str:
-    """Write a defect as text: its words where it has some, else its fields."""
-    name = clean(defect.get("name", defect.get("subject", "an interface")))
-    words = defect.get("words", defect.get("why"))
-    if isinstance(words, str):
-        kind = defect.get("defect", defect.get("kind"))
-        return f"{name}: {clean(kind)}: {clean(words)}" if isinstance(kind, str) else f"{name}: {clean(words)}"
-    rest = ", ".join(f"{clean(key)} = {clean(each)}" for key, each in sorted(defect.items()) if key != "name")
-    return f"{name}: {rest}" if rest else name
+    """Write a defect as text: what it is, what was seen, how likely chance is, how to see it again."""
+    known = ("subject", "name", "words", "why", "seen")
+    said = ": ".join(clean(defect[key]).rstrip(".") for key in known if isinstance(defect.get(key), str))
+    texts = [said or "a defect"]
+    if isinstance(defect.get("probability"), int | float):
+        likely = f"with probability at most {plain(defect['probability'])}" if defect["probability"] else "never"
+        texts.append(f"A correct interface shows this {likely}")
+    if isinstance(defect.get("again"), str):
+        texts.append(f"To see it again: {clean(defect['again']).rstrip('.')}")
+    return ". ".join(texts) + "."
