@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.arguments import auditees_of, configure
-from dpassay.attack_record import broken, outspent
 from dpassay.attacks.arsenal import ATTACKS
 from dpassay.attacks.attack import Attack
 from dpassay.attacks.experiment import Design, Target, experiment
@@ -20,7 +19,7 @@ from dpassay.attacks.store import Store
 from dpassay.attacks.subjects import Learner, Protected
 from dpassay.auditee import Auditee
 from dpassay.claims import DP
-from dpassay.commands import EMPTY, FAILED, INTERRUPTED, NOTHING, REFUTED
+from dpassay.commands import attack_exit_code
 from dpassay.data import BUILT_IN, Labelled, Table, load
 from dpassay.documents import dumps, writable, write_text
 from dpassay.errors import InvalidInput, is_count, is_real, require
@@ -36,7 +35,7 @@ PRIVACY = ("epsilon", "alpha", "gamma")
 
 def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     """Attack, print the table or the record, write the page."""
-    from dpassay.reports.attack import print_attacks, to_html, to_markdown
+    from dpassay.reports.attack import FORMATS, print_attacks, write
 
     configure(arguments)
     design = Design(references=arguments.references, targets=arguments.models, confidence=arguments.confidence)
@@ -76,9 +75,8 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     }
     record = make_attack_record(facts, records, found)
     if directory is not None:
-        write_text(directory / "attack.json", dumps(record))
-        write_text(directory / "attack.html", to_html(record))
-        write_text(directory / "attack.md", to_markdown(record))
+        write_text(directory / "attack.json", dumps(record))  # first: what took long shall be there whatever the pages do
+        write(record, FORMATS, directory)
     with readers_may_leave():
         if arguments.json:
             sys.stdout.write(dumps(record))
@@ -87,19 +85,7 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
         sys.stdout.flush()
     if directory is not None and not arguments.quiet:
         sys.stderr.write(f"report: {directory / 'attack.html'}\n")
-    return exit_code(record)
-
-
-def exit_code(record: dict[str, Any]) -> int:
-    """A claim that what was certified breaks is refuted; what failed comes next."""
-    if not record["run"]["complete"]:
-        return INTERRUPTED
-    subjects = record["subjects"]
-    if any(any(broken(subject)) for subject in subjects) or any(map(outspent, record["repeated"])):
-        return REFUTED
-    if any(subject["error"] for subject in subjects):
-        return FAILED
-    return NOTHING if subjects else EMPTY
+    return attack_exit_code(record)
 
 
 def _attacks(text: str | None) -> dict[str, Attack]:

@@ -109,7 +109,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="examples:\n  dpassay report report/record.json --format html,md -o pages\n"
         "  dpassay report report/record.json --format junit -o report    # report/junit.xml, for a CI server",
     )
-    report.add_argument("record", metavar="RECORD", help="record.json of a run")
+    report.add_argument("record", metavar="RECORD", help="record.json of a run, or attack.json")
     report.add_argument(
         "--format", default="html,md,json,junit", metavar="LIST", help="of html, md, json, junit (default: %(default)s)"
     )
@@ -258,7 +258,7 @@ def _attack(commands: Any) -> None:
     attack.add_argument(
         "--cache", metavar="DIR", help="where answers of trained models are kept (default: DIR/models of --out DIR)"
     )
-    attack.add_argument("--out", metavar="DIR", help="write attack.json and attack.html there")
+    attack.add_argument("--out", metavar="DIR", help="write attack.json, attack.html and attack.md there")
     attack.add_argument("--json", action="store_true", help="print the record on stdout instead of the table")
     attack.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks on stderr")
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.arguments import auditees_of, configure, data_of, settings_of
 from dpassay.assay import assay
+from dpassay.attack_record import broken, is_attack_record, outspent, read_attack_record
 from dpassay.catalogue import CATALOGUE
 from dpassay.checks import check
 from dpassay.claims import claim_from_json
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from dpassay.auditee import Auditee
     from dpassay.plan import Group
 
+REPORTS = "html,md,json,junit"
+"""What `dpassay report` writes unless it is told."""
 NOTHING, USAGE, REFUTED, FAILED, INCONCLUSIVE, EMPTY, INTERRUPTED = 0, 2, 1, 3, 4, 5, 130
 
 
@@ -240,6 +243,8 @@ def report_command(arguments: argparse.Namespace, words: list[str]) -> int:  # n
     """Make reports from a record."""
     from dpassay import reports
 
+    if is_attack_record(Path(arguments.record)):
+        return _report_attacks(arguments)
     record = read_record(Path(arguments.record))
     formats = [word.strip() for word in arguments.format.split(",")]
     for word in formats:
@@ -249,6 +254,32 @@ def report_command(arguments: argparse.Namespace, words: list[str]) -> int:  # n
     for word in formats:
         sys.stderr.write(f"{word}: {Path(arguments.out) / reports.FORMATS[word].filename}\n")
     return exit_code(record, allow_inconclusive=arguments.allow_inconclusive) if arguments.exit_code else NOTHING
+
+
+def _report_attacks(arguments: argparse.Namespace) -> int:
+    """Make reports from a record of attacks; there is no JUnit report of them."""
+    from dpassay.reports.attack import FORMATS, write
+
+    record = read_attack_record(Path(arguments.record))
+    formats = list(FORMATS) if arguments.format == REPORTS else [word.strip() for word in arguments.format.split(",")]
+    for word in formats:
+        if word not in FORMATS:
+            raise InvalidInput(f"--format = '{arguments.format}': must be a list of {', '.join(FORMATS)} for a record of attacks")
+    for word, path in zip(formats, write(record, formats, Path(arguments.out)), strict=True):
+        sys.stderr.write(f"{word}: {path}\n")
+    return attack_exit_code(record) if arguments.exit_code else NOTHING
+
+
+def attack_exit_code(record: Mapping[str, Any]) -> int:
+    """A claim that what was certified breaks is refuted; what failed comes next."""
+    if not record["run"]["complete"]:
+        return INTERRUPTED
+    subjects = record["subjects"]
+    if any(any(broken(subject)) for subject in subjects) or any(map(outspent, record["repeated"])):
+        return REFUTED
+    if any(subject["error"] is not None for subject in subjects):
+        return FAILED
+    return NOTHING if subjects else EMPTY
 
 
 @contextmanager

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import zip_longest
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from dpassay.documents import percent
+from dpassay.documents import dumps, percent, writable, write_text
+from dpassay.reports import Format
 from dpassay.reports.attack_tables import (
     attacks_table,
     exposed_table,
@@ -191,3 +193,40 @@ def _facts(record: Raw) -> list[tuple[str, str]]:
         found = run[name]
         facts.append((name, MISSING if found is None else plain(found) if isinstance(found, float) else clean(found)))
     return facts
+
+
+FORMATS: dict[str, Format] = {
+    "html": Format("attack.html", to_html),
+    "md": Format("attack.md", to_markdown),
+    "json": Format("attack.json", dumps),
+}
+"""Every format of a record of attacks."""
+
+
+def write(record: Raw, formats: Iterable[str], directory: Path) -> tuple[Path, ...]:
+    """Write a record in several formats; everything is rendered before anything is written.
+
+    Parameters
+    ----------
+    record : mapping
+        Of schema `dpassay/attack/1`.
+    formats : iterable of str
+        Keys of `FORMATS`.
+    directory : Path
+        Made if it does not exist.
+
+    Returns
+    -------
+    tuple of Path
+        The files, in the order of `formats`.
+
+    Raises
+    ------
+    InvalidInput
+        If the directory cannot be written.
+    """
+    texts = {directory / FORMATS[name].filename: FORMATS[name].render(record) for name in formats}
+    writable(directory)
+    for path, text in texts.items():
+        write_text(path, text)
+    return tuple(texts)

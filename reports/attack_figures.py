@@ -65,6 +65,7 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
             axes.set_xlim(answers[0] / 1.3, answers[-1] * 1.3)
             axes.set_ylim(0, high)
             _finish(axes, sns, f"{pair((epsilon, 0.0))} per answer", "answers m", "advantage", k, len(panels))
+            axes.tick_params(axis="y", labelleft=k % ACROSS == 0)
         entries = [(*style, shorten(name, 30)) for name, style in styles.items()]
         _legend(figure, [*entries, (CLAIM, "--", "allowed by the claim"), (UNCLAIMED, ":", "nothing claimed")])
         svg = _svg(
@@ -87,9 +88,9 @@ def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
     panels, styles = losses(subjects), families(subjects)
     if not panels:
         return None
-    wide, height = (WIDTH - 0.75 - 0.15 - 0.65 * 2) / 3, PANEL + 0.75
+    wide, height = (WIDTH - 0.75 - 0.15 - 0.75 * 2) / 3, PANEL + 0.75
     with _figure(height) as (figure, sns):
-        left, middle, right = (_axes(figure, (0.75 + k * (wide + 0.65), 1.25, wide, height - 1.45), height) for k in range(3))
+        left, middle, right = (_axes(figure, (0.75 + k * (wide + 0.75), 1.25, wide, height - 1.45), height) for k in range(3))
         for name, (colour, dashes) in styles.items():
             own = sorted((each for each in subjects if each.family == name), key=lambda each: each.epsilon or 0.0)
             points = [(each.epsilon or 0.0, _accuracy(each), each.best.best) for each in own]

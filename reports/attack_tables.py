@@ -51,26 +51,26 @@ def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
     """One row per subject: where the highest AUC was reached, and the largest certified bound."""
     rows = []
     for subject in sound(subjects):
-        look, lira = subject.best, subject.best.of(LIRA)
+        best, lira, hardest = subject.best, subject.best.of(LIRA), subject.hardest
         rows.append(
             (
                 subject.name,
-                f"{clean(look.best['attack'])}, {look.name}",
-                with_interval(look.best),
-                at(look.best),
-                share(look.best["advantage"]),
-                MISSING if lira is None else f"{share(lira['auc'])}; {at(lira)}",
-                nats(subject.hardest.lower),
-                MISSING if subject.hardest.allowed is None else nats(subject.hardest.allowed[0]),
+                f"{clean(best.best['attack'])}, {best.name}",
+                with_interval(best.best),
+                at(best.best),
+                share(best.best["advantage"]),
+                MISSING if lira is None else share(lira["auc"]),
+                nats(hardest.lower),
+                MISSING if hardest.allowed is None else nats(hardest.allowed[0]),
                 subject.status.word,
             )
         )
     return Table(
-        caption="Where the highest AUC was reached, and LiRA there (AUC; TPR at FPR). 'Certified' is the lower bound on the "
-        f"loss of a record, in nats, that is largest against its claim, all of a subject at confidence {confidence}; 'claim' "
-        "is what all the answers of that view may lose. All other numbers are estimates.",
+        caption="Where the highest AUC was reached. 'Certified' is the lower bound on the loss of a record, in nats, that is "
+        f"largest against its claim, all of a subject at confidence {confidence}; 'claim' is what all the answers of that "
+        "view may lose. All other numbers are estimates.",
         columns=(
-            *("subject", "best attack", "AUC [95 %]", "TPR at FPR", "advantage", "LiRA"),
+            *("subject", "best attack", "AUC [95 %]", "TPR at FPR", "advantage", "LiRA: AUC"),
             *("certified ε ≥", "claim mε", "status"),
         ),
         numeric=(False, False, True, True, True, True, True, True, False),
@@ -87,10 +87,9 @@ def paired_table(subjects: Sequence[SubjectView]) -> Table | None:
             if one is None or other is None:
                 continue
             found = paired(one, other)
-            tail = (MISSING, MISSING, "0")
             if found is not None:
                 tail = (f"{found.difference:+.4f}", f"[{found.low:+.4f}, {found.high:+.4f}]", count(found.targets))
-            rows.append((subject.name, look.name, at(one), at(other), *tail))
+                rows.append((subject.name, look.name, at(one), at(other), *tail))
     if not rows:
         return None
     return Table(

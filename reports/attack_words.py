@@ -16,7 +16,7 @@ Raw = Mapping[str, Any]
 
 CAVEAT = "These attacks are averages over records, and other attacks may do better."
 CAVEAT_DETAIL = (
-    "An average understates the worst case: one record may lose far more than the curve of all shows. The audit, `dpassay run`, "
+    "An average understates the worst case: one record may lose far more than the curve of all shows. The audit, 'dpassay run', "
     "says what leaks there. AUC, rates and advantages are estimates; the best of many attacks looks better than it is, by "
     "chance. Only bounds that name their confidence are certified."
 )
@@ -71,6 +71,10 @@ def notes(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
             needed = f"fewer than the {count(round(10 / rate))} that a rate needs"
             found.append(f"No rates at FPR {percent(rate)}: {count(non_members)} answers about non-members are {needed}.")
             break
+    alone = run["records"] // 2
+    if any(subject.epsilon is None for subject in sound(subjects)) and alone * 0.01 < 10 * (1 - 1e-12):
+        each = f"each target was asked about {count(alone)} non-members, and 1,000 are needed"
+        found.append(f"LiRA and the loss threshold are not compared target by target at FPR 1 %: {each} (--records 2000).")
     return tuple(found)
 
 
@@ -108,6 +112,9 @@ def _best(subject: SubjectView, lead: str) -> str:
     said = (
         f"{said.rstrip()} {clean(best['attack'])} on {look.name}, with AUC {share(best['auc'])} (95 % interval {low} to {high})"
     )
+    simple = look.of(BASELINE)
+    if subject.epsilon is None and simple is not None and simple is not best:
+        said += f", where the loss threshold has {share(simple['auc'])}"
     found = best["operating"][0]
     if found is not None:
         said += f"; it names {plain(round(100 * found['tpr'], 1))} % of the members while it accuses "
@@ -153,7 +160,8 @@ def _claims(run: Raw, fine: Sequence[SubjectView]) -> str:
     lost = plain(look.lower or 0.0)
     most = f"it is closest on {look.name} of {subject.name}: at least {lost}, where {pair(look.allowed)} is allowed"
     close = most if look.lower else "no bound is above 0"
-    return f"No claim was broken here: no certified lower bound, {sure}, exceeds what the claim allows the answers together; {close}."
+    none = f"no certified lower bound, {sure}, exceeds what the claim allows the answers together"
+    return f"No claim was broken here: {none}; {close}."
 
 
 def _closeness(found: tuple[SubjectView, Look]) -> float:
@@ -167,8 +175,8 @@ def _ladders(found: Sequence[Ladder]) -> str:
     for ladder in found:
         worst = next((rung for rung in ladder.rungs if rung.broken), None)
         if worst is not None:
-            lost = f"{plain(worst.lower or 0.0)} where {plain(worst.claimed or 0.0)} is claimed"
-            texts.append(f"Repeated answers of {ladder.name} break its claim: {plural(worst.m, 'answer')} lose at least {lost}.")
+            lost = f"at m = {worst.m} at least {plain(worst.lower or 0.0)} is lost where {plain(worst.claimed or 0.0)} is claimed"
+            texts.append(f"Repeated answers of {ladder.name} break its claim: {lost}.")
         if ladder.why:
             texts.append(f"{ladder.name}: {ladder.why.rstrip('.')}.")
     return " ".join(texts)
