@@ -54,10 +54,10 @@ def _contradiction(subject: Mapping[str, Any]) -> str:
     """Say what of a subject no experiment can have found, though each of its fields may be as it is."""
     if subject["error"] is not None:
         return ""
-    views: dict[str, Any] = {each["view"]["name"]: each["allowed"] for each in subject["outcomes"]}
+    views = {each["view"]["name"] for each in subject["outcomes"]}
     if any(each["view"] not in views for each in subject["certified"]):
         return f"{subject['name']} has a bound for a view that nothing was attacked in"
-    if any((allowed is None) != (subject["claim"] is None) for allowed in views.values()):
+    if any((allowed is None) != (subject["claim"] is None) for allowed in (each["allowed"] for each in subject["outcomes"])):
         return f"{subject['name']} is held against a claim that it has not"
     if any(len(each["roc"]["fpr"]) != len(each["roc"]["tpr"]) for each in subject["outcomes"]):
         return f"{subject['name']} has a curve with more rates of one kind"

@@ -93,8 +93,9 @@ def paired_table(subjects: Sequence[SubjectView]) -> Table | None:
     if not rows:
         return None
     return Table(
-        caption="LiRA minus the loss threshold on the same targets: mean difference of the TPR at FPR 1 % of each target "
-        "alone, with Student's 95 % interval over the targets. An estimate; a target needs 1,000 non-members for it.",
+        caption="LiRA minus the loss threshold: mean difference of the TPR on the same targets, each attack at its threshold for "
+        "an FPR of at most 1 %, with Student's 95 % interval over the targets; an estimate. An attack whose scores tie may have "
+        "no threshold near 1 %: see the realised rates.",
         columns=("subject", "view", "LiRA, all targets", "loss threshold", "difference", "95 % interval", "targets"),
         numeric=(False, False, True, True, True, True, True),
         rows=tuple(rows),

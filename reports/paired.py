@@ -41,7 +41,7 @@ def paired(one: Mapping[str, Any], other: Mapping[str, Any], k: int = 0, confide
     Returns
     -------
     Paired or None
-        None where fewer than two targets have enough non-members for the rate.
+        None where fewer than two targets have a rate: there were too few non-members.
     """
     from scipy.stats import t
 

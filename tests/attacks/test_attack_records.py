@@ -1,0 +1,178 @@
+"""Records that `dpassay attack` writes: valid under the schema, and what is made from them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+from dpassay import attack_command
+from dpassay.attack_record import attack_schema
+from dpassay.attacks.coins import Coins
+from dpassay.attacks.experiment import separation
+from dpassay.attacks.observed import Observed
+from dpassay.cli import main
+from dpassay.documents import fault
+
+SMALL = ["attack", "-q", "--records", "60", "--references", "6", "--models", "4", "--attacks", "lira,loss-threshold,gap"]
+FAILING = """
+from dataclasses import dataclass
+from dpassay.claims import DP
+
+@dataclass(frozen=True)
+class Failing:
+    epsilon: float = 1.0
+    labels = (0, 1)
+
+    @property
+    def claims(self):
+        return (DP(epsilon=self.epsilon, unit="single prediction", coins="all", source="nobody"),)
+
+    def prepare(self, data):
+        return None
+
+    def sample(self, state, queries, size, rng):
+        raise ValueError("broken on purpose")
+"""
+
+
+def attack(*words: str, folder: Path) -> tuple[int, dict[str, Any]]:
+    code = main([*SMALL, *words, "--out", str(folder)])
+    record: dict[str, Any] = json.loads((folder / "attack.json").read_text())
+    jsonschema.Draft202012Validator(attack_schema()).validate(record)
+    assert fault(record, attack_schema()) == ""
+    return code, record
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with attacks on the learner and on one mechanism."""
+    folder = tmp_path_factory.mktemp("attack")
+    code, record = attack("soft-majority", "--epsilon", "1,8", "--budgets", "1,2", folder=folder)
+    assert code == 0
+    assert [each["name"] for each in record["subjects"]] == [
+        "tree (unprotected)",
+        "soft-majority, epsilon = 1",
+        "soft-majority, epsilon = 8",
+    ]
+    return folder
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(attack_schema())
+
+
+def test_a_record_of_the_learner_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, record = attack("--against", "base", "--json", folder=tmp_path)
+    assert code == 0
+    assert json.loads(capsys.readouterr().out) == record
+    assert record["subjects"][0]["claim"] is None
+    assert len(record["subjects"][0]["separations"]) == 41
+
+
+def test_the_folder_and_the_table(both: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert {path.name for path in both.iterdir()} == {"attack.json", "attack.html", "attack.md", "models"}
+    before = (both / "attack.json").read_text()
+    words = ["soft-majority", "--epsilon", "1,8", "--budgets", "1,2", "--out", str(both)]
+    assert main([*SMALL[:1], *SMALL[2:], *words]) == 0  # from the models that are kept
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Attacks on 3 subjects: none of 2 claims broken\n")
+    assert max(map(len, printed.out.splitlines())) <= 80
+    assert printed.err.endswith(f"report: {both / 'attack.html'}\n")
+    assert (both / "attack.json").read_text() == before
+
+
+def test_a_mechanism_that_fails_has_its_error_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "failing_one.py").write_text(FAILING)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    words = ("failing_one:Failing", "soft-majority", "--against", "mechanism", "--epsilon", "1", "--budgets", "1")
+    code, record = attack(*words, folder=tmp_path / "out")
+    assert code == 3
+    assert "broken on purpose" in record["subjects"][0]["error"]
+    assert record["subjects"][1]["error"] is None
+    assert "1 failed" in (tmp_path / "out" / "attack.md").read_text()
+
+
+def test_an_interrupted_run_keeps_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = attack_command.experiment
+
+    def cut(*given: Any, **named: Any) -> Iterator[Any]:
+        yield next(whole(*given, **named))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(attack_command, "experiment", cut)
+    code, record = attack("soft-majority", "--epsilon", "1", folder=tmp_path)
+    assert code == 130
+    assert not record["run"]["complete"]
+    assert len(record["subjects"]) == 1
+    assert "Interrupted" in (tmp_path / "attack.html").read_text()
+
+
+def test_reports_from_the_record(both: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = str(both / "attack.json")
+    assert main(["report", record, "-o", str(tmp_path), "--exit-code"]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"attack.json", "attack.html", "attack.md"}
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (both / path.name).read_bytes()
+    assert main(["report", record, "-o", str(tmp_path), "--format", "junit"]) == 2
+    assert "must be a list of html, md, json for a record of attacks" in capsys.readouterr().err
+    assert main(["explain", record, "x"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "said"),
+    [
+        (("subjects", 0, "outcomes", 0, "auc"), "high", "no number"),
+        (("subjects", 1, "outcomes", 0, "allowed"), None, "held against a claim that it has not"),
+        (("subjects", 1, "certified", 0, "view"), "no view", "a view that nothing was attacked in"),
+        (("subjects", 1, "outcomes", 0, "roc", "fpr"), [0.5], "more rates of one kind"),
+        (("run", "complete"), 1, "no boolean"),
+    ],
+)
+def test_a_damaged_record_is_refused(
+    both: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], where: tuple[Any, ...], value: Any, said: str
+) -> None:
+    record = json.loads((both / "attack.json").read_text())
+    place = record
+    for step in where[:-1]:
+        place = place[step]
+    place[where[-1]] = value
+    path = tmp_path / "attack.json"
+    path.write_text(json.dumps(record))
+    assert main(["report", str(path), "-o", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert "is damaged" in error
+    assert said in error
+
+
+@pytest.mark.parametrize(("lower", "code"), [(1.5, 1), (0.5, 0)])
+def test_a_bound_above_its_claim_is_refuted(both: Path, tmp_path: Path, lower: float, code: int) -> None:
+    record = json.loads((both / "attack.json").read_text())
+    record["subjects"][1]["certified"][0]["lower"] = lower
+    path = tmp_path / "attack.json"
+    path.write_text(json.dumps(record))
+    assert main(["report", str(path), "-o", str(tmp_path / "out"), "--exit-code"]) == code
+    record["subjects"][1]["certified"][0]["lower"] = 0.0
+    record["repeated"] = [{"name": "soft-majority", "rungs": [{"m": 2, "basic": 1.0, "lower": lower, "broken": code == 1}]}]
+    path.write_text(json.dumps(record))
+    assert main(["report", str(path), "-o", str(tmp_path / "out"), "--exit-code"]) == code
+
+
+def test_equal_infinite_scores_tell_nothing() -> None:
+    coins = Coins(heads=np.array([[True, False, True]]))
+    scores = np.array([[np.inf, np.inf, -np.inf, -np.inf, 2.0, -np.inf]])
+    assert coins.guesses(scores).tolist() == [[0.0, 0.0, np.inf]]
+
+
+def test_separation_does_not_divide_by_rounding() -> None:
+    membership = np.array([[True], [True], [False], [False]] * 3)
+    shares = np.where(membership, 0.9, 0.1) + np.array([1e-17, 0.0, 1e-17, 0.0] * 3)[:, None]
+    seen = np.stack([1 - shares, shares], axis=2)
+    found = separation(Observed(seen=seen, y=np.array([1]), m=None), membership)
+    assert found.tolist() == pytest.approx([2 * np.log(9)])
