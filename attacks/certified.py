@@ -32,7 +32,8 @@ class Rule:
     above : bool
         Whether it is called a member from the threshold on; else below it.
     expected : float
-        Share of right guesses on the reference models: an estimate, and biased upwards.
+        Share of right guesses on the reference models, those with the record and those without it weighted alike: an estimate, and
+        biased upwards.
     """
 
     record: int
@@ -64,13 +65,15 @@ def exposed(reference: Observed, membership: Flags, number: int) -> tuple[Rule, 
     tuple of Rule
         The best first; ties go to the first record.
     """
-    own, models = reference.own, len(membership)
+    own = reference.own
     order = np.argsort(own, axis=0, kind="stable")
     shares, inside = np.take_along_axis(own, order, axis=0), np.take_along_axis(membership, order, axis=0)
     outside = ~inside
     out_below: Array = np.cumsum(outside, axis=0) - outside  # of the models before the k-th, with smaller or equal shares
     in_from = inside.sum(axis=0) - (np.cumsum(inside, axis=0) - inside)
-    right = (out_below + in_from) / models  # of the rule: member from the k-th share on
+    with np.errstate(invalid="ignore", divide="ignore"):  # the reference coins need not be balanced, those to come are fair
+        right = (out_below / outside.sum(axis=0) + in_from / inside.sum(axis=0)) / 2  # of the rule: member from the k-th share on
+    right = np.where(np.isfinite(right), right, 0.5)
     cut = np.ones_like(inside)
     cut[1:] = shares[1:] > shares[:-1]  # a threshold cannot part equal shares
     either = np.where(cut, np.maximum(right, 1 - right), 0.0)

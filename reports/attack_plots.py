@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpassay.reports.attack_view import BASELINE, LIRA, Look, SubjectView, pair, view_names
 from dpassay.reports.ladders import Ladder
 from dpassay.reports.numbers import clean, plural, shorten
+from dpassay.reports.paired import tossed
 from dpassay.reports.plots import CLAIM, FAINT, INK, PALETTE, WIDTH, _axes, _figure, _svg
 
 if TYPE_CHECKING:
@@ -164,15 +164,9 @@ def _least(looks: Any) -> float:
 
 
 def _curve(axes: Axes, outcome: Raw, left: float, colour: str, dashes: str, width: float) -> None:
-    """Draw a curve; between two thresholds it is a straight line on linear axes, by tossing a coin."""
-    fpr, tpr = [0.0, *outcome["roc"]["fpr"], 1.0], [0.0, *outcome["roc"]["tpr"], 1.0]
-    points = []
-    for k in range(POINTS):
-        x = left ** (1 - k / (POINTS - 1))
-        place = min(bisect_right(fpr, x), len(fpr) - 1)
-        (x0, y0), (x1, y1) = (fpr[place - 1], tpr[place - 1]), (fpr[place], tpr[place])
-        points.append((x, y0 + (y1 - y0) * (x - x0) / (x1 - x0) if x1 > x0 else max(y0, y1)))
-    shown = [point for point in points if point[1] > 0]
+    """Draw a curve, with a coin where scores tie."""
+    places = [left ** (1 - k / (POINTS - 1)) for k in range(POINTS)]
+    shown = [(x, y) for x, y in ((x, tossed(outcome, x)) for x in places) if y > 0]
     axes.plot([x for x, _ in shown], [y for _, y in shown], dashes, color=colour, linewidth=width, zorder=3)
 
 

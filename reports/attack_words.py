@@ -10,7 +10,7 @@ from dpassay.documents import percent
 from dpassay.reports.attack_view import BASELINE, FAILED, LIRA, Look, SubjectView, pair, share, sound
 from dpassay.reports.ladders import Ladder, ladders
 from dpassay.reports.numbers import clean, count, plain, plural
-from dpassay.reports.paired import paired
+from dpassay.reports.paired import paired, tossed
 
 Raw = Mapping[str, Any]
 
@@ -36,10 +36,8 @@ def headline(record: Raw, subjects: Sequence[SubjectView]) -> str:
     )
     repeated = sum(ladder.broken for ladder in ladders(record["repeated"]))
     defects = [f"{plural(len(record['defects']), 'defect')} found"] if record["defects"] else []
-    parts = [
-        told if claimed else "nothing was claimed" if fine else "nothing was found out",
-        *([f"{failed} failed"] if failed else []),
-    ]
+    parts = [told if claimed else "nothing was claimed" if fine else "nothing was found out"]
+    parts += [f"{failed} failed"] if failed else []
     parts += [f"{plural(repeated, 'claim')} BROKEN by repeated answers"] if repeated else []
     parts += defects
     parts += [] if run["complete"] else ["interrupted"]
@@ -126,8 +124,16 @@ def _paired_words(subject: SubjectView) -> str:
     for look in (subject.best, *subject.looks):
         one, other = look.of(LIRA), look.of(BASELINE)
         found = None if one is None or other is None else paired(one, other)
-        if found is not None:
-            return f" {comparison_words(found.difference, found.low, found.high, look.name)}"
+        if found is not None and one is not None and other is not None:
+            said = comparison_words(found.difference, found.low, found.high, look.name)
+            mine, theirs = (float(each["operating"][0]["fpr"]) for each in (one, other))
+            if theirs < mine / 2:
+                coin = plain(round(100 * tossed(other, mine), 1))
+                said += (
+                    f" Its scores tie: the loss threshold accuses {plain(round(100 * theirs, 2))} % of the others there; with a "
+                )
+                said += f"coin on ties it would name {coin} % of the members at the FPR of LiRA."
+            return f" {said}"
     return ""
 
 

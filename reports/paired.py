@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -54,3 +55,22 @@ def paired(one: Mapping[str, Any], other: Mapping[str, Any], k: int = 0, confide
     variance = math.fsum((gap - mean) ** 2 for gap in gaps) / (n - 1)
     half = float(t.ppf((1 + confidence) / 2, n - 1)) * math.sqrt(variance / n)
     return Paired(difference=mean, low=mean - half, high=mean + half, targets=n)
+
+
+def tossed(outcome: Mapping[str, Any], fpr: float) -> float:
+    """Return the true positive rate of an attack at a false positive rate, a coin being tossed where scores tie.
+
+    Between two thresholds a ROC curve is a straight line then, on linear axes.
+
+    Parameters
+    ----------
+    outcome : mapping
+        Of the record.
+    fpr : float
+        In [0, 1].
+    """
+    x, y = [0.0, *outcome["roc"]["fpr"], 1.0], [0.0, *outcome["roc"]["tpr"], 1.0]
+    k = min(bisect_right(x, fpr), len(x) - 1)
+    if x[k] == x[k - 1]:
+        return float(max(y[k - 1], y[k]))
+    return float(y[k - 1] + (y[k] - y[k - 1]) * (fpr - x[k - 1]) / (x[k] - x[k - 1]))

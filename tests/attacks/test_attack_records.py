@@ -13,8 +13,9 @@ import pytest
 
 from dpassay import attack_command
 from dpassay.attack_record import attack_schema
+from dpassay.attacks.certified import exposed
 from dpassay.attacks.coins import Coins
-from dpassay.attacks.experiment import separation
+from dpassay.attacks.experiment import experiment, separation
 from dpassay.attacks.observed import Observed
 from dpassay.cli import main
 from dpassay.documents import fault
@@ -100,10 +101,8 @@ def test_a_mechanism_that_fails_has_its_error_told(tmp_path: Path, monkeypatch: 
 
 
 def test_an_interrupted_run_keeps_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = attack_command.experiment
-
     def cut(*given: Any, **named: Any) -> Iterator[Any]:
-        yield next(whole(*given, **named))
+        yield next(experiment(*given, **named))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(attack_command, "experiment", cut)
@@ -157,11 +156,11 @@ def test_a_bound_above_its_claim_is_refuted(both: Path, tmp_path: Path, lower: f
     record["subjects"][1]["certified"][0]["lower"] = lower
     path = tmp_path / "attack.json"
     path.write_text(json.dumps(record))
-    assert main(["report", str(path), "-o", str(tmp_path / "out"), "--exit-code"]) == code
+    assert main(["report", str(path), "-o", str(tmp_path / "out"), "--exit-code", "--format", "json"]) == code
     record["subjects"][1]["certified"][0]["lower"] = 0.0
     record["repeated"] = [{"name": "soft-majority", "rungs": [{"m": 2, "basic": 1.0, "lower": lower, "broken": code == 1}]}]
     path.write_text(json.dumps(record))
-    assert main(["report", str(path), "-o", str(tmp_path / "out"), "--exit-code"]) == code
+    assert main(["report", str(path), "-o", str(tmp_path / "out"), "--exit-code", "--format", "json"]) == code
 
 
 def test_equal_infinite_scores_tell_nothing() -> None:
@@ -176,3 +175,14 @@ def test_separation_does_not_divide_by_rounding() -> None:
     seen = np.stack([1 - shares, shares], axis=2)
     found = separation(Observed(seen=seen, y=np.array([1]), m=None), membership)
     assert found.tolist() == pytest.approx([2 * np.log(9)])
+
+
+def test_unbalanced_coins_make_no_record_exposed() -> None:
+    """A rule that always says 'member' is right as often as the coins of the reference models happened to fall; it tells nothing."""
+    membership = np.array([[k < 9, k % 2 == 0, True] for k in range(12)])
+    shares = np.array([[0.5, (0.9 if k % 2 == 0 else 0.1) if k > 3 else 0.5, 0.5] for k in range(12)])
+    seen = np.stack([1 - shares, shares], axis=2)
+    first, *rest = exposed(Observed(seen=seen, y=np.array([1, 1, 1]), m=None), membership, 3)
+    assert (first.record, first.above) == (1, True)
+    assert first.expected == pytest.approx(5 / 6)
+    assert [rule.expected for rule in rest] == [0.5, 0.5]

@@ -23,7 +23,7 @@ from dpassay.reports.attack_plots import allowed_tpr, view_roc
 from dpassay.reports.attack_view import BROKEN, INSIDE, UNCLAIMED, sound, subject_views
 from dpassay.reports.attack_words import defect_words, headline, opening
 from dpassay.reports.ladders import ladders
-from dpassay.reports.paired import paired
+from dpassay.reports.paired import paired, tossed
 
 Record = dict[str, Any]
 HOSTILE = "<script>alert(1)</script> | [red]x[/red] `$\\frac{` \x1b[31m\n# a"
@@ -215,6 +215,17 @@ def test_paired_intervals_are_students() -> None:
         (mean(gaps), mean(gaps) - half, mean(gaps) + half, 3)
     )
     assert paired({"tpr_per_target": [[None, 0.1]]}, {"tpr_per_target": [[0.1, 0.1]]}) is None
+
+
+def test_ties_are_broken_by_a_coin(whole: Record) -> None:
+    tied = {"roc": {"fpr": [0.0, 0.9, 1.0], "tpr": [0.0, 1.0, 1.0]}}
+    assert [tossed(tied, x) for x in (0.0, 0.09, 0.9, 0.95, 1.0)] == pytest.approx([0.0, 0.1, 1.0, 1.0, 1.0])
+    assert tossed({"roc": {"fpr": [0.0, 1.0], "tpr": [0.2, 1.0]}}, 0.5) == pytest.approx(0.6)
+    other = whole["subjects"][0]["outcomes"][0]
+    assert other["attack"] == "loss-threshold"
+    other |= {"roc": tied["roc"], "operating": [{"asked": 0.01, "fpr": 0.0, "tpr": 0.0, "threshold": "inf"}, None]}
+    said = opening(whole, subject_views(whole))[1]
+    assert "accuses 0 % of the others there; with a coin on ties it would name 1.1 % of the members" in said
 
 
 def test_what_is_allowed() -> None:
