@@ -32,7 +32,7 @@ class Rule:
     above : bool
         Whether it is called a member from the threshold on; else below it.
     expected : float
-        Share of right guesses on the reference models, those with the record and those without it weighted alike: an estimate, and
+        Share of right guesses on the reference models, with the record and without it weighted alike: an estimate, and
         biased upwards.
     """
 
