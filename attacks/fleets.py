@@ -13,7 +13,7 @@ from dpassay.attacks.coins import Coins
 from dpassay.attacks.observed import Array, Observed
 from dpassay.attacks.store import Store
 from dpassay.attacks.subjects import Points, Subject
-from dpassay.data import Labelled
+from dpassay.data import Labelled, digest
 from dpassay.plan import Progress, silent
 from dpassay.seeds import stream
 
@@ -109,7 +109,8 @@ def fleet(
     -------
     Fleet
     """
-    keys = [[subject.key, ground.digest, ground.seed, who, i, coins.rows(i).tolist()] for i in range(len(coins.heads))]
+    facts = [subject.key, ground.digest, digest(ground.points.copies), ground.seed, who]
+    keys = [[*facts, i, coins.rows(i).tolist()] for i in range(len(coins.heads))]
     seen: list[Array | None] = [store.get(key) for key in keys]
     missing = [i for i, found in enumerate(seen) if found is None]
     done, what = len(keys) - len(missing), f"{subject.key[1]}: {who} models"
