@@ -18,7 +18,6 @@ import numpy as np
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.errors import InvalidInput, is_real, require
 
-
 TIE = 1e-9
 """Ratios of counts of answers are often equal; what differs by so small a part of them is rounding, and counts as equal."""
 
