@@ -5,7 +5,8 @@ record. So the mean is N(z / n, v) with the record and N(0, v) without, v = (n -
 test calls a member from ln LR = t on with TPR Phi((d^2 / 2 - t) / d) and FPR Phi((-d^2 / 2 - t) / d); AUC = Phi(d / sqrt 2).
 
 Acceptance regions: of counts the exact binomial one at 0.1 % (Hoeffding 1956 where chances differ by record), of an AUC that of
-Hoeffding (1963) for a two-sample statistic. LiRA does not know d: from R reference models of each kind its means are off by sqrt(v / R).
+Hoeffding (1963) for a two-sample statistic. LiRA does not know d: from R reference models of each kind its means are off by
+sqrt(v / R).
 """
 
 from __future__ import annotations

@@ -74,11 +74,11 @@ def test_allowed_region(epsilon: float, delta: float) -> None:
     grow = math.exp(epsilon)
     for fpr in (0.0, 0.001, 0.1, 0.3, 0.7, 1.0):
         # tpr <= e fpr + d;  1 - fpr <= e (1 - tpr) + d;  fpr <= e tpr + d;  1 - tpr <= e (1 - fpr) + d
-        A = [[1], [grow], [-grow], [-1]]
-        b = [grow * fpr + delta, grow + delta - 1 + fpr, delta - fpr, grow * (1 - fpr) + delta - 1]
+        A = np.array([[1.0], [grow], [-grow], [-1.0]])
+        b = np.array([grow * fpr + delta, grow + delta - 1 + fpr, delta - fpr, grow * (1 - fpr) + delta - 1])
         best = linprog([-1], A_ub=A, b_ub=b, bounds=[(0, 1)])
         assert best.success
-        assert float(allowed_tpr(fpr, epsilon, delta)) == pytest.approx(-best.fun, abs=1e-9)
+        assert float(allowed_tpr(fpr, epsilon, delta)) == pytest.approx(float(best.x[0]), abs=1e-9)
 
 
 def test_allowed_region_at_its_ends() -> None:
