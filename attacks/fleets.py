@@ -128,18 +128,23 @@ def _train(
 ) -> Iterator[NDArray[np.float64]]:
     """Yield what is seen of the models, in their order."""
     if jobs == 1 or len(models) < 2:
-        for i in models:
-            yield _one(subject, ground, coins, who, i)
+        with threadpool_limits(limits=1):  # once: it takes milliseconds
+            for i in models:
+                yield _one(subject, ground, coins, who, i)
         return
     from joblib import Parallel, delayed
 
-    yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(_one)(subject, ground, coins, who, i) for i in models)
+    yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(_alone)(subject, ground, coins, who, i) for i in models)
+
+
+def _alone(subject: Subject, ground: Ground, coins: Coins, who: str, i: int) -> Array:
+    with threadpool_limits(limits=1):
+        return _one(subject, ground, coins, who, i)
 
 
 def _one(subject: Subject, ground: Ground, coins: Coins, who: str, i: int) -> Array:
     rng = stream(ground.seed, "model", who, i, repr(subject.key), *ground.digest)
-    with threadpool_limits(limits=1):
-        return subject.see(coins.dataset(ground.records, i), ground.points, rng)
+    return subject.see(coins.dataset(ground.records, i), ground.points, rng)
 
 
 def _fleet(seen: Array, subject: Subject, ground: Ground, coins: Coins) -> Fleet:

@@ -78,7 +78,7 @@ def test_allowed_region(epsilon: float, delta: float) -> None:
         b = np.array([grow * fpr + delta, grow + delta - 1 + fpr, delta - fpr, grow * (1 - fpr) + delta - 1])
         best = linprog([-1], A_ub=A, b_ub=b, bounds=[(0, 1)])
         assert best.success
-        assert float(allowed_tpr(fpr, epsilon, delta)) == pytest.approx(float(best.x[0]), abs=1e-9)
+        assert float(allowed_tpr(fpr, epsilon, delta)) == pytest.approx(-float(best.fun or 0.0), abs=1e-9)
 
 
 def test_allowed_region_at_its_ends() -> None:
