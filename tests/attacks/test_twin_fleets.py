@@ -100,6 +100,37 @@ def test_interrupted_and_resumed_is_the_same(tmp_path: Path) -> None:
     assert content(resumed) == content(run(Counting(), floor, Store(None)))
 
 
+@pytest.mark.slow
+def test_interrupted_processes_lose_no_finished_model_and_change_no_byte(tmp_path: Path) -> None:
+    floor, subject = data(), Learner(make=tree, name="tree", copies=2)
+
+    def stop(_: str, done: int, __: int) -> None:
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(subject, floor, Store(tmp_path), jobs=2, progress=stop)
+    assert len(list(tmp_path.iterdir())) == 3
+    resumed = run(subject, floor, Store(tmp_path), jobs=2)
+    assert content(resumed) == content(run(subject, floor, Store(None)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_mechanism_that_fails_ends_only_its_own_part(jobs: int) -> None:
+    """Five neighbours are asked of training sets of four."""
+    floor = data(e=8, copies=0)
+    good = Target(name="good", subject=Learner(make=tree, name="tree"))
+    design = Design(references=4, targets=2)
+    found = experiment(
+        [Target(name="bad", subject=protected()), good], floor, {"lira": Lira()}, design, store=Store(None), jobs=jobs
+    )
+    bad, other = found
+    assert "prepare on the base dataset raised InvalidInput" in bad.error
+    assert not other.error
+    assert other.outcomes
+
+
 @pytest.mark.parametrize("change", [{"noise": 0.5}, {"copies": 3}, {"seed": 1}, {"e": 38}])
 def test_other_questions_are_not_answered_from_the_store(tmp_path: Path, change: dict[str, Any]) -> None:
     """Noise of the copies was not part of the key: answers at other points came back as those that were asked for."""
