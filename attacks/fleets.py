@@ -139,8 +139,8 @@ def _train(
 
     trained = Parallel(n_jobs=jobs, return_as="generator")(delayed(_alone)(subject, ground, coins, who, i) for i in models)
     try:
-        for found in trained:
-            yield found  # noqa: UP028  (`yield from` would close it before the warning is silenced)
+        for found in trained:  # noqa: UP028  (`yield from` would close it before the warning is silenced)
+            yield found
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # joblib warns of what is cancelled, which is what an interrupt asks for
