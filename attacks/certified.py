@@ -101,7 +101,7 @@ def certify(rules: Sequence[Rule], target: Observed, membership: Flags, *, delta
         Targets with independent coins and independent training.
     membership : bool array (models, e)
     delta : float
-        In [0, 1).
+        In [0, 1], of all the answers that a share is made of; at 1 nothing is promised, and the bounds are 0.
     alpha : float
         Shared evenly by the records.
 

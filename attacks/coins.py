@@ -44,15 +44,12 @@ class Coins:
         return records.take(self.rows(model))
 
     def guesses(self, scores: Array) -> Array:
-        """By how much the first of each pair looks more like a member than the second, shape (models, e / 2).
-
-        Equal scores, infinite ones too, tell nothing: 0.
-        """
+        """By how much the first of each pair looks more like a member than the second, shape (models, e / 2)."""
         first, second = scores[:, 0::2], scores[:, 1::2]
-        return np.subtract(first, second, out=np.zeros(first.shape), where=first != second)
+        return np.subtract(first, second, out=np.zeros(first.shape), where=first != second)  # equal infinities differ by 0
 
 
-def toss(models: int, e: int, *, seed: int, who: str) -> Coins:
+def toss(models: int, e: int, *, seed: int, who: str, mirrored: bool = False) -> Coins:
     """Toss the coins of some models.
 
     Parameters
@@ -65,8 +62,13 @@ def toss(models: int, e: int, *, seed: int, who: str) -> Coins:
         Root seed.
     who : str
         Whose coins they are (`reference`, `target`): streams of their own.
+    mirrored : bool
+        Whether every second model has the coins of the one before turned over, so that each record is in half of the models.
+        Only for reference models: what is certified needs targets with independent coins.
     """
     require(is_count(models), "models", models, "an integer >= 1")
     require(is_count(e, 2) and e % 2 == 0, "records", e, "an even integer >= 2")
-    drawn = [stream(seed, "coins", who, i).random(e // 2) < 0.5 for i in range(models)]
-    return Coins(heads=np.array(drawn))
+    drawn = np.array([stream(seed, "coins", who, i).random(e // 2) < 0.5 for i in range(models)])
+    if mirrored:
+        drawn[1::2] = ~drawn[: models - 1 : 2]
+    return Coins(heads=drawn)

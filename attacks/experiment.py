@@ -49,7 +49,7 @@ class Design:
     certified : int
         Records that a bound of their own is certified for, >= 1; chosen on the reference models.
     confidence : float
-        Of all certified numbers of one subject together, in (0, 1).
+        Of all certified numbers of an experiment together, whatever the subject, in (0, 1).
     """
 
     references: int = 64
@@ -85,7 +85,8 @@ class Outcome:
         True positive rate of each target alone at the thresholds of `operating`, NaN where that is None: for paired comparisons.
     beyond : float or None
         By how much the curve rises above the region that the composed claim allows, where ten non-members at least are called
-        members and ten members are not; an estimate, 0 where it stays inside; None where nothing is claimed.
+        members and ten members are not; an estimate, 0 where it stays inside; None where nothing is claimed. The region is that
+        of the answers at the record itself; RMIA reads those at the other records too, and its curve alone proves nothing.
     one_run : OneRun
         What the guesses certify about everything that a target has answered.
     """
@@ -164,7 +165,7 @@ def experiment(
     Attacked
         A subject that fails has its `error` told; the others go on.
     """
-    mine = toss(design.references, len(ground.records), seed=ground.seed, who="reference")
+    mine = toss(design.references, len(ground.records), seed=ground.seed, who="reference", mirrored=True)
     theirs = toss(design.targets, len(ground.records), seed=ground.seed, who="target")
     for target in targets:
         try:
@@ -173,17 +174,22 @@ def experiment(
         except AuditeeError as error:
             yield _failed(target, str(error))
             continue
-        yield _attack(target, reference, attacked, attacks, design, progress)
+        yield _attack(target, reference, attacked, attacks, design, (1 - design.confidence) / len(targets), progress)
 
 
 def _attack(
-    target: Target, reference: Fleet, attacked: Fleet, attacks: Mapping[str, Attack], design: Design, progress: Progress
+    target: Target,
+    reference: Fleet,
+    attacked: Fleet,
+    attacks: Mapping[str, Attack],
+    design: Design,
+    alpha: float,
+    progress: Progress,
 ) -> Attacked:
     views = target.subject.views
-    alpha = (1 - design.confidence) / (len(views) * (len(attacks) + 1))  # each attack's one-run bound, and that of the records
+    alpha /= len(views) * (len(attacks) + 1)  # each attack's one-run bound, and those of the records together
     outcomes: list[Outcome] = []
     bounds: dict[str, tuple[Certified, ...]] = {}
-    delta = 0.0 if target.claim is None else target.claim.delta
     for v, view in enumerate(views):
         mine, theirs = reference.observed[v], attacked.observed[v]
         for name, attack in attacks.items():
@@ -191,8 +197,8 @@ def _attack(
             outcomes.append(_outcome(name, view, scores, attacked, target.claim, design, alpha))
             progress(f"{target.name}: attacks", len(outcomes), len(views) * len(attacks))
         rules = exposed(mine, reference.coins.membership, design.certified)
-        spent = (view.m or 1) * delta
-        bounds[view.name] = certify(rules, theirs, attacked.coins.membership, delta=min(spent, 0.5), alpha=alpha)
+        delta = 0.0 if target.claim is None else composed(target.claim, view)[1]
+        bounds[view.name] = certify(rules, theirs, attacked.coins.membership, delta=delta, alpha=alpha)
     return Attacked(
         name=target.name,
         claim=target.claim,

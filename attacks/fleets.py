@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +15,7 @@ from dpassay.attacks.coins import Coins
 from dpassay.attacks.observed import Array, Observed
 from dpassay.attacks.store import Store
 from dpassay.attacks.subjects import Points, Subject
-from dpassay.data import Labelled
+from dpassay.data import Labelled, digest
 from dpassay.plan import Progress, silent
 from dpassay.seeds import stream
 
@@ -109,36 +111,50 @@ def fleet(
     -------
     Fleet
     """
-    keys = [[subject.key, ground.digest, ground.seed, who, i, coins.rows(i).tolist()] for i in range(len(coins.heads))]
+    facts = [subject.key, ground.digest, digest(ground.points.copies), ground.seed, who]
+    keys = [[*facts, i, coins.rows(i).tolist()] for i in range(len(coins.heads))]
     seen: list[Array | None] = [store.get(key) for key in keys]
     missing = [i for i, found in enumerate(seen) if found is None]
     done, what = len(keys) - len(missing), f"{subject.key[1]}: {who} models"
     progress(what, done, len(keys))
-    for i, found in zip(missing, _train(subject, ground, coins, who, missing, jobs), strict=True):
-        seen[i] = found
-        store.put(keys[i], found)
-        done += 1
-        progress(what, done, len(keys))
+    with closing(_train(subject, ground, coins, who, missing, jobs)) as trained:  # at once, also when interrupted
+        for i, found in zip(missing, trained, strict=True):
+            seen[i] = found
+            store.put(keys[i], found)
+            done += 1
+            progress(what, done, len(keys))
     return _fleet(np.stack([found for found in seen if found is not None]), subject, ground, coins)
 
 
 def _train(
     subject: Subject, ground: Ground, coins: Coins, who: str, models: Sequence[int], jobs: int
-) -> Iterator[NDArray[np.float64]]:
+) -> Generator[NDArray[np.float64], None, None]:
     """Yield what is seen of the models, in their order."""
     if jobs == 1 or len(models) < 2:
-        for i in models:
-            yield _one(subject, ground, coins, who, i)
+        with threadpool_limits(limits=1):  # once: it takes milliseconds
+            for i in models:
+                yield _one(subject, ground, coins, who, i)
         return
     from joblib import Parallel, delayed
 
-    yield from Parallel(n_jobs=jobs, return_as="generator")(delayed(_one)(subject, ground, coins, who, i) for i in models)
+    trained = Parallel(n_jobs=jobs, return_as="generator")(delayed(_alone)(subject, ground, coins, who, i) for i in models)
+    try:
+        for found in trained:  # noqa: UP028  (`yield from` would close it before the warning is silenced)
+            yield found
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib warns of what is cancelled, which is what an interrupt asks for
+            trained.close()
+
+
+def _alone(subject: Subject, ground: Ground, coins: Coins, who: str, i: int) -> Array:
+    with threadpool_limits(limits=1):
+        return _one(subject, ground, coins, who, i)
 
 
 def _one(subject: Subject, ground: Ground, coins: Coins, who: str, i: int) -> Array:
     rng = stream(ground.seed, "model", who, i, repr(subject.key), *ground.digest)
-    with threadpool_limits(limits=1):
-        return subject.see(coins.dataset(ground.records, i), ground.points, rng)
+    return subject.see(coins.dataset(ground.records, i), ground.points, rng)
 
 
 def _fleet(seen: Array, subject: Subject, ground: Ground, coins: Coins) -> Fleet:

@@ -151,6 +151,8 @@ def allowed_tpr(fpr: ArrayLike, epsilon: float, delta: float = 0.0) -> Array:
         In [0, 1].
     """
     fpr = np.asarray(fpr, dtype=float)
+    if math.isinf(epsilon):
+        return np.ones(fpr.shape)  # nothing is forbidden, not even TPR 1 at FPR 0
     growth = math.exp(epsilon) if epsilon < 700 else math.inf
     with np.errstate(invalid="ignore"):
         steep = np.where(fpr > 0, growth * fpr, 0.0) + delta

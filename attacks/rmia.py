@@ -18,6 +18,9 @@ import numpy as np
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.errors import InvalidInput, is_real, require
 
+TIE = 1e-9
+"""Ratios of counts of answers are often equal; what differs by so small a part of them is rounding, and counts as equal."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rmia:
@@ -68,8 +71,9 @@ class FittedRmia:
         ratios = _own(target) / self.prior
         scores = np.empty_like(ratios)
         for row, into in zip(ratios, scores, strict=True):
-            beaten = np.searchsorted(np.sort(row), row / self.gamma, side="right")
-            into[:] = (beaten - (self.gamma == 1.0)) / max(1, len(row) - 1)  # no record is compared with itself
+            reach = (1 + TIE) / self.gamma
+            beaten = np.searchsorted(np.sort(row), row * reach, side="right")
+            into[:] = (beaten - (reach >= 1)) / max(1, len(row) - 1)  # no record is compared with itself
         return scores
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import tempfile
@@ -15,8 +16,12 @@ import numpy as np
 from dpassay.attacks.observed import Array
 from dpassay.errors import InvalidInput
 
-VERSION = 1
+VERSION = 2
 """Of how answers are made: raised when equal keys may stand for other answers."""
+
+
+SUM = hashlib.sha256().digest_size
+"""Bytes of the checksum that stands in front of an array."""
 
 
 class Store:
@@ -49,9 +54,12 @@ class Store:
         if path is None:
             return None
         try:
-            with path.open("rb") as file:
-                found: Array = np.load(file, allow_pickle=False)
-        except (OSError, ValueError, EOFError):
+            kept = path.read_bytes()
+            sum_, body = kept[:SUM], kept[SUM:]
+            if hashlib.sha256(body).digest() != sum_:
+                return None
+            found: Array = np.load(io.BytesIO(body), allow_pickle=False)
+        except (OSError, ValueError):
             return None
         return found
 
@@ -63,8 +71,10 @@ class Store:
         with suppress(OSError):
             handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
             try:
+                body = io.BytesIO()
+                np.save(body, values, allow_pickle=False)
                 with os.fdopen(handle, "wb") as file:
-                    np.save(file, values, allow_pickle=False)
+                    file.write(hashlib.sha256(body.getvalue()).digest() + body.getvalue())
                 Path(name).replace(path)
             except BaseException:
                 Path(name).unlink(missing_ok=True)
@@ -74,4 +84,4 @@ class Store:
         if self._directory is None:
             return None
         digest = hashlib.sha256(json.dumps([VERSION, key], sort_keys=True).encode()).hexdigest()
-        return self._directory / f"{digest}.npy"
+        return self._directory / f"{digest}.seen"

@@ -253,10 +253,13 @@ def _attack(commands: Any) -> None:
     attack.add_argument("--data", metavar="FILE", help="CSV file, or breast-cancer (default)")
     attack.add_argument("--target", metavar="COLUMN", help="column of --data that holds the label")
     attack.add_argument("--seed", type=int, help="root of all random streams (default: 0)")
-    attack.add_argument("--confidence", type=float, help="of the certified numbers of a subject together (default: 0.999)")
+    attack.add_argument("--confidence", type=float, help="of all certified numbers together (default: 0.999)")
     attack.add_argument("--jobs", type=int, metavar="N", help="processes (default: 1)")
     attack.add_argument(
-        "--cache", metavar="DIR", help="where answers of trained models are kept (default: DIR/models of --out DIR)"
+        "--cache",
+        metavar="DIR",
+        help="where answers of trained models are kept, by name and parameters: empty it when your own code changes "
+        "(default: DIR/models of --out DIR)",
     )
     attack.add_argument("--out", metavar="DIR", help="write attack.json, attack.html and attack.md there")
     attack.add_argument("--json", action="store_true", help="print the record on stdout instead of the table")

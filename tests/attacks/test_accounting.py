@@ -1,0 +1,157 @@
+"""What the experiment spends and whom it accuses: alpha, delta of m answers, and who may look at the targets' coins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.attack_command import exit_code
+from dpassay.attacks.certified import Rule, certify
+from dpassay.attacks.coins import toss
+from dpassay.attacks.experiment import Attacked, Design, Target, beyond, composed, experiment
+from dpassay.attacks.fleets import Ground, ground
+from dpassay.attacks.metrics import roc
+from dpassay.attacks.observed import Array, Flags, Observed
+from dpassay.attacks.record import make_attack_record
+from dpassay.attacks.store import Store
+from dpassay.attacks.subjects import Points, View, asked
+from dpassay.attacks.threshold import LossThreshold
+from dpassay.claims import DP
+from dpassay.commands import NOTHING, REFUTED
+from dpassay.data import Labelled
+
+E = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toy:
+    """Answers 1 for a member and 0 for the others where it tells at all, which all its answers do together; else fair coins."""
+
+    tells: float
+    budgets: tuple[int, ...] = (1, 8)
+    name: str = "toy"
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        return tuple(asked(m) for m in self.budgets)
+
+    @property
+    def key(self) -> Any:
+        return ["toy", self.name]
+
+    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+        inside = np.isin(points.X[:, 0], data.X[:, 0])
+        right = rng.binomial(max(self.budgets), 0.5, size=len(inside)) / max(self.budgets)
+        one = np.where(rng.random(len(inside)) < self.tells, inside, right)
+        return np.stack([np.stack([1 - one, one], axis=1) for _ in self.budgets])
+
+
+@dataclass(frozen=True, slots=True)
+class Spy:
+    """The loss threshold, remembering what it was fitted on."""
+
+    given: list[Flags] = field(default_factory=list)
+
+    def fit(self, reference: Observed, membership: Flags) -> LossThreshold:
+        self.given.append(membership)
+        return LossThreshold().fit(reference, membership)
+
+
+def floor(seed: int = 0) -> Ground:
+    places = np.arange(2.0 * E)[:, None]
+    ones = np.ones(E, dtype=np.int64)
+    return ground(Labelled(places[:E], ones), Labelled(places[E:], ones), copies=0, noise=0.0, seed=seed)
+
+
+def attack(targets: Sequence[Target], design: Design, attacks: Any = None) -> list[Attacked]:
+    return list(experiment(targets, floor(), attacks or {"loss-threshold": LossThreshold()}, design, store=Store(None)))
+
+
+def test_all_that_is_certified_costs_one_alpha() -> None:
+    """Whichever subject, view and attack looks worst, it may be reported with its bound: all of them hold together."""
+    targets = [Target(name=str(i), subject=Toy(tells=0.3, name=str(i))) for i in range(3)]
+    attacks = {name: LossThreshold() for name in ("a", "b")}
+    found = attack(targets, Design(references=4, targets=6, certified=2, confidence=0.9), attacks)
+    spent = sum(outcome.one_run.alpha for each in found for outcome in each.outcomes)
+    spent += sum(bound.lower.alpha for each in found for bounds in each.certified.values() for bound in bounds)
+    assert spent == pytest.approx(0.1)
+
+
+def test_attacks_are_fitted_on_references_alone() -> None:
+    spy = Spy()
+    (found,) = attack([Target(name="toy", subject=Toy(tells=0.3))], Design(references=4, targets=6), {"spy": spy})
+    mine = toss(4, E, seed=0, who="reference", mirrored=True).membership
+    assert len(spy.given) == 2
+    assert all(np.array_equal(given, mine) for given in spy.given)
+    assert found.outcomes[0].one_run.m == 6 * E // 2
+
+
+def test_bounds_are_held_against_the_same_delta_as_the_claim() -> None:
+    """All that eight answers show is told with probability 0.75, and (0.01, 0.1) of each allows 0.8; delta was cut off at 0.5."""
+    claim = DP(epsilon=0.01, delta=0.1)
+    target = Target(name="toy", subject=Toy(tells=0.75, budgets=(8,)), claim=claim)
+    assert composed(claim, asked(8)) == pytest.approx((0.08, 0.8))
+    (found,) = attack([target], Design(references=8, targets=250, certified=1, confidence=0.95))
+    assert found.certified["8 labels"][0].lower.value <= 0.08
+    assert code([found]) == NOTHING
+
+
+def test_a_delta_of_1_promises_nothing() -> None:
+    claim = DP(epsilon=0.01, delta=0.2)
+    target = Target(name="toy", subject=Toy(tells=1.0, budgets=(8,)), claim=claim)
+    (found,) = attack([target], Design(references=16, targets=100))
+    assert {bound.lower.value for bound in found.certified["8 labels"]} == {0.0}
+    assert code([found]) == NOTHING
+
+
+def test_a_broken_claim_is_refuted() -> None:
+    claim = DP(epsilon=0.1)
+    (found,) = attack([Target(name="toy", subject=Toy(tells=1.0), claim=claim)], Design(references=16, targets=100))
+    assert max(bound.lower.value for bound in found.certified["8 labels"]) > 0.8
+    assert code([found]) == REFUTED
+
+
+def code(found: Sequence[Attacked]) -> int:
+    return exit_code(make_attack_record({"complete": True}, floor().records, found))
+
+
+def test_certified_counts_by_hand() -> None:
+    """Rules of both directions, a share that equals the threshold, and targets of unequal numbers of members."""
+    own = np.array([0.5, 0.5, 0.2, 0.8, 0.4])
+    target = Observed(seen=np.stack([own, 1 - own], axis=1)[:, None, :], y=np.zeros(1, dtype=np.int64))
+    inside = np.array([True, False, False, True, True])[:, None]
+    above, below = (Rule(record=0, threshold=0.5, above=way, expected=1.0) for way in (True, False))
+    one, other = certify((above, below), target, inside, delta=0.0, alpha=0.1)
+    assert one.lower.counts is not None
+    assert other.lower.counts is not None
+    assert (one.lower.counts.x, one.lower.counts.n1, one.lower.counts.y, one.lower.counts.n0) == (2, 3, 1, 2)
+    assert (other.lower.counts.x, other.lower.counts.n1, other.lower.counts.y, other.lower.counts.n0) == (1, 3, 1, 2)
+    assert one.lower.alpha == other.lower.alpha == 0.05
+
+
+def test_certified_value_is_the_inverse_of_the_best_accuracy() -> None:
+    """Of T right guesses of T: q^T = alpha, and q = (e^epsilon + delta) / (1 + e^epsilon)."""
+    T, alpha = 40, 0.05
+    own = np.tile([1.0, 0.0], T // 2)
+    target = Observed(seen=np.stack([own, 1 - own], axis=1)[:, None, :], y=np.zeros(1, dtype=np.int64))
+    rule = Rule(record=0, threshold=1.0, above=True, expected=1.0)
+    for delta in (0.0, 0.1, 0.4):
+        (found,) = certify((rule,), target, own[:, None] == 1, delta=delta, alpha=alpha)
+        grow = np.exp(found.lower.value)
+        assert ((grow + delta) / (1 + grow)) ** T == pytest.approx(alpha, rel=1e-9)
+
+
+def test_beyond_is_the_largest_excess_where_errors_are_frequent() -> None:
+    members, others = np.arange(200.0) + 150, np.arange(200.0)
+    curve = roc(members, others)
+    worst = 0.0
+    for cut in range(351):
+        tpr, fpr = float((members >= cut).mean()), float((others >= cut).mean())
+        if fpr * 200 >= 10 and (1 - tpr) * 200 >= 10:
+            worst = max(worst, tpr - min(np.e * fpr, 1 - (1 - fpr) / np.e, 1.0))
+    assert worst > 0
+    assert beyond(curve, (1.0, 0.0), 200, 200) == pytest.approx(worst)

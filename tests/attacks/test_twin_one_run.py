@@ -1,0 +1,104 @@
+"""The one-run p-value in fractions, its order in v, ties and abstention, pooled models, and its error by enumeration."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpassay.attacks.coins import Coins
+from dpassay.attacks.one_run import MOST, largest_rejected, one_run, p_value
+from dpassay.errors import InvalidInput
+from tests.attacks import twin_one_run
+
+DELTAS = (Fraction(0), Fraction(1, 10**6), Fraction(1, 1000), Fraction(1, 20), Fraction(1))
+
+
+@pytest.mark.parametrize(("r", "m"), [(1, 1), (4, 9), (15, 15), (15, 60)])
+@pytest.mark.parametrize("growth", [Fraction(1), Fraction(11, 10), Fraction(3), Fraction(50)])
+def test_p_value(r: int, m: int, growth: Fraction) -> None:
+    for v, delta in product(range(r + 1), DELTAS):
+        twin = twin_one_run.p_value(v, r, growth, delta, m)
+        found = p_value(v, r, epsilon=math.log(growth), delta=float(delta), m=m)
+        assert found == pytest.approx(float(twin), rel=1e-9, abs=1e-14)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-4, 0.02])
+def test_more_right_guesses_never_certify_less(delta: float) -> None:
+    """So 'the bound exceeds epsilon' is 'v is at least some number', and one p-value bounds its probability."""
+    for alpha in (0.001, 0.05):
+        bounds = [largest_rejected(v, 20, delta=delta, m=50, alpha=alpha) for v in range(21)]
+        assert bounds == sorted(bounds)
+        for v, bound in enumerate(bounds):
+            if 0 < bound < MOST:
+                assert p_value(v, 20, epsilon=bound, delta=delta, m=50) <= alpha
+                assert p_value(v, 20, epsilon=bound + 1e-6, delta=delta, m=50) > alpha
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize(("delta", "r"), [(0.0, 40), (0.01, 40), (0.0, 100), (1e-3, 60)])
+def test_error_by_enumeration(epsilon: float, delta: float, r: int) -> None:
+    """Boundary mechanisms, all their outcomes: every coin alone exposed with probability delta, or all of them at once."""
+    alpha = 0.05
+    above = np.array([largest_rejected(v, r, delta=delta, m=r, alpha=alpha) > epsilon for v in range(r + 1)])
+    q = 1 / (1 + math.exp(-epsilon))
+    alone = binom.pmf(np.arange(r + 1), r, q + delta * (1 - q))
+    at_once = (1 - delta) * binom.pmf(np.arange(r + 1), r, q)
+    at_once[r] += delta
+    for law in (alone, at_once):
+        error = float(law[above].sum())
+        assert error <= alpha
+    if delta == 0:
+        assert float(alone[above].sum()) > 0.02  # not by giving everything away
+
+
+def test_ties_are_guessed_as_heads_and_the_surest_are_guessed() -> None:
+    heads = np.array([[True, True, False, False]])
+    guesses = np.array([[0.0, 3.0, -2.0, 0.5]])  # right, right, right, wrong
+    assert (one_run(guesses, heads, share=1.0, alpha=0.1).v, one_run(guesses, heads, share=1.0, alpha=0.1).r) == (3, 4)
+    assert (one_run(guesses, heads, share=0.5, alpha=0.1).v, one_run(guesses, heads, share=0.5, alpha=0.1).r) == (2, 2)
+    assert one_run(guesses, heads, share=0.01, alpha=0.1).r == 1  # rounded up
+    nothing = np.zeros((1, 4))
+    assert one_run(nothing, heads, share=0.5, alpha=0.1).v == 2  # the first ones, whatever the coins are
+    assert one_run(nothing, ~heads, share=0.5, alpha=0.1).v == 0
+
+
+def test_guesses_do_not_look_at_the_coins() -> None:
+    rng = np.random.default_rng(0)
+    guesses = rng.normal(size=(3, 10))
+    heads = rng.random((3, 10)) < 0.5
+    one, other = one_run(guesses, heads, share=0.3, alpha=0.1), one_run(guesses, ~heads, share=0.3, alpha=0.1)
+    assert one.r == other.r == 9
+    assert one.v + other.v == 9  # the same guesses about turned coins
+
+
+def test_equal_infinite_scores_are_a_tie() -> None:
+    """Modified entropy is -inf of a tree that is wrong and sure: inf - inf was no number, guessed as tails, with a warning."""
+    coins = Coins(heads=np.array([[True, True, True]]))
+    scores = np.array([[-np.inf, -np.inf, np.inf, np.inf, -np.inf, 1.0]])
+    assert coins.guesses(scores).tolist() == [[0.0, 0.0, -np.inf]]
+    assert one_run(coins.guesses(scores), coins.heads, share=1.0, alpha=0.1).v == 2
+
+
+def test_models_are_pooled_as_one_run_with_all_their_coins() -> None:
+    rng = np.random.default_rng(1)
+    heads = rng.random((6, 20)) < 0.5
+    guesses = np.where(heads, 1.0, -1.0) * np.where(rng.random((6, 20)) < 0.8, 1, -1)
+    pooled = one_run(guesses, heads, share=1.0, alpha=0.05, delta=1e-4)
+    flat = one_run(guesses.reshape(1, -1), heads.reshape(1, -1), share=1.0, alpha=0.05, delta=1e-4)
+    assert pooled == flat
+    assert pooled.m == 120
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"v": -1}, {"v": 6}, {"r": 0}, {"m": 4}, {"epsilon": -0.1}, {"delta": 1.1}, {"delta": -1e-9}, {"epsilon": math.nan}]
+)
+def test_refused(wrong: dict[str, float]) -> None:
+    right = {"v": 3, "r": 5, "epsilon": 1.0, "delta": 0.0, "m": 5}
+    p_value(**right)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput):
+        p_value(**(right | wrong))  # type: ignore[arg-type]
