@@ -1,0 +1,255 @@
+"""Defects of an interface that only an attacker sees: cached answers, sticky noise, coins shared between users.
+
+A correct service answers every query with coins of its own, independent between answers, sessions, users and seeds. Under that
+hypothesis the answers at one point are exchangeable: whatever the law, given how often each answer came, every order of them is
+equally likely. The chance that they fall into constant blocks (of a session, of two users with one seed) is therefore known
+exactly, and a defect is named where it is at most the error probability, shared by all tests. Only one test needs more: that the
+law of a correct service does not jump within a hair (1e-6 standard deviations) of two points drawn at random.
+
+One noisy model that is drawn at training and then answers everybody without coins is called sticky, and shared between users:
+it is one draw, and what it claims is a claim about that draw.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpassay.attacks.budgets import Defect, budget_defects, room_of
+from dpassay.attacks.observed import Array
+from dpassay.attacks.services import Service
+from dpassay.data import Labelled
+from dpassay.documents import number
+from dpassay.errors import AuditeeError
+from dpassay.plan import Progress, silent
+from dpassay.seeds import stream
+
+ALPHA = 1e-6
+"""Error probability of all statistical tests of a probe together."""
+CANDIDATES, SCREENED = 24, 12
+"""Points that are looked at, and sessions that look."""
+POINTS, SESSIONS = 4, 24
+"""Points that are tested, and sessions, or pairs of users, that test."""
+JITTER, HAIR = 0.1, 1e-6
+"""How far points lie from records, and moved points from points, in standard deviations."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """What is wrong with a service.
+
+    Parameters
+    ----------
+    defects : tuple of Defect
+    untold : tuple of str
+        What could not be looked at, and why.
+    room : int
+        Answers that a session gives, as far as was asked.
+    alpha : float
+        A correct service gets any defect with a probability of at most this.
+    """
+
+    defects: tuple[Defect, ...]
+    untold: tuple[str, ...]
+    room: int
+    alpha: float
+
+    def has(self, name: str) -> bool:
+        """Whether a defect of this name was found."""
+        return any(defect.name == name for defect in self.defects)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return JSON values for the record's list `defects`."""
+        return [
+            {"name": each.name, "seen": each.seen, "probability": number(each.probability), "again": each.again}
+            for each in self.defects
+        ]
+
+
+def probe(
+    service: Service, data: Labelled, *, alpha: float = ALPHA, seed: int = 0, progress: Progress = silent
+) -> Probe:
+    """Look for defects of a service.
+
+    Parameters
+    ----------
+    service : Service
+    data : Labelled
+        What it is trained on; queries lie near its records.
+    alpha : float
+        Error probability, in (0, 1).
+    seed : int
+
+    Raises
+    ------
+    AuditeeError
+        If the service fails.
+    """
+    progress(f"{service.name}: probe", 0, 4)
+    room, declared = room_of(service, data)
+    if room == 0:
+        raise AuditeeError(f"{service.name} refuses the first query")
+    found, untold = budget_defects(service, data, room, declared)
+    progress(f"{service.name}: probe", 1, 4)
+    scout = Scout(service, data, room, seed)
+    points = scout.points()
+    progress(f"{service.name}: probe", 2, 4)
+    if len(points) == 0:
+        untold.append("coins: near every record that was asked all answers were alike")
+    else:
+        if room >= 2:
+            found += _frozen(scout, points, alpha / (2 * len(points) + 1))
+        else:
+            untold.append("cached answers and sticky noise: a session gives one answer only")
+        progress(f"{service.name}: probe", 3, 4)
+        found += _shared(scout, points, alpha / (2 * len(points) + 1))
+    progress(f"{service.name}: probe", 4, 4)
+    return Probe(defects=tuple(found), untold=tuple(untold), room=room, alpha=alpha)
+
+
+class Scout:
+    """Where to ask: points near records, each a little beside it, so that no law is likely to jump just there."""
+
+    def __init__(self, service: Service, data: Labelled, room: int, seed: int) -> None:
+        self.service, self.data, self.room = service, data, room
+        self.rng = stream(seed, "probe", service.name)
+        spread = data.X.std(axis=0)
+        self.spread = np.where(spread > 0, spread, 1.0)
+
+    def beside(self, x: Array, distance: float) -> Array:
+        """Return a point near x."""
+        found: Array = x + distance * self.spread * self.rng.normal(size=x.size)
+        return found
+
+    def points(self) -> list[Array]:
+        """Return up to four points at which answers differ most, asked a hair beside each in sessions and deployments apart."""
+        rows = self.rng.permutation(len(self.data))[:CANDIDATES]
+        candidates = [self.beside(self.data.X[i], JITTER) for i in rows]
+        seen: list[list[Any]] = [[] for _ in candidates]
+        for t in range(SCREENED):
+            for first in range(0, len(candidates), self.room):
+                part = range(first, min(first + self.room, len(candidates)))
+                session = self.service.open(self.data, self.service.deployment("screen", t, first), self.service.user())
+                answers = session.transcript(self.beside(candidates[c], HAIR) for c in part)
+                for c, answer in zip(part, answers, strict=False):
+                    seen[c].append(answer)
+        rest = [len(each) - max(Counter(each).values(), default=0) for each in seen]
+        order = sorted(range(len(candidates)), key=lambda c: -rest[c])[:POINTS]
+        return [candidates[c] for c in order if rest[c] > 0]
+
+
+def block_probability(blocks: Iterable[Hashable], size: int) -> float:
+    """Return the chance that exchangeable values fall into constant blocks.
+
+    Parameters
+    ----------
+    blocks : iterable
+        The value of each of T blocks.
+    size : int
+        Values in each block.
+
+    Returns
+    -------
+    float
+        T! / prod b_k! over (T size)! / prod (size b_k)! for b_k blocks of the k-th value: the share of the orders of all values
+        in which every block is constant.
+    """
+    counts = Counter(blocks).values()
+    log = math.lgamma(sum(counts) + 1) - math.lgamma(size * sum(counts) + 1)
+    return math.exp(min(0.0, log + sum(math.lgamma(size * b + 1) - math.lgamma(b + 1) for b in counts)))
+
+
+def apart_probability(still: int, moved: int, different: int) -> float:
+    """Return the chance that, of still + moved exchangeable values, all that differ from the commonest are among the moved."""
+    if different == 0:
+        return 1.0
+    return math.comb(moved, different) / math.comb(still + moved, different)
+
+
+def _frozen(scout: Scout, points: Sequence[Array], alpha: float) -> list[Defect]:
+    """Cached answers, or sticky noise: not both, the second is more."""
+    r = min(4, max(2, scout.room // 2))
+    moved = min(4, scout.room - r)
+    cached, sticky, eternal = [], [], []
+    for p, x in enumerate(points):
+        still, near = [], []
+        for t in range(SESSIONS):
+            session = scout.service.open(scout.data, scout.service.deployment("frozen", p, t), scout.service.user())
+            answers = session.transcript([x] * r + [scout.beside(x, HAIR) for _ in range(moved)])
+            if len(answers) < r + moved:
+                return []  # it refuses earlier than it did before: that is told elsewhere
+            still.append(answers[:r])
+            near.append(answers[r:])
+        if any(len(set(block)) > 1 for block in still):
+            continue
+        chance = block_probability((block[0] for block in still), r)
+        odd = sum(answer != still[0][0] for block in near for answer in block)
+        if chance <= alpha:
+            follows = all(answer == block[0] for block, beside in zip(still, near, strict=True) for answer in beside)
+            (sticky if follows else cached).append((chance, x))
+        elif len({block[0] for block in still}) == 1:
+            chance = apart_probability(r * SESSIONS, moved * SESSIONS, odd)
+            if chance <= alpha:
+                eternal.append((chance, x))
+    return _named(scout, r, moved, cached, sticky, eternal)
+
+
+def _named(scout: Scout, r: int, moved: int, cached: list[Any], sticky: list[Any], eternal: list[Any]) -> list[Defect]:
+    how = f"open {SESSIONS} sessions of different users and seeds, ask {r} times at {{x}}, then {moved} times a hair beside it"
+    if cached:
+        chance, x = min(cached, key=lambda each: each[0])
+        seen = (
+            f"the same point gave the same answer {r} times in each of {SESSIONS} sessions, though the answer differed from session"
+            " to session, and points moved by a hair got coins of their own: repeated points are answered from a cache"
+        )
+        return [Defect(name="cached answers", seen=seen, probability=chance, again=how.format(x=shown(x)))]
+    if sticky:
+        chance, x = min(sticky, key=lambda each: each[0])
+        seen = (
+            f"the answers of a session never changed, at the point or a hair beside it ({r} + {moved} answers in each of"
+            f" {SESSIONS} sessions), though they differed from session to session: the noise is drawn once and sticks"
+        )
+        return [Defect(name="sticky noise", seen=seen, probability=chance, again=how.format(x=shown(x)))]
+    if len(eternal) >= 2:
+        chance, x = max(eternal, key=lambda each: each[0])
+        seen = (
+            f"two points gave one answer for ever ({r} times in each of {SESSIONS} sessions of different users and seeds), though"
+            " points moved by a hair got other answers: the answer of a point is drawn once for all"
+        )
+        return [Defect(name="cached answers", seen=seen, probability=chance, again=how.format(x=shown(x)))]
+    return []
+
+
+def _shared(scout: Scout, points: Sequence[Array], alpha: float) -> list[Defect]:
+    """Coins that do not depend on the user."""
+    length = min(scout.room, 16)
+    asked = [points[i % len(points)] for i in range(length)]
+    blocks, last = [], ("", "", 0)
+    for t in range(SESSIONS):
+        seed = scout.service.deployment("shared", t)
+        one, other = scout.service.user(), scout.service.user()
+        first, second = (scout.service.open(scout.data, seed, user).transcript(asked) for user in (one, other))
+        if first != second:
+            return []
+        blocks.append(first)
+        last = one, other, seed
+    chance = block_probability(blocks, 2)
+    if chance > alpha:
+        return []
+    seen = (
+        f"in {SESSIONS} deployments two users got the same {length} answers, answer for answer, though they differed from deployment"
+        " to deployment: the coins do not depend on the user, who can compare her own answers with those of others"
+    )
+    again = f"open sessions of '{last[0]}' and '{last[1]}' with seed {last[2]}, and ask both in turn at {shown(points[0])} and so on"
+    return [Defect(name="seed shared between users", seen=seen, probability=chance, again=again)]
+
+
+def shown(x: Array) -> str:
+    """Write a point down, cut where it is long."""
+    values = [f"{value:.6g}" for value in x[:6]]
+    return f"({', '.join(values)}{', ...' if x.size > 6 else ''})"

@@ -48,13 +48,14 @@ def test_without_delta_the_worst_query_is_repeated():
         assert privacy_spent(logs(P), logs(Q), 5) == pytest.approx(5 * float((logs(P) - logs(Q)).max()))
 
 
-def test_adapting_beats_every_fixed_query():
-    """Query 0 loses much where it answers rarely; after it did, asking the other adds nothing that is worth as much."""
-    P, Q = logs(RARE[0]), logs(RARE[1])
-    adaptive = best_strategy(P, Q, 2, 1.0).delta
-    fixed = [float(np.maximum(0, np.exp(one) - math.e * np.exp(other)).sum()) for one, other in
-             (answers(P[j], Q[j], 2) for j in range(2))]  # fmt: skip
-    assert adaptive > max(fixed) + 0.01
+def test_adapting_beats_every_fixed_sequence():
+    P, Q = np.log([[0.75, 0.25], [0.25, 0.75]]), np.log([[0.4, 0.6], [0.05, 0.95]])
+    fixed = []
+    for i, j in ((0, 0), (0, 1), (1, 1)):
+        one, other = (np.exp(each[i])[:, None] * np.exp(each[j]) for each in (P, Q))
+        fixed.append(float(np.maximum(0, one - other).sum()))
+    assert max(fixed) == pytest.approx(0.4025)
+    assert best_strategy(P, Q, 2, 0.0).delta == pytest.approx(0.435)
 
 
 def test_the_choices_reach_what_is_promised():
