@@ -93,7 +93,7 @@ def budget_defects(service: Service, data: Labelled, room: int, declared: int | 
     if reopened:
         more = f"spend the budget of '{user}' with seed {seed}, open another session of the same user and ask"
         passed("another session", f"another session of a user whose budget is spent answered {reopened} queries or more", more)
-    most = max(_threads(service, data, allowed, number) for number in range(ROUNDS))
+    most = 0 if after else max(_threads(service, data, allowed, number) for number in range(ROUNDS))
     if most > allowed:
         more = f"ask in one session from {THREADS} threads at once"
         passed("several threads", f"{THREADS} threads got {most} answers of a budget of {allowed}", more)
@@ -140,7 +140,8 @@ def _telling(service: Service, data: Labelled, room: int) -> list[Defect]:
     other = rest[0] + np.where(data.X.std(axis=0) > 0, data.X.std(axis=0), 1.0)
     queries = [data.X[0], data.X[0], *rest, other]
     seed = service.deployment("refusals")
-    found, runs = [], []
+    found: list[Defect] = []
+    runs = []
     for each in (data, *_variants(data)):
         try:
             runs.append(_refusals(service, each, seed, queries, room))
@@ -148,25 +149,25 @@ def _telling(service: Service, data: Labelled, room: int) -> list[Defect]:
             if not runs:
                 raise  # other data may be too odd for it, its own are not
     again = f"spend the budget of a user with seed {seed}, and compare what further queries are told"
-    texts = [run[1] for run in runs]
-    if any(run[0] == run[1] for run in (text[:2] for text in texts) if len(run) == 2) is False:
-        texts = [[re.sub(r"\d+", "#", text) for text in run] for run in texts]  # a counter, or the time
     control = _refusals(service, data, seed, queries, room)
-    loud = control[1] if texts[0] == runs[0][1] else [re.sub(r"\d+", "#", text) for text in control[1]]
-    if len(set(texts[0])) > 1 and loud == texts[0]:
-        different = sorted(set(texts[0]))[:2]
-        seen = f"refusals of different queries differ: '{different[0]:.80}' and '{different[1]:.80}'"
-        found.append(Defect(name="refusals depend on the query", seen=seen, probability=0.0, again=again))
-    for text in texts[1:]:
-        if loud == texts[0] and text != texts[0]:
-            one, two = next(pair for pair in zip(texts[0], text, strict=True) if pair[0] != pair[1])
-            seen = f"refusals on S and on other data differ: '{one:.80}' and '{two:.80}'"
-            found.append(Defect(name="refusals depend on the data", seen=seen, probability=0.0, again=again))
-            break
-    moments = {run[0] for run in runs}
-    if len(moments) > 1 and control[0] == runs[0][0]:
-        seen = f"the first refusal comes after {' or '.join(map(str, sorted(moments)))} answers, depending on the data"
-        found.append(Defect(name="refusals depend on the data", seen=seen, probability=0.0, again=again))
+    given, texts = [run[0] for run in runs], [run[1] for run in (*runs, control)]
+    if any(text[0] != text[1] for text in texts):  # the same query: it tells the time, or counts
+        texts = [[re.sub(r"\d+", "#", text) for text in run] for run in texts]
+    *texts, steady = texts
+
+    def told(what: str, seen: str) -> None:
+        found.append(Defect(name=f"refusals depend on the {what}", seen=seen, probability=0.0, again=again))
+
+    if steady == texts[0] and steady[0] == steady[1]:  # two users are told the same
+        different = sorted(set(steady))
+        if len(different) > 1:
+            told("query", f"refusals of different queries differ: '{different[0]:.80}' and '{different[1]:.80}'")
+        one, two = next(((a, b) for text in texts for a, b in zip(steady, text, strict=True) if a != b), ("", ""))
+        if one != two:
+            told("data", f"refusals on S and on other data differ: '{one:.80}' and '{two:.80}'")
+    if len(set(given)) > 1 and control[0] == given[0]:
+        moments = " or ".join(map(str, sorted(set(given))))
+        told("data", f"the first refusal comes after {moments} answers, depending on the data")
     return found
 
 

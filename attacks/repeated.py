@@ -262,6 +262,7 @@ def climb(
     *,
     scores: Array | None = None,
     limits: Limits | None = None,
+    m: int | None = None,
 ) -> Rung:
     """Choose an event on the first half of the transcripts, and count it on the second.
 
@@ -278,8 +279,10 @@ def climb(
     scores : array (labels,), optional
         Log-likelihood ratios; estimated on the first half where they are not known.
     limits : Limits, optional
+    m : int, optional
+        Answers of the interface that a transcript was made of; its length where nothing is said.
     """
-    m, half = one.shape[1], len(one) // 2
+    m, half = m or one.shape[1], len(one) // 2
     if scores is None:
         x, y = (np.bincount(each[:half].ravel(), minlength=labels) for each in (one, other))
         scores = np.log((x + 0.5) / (y + 0.5))
