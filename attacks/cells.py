@@ -157,5 +157,3 @@ def _screened(auditee: Auditee, cell: Cell, delta: float, seed: int) -> float:
     known = {"scale": Ratio(delta), "alpha": ALPHA}
     bounds = [ranking_bound(a, SCREENED, b, SCREENED, **known) for a, b in ((x, y), (y, x))]  # type: ignore[arg-type]
     return float(np.max(bounds))
-
-

@@ -33,8 +33,8 @@ ALPHA = 1e-6
 """Error probability of all statistical tests of a probe together."""
 CANDIDATES, SCREENED = 24, 12
 """Points that are looked at, and sessions that look."""
-POINTS, SESSIONS = 4, 24
-"""Points that are tested, and sessions, or pairs of users, that test."""
+POINTS, ANSWERS = 4, 96
+"""Points that are tested, and answers at each, in sessions of four where their budget allows."""
 JITTER, HAIR = 0.1, 1e-6
 """How far points lie from records, and moved points from points, in standard deviations."""
 
@@ -71,9 +71,7 @@ class Probe:
         ]
 
 
-def probe(
-    service: Service, data: Labelled, *, alpha: float = ALPHA, seed: int = 0, progress: Progress = silent
-) -> Probe:
+def probe(service: Service, data: Labelled, *, alpha: float = ALPHA, seed: int = 0, progress: Progress = silent) -> Probe:
     """Look for defects of a service.
 
     Parameters
@@ -174,11 +172,13 @@ def apart_probability(still: int, moved: int, different: int) -> float:
 def _frozen(scout: Scout, points: Sequence[Array], alpha: float) -> list[Defect]:
     """Cached answers, or sticky noise: not both, the second is more."""
     r = min(4, max(2, scout.room // 2))
-    moved = min(4, scout.room - r)
-    cached, sticky, eternal = [], [], []
+    moved, sessions = min(4, scout.room - r), ANSWERS // r
+    cached: list[tuple[float, Array]] = []
+    sticky: list[tuple[float, Array]] = []
+    eternal: list[tuple[float, Array]] = []
     for p, x in enumerate(points):
         still, near = [], []
-        for t in range(SESSIONS):
+        for t in range(sessions):
             session = scout.service.open(scout.data, scout.service.deployment("frozen", p, t), scout.service.user())
             answers = session.transcript([x] * r + [scout.beside(x, HAIR) for _ in range(moved)])
             if len(answers) < r + moved:
@@ -193,44 +193,46 @@ def _frozen(scout: Scout, points: Sequence[Array], alpha: float) -> list[Defect]
             follows = all(answer == block[0] for block, beside in zip(still, near, strict=True) for answer in beside)
             (sticky if follows else cached).append((chance, x))
         elif len({block[0] for block in still}) == 1:
-            chance = apart_probability(r * SESSIONS, moved * SESSIONS, odd)
+            chance = apart_probability(r * sessions, moved * sessions, odd)
             if chance <= alpha:
                 eternal.append((chance, x))
-    return _named(scout, r, moved, cached, sticky, eternal)
+    return _named(r, moved, cached, sticky, eternal)
 
 
-def _named(scout: Scout, r: int, moved: int, cached: list[Any], sticky: list[Any], eternal: list[Any]) -> list[Defect]:
-    how = f"open {SESSIONS} sessions of different users and seeds, ask {r} times at {{x}}, then {moved} times a hair beside it"
+def _named(r: int, moved: int, cached: list[Any], sticky: list[Any], eternal: list[Any]) -> list[Defect]:
+    sessions, near = ANSWERS // r, f", then {moved} times a hair beside it" if moved else ""
     if cached:
-        chance, x = min(cached, key=lambda each: each[0])
+        (chance, x), name = min(cached, key=lambda each: each[0]), "cached answers"
         seen = (
-            f"the same point gave the same answer {r} times in each of {SESSIONS} sessions, though the answer differed from session"
-            " to session, and points moved by a hair got coins of their own: repeated points are answered from a cache"
+            f"the same point gave the same answer {r} times in each of {sessions} sessions, though the answer differed from"
+            " session to session, and points moved by a hair got coins of their own: repeated points are answered from a cache"
         )
-        return [Defect(name="cached answers", seen=seen, probability=chance, again=how.format(x=shown(x)))]
-    if sticky:
-        chance, x = min(sticky, key=lambda each: each[0])
+    elif sticky:
+        (chance, x), name = min(sticky, key=lambda each: each[0]), "sticky noise" if moved else "cached answers or sticky noise"
+        beside = f", at the point or a hair beside it ({r} + {moved} answers" if moved else f" at a point ({r} answers"
         seen = (
-            f"the answers of a session never changed, at the point or a hair beside it ({r} + {moved} answers in each of"
-            f" {SESSIONS} sessions), though they differed from session to session: the noise is drawn once and sticks"
+            f"the answers of a session never changed{beside} in each of {sessions} sessions), though they differed from"
+            " session to session: the noise is drawn once and sticks"
         )
-        return [Defect(name="sticky noise", seen=seen, probability=chance, again=how.format(x=shown(x)))]
-    if len(eternal) >= 2:
-        chance, x = max(eternal, key=lambda each: each[0])
+    elif len(eternal) >= 2:
+        (chance, x), name = max(eternal, key=lambda each: each[0]), "cached answers"
         seen = (
-            f"two points gave one answer for ever ({r} times in each of {SESSIONS} sessions of different users and seeds), though"
+            f"two points gave one answer for ever ({r} times in each of {sessions} sessions of different users and seeds), though"
             " points moved by a hair got other answers: the answer of a point is drawn once for all"
         )
-        return [Defect(name="cached answers", seen=seen, probability=chance, again=how.format(x=shown(x)))]
-    return []
+    else:
+        return []
+    again = f"open {sessions} sessions of different users and seeds, ask {r} times at {shown(x)}{near}"
+    return [Defect(name=name, seen=seen, probability=chance, again=again)]
 
 
 def _shared(scout: Scout, points: Sequence[Array], alpha: float) -> list[Defect]:
     """Coins that do not depend on the user."""
     length = min(scout.room, 16)
+    pairs = ANSWERS // 2 if length < 4 else ANSWERS // 4
     asked = [points[i % len(points)] for i in range(length)]
     blocks, last = [], ("", "", 0)
-    for t in range(SESSIONS):
+    for t in range(pairs):
         seed = scout.service.deployment("shared", t)
         one, other = scout.service.user(), scout.service.user()
         first, second = (scout.service.open(scout.data, seed, user).transcript(asked) for user in (one, other))
@@ -242,10 +244,10 @@ def _shared(scout: Scout, points: Sequence[Array], alpha: float) -> list[Defect]
     if chance > alpha:
         return []
     seen = (
-        f"in {SESSIONS} deployments two users got the same {length} answers, answer for answer, though they differed from deployment"
+        f"in {pairs} deployments two users got the same {length} answers, answer for answer, though they differed from deployment"
         " to deployment: the coins do not depend on the user, who can compare her own answers with those of others"
     )
-    again = f"open sessions of '{last[0]}' and '{last[1]}' with seed {last[2]}, and ask both in turn at {shown(points[0])} and so on"
+    again = f"open sessions of '{last[0]}' and '{last[1]}' with seed {last[2]}, and ask both at {shown(points[0])} and so on"
     return [Defect(name="seed shared between users", seen=seen, probability=chance, again=again)]
 
 

@@ -206,9 +206,7 @@ def _steps(states: tuple[NDArray[np.int64], ...]) -> Iterator[tuple[NDArray[np.i
     """Backwards: the states after t answers, and where each goes with one more of each kind, shape (states, kinds)."""
     for t in range(len(states) - 2, -1, -1):
         place = {tuple(row): i for i, row in enumerate(states[t + 1].tolist())}
-        after = []
-        for row in states[t].tolist():
-            after.append([place[*row[:d], row[d] + 1, *row[d + 1 :]] for d in range(len(row))])
+        after = [[place[*row[:d], row[d] + 1, *row[d + 1 :]] for d in range(len(row))] for row in states[t].tolist()]
         yield states[t], np.array(after)
 
 

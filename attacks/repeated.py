@@ -7,7 +7,6 @@ and counted on the other; the engine of the audit turns the counts into a certif
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -151,7 +150,7 @@ class Repeated:
         """Return JSON values for the record's list `repeated`."""
         facts = {"name": self.name, "reason": self.reason, "transcripts": self.transcripts, "sticky": self.sticky}
         numbers = {"epsilon": number(self.epsilon), "delta": number(self.delta), "alpha": number(self.alpha)}
-        return facts | numbers | {"why": self.why, "rungs": [_rung(rung) for rung in self.rungs]}
+        return facts | numbers | {"error": None, "why": self.why, "rungs": [_rung(rung) for rung in self.rungs]}
 
 
 def _rung(rung: Rung) -> dict[str, Any]:
@@ -371,6 +370,9 @@ def _spent(one: Array, other: Array, m: int, delta: float) -> float:
     return max(privacy_spent(one, other, m, delta), privacy_spent(other, one, m, delta))
 
 
-def certain(found: Sequence[Repeated]) -> bool:
-    """Whether some composed claim is exceeded."""
-    return any(rung.broken for each in found for rung in each.rungs)
+def failed(name: str, claim: DP, error: str) -> dict[str, Any]:
+    """Return what is recorded of an attack that could not be made."""
+    none = Repeated(
+        name=name, reason="", epsilon=claim.epsilon, delta=claim.delta, transcripts=0, alpha=0.0, rungs=(), sticky=False
+    )
+    return none.as_json() | {"error": error}

@@ -97,7 +97,9 @@ class Service:
 
     def __init__(self, factory: Factory, name: str, *, seed: int = 0) -> None:
         if not callable(factory):
-            raise InvalidInput(f"--service = '{name}': must be a callable factory(data, seed, user), not {type(factory).__name__}")
+            raise InvalidInput(
+                f"--service = '{name}': must be a callable factory(data, seed, user), not {type(factory).__name__}"
+            )
         self.factory, self.name, self.seed = factory, name, seed
         self._users = count()
 

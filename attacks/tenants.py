@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpassay.attacks.defects import shown
 from dpassay.attacks.observed import Array
-from dpassay.attacks.repeated import LEAST_TRANSCRIPTS, STICKY, Repeated, climb, is_sticky, ladder
+from dpassay.attacks.repeated import LEAST_TRANSCRIPTS, MOST_ANSWERS, STICKY, Repeated, climb, is_sticky, ladder
 from dpassay.attacks.services import Service
 from dpassay.claims import DP
 from dpassay.data import Labelled
@@ -100,7 +100,7 @@ def attack_service(
         If the service fails, or refuses earlier than it did before.
     """
     require(is_count(transcripts, LEAST_TRANSCRIPTS), "--transcripts", transcripts, f"an integer >= {LEAST_TRANSCRIPTS}")
-    ms = tuple(m for m in ladder(claim.epsilon, room) if m * claim.delta < 1)
+    ms = tuple(m for m in ladder(claim.epsilon, min(room, MOST_ANSWERS)) if m * claim.delta < 1)
     pair = _best(service, data, claim, ms[-1], min(MOST_SCREENED, max(LEAST_TRANSCRIPTS, transcripts // 10)), seed, progress)
     share = alpha / (2 if shared else 1)
     found = [_repeated(service, pair, claim, ms, transcripts, share, progress)]
