@@ -18,25 +18,19 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from dpassay.attacks.budgets import Defect, budget_defects, room_of
 from dpassay.attacks.observed import Array
+from dpassay.attacks.scout import HAIR, Scout, shown
 from dpassay.attacks.services import Service
 from dpassay.data import Labelled
 from dpassay.documents import number
 from dpassay.errors import AuditeeError
 from dpassay.plan import Progress, silent
-from dpassay.seeds import stream
 
 ALPHA = 1e-6
 """Error probability of all statistical tests of a probe together."""
-CANDIDATES, SCREENED = 24, 12
-"""Points that are looked at, and sessions that look."""
-POINTS, ANSWERS = 4, 96
-"""Points that are tested, and answers at each, in sessions of four where their budget allows."""
-JITTER, HAIR = 0.1, 1e-6
-"""How far points lie from records, and moved points from points, in standard deviations."""
+ANSWERS = 96
+"""Answers at each point, in sessions of four where their budget allows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,37 +102,6 @@ def probe(service: Service, data: Labelled, *, alpha: float = ALPHA, seed: int =
         found += _shared(scout, points, alpha / (2 * len(points) + 1))
     progress(f"{service.name}: probe", 4, 4)
     return Probe(defects=tuple(found), untold=tuple(untold), room=room, alpha=alpha)
-
-
-class Scout:
-    """Where to ask: points near records, each a little beside it, so that no law is likely to jump just there."""
-
-    def __init__(self, service: Service, data: Labelled, room: int, seed: int) -> None:
-        self.service, self.data, self.room = service, data, room
-        self.rng = stream(seed, "probe", service.name)
-        spread = data.X.std(axis=0)
-        self.spread = np.where(spread > 0, spread, 1.0)
-
-    def beside(self, x: Array, distance: float) -> Array:
-        """Return a point near x."""
-        found: Array = x + distance * self.spread * self.rng.normal(size=x.size)
-        return found
-
-    def points(self) -> list[Array]:
-        """Return up to four points at which answers differ most, asked a hair beside each in sessions and deployments apart."""
-        rows = self.rng.permutation(len(self.data))[:CANDIDATES]
-        candidates = [self.beside(self.data.X[i], JITTER) for i in rows]
-        seen: list[list[Any]] = [[] for _ in candidates]
-        for t in range(SCREENED):
-            for first in range(0, len(candidates), self.room):
-                part = range(first, min(first + self.room, len(candidates)))
-                session = self.service.open(self.data, self.service.deployment("screen", t, first), self.service.user())
-                answers = session.transcript(self.beside(candidates[c], HAIR) for c in part)
-                for c, answer in zip(part, answers, strict=False):
-                    seen[c].append(answer)
-        rest = [len(each) - max(Counter(each).values(), default=0) for each in seen]
-        order = sorted(range(len(candidates)), key=lambda c: -rest[c])[:POINTS]
-        return [candidates[c] for c in order if rest[c] > 0]
 
 
 def block_probability(blocks: Iterable[Hashable], size: int) -> float:
@@ -249,9 +212,3 @@ def _shared(scout: Scout, points: Sequence[Array], alpha: float) -> list[Defect]
     )
     again = f"open sessions of '{last[0]}' and '{last[1]}' with seed {last[2]}, and ask both at {shown(points[0])} and so on"
     return [Defect(name="seed shared between users", seen=seen, probability=chance, again=again)]
-
-
-def shown(x: Array) -> str:
-    """Write a point down, cut where it is long."""
-    values = [f"{value:.6g}" for value in x[:6]]
-    return f"({', '.join(values)}{', ...' if x.size > 6 else ''})"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -23,7 +23,6 @@ from dpassay.errors import AuditeeError, InvalidInput, is_count
 from dpassay.seeds import stream
 from dpassay.targets import load_object
 
-Factory = Callable[..., Any]
 REFUSES = re.compile(r"budget|spent|quota|exhaust|refus|limit.*(reached|exceeded)|too many", re.IGNORECASE)
 """An exception whose name or text says one of these is a refusal."""
 
@@ -53,7 +52,7 @@ class Session:
     def budget(self) -> int | None:
         """Answers that there are by its own word; None where it says nothing."""
         found = getattr(self._session, "budget", None)
-        return int(found) if is_count(found, 0) else None
+        return int(found) if found is not None and is_count(found, 0) else None
 
     def ask(self, x: Array) -> Any:
         """Return the answer at a point (d,), or a `Refusal`."""
@@ -95,11 +94,10 @@ class Service:
         Root of the deployments' seeds.
     """
 
-    def __init__(self, factory: Factory, name: str, *, seed: int = 0) -> None:
+    def __init__(self, factory: Any, name: str, *, seed: int = 0) -> None:
         if not callable(factory):
-            raise InvalidInput(
-                f"--service = '{name}': must be a callable factory(data, seed, user), not {type(factory).__name__}"
-            )
+            kind = type(factory).__name__
+            raise InvalidInput(f"--service = '{name}': must be a callable factory(data, seed, user), not {kind}")
         self.factory, self.name, self.seed = factory, name, seed
         self._users = count()
 

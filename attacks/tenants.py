@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.defects import shown
 from dpassay.attacks.observed import Array
-from dpassay.attacks.repeated import LEAST_TRANSCRIPTS, MOST_ANSWERS, STICKY, Repeated, climb, is_sticky, ladder
+from dpassay.attacks.repeated import LEAST_TRANSCRIPTS, MOST_ANSWERS, STICKY, Repeated, is_sticky, ladder
+from dpassay.attacks.rungs import climb
+from dpassay.attacks.scout import shown
 from dpassay.attacks.services import Service
 from dpassay.claims import DP
 from dpassay.data import Labelled

@@ -215,7 +215,8 @@ ATTACK_EXAMPLES = """examples:
       a service of your own: its defects, and repeated queries held against its claim of a single answer;
       factory(data, seed, user) opens a session whose ask(x) answers a label, or raises when the budget is spent
 
-exit codes: 0 no claim broken, 1 what was certified exceeds a claim, or a service has a defect, 2 wrong usage, 3 a mechanism failed, 130 interrupted
+exit codes: 0 no claim broken, 1 what was certified exceeds a claim or a service has a defect, 2 wrong usage,
+  3 a mechanism failed, 130 interrupted
 """
 
 
@@ -267,7 +268,11 @@ def _attack(commands: Any) -> None:
     attack.add_argument("--data", metavar="FILE", help="CSV file, or breast-cancer (default)")
     attack.add_argument("--target", metavar="COLUMN", help="column of --data that holds the label")
     attack.add_argument("--seed", type=int, help="root of all random streams (default: 0)")
-    attack.add_argument("--confidence", type=float, help="of the certified numbers of a subject together (default: 0.999)")
+    attack.add_argument(
+        "--confidence",
+        type=float,
+        help="of the certified numbers of a subject (default: 0.999)",
+    )
     attack.add_argument("--jobs", type=int, metavar="N", help="processes (default: 1)")
     attack.add_argument(
         "--cache", metavar="DIR", help="where answers of trained models are kept (default: DIR/models of --out DIR)"

@@ -94,9 +94,9 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
 
 def _epsilon(text: str) -> float:
     try:
-        return float(text)
+        return DP(epsilon=float(text)).epsilon
     except ValueError:
-        raise InvalidInput(f"--epsilon = '{text}': must be the one number that --service claims of an answer") from None
+        raise InvalidInput(f"--epsilon = '{text}': must be the one loss in (0, 700] that --service claims of an answer") from None
 
 
 def told(name: str, seen: Probe, climbed: tuple[Repeated, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Services that are right, and services with one thing wrong each; all answer the label of the vote near x by randomised response."""
+"""Services that are right, and services with one thing wrong each: randomised response on the label of the nearest record."""
 
 from __future__ import annotations
 

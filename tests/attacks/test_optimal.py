@@ -4,7 +4,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpassay.attacks.optimal import answers, best_strategy, ceiling, composition, compositions, optimal, privacy_spent
+from dpassay.attacks.adaptive import best_strategy, composition, privacy_spent
+from dpassay.attacks.optimal import ceiling, compositions, optimal
 from dpassay.errors import InvalidInput
 from dpassay.laws import bernoulli_law
 from dpassay.mechanisms.interface import advanced_composition, optimal_composition

@@ -45,7 +45,7 @@ def growth_of(P, Q, m, delta):
 
 def roc(P, Q, m):
     """AUC (ties half) and total variation of sequences of m answers, from their likelihood ratios."""
-    found = list(leaves([P], [Q], m, {past: 0 for past in histories(m, len(P))}))
+    found = list(leaves([P], [Q], m, dict.fromkeys(histories(m, len(P)), 0)))
     area = Fraction(0)
     for p, q in found:
         for p2, q2 in found:
