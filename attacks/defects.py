@@ -1,13 +1,15 @@
 """Defects of an interface that only an attacker sees: cached answers, sticky noise, coins shared between users.
 
-A correct service answers every query with coins of its own, independent between answers, sessions, users and seeds. Under that
-hypothesis the answers at one point are exchangeable: whatever the law, given how often each answer came, every order of them is
-equally likely. The chance that they fall into constant blocks (of a session, of two users with one seed) is therefore known
-exactly, and a defect is named where it is at most the error probability, shared by all tests. Only one test needs more: that the
-law of a correct service does not jump within a hair (1e-6 standard deviations) of two points drawn at random.
+A correct service answers every query with coins of its own, independent between answers and sessions. Under that hypothesis the
+answers of one deployment at one point are exchangeable: whatever the law, given how often each answer came, every order of them
+is equally likely. The chance that they fall into constant blocks (of a session, of the same place in two transcripts) is known
+exactly, and a defect is named where it is at most the error probability, shared by all tests. What is not told apart so, since
+the users of a deployment all get one answer, is looked at across deployments; then the chance is exact if training draws no
+coins from the seed, which is said. The test for answers that are drawn once for all needs that the law of a correct service does
+not jump within a hair (1e-6 standard deviations) of two points drawn at random.
 
 One noisy model that is drawn at training and then answers everybody without coins is called sticky, and shared between users:
-it is one draw, and what it claims is a claim about that draw.
+it is one draw, and its claim is about that draw.
 """
 
 from __future__ import annotations
@@ -31,6 +33,9 @@ ALPHA = 1e-6
 """Error probability of all statistical tests of a probe together."""
 ANSWERS = 96
 """Answers at each point, in sessions of four where their budget allows."""
+USERS = 4
+"""Of a deployment."""
+CAVEAT = "; exact if training draws no coins from the seed, else it may be training alone that does"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,11 +100,11 @@ def probe(service: Service, data: Labelled, *, alpha: float = ALPHA, seed: int =
         untold.append("coins: near every record that was asked all answers were alike")
     else:
         if room >= 2:
-            found += _frozen(scout, points, alpha / (2 * len(points) + 1))
+            found += _frozen(scout, points, alpha / (3 * len(points) + 2))
         else:
             untold.append("cached answers and sticky noise: a session gives one answer only")
         progress(f"{service.name}: probe", 3, 4)
-        found += _shared(scout, points, alpha / (2 * len(points) + 1))
+        found += _shared(scout, points, alpha / (3 * len(points) + 2))
     progress(f"{service.name}: probe", 4, 4)
     return Probe(defects=tuple(found), untold=tuple(untold), room=room, alpha=alpha)
 
@@ -136,13 +141,11 @@ def _frozen(scout: Scout, points: Sequence[Array], alpha: float) -> list[Defect]
     """Cached answers, or sticky noise: not both, the second is more."""
     r = min(4, max(2, scout.room // 2))
     moved, sessions = min(4, scout.room - r), ANSWERS // r
-    cached: list[tuple[float, Array]] = []
-    sticky: list[tuple[float, Array]] = []
-    eternal: list[tuple[float, Array]] = []
+    found: dict[str, list[tuple[float, Array, str]]] = {"cached": [], "sticky": [], "eternal": []}
     for p, x in enumerate(points):
         still, near = [], []
         for t in range(sessions):
-            session = scout.service.open(scout.data, scout.service.deployment("frozen", p, t), scout.service.user())
+            session = scout.service.open(scout.data, scout.service.deployment("frozen", p, t // USERS), scout.service.user())
             answers = session.transcript([x] * r + [scout.beside(x, HAIR) for _ in range(moved)])
             if len(answers) < r + moved:
                 return []  # it refuses earlier than it did before: that is told elsewhere
@@ -150,35 +153,44 @@ def _frozen(scout: Scout, points: Sequence[Array], alpha: float) -> list[Defect]
             near.append(answers[r:])
         if any(len(set(block)) > 1 for block in still):
             continue
-        chance = block_probability((block[0] for block in still), r)
-        odd = sum(answer != still[0][0] for block in near for answer in block)
+        firsts = [block[0] for block in still]
+        deployed = [firsts[t : t + USERS] for t in range(0, sessions, USERS)]
+        follows = all(answer == first for first, beside in zip(firsts, near, strict=True) for answer in beside)
+        name, chance = "sticky" if follows else "cached", math.prod(block_probability(each, r) for each in deployed)
         if chance <= alpha:
-            follows = all(answer == block[0] for block, beside in zip(still, near, strict=True) for answer in beside)
-            (sticky if follows else cached).append((chance, x))
-        elif len({block[0] for block in still}) == 1:
+            found[name].append((chance, x, "session to session"))
+        elif all(len(set(each)) == 1 for each in deployed) and len(set(firsts)) > 1:
+            chance = block_probability((each[0] for each in deployed), r * USERS)
+            if chance <= alpha:
+                found[name].append((chance, x, f"deployment to deployment only{CAVEAT}"))
+        elif len(set(firsts)) == 1:
+            odd = sum(answer != firsts[0] for block in near for answer in block)
             chance = apart_probability(r * sessions, moved * sessions, odd)
             if chance <= alpha:
-                eternal.append((chance, x))
-    return _named(r, moved, cached, sticky, eternal)
+                found["eternal"].append((chance, x, ""))
+    return _named(r, moved, **found)
 
 
 def _named(r: int, moved: int, cached: list[Any], sticky: list[Any], eternal: list[Any]) -> list[Defect]:
     sessions, near = ANSWERS // r, f", then {moved} times a hair beside it" if moved else ""
     if cached:
-        (chance, x), name = min(cached, key=lambda each: each[0]), "cached answers"
+        (chance, x, how), name = min(cached, key=lambda each: each[0]), "cached answers"
         seen = (
-            f"the same point gave the same answer {r} times in each of {sessions} sessions, though the answer differed from"
-            " session to session, and points moved by a hair got coins of their own: repeated points are answered from a cache"
+            f"the same point gave the same answer {r} times in each of {sessions} sessions, and points moved by a hair got coins"
+            f" of their own: repeated points are answered from a cache; the answer differed from {how}"
         )
     elif sticky:
-        (chance, x), name = min(sticky, key=lambda each: each[0]), "sticky noise" if moved else "cached answers or sticky noise"
+        (chance, x, how), name = (
+            min(sticky, key=lambda each: each[0]),
+            "sticky noise" if moved else "cached answers or sticky noise",
+        )
         beside = f", at the point or a hair beside it ({r} + {moved} answers" if moved else f" at a point ({r} answers"
         seen = (
-            f"the answers of a session never changed{beside} in each of {sessions} sessions), though they differed from"
-            " session to session: the noise is drawn once and sticks"
+            f"the answers of a session never changed{beside} in each of {sessions} sessions): the"
+            f" noise is drawn once and sticks; they differed from {how}"
         )
     elif len(eternal) >= 2:
-        (chance, x), name = max(eternal, key=lambda each: each[0]), "cached answers"
+        (chance, x, _), name = max(eternal, key=lambda each: each[0]), "cached answers"
         seen = (
             f"two points gave one answer for ever ({r} times in each of {sessions} sessions of different users and seeds), though"
             " points moved by a hair got other answers: the answer of a point is drawn once for all"
@@ -192,23 +204,23 @@ def _named(r: int, moved: int, cached: list[Any], sticky: list[Any], eternal: li
 def _shared(scout: Scout, points: Sequence[Array], alpha: float) -> list[Defect]:
     """Coins that do not depend on the user."""
     length = min(scout.room, 16)
-    pairs = ANSWERS // 2 if length < 4 else ANSWERS // 4
-    asked = [points[i % len(points)] for i in range(length)]
-    blocks, last = [], ("", "", 0)
+    pairs = ANSWERS // (2 if length < 4 else 3)
+    asked = [points[i % len(points) if length >= 16 else 0] for i in range(length)]
+    blocks, inside, last = [], 1.0, ("", "", 0)
     for t in range(pairs):
-        seed = scout.service.deployment("shared", t)
-        one, other = scout.service.user(), scout.service.user()
-        first, second = (scout.service.open(scout.data, seed, user).transcript(asked) for user in (one, other))
+        last = scout.service.user(), scout.service.user(), scout.service.deployment("shared", t)
+        first, second = (scout.service.open(scout.data, last[2], user).transcript(asked) for user in last[:2])
         if first != second:
             return []
         blocks.append(first)
-        last = one, other, seed
-    chance = block_probability(blocks, 2)
+        step = len(points) if length >= 16 else 1
+        inside *= math.prod(block_probability(first[k::step], 2) for k in range(min(step, len(first))))
+    chance, caveat = (inside, "") if inside <= alpha else (block_probability(blocks, 2), CAVEAT)
     if chance > alpha:
         return []
     seen = (
-        f"in {pairs} deployments two users got the same {length} answers, answer for answer, though they differed from deployment"
-        " to deployment: the coins do not depend on the user, who can compare her own answers with those of others"
+        f"in {pairs} deployments two users got the same {length} answers, answer for answer, though these vary: the coins do not"
+        f" depend on the user, who can compare her own answers with those of others{caveat}"
     )
     again = f"open sessions of '{last[0]}' and '{last[1]}' with seed {last[2]}, and ask both at {shown(points[0])} and so on"
     return [Defect(name="seed shared between users", seen=seen, probability=chance, again=again)]

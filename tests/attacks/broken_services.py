@@ -105,6 +105,21 @@ class Sticky(Honest):
         return int(u < 1 / (1 + np.exp(-odds(session.data, x, self.epsilon))))
 
 
+class OneModel(Sticky):
+    """The coin is the deployment's: one for all users."""
+
+    def coins(self, seed, user):
+        return np.random.default_rng(seed)
+
+
+class Trained(Honest):
+    """Training has coins of the deployment; the answers have their own, for every user."""
+
+    def answer(self, session, x):
+        lean = 1 if np.random.default_rng(session.key[0]).random() < 0.5 else -1
+        return int(session.rng.random() < 1 / (1 + np.exp(-2 * lean)))
+
+
 class Shared(Honest):
     def coins(self, seed, user):
         return np.random.default_rng(seed)
