@@ -1,8 +1,14 @@
+"""The optimal attacker and the best adaptive strategy, against brute force with fractions."""
+
+from __future__ import annotations
+
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from dpassay.attacks.adaptive import best_strategy, composition, privacy_spent
 from dpassay.attacks.optimal import ceiling, compositions, optimal
@@ -35,13 +41,14 @@ RARE = (
 THREE = [[Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]], [[Fraction(1, 4), Fraction(1, 4), Fraction(1, 2)]]
 
 
-def logs(rows):
-    return np.log(np.array(rows, dtype=float))
+def logs(rows: Any) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = np.log(np.array(rows, dtype=float))
+    return found
 
 
 @pytest.mark.parametrize("laws", [TWO, ONE_SIDED, RARE, THREE])
 @pytest.mark.parametrize("m", [1, 2, 3])
-def test_dynamic_programming_finds_what_all_strategies_do(laws, m):
+def test_dynamic_programming_finds_what_all_strategies_do(laws: Any, m: int) -> None:
     P, Q = laws
     for growth in (Fraction(1), Fraction(3, 2), Fraction(4)):
         found = best_strategy(logs(P), logs(Q), m, math.log(growth))
@@ -49,16 +56,16 @@ def test_dynamic_programming_finds_what_all_strategies_do(laws, m):
         assert found.delta == pytest.approx(float(wanted), abs=1e-12)
         assert found.hit - float(growth) * found.alarm == pytest.approx(float(wanted), abs=1e-12)
     for delta in (Fraction(1, 100), Fraction(1, 10)):
-        wanted = math.log(twin.growth_of(P, Q, m, delta))
-        assert privacy_spent(logs(P), logs(Q), m, float(delta)) == pytest.approx(wanted, abs=1e-10)
+        limit = math.log(twin.growth_of(P, Q, m, delta))
+        assert privacy_spent(logs(P), logs(Q), m, float(delta)) == pytest.approx(limit, abs=1e-10)
 
 
-def test_without_delta_the_worst_query_is_repeated():
+def test_without_delta_the_worst_query_is_repeated() -> None:
     for P, Q in (TWO, RARE):
         assert privacy_spent(logs(P), logs(Q), 5) == pytest.approx(5 * float((logs(P) - logs(Q)).max()))
 
 
-def test_adapting_beats_every_fixed_sequence():
+def test_adapting_beats_every_fixed_sequence() -> None:
     P, Q = np.log([[0.75, 0.25], [0.25, 0.75]]), np.log([[0.4, 0.6], [0.05, 0.95]])
     fixed = []
     for i, j in ((0, 0), (0, 1), (1, 1)):
@@ -68,11 +75,11 @@ def test_adapting_beats_every_fixed_sequence():
     assert best_strategy(P, Q, 2, 0.0).delta == pytest.approx(0.435)
 
 
-def test_the_choices_reach_what_is_promised():
+def test_the_choices_reach_what_is_promised() -> None:
     P, Q = logs(RARE[0]), logs(RARE[1])
     found = best_strategy(P, Q, 3, 0.3)
 
-    def play(t, p, q, counts):
+    def play(t: int, p: float, q: float, counts: list[int]) -> float:
         if t == 3:
             return max(0.0, p - math.exp(0.3) * q)
         place = found.states[t].tolist().index(list(counts))
@@ -89,7 +96,7 @@ def test_the_choices_reach_what_is_promised():
 
 @pytest.mark.parametrize("laws", [TWO, ONE_SIDED, RARE, THREE])
 @pytest.mark.parametrize("m", [1, 2, 4])
-def test_counts_lose_nothing_of_the_sequences(laws, m):
+def test_counts_lose_nothing_of_the_sequences(laws: Any, m: int) -> None:
     P, Q = laws[0][0], laws[1][0]
     best = ceiling(logs(P), logs(Q), m)
     area, variation = twin.roc(P, Q, m)
@@ -100,7 +107,7 @@ def test_counts_lose_nothing_of_the_sequences(laws, m):
     assert (np.diff(best.tpr) >= 0).all()
 
 
-def test_randomised_response_by_hand():
+def test_randomised_response_by_hand() -> None:
     law, neighbour = bernoulli_law([1.0]), bernoulli_law([-1.0])
     best = optimal(law.log_p[0], neighbour.log_p[0])
     assert best.advantage == pytest.approx(math.tanh(0.5))
@@ -110,7 +117,7 @@ def test_randomised_response_by_hand():
     )
 
 
-def test_what_one_side_never_answers():
+def test_what_one_side_never_answers() -> None:
     P, Q = np.log([[0.5, 0.25, 0.25]]), np.array([[math.log(0.5), -math.inf, math.log(0.5)]])
     assert privacy_spent(P, Q, 2) == math.inf
     assert best_strategy(P, Q, 2, 2.0).delta == pytest.approx(1 - 0.75**2, abs=1e-12)  # a 1 in either answer
@@ -121,7 +128,7 @@ def test_what_one_side_never_answers():
     assert optimal(apart[0][0], apart[1][0]).auc == pytest.approx(1.0)
 
 
-def test_composition_agrees_with_the_interface():
+def test_composition_agrees_with_the_interface() -> None:
     for epsilon, m in ((0.1, 30), (1.0, 4), (2.0, 3)):
         found = composition(epsilon, m, 1e-3)
         assert found.basic == m * epsilon
@@ -133,7 +140,7 @@ def test_composition_agrees_with_the_interface():
         assert spent < found.basic
 
 
-def test_refused():
+def test_refused() -> None:
     P = np.log([[0.5, 0.5]])
     for wrong in (
         lambda: best_strategy(P, P, 0, 1.0),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from dpassay.attacks.cells import worst_cell
 from dpassay.attacks.repeated import LEAST_TRANSCRIPTS, Repeated, failed, is_sticky, ladder, repeated
@@ -37,7 +39,7 @@ def attack(name: str, loss: float, transcripts: int = 20_000, **parameters: obje
         ("distance-to-instability", 1.0, {}),
     ],
 )
-def test_loss_grows_below_claim_and_ceiling(name: str, epsilon: float, parameters: dict[str, object]) -> None:
+def test_loss_grows_below_claim_and_ceiling(name: str, epsilon: float, parameters: dict[str, Any]) -> None:
     found = attack(name, epsilon, **parameters)
     assert [rung.m for rung in found.rungs] == list(ladder(epsilon))
     assert found.rungs[-1].m * epsilon == 8
@@ -74,7 +76,7 @@ def test_a_wrong_claim_is_broken() -> None:
 def flip(epsilon: float = 1.0) -> Auditee:
     """Randomised response on the first label, by a plain function without a law."""
 
-    def sample(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def sample(data: Labelled, queries: NDArray[Any], size: int, rng: np.random.Generator) -> NDArray[Any]:
         p = 1 / (1 + math.exp(-epsilon * (2 * int(data.y[0]) - 1)))
         draws = rng.random((size, len(queries)))
         return (draws < p).astype(np.int64)
@@ -148,7 +150,7 @@ def test_refused() -> None:
 
 
 def test_a_failing_mechanism() -> None:
-    def sample(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def sample(data: Labelled, queries: NDArray[Any], size: int, rng: np.random.Generator) -> NDArray[Any]:
         raise ZeroDivisionError
 
     claim = DP(epsilon=1.0)

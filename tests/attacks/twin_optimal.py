@@ -1,20 +1,26 @@
 """Twins of attacks/optimal.py: every strategy and every event, one after the other, with fractions."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
+Rows = list[list[Fraction]]
+Strategy = dict[tuple[int, ...], int]
 
-def histories(m, labels):
+
+def histories(m: int, labels: int) -> list[tuple[int, ...]]:
     return [past for t in range(m) for past in product(range(labels), repeat=t)]
 
 
-def strategies(m, queries, labels):
+def strategies(m: int, queries: int, labels: int) -> Iterator[Strategy]:
     pasts = histories(m, labels)
     for choice in product(range(queries), repeat=len(pasts)):
         yield dict(zip(pasts, choice, strict=True))
 
 
-def leaves(P, Q, m, strategy):
+def leaves(P: Rows, Q: Rows, m: int, strategy: Strategy) -> Iterator[tuple[Fraction, Fraction]]:
     for path in product(range(len(P[0])), repeat=m):
         p = q = Fraction(1)
         for t in range(m):
@@ -23,7 +29,7 @@ def leaves(P, Q, m, strategy):
         yield p, q
 
 
-def delta_of(P, Q, m, growth):
+def delta_of(P: Rows, Q: Rows, m: int, growth: Fraction) -> Fraction:
     """The largest P[E] - growth Q[E] over all strategies and events."""
     best = Fraction(0)
     for strategy in strategies(m, len(P), len(P[0])):
@@ -31,7 +37,7 @@ def delta_of(P, Q, m, growth):
     return best
 
 
-def growth_of(P, Q, m, delta):
+def growth_of(P: Rows, Q: Rows, m: int, delta: Fraction) -> Fraction:
     """The least growth >= 1 at which no strategy and no event exceeds delta: over all nested events of all strategies."""
     best = Fraction(1)
     for strategy in strategies(m, len(P), len(P[0])):
@@ -43,7 +49,7 @@ def growth_of(P, Q, m, delta):
     return best
 
 
-def roc(P, Q, m):
+def roc(P: list[Fraction], Q: list[Fraction], m: int) -> tuple[Fraction, Fraction]:
     """AUC (ties half) and total variation of sequences of m answers, from their likelihood ratios."""
     found = list(leaves([P], [Q], m, dict.fromkeys(histories(m, len(P)), 0)))
     area = Fraction(0)
