@@ -18,6 +18,8 @@ from dpassay.attacks.optimal import answers, compositions, table
 from dpassay.errors import InvalidInput, is_count, is_real, require
 from dpassay.loss import privacy_loss
 
+MOST_STATES = 20_000
+"""No more counts after m answers are played through."""
 CLOSE = 12
 """Losses of labels that agree in so many decimals are one."""
 
@@ -64,7 +66,7 @@ def best_strategy(log_p: ArrayLike, log_q: ArrayLike, m: int, epsilon: float) ->
     Raises
     ------
     InvalidInput
-        If there would be more than 400,000 states after m answers.
+        If there would be more than 20,000 states after m answers.
     """
     log_p, log_q = table(log_p, log_q)
     require(log_p.ndim == 2, "log_p", log_p.shape, "of shape (q, K)")
@@ -83,6 +85,8 @@ def best_strategy(log_p: ArrayLike, log_q: ArrayLike, m: int, epsilon: float) ->
     weights = np.zeros((len(p), losses.size))  # P[kind | query]
     for j, d in np.argwhere(kinds >= 0):
         weights[j, kinds[j, d]] += p[j, d]
+    number = math.comb(m + losses.size - 1, losses.size - 1)
+    require(number <= MOST_STATES, "m", m, f"small enough for {MOST_STATES:,} counts of {losses.size} losses")
     states = tuple(compositions(t, losses.size) for t in range(m + 1))
     final = states[m] @ losses
     inside = final > epsilon
@@ -136,6 +140,8 @@ def privacy_spent(log_p: ArrayLike, log_q: ArrayLike, m: int, delta: float = 0.0
     require(is_real(delta) and 0 <= delta < 1, "delta", delta, "a number in [0, 1)")
     if delta == 0:
         return m * float(privacy_loss(log_p, log_q).value.max())
+    if len(log_p) == 1:  # there is nothing to choose
+        return float(privacy_loss(*answers(log_p[0], log_q[0], m), delta).value)
     epsilon = 0.0
     for _ in range(10_000):
         found = best_strategy(log_p, log_q, m, epsilon)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -51,19 +52,19 @@ class Limits:
     ----------
     epsilon : float
         Loss of the transcript at the claim's m delta, over all adaptive strategies on this pair, the larger of both directions.
-    epsilon_prime : float
-        The same at m delta + delta'.
+    epsilon_prime : float or None
+        The same at m delta + delta'; None where there are too many strategies to play through.
     advantage, auc : float
         Of the best attacker who repeats this query.
-    adaptive : float
-        The best advantage over all adaptive strategies on the queries of this pair.
+    adaptive : float or None
+        The best advantage over all adaptive strategies on the queries of this pair; None where they are too many.
     """
 
     epsilon: float
-    epsilon_prime: float
+    epsilon_prime: float | None
     advantage: float
     auc: float
-    adaptive: float
+    adaptive: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +108,7 @@ class Rung:
 def rung_json(rung: Rung) -> dict[str, Any]:
     """Return JSON values."""
     counts = rung.lower.counts
-    shown = {name: None if value is None else number(value) for name, value in _floats(rung).items()}
+    shown = _known({name: getattr(rung, name) for name in ("advantage", "basic", "advanced", "optimal", "allowed")})
     return shown | {
         "m": rung.m,
         "lower": number(rung.lower.value),
@@ -119,13 +120,13 @@ def rung_json(rung: Rung) -> dict[str, Any]:
             "from_base": rung.event.from_base,
             "scores": [number(score) for score in rung.event.scores],
         },
-        "limits": None if rung.limits is None else {name: number(value) for name, value in asdict(rung.limits).items()},
+        "limits": None if rung.limits is None else _known(asdict(rung.limits)),
         "broken": rung.broken,
     }
 
 
-def _floats(rung: Rung) -> dict[str, float | None]:
-    return {name: getattr(rung, name) for name in ("advantage", "basic", "advanced", "optimal", "allowed")}
+def _known(values: Mapping[str, float | None]) -> dict[str, Any]:
+    return {name: None if value is None else number(value) for name, value in values.items()}
 
 
 def climb(
@@ -224,22 +225,22 @@ def _advantage(one: Array, other: Array, half: int) -> float:
 
 
 def limits(cell: Cell, m: int, claim: DP) -> Limits | None:
-    """Return what no attacker can exceed on the cell's pair; None without laws, or where the tables would be too large."""
+    """Return what no attacker can exceed on the cell's pair; None without laws, or where the answers are too many to table."""
     if cell.laws is None or cell.rows is None:
         return None
     one, other = cell.laws[0].log_p, cell.laws[1].log_p
+    delta = m * claim.delta
     try:
         best = ceiling(*cell.rows, m)
-        delta = m * claim.delta
-        return Limits(
-            epsilon=_spent(one, other, m, delta),
-            epsilon_prime=_spent(one, other, m, min(delta + DELTA_PRIME, 1 - 1e-9)),
-            advantage=best.advantage,
-            auc=best.auc,
-            adaptive=best_strategy(one, other, m, 0.0).delta,
-        )
+        epsilon = _spent(one, other, m, delta)
     except InvalidInput:
         return None
+    try:
+        prime = _spent(one, other, m, min(delta + DELTA_PRIME, 1 - 1e-9))
+        adaptive = best.advantage if len(one) == 1 else best_strategy(one, other, m, 0.0).delta
+    except InvalidInput:
+        prime, adaptive = None, None
+    return Limits(epsilon=epsilon, epsilon_prime=prime, advantage=best.advantage, auc=best.auc, adaptive=adaptive)
 
 
 def _spent(one: Array, other: Array, m: int, delta: float) -> float:

@@ -141,10 +141,10 @@ def _repeated(
 
 
 def _some(records: Labelled, test: Labelled, seed: int) -> Group:
-    """A few records of one half replaced by test records, asked about at the first of both."""
+    """A few records of one half replaced by test records, or their labels flipped; asked at these and at test records."""
     S = records.take(slice(0, len(records) // 2))
-    pairs = replace_one(S.X, S.y, pool=test, neighbours="one", seed=seed)
-    pairs = replace(pairs, changes=pairs.changes[:TRIED])
+    pairs = replace_one(S.X, S.y, pool=test, neighbours="one+flip" if set(S.y.tolist()) <= {0, 1} else "one", seed=seed)
+    pairs = replace(pairs, changes=tuple(change for change in pairs.changes if change.index < TRIED))
     queries = np.concatenate([S.X[:TRIED], test.X[:TRIED]])
     queries.flags.writeable = False
     return Group(pairs=pairs, queries=queries, kind="data", reason=pairs.how)

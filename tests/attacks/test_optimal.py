@@ -140,6 +140,15 @@ def test_composition_agrees_with_the_interface() -> None:
         assert spent < found.basic
 
 
+def test_too_many_strategies_are_refused() -> None:
+    p = np.linspace(0.1, 0.4, 40)
+    P, Q = np.log(np.stack([p, 1 - p], axis=1)), np.log(np.stack([1.5 * p, 1 - 1.5 * p], axis=1))
+    assert best_strategy(P, Q, 2, 0.0).delta > 0
+    with pytest.raises(InvalidInput, match="counts of"):
+        best_strategy(P, Q, 4, 0.0)
+    assert privacy_spent(P, Q, 4) > 0
+
+
 def test_refused() -> None:
     P = np.log([[0.5, 0.5]])
     for wrong in (

@@ -48,6 +48,8 @@ def test_loss_grows_below_claim_and_ceiling(name: str, epsilon: float, parameter
     assert lower[-1] > 2 * lower[0] > 0
     for rung in found.rungs:
         assert rung.limits is not None
+        assert rung.limits.epsilon_prime is not None
+        assert rung.limits.adaptive is not None
         assert rung.lower.value <= rung.limits.epsilon <= rung.basic * (1 + 1e-9)
         assert rung.limits.epsilon_prime <= rung.limits.epsilon
         assert rung.limits.advantage <= rung.limits.adaptive + 1e-10

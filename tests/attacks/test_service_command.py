@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,13 +13,31 @@ import pytest
 from dpassay.attacks.repeated import Repeated
 from dpassay.attacks.services import Service
 from dpassay.attacks.tenants import attack_service
-from dpassay.claims import DP
+from dpassay.claims import DP, Claim
 from dpassay.cli import main
 from dpassay.data import Labelled
 from dpassay.errors import AuditeeError, InvalidInput
 from tests.attacks import broken_services as broken
 
 MODULE = "tests.attacks.broken_services"
+
+
+@dataclass(frozen=True)
+class Own:
+    """Randomised response on the label of the nearest record; brings neither a law nor pairs."""
+
+    epsilon: float = 1.0
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return (DP(epsilon=self.epsilon),)
+
+    def prepare(self, data: Labelled) -> Labelled:
+        return data
+
+    def sample(self, state: Labelled, queries: Any, size: int, rng: np.random.Generator) -> Any:
+        odds = np.array([broken.odds(state, x, self.epsilon) for x in queries])
+        return (rng.random((size, len(queries))) < 1 / (1 + np.exp(-odds))).astype(np.int64)
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +155,15 @@ def test_mechanisms_are_asked_repeatedly_too(capsys: pytest.CaptureFixture[str])
     assert record["repeated"][0]["name"] == "soft-majority, epsilon = 1"
     assert main([*small, "--transcripts", "0"]) == 0
     assert json.loads(capsys.readouterr().out)["repeated"] == []
+
+
+def test_a_mechanism_without_pairs_is_asked_at_the_data(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["attack", f"{__name__}:Own", "--epsilon", "2", "--records", "40", "--references", "4", "--models", "2"]
+    words += ["--copies", "1"]
+    words += ["--attacks", "gap", "--against", "mechanism", "--json", "-q", "--budgets", "1", "--transcripts", "1000"]
+    assert main(words) == 0
+    (found,) = json.loads(capsys.readouterr().out)["repeated"]
+    assert [rung["m"] for rung in found["rungs"]] == [1, 2, 4]
+    assert all(rung["limits"] is None and rung["lower"] < rung["basic"] for rung in found["rungs"])
+    assert found["rungs"][-1]["lower"] > 1
+    assert "label of record" in found["reason"]
