@@ -6,8 +6,11 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from dpassay.arguments import auditees_of, configure
 from dpassay.attacks.arsenal import ATTACKS
@@ -15,6 +18,7 @@ from dpassay.attacks.attack import Attack
 from dpassay.attacks.experiment import Design, Target, experiment
 from dpassay.attacks.fleets import ground
 from dpassay.attacks.record import make_attack_record
+from dpassay.attacks.repeated import failed, repeated
 from dpassay.attacks.store import Store
 from dpassay.attacks.subjects import Learner, Protected
 from dpassay.auditee import Auditee
@@ -22,13 +26,22 @@ from dpassay.claims import DP
 from dpassay.commands import attack_exit_code
 from dpassay.data import BUILT_IN, Labelled, Table, load
 from dpassay.documents import dumps, writable, write_text
-from dpassay.errors import InvalidInput, is_count, is_real, require
+from dpassay.errors import AuditeeError, InvalidInput, is_count, is_real, require
 from dpassay.outputs import bars, command_of, commit, console, readers_may_leave
+from dpassay.pairs import replace_one
+from dpassay.plan import Group, Progress, groups_for
 from dpassay.seeds import stream
+from dpassay.service_command import service_command
 from dpassay.targets import accepts
 
 PROTECTED = ("soft-majority", "projected-walk", "noisy-average", "pate", "private-knn", "distance-to-instability")
 """Attacked unless something else is named."""
+LOSSES = "0.1,0.5,1,2,8"
+"""Claimed of a single answer, unless something else is said."""
+TRANSCRIPTS = 20_000
+"""Of repeated queries, a side, unless something else is said."""
+TRIED = 20
+"""Pairs and queries made of the data, where a mechanism brings none of its own to be asked at repeatedly."""
 PRIVACY = ("epsilon", "alpha", "gamma")
 """Parameters that the loss of a single answer is proportional to; the first that a mechanism has is set."""
 
@@ -38,18 +51,25 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     from dpassay.reports.attack import FORMATS, print_attacks, write
 
     configure(arguments)
+    if arguments.service is not None:
+        return service_command(arguments, words)
+    transcripts = TRANSCRIPTS if arguments.transcripts is None else arguments.transcripts
+    require(is_count(transcripts, 0) and not 0 < transcripts < 20, "--transcripts", transcripts, "0, or an integer >= 20")
     design = Design(references=arguments.references, targets=arguments.models, confidence=arguments.confidence)
     attacks = _attacks(arguments.attacks)
-    epsilons, budgets = _numbers(arguments.epsilon, "--epsilon", float), _numbers(arguments.budgets, "--budgets", int)
+    epsilons, budgets = _numbers(arguments.epsilon or LOSSES, "--epsilon", float), _numbers(arguments.budgets, "--budgets", int)
     table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.target)
     records, test = _records(table, arguments.records, arguments.seed)
     floor = ground(records, test, copies=arguments.copies, noise=arguments.noise, seed=arguments.seed)
     targets = list(_targets(arguments, epsilons, tuple(sorted(budgets)), len(records) // 2))
+    climbers = [target for target in targets if transcripts and isinstance(target.subject, Protected)]
+    share = (1 - arguments.confidence) / (len(targets) + len(climbers))  # of alpha: of a subject, of a ladder of repeated queries
+    design = replace(design, confidence=1 - share * len(targets))
     directory = None if arguments.out is None else Path(arguments.out)
     if directory is not None:
         writable(directory)
     cache = Path(arguments.cache) if arguments.cache else None if directory is None else directory / "models"
-    found, complete = [], True
+    found, climbed, complete = [], list[dict[str, Any]](), True
     try:
         with bars(quiet=arguments.quiet) as progress, redirect_stdout(sys.stderr):
             for attacked in experiment(
@@ -58,13 +78,15 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
                 found.append(attacked)
                 if attacked.error and not arguments.quiet:
                     sys.stderr.write(f"dpassay: {attacked.name}: error: {attacked.error}\n")
+            for target in climbers:
+                climbed.append(_repeated(target, records, test, transcripts, share, arguments.seed, progress))
     except KeyboardInterrupt:
         complete = False
     facts = {
         "command": command_of(words),
         "commit": commit(),
         "complete": complete,
-        "confidence": design.confidence,
+        "confidence": arguments.confidence,
         "data": table.source,
         "learner": arguments.learner or "tree",
         "records": len(records),
@@ -73,7 +95,7 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
         "targets": design.targets,
         "test": len(test),
     }
-    record = make_attack_record(facts, records, found)
+    record = make_attack_record(facts, records, found, climbed)
     if directory is not None:
         write_text(directory / "attack.json", dumps(record))  # first: what took long shall be there whatever the pages do
         write(record, FORMATS, directory)
@@ -86,6 +108,31 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     if directory is not None and not arguments.quiet:
         sys.stderr.write(f"report: {directory / 'attack.html'}\n")
     return attack_exit_code(record)
+
+
+def _repeated(
+    target: Target, records: Labelled, test: Labelled, transcripts: int, alpha: float, seed: int, progress: Progress
+) -> dict[str, Any]:
+    """Ask at the worst of a mechanism's own pairs again and again; of the data's where it has none."""
+    assert isinstance(target.subject, Protected)
+    assert target.claim is not None
+    auditee = target.subject.auditee
+    known = {"transcripts": transcripts, "alpha": alpha, "seed": seed, "name": target.name, "progress": progress}
+    try:
+        groups = groups_for(auditee, None) or (_some(records, test, seed),)
+        return repeated(auditee, target.claim, groups, **known).as_json()  # type: ignore[arg-type]
+    except AuditeeError as error:
+        return failed(target.name, target.claim, str(error))
+
+
+def _some(records: Labelled, test: Labelled, seed: int) -> Group:
+    """A few records of one half replaced by test records, or their labels flipped; asked at these and at test records."""
+    S = records.take(slice(0, len(records) // 2))
+    pairs = replace_one(S.X, S.y, pool=test, neighbours="one+flip" if set(S.y.tolist()) <= {0, 1} else "one", seed=seed)
+    pairs = replace(pairs, changes=tuple(change for change in pairs.changes if change.index < TRIED))
+    queries = np.concatenate([S.X[:TRIED], test.X[:TRIED]])
+    queries.flags.writeable = False
+    return Group(pairs=pairs, queries=queries, kind="data", reason=pairs.how)
 
 
 def _attacks(text: str | None) -> dict[str, Attack]:

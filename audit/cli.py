@@ -211,8 +211,12 @@ ATTACK_EXAMPLES = """examples:
       one mechanism, at two losses of a single answer, asked once or sixteen times about each record
   dpassay attack --against base --data people.csv --target income --records 10000 --jobs 2
       the unprotected learner alone, on your own data
+  dpassay attack --service my_module:factory --data people.csv --target income --epsilon 0.5
+      a service of your own: its defects, and repeated queries held against its claim of a single answer;
+      factory(data, seed, user) opens a session whose ask(x) answers a label, or raises when the budget is spent
 
-exit codes: 0 no claim broken, 1 what was certified exceeds a claim, 2 wrong usage, 3 a mechanism failed, 130 interrupted
+exit codes: 0 no claim broken, 1 what was certified exceeds a claim or a service has a defect, 2 wrong usage,
+  3 a mechanism failed, 130 interrupted
 """
 
 
@@ -231,7 +235,18 @@ def _attack(commands: Any) -> None:
         "--against", type=one_of("base", "mechanism"), metavar="WHOM", help="base or mechanism alone (default: both)"
     )
     attack.add_argument(
-        "--epsilon", default="0.1,0.5,1,2,8", metavar="LIST", help="losses of a single answer (default: %(default)s)"
+        "--epsilon",
+        metavar="LIST",
+        help="losses of a single answer (default: 0.1,0.5,1,2,8); with --service the one that is claimed, if any",
+    )
+    attack.add_argument(
+        "--service", metavar="M:F", help="module:factory of a service of your own, to be probed instead of mechanisms"
+    )
+    attack.add_argument(
+        "--transcripts",
+        type=int,
+        metavar="N",
+        help="repeated queries of the worst pair: transcripts a side, 0 for none (default: 20000; of a service 1000)",
     )
     attack.add_argument(
         "--budgets", default="1,8", metavar="LIST", help="answers that the attacker gets about each record (default: %(default)s)"

@@ -275,9 +275,9 @@ def attack_exit_code(record: Mapping[str, Any]) -> int:
     if not record["run"]["complete"]:
         return INTERRUPTED
     subjects = record["subjects"]
-    if any(any(broken(subject)) for subject in subjects) or any(map(outspent, record["repeated"])):
+    if any(any(broken(subject)) for subject in subjects) or any(map(outspent, record["repeated"])) or record["defects"]:
         return REFUTED
-    if any(subject["error"] is not None for subject in subjects):
+    if any(each["error"] for each in (*subjects, *record["repeated"])):
         return FAILED
     return NOTHING if subjects else EMPTY
 

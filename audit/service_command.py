@@ -1,0 +1,121 @@
+"""What `dpassay attack --service` does: probe somebody's own service, attack it by repeated queries, write the record."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from dpassay.attacks.defects import Probe, probe
+from dpassay.attacks.record import make_attack_record
+from dpassay.attacks.repeated import LEAST_TRANSCRIPTS, Repeated
+from dpassay.attacks.services import service_of
+from dpassay.attacks.tenants import attack_service
+from dpassay.claims import DP
+from dpassay.commands import NOTHING, REFUTED
+from dpassay.data import BUILT_IN, load
+from dpassay.documents import dumps, writable, write_text
+from dpassay.errors import InvalidInput, is_count, require
+from dpassay.outputs import bars, command_of, commit, readers_may_leave
+from dpassay.seeds import stream
+
+TRANSCRIPTS = 1000
+"""Sessions a side, unless something else is said."""
+
+
+def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
+    """Probe, attack, print what was found, write attack.json.
+
+    Returns
+    -------
+    int
+        1 where a claim is broken or a defect was found, 0 otherwise.
+
+    Raises
+    ------
+    InvalidInput
+        If something is asked that a service cannot be asked.
+    AuditeeError
+        If the service fails.
+    """
+    for option, said in (("TARGET", arguments.targets), ("--against", arguments.against), ("--attacks", arguments.attacks)):
+        if said:
+            raise InvalidInput(f"--service: goes without {option}, the service alone is attacked")
+    if arguments.parameters or arguments.learner:
+        raise InvalidInput("--service: goes without -p and --learner, a factory takes none")
+    transcripts = TRANSCRIPTS if arguments.transcripts is None else arguments.transcripts
+    allowed = f"0, or an integer >= {LEAST_TRANSCRIPTS}"
+    require(is_count(transcripts, 0) and not 0 < transcripts < LEAST_TRANSCRIPTS, "--transcripts", transcripts, allowed)
+    claim = None if arguments.epsilon is None else DP(epsilon=_epsilon(arguments.epsilon), source="--epsilon")
+    require(is_count(arguments.records, 2), "--records", arguments.records, "an integer >= 2")
+    service = service_of(arguments.service, seed=arguments.seed)
+    table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.target)
+    order = stream(arguments.seed, "service", table.source["sha256"]).permutation(len(table.data))
+    data = table.data.take(order[: arguments.records])
+    directory = None if arguments.out is None else Path(arguments.out)
+    if directory is not None:
+        writable(directory)
+    climbed: tuple[Repeated, ...] = ()
+    with bars(quiet=arguments.quiet) as progress, redirect_stdout(sys.stderr):
+        seen = probe(service, data, seed=arguments.seed, progress=progress)
+        if claim is not None and transcripts:
+            climbed = attack_service(
+                service,
+                data,
+                claim,
+                transcripts=transcripts,
+                room=seen.room,
+                shared=seen.has("seed shared between users"),
+                alpha=1 - arguments.confidence,
+                seed=arguments.seed,
+                progress=progress,
+            )
+    facts: dict[str, Any] = {
+        "command": command_of(words),
+        "commit": commit(),
+        "complete": True,
+        "confidence": arguments.confidence,
+        "data": table.source,
+        "records": len(data),
+        "seed": arguments.seed,
+        "service": arguments.service,
+        "probe": {"alpha": seen.alpha, "room": seen.room, "untold": list(seen.untold)},
+    }
+    record = make_attack_record(facts, data, (), [each.as_json() for each in climbed], seen.as_json())
+    if directory is not None:
+        write_text(directory / "attack.json", dumps(record))
+    with readers_may_leave():
+        sys.stdout.write(dumps(record) if arguments.json else told(arguments.service, seen, climbed))
+        sys.stdout.flush()
+    return REFUTED if seen.defects or any(rung.broken for each in climbed for rung in each.rungs) else NOTHING
+
+
+def _epsilon(text: str) -> float:
+    try:
+        return DP(epsilon=float(text)).epsilon
+    except ValueError:
+        raise InvalidInput(f"--epsilon = '{text}': must be the one loss in (0, 700] that --service claims of an answer") from None
+
+
+def told(name: str, seen: Probe, climbed: tuple[Repeated, ...]) -> str:
+    """Say in plain text what was found."""
+    lines = [f"{name}: {len(seen.defects) or 'no'} defect{'' if len(seen.defects) == 1 else 's'}"]
+    for defect in seen.defects:
+        chance = f" (of a correct service with probability at most {defect.probability:.1g})" if defect.probability else ""
+        lines += [f"  {defect.name}: {defect.seen}{chance}", f"    again: {defect.again}"]
+    if not seen.defects:
+        lines.append(f"  a correct service gets one with probability at most {seen.alpha:g}")
+    lines += [f"  not looked at: {each}" for each in seen.untold]
+    for each in climbed:
+        lines += ["", f"repeated queries of {each.name}: {each.reason}"]
+        lines.append(f"  {'m':>3}  {'certified':>9}  {'claimed':>8}  {'advantage':>9}  {'allowed':>8}")
+        lines += [
+            f"  {rung.m:>3}  {rung.lower.value:>9.3f}  {rung.basic:>8.3f}  {rung.advantage:>9.3f}  {rung.allowed:>8.3f}"
+            f"{'  claim broken' if rung.broken else ''}"
+            for rung in each.rungs
+        ]
+        lines += [f"  {each.why}"] if each.why else []
+        lines.append(f"  {each.transcripts} transcripts a side; all certified numbers hold together with {1 - each.alpha:.4g}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,150 @@
+"""Every defect is found and named, in its own broken service, and a correct service gets none."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpassay.attacks.defects import ALPHA, apart_probability, block_probability, probe
+from dpassay.attacks.services import Refusal, Service
+from dpassay.data import Labelled
+from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.mechanisms.interface import PredictionInterface
+from dpassay.mechanisms.soft_majority import SoftMajority
+from tests.attacks import broken_services as broken
+
+
+@pytest.fixture(scope="module")
+def data() -> Labelled:
+    rng = np.random.default_rng(0)
+    return Labelled(rng.normal(size=(60, 2)), rng.integers(0, 2, 60))
+
+
+FOUND = {
+    broken.Honest: (),
+    broken.Undeclared: (),
+    broken.Endless: (),
+    broken.Counting: (),
+    broken.Certain: (),
+    broken.Cached: ("cached answers",),
+    broken.Eternal: ("cached answers",),
+    broken.Sticky: ("sticky noise",),
+    broken.OneModel: ("sticky noise", "seed shared between users"),
+    broken.Trained: (),
+    broken.Shared: ("seed shared between users",),
+    broken.OffByOne: ("budget can be passed: off by one",),
+    broken.AskOn: ("budget can be passed: asking on", "budget can be passed: another session"),
+    broken.Reopened: ("budget can be passed: another session",),
+    broken.Racing: ("budget can be passed: several threads",),
+    broken.NeverRefuses: ("budget can be passed: never refused",),
+    broken.TellsQuery: ("refusals depend on the query",),
+    broken.TellsData: ("refusals depend on the data",),
+    broken.TellsByTime: ("refusals depend on the data",),
+}
+
+
+@pytest.mark.parametrize("kind", FOUND, ids=lambda kind: kind.__name__)
+def test_every_defect_is_named(kind: type[broken.Honest], data: Labelled) -> None:
+    found = probe(Service(kind(), kind.__name__), data)
+    assert tuple(defect.name for defect in found.defects) == FOUND[kind]
+    for defect in found.defects:
+        assert defect.seen
+        assert defect.again
+        statistical = defect.name in ("cached answers", "sticky noise", "seed shared between users")
+        assert (0 < defect.probability <= ALPHA) == statistical
+    assert [each["name"] for each in found.as_json()] == list(FOUND[kind])
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_small_budgets(limit: int, data: Labelled) -> None:
+    def names(kind: type[broken.Honest]) -> list[str]:
+        service = kind()
+        service.limit = limit
+        return [defect.name for defect in probe(Service(service, "s"), data).defects]
+
+    assert names(broken.Honest) == []
+    assert names(broken.Shared) == ["seed shared between users"]
+    if limit > 1:
+        unsure = limit == 2
+        assert names(broken.Sticky) == ["cached answers or sticky noise" if unsure else "sticky noise"]
+        assert names(broken.Cached) == ["cached answers or sticky noise" if unsure else "cached answers"]
+    if limit > 2:
+        assert names(broken.Eternal) == ["cached answers"]
+
+
+def test_what_could_not_be_looked_at_is_told(data: Labelled) -> None:
+    service = broken.Honest()
+    service.limit = 1
+    assert any("one answer only" in each for each in probe(Service(service, "s"), data).untold)
+    assert any("no refusal" in each for each in probe(Service(broken.Endless(), "s"), data).untold)
+    assert any("alike" in each for each in probe(Service(broken.Certain(), "s"), data).untold)
+
+
+@pytest.mark.slow
+def test_correct_services_get_none(data: Labelled) -> None:
+    for seed, limit in itertools.product(range(60), (1, 2, 3, 16)):
+        service = (broken.Honest, broken.Trained)[seed % 2]()
+        service.limit, service.epsilon = limit, (0.1, 1.0, 4.0)[seed % 3]
+        assert probe(Service(service, "s", seed=seed), data, seed=seed).defects == ()
+
+
+def test_the_error_probability_is_exact_by_enumeration() -> None:
+    """Fair coins that are constant in blocks by chance: P[probability <= a] <= a for every a, over all sequences."""
+    for blocks, size, p in ((3, 2, Fraction(1, 2)), (4, 2, Fraction(1, 3)), (2, 4, Fraction(3, 4)), (3, 3, Fraction(1, 2))):
+        told: list[tuple[float, Fraction]] = []
+        for coins in itertools.product((0, 1), repeat=blocks * size):
+            rows = [coins[i * size : (i + 1) * size] for i in range(blocks)]
+            weight = p ** sum(coins) * (1 - p) ** (len(coins) - sum(coins))
+            constant = all(len(set(row)) == 1 for row in rows)
+            told.append((block_probability([row[0] for row in rows], size) if constant else 1.0, weight))
+        for level in {value for value, _ in told}:
+            assert sum(weight for value, weight in told if value <= level) <= Fraction(level) * (1 + Fraction(1, 10**9))
+
+
+def test_block_probability_is_the_share_of_orders() -> None:
+    values = (0, 0, 0, 0, 1, 1)
+    orders = set(itertools.permutations(values))
+    constant = sum(all(order[i] == order[i + 1] for i in (0, 2, 4)) for order in orders)
+    assert block_probability([0, 0, 1], 2) == pytest.approx(constant / len(orders))
+    assert block_probability([0, 0, 0], 2) == 1
+    assert apart_probability(4, 2, 2) == pytest.approx(1 / math.comb(6, 2))
+    assert apart_probability(4, 2, 0) == 1
+    assert Counter(values)[1] == 2
+
+
+def test_the_interface_of_this_project() -> None:
+    """Its budget is that of one object: who opens it again for the same user hands out another one."""
+
+    data = Labelled(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1]))
+
+    def factory(S: Labelled, seed: int, user: str) -> PredictionInterface:
+        rng = np.random.default_rng([seed, *user.encode()])
+        return PredictionInterface(SoftMajority(epsilon=0.1, r=1, learner="tree"), S, 1, rng)
+
+    found = probe(Service(factory, "interface"), data)
+    assert [defect.name for defect in found.defects] == ["budget can be passed: another session"]
+
+
+def test_refusals_and_failures(data: Labelled) -> None:
+    service = Service(broken.Honest(), "s")
+    session = service.open(data, 0, "me")
+    assert len(session.transcript([data.X[0]] * 20)) == 16
+    assert session.ask(data.X[0]) == Refusal("BudgetSpent: the budget of 16 is spent")
+    for factory, said in (
+        (broken.failing_factory, "raised OSError"),
+        (broken.askless, "expected a session"),
+        (broken.failing, "ask on a session"),
+    ):
+        with pytest.raises(AuditeeError, match=said):
+            probe(Service(factory, "s"), data)
+    with pytest.raises(InvalidInput, match="--service"):
+        Service(3, "s")
+    none = broken.Honest()
+    none.limit = 0
+    with pytest.raises(AuditeeError, match="refuses the first query"):
+        probe(Service(none, "s"), data)

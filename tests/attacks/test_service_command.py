@@ -1,0 +1,169 @@
+"""`dpassay attack --service`: repeated queries of a service on a real pair, and tenants who compare transcripts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.attacks.repeated import Repeated
+from dpassay.attacks.services import Service
+from dpassay.attacks.tenants import attack_service
+from dpassay.claims import DP, Claim
+from dpassay.cli import main
+from dpassay.data import Labelled
+from dpassay.errors import AuditeeError, InvalidInput
+from tests.attacks import broken_services as broken
+
+MODULE = "tests.attacks.broken_services"
+
+
+@dataclass(frozen=True)
+class Own:
+    """Randomised response on the label of the nearest record; brings neither a law nor pairs."""
+
+    epsilon: float = 1.0
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return (DP(epsilon=self.epsilon),)
+
+    def prepare(self, data: Labelled) -> Labelled:
+        return data
+
+    def sample(self, state: Labelled, queries: Any, size: int, rng: np.random.Generator) -> Any:
+        odds = np.array([broken.odds(state, x, self.epsilon) for x in queries])
+        return (rng.random((size, len(queries))) < 1 / (1 + np.exp(-odds))).astype(np.int64)
+
+
+@pytest.fixture(scope="module")
+def data() -> Labelled:
+    rng = np.random.default_rng(0)
+    return Labelled(rng.normal(size=(20, 2)), rng.integers(0, 2, 20))
+
+
+def attack(factory: object, data: Labelled, *, shared: bool = False, epsilon: float = 1.0, n: int = 300) -> tuple[Repeated, ...]:
+    claim = DP(epsilon=epsilon)
+    return attack_service(Service(factory, "s"), data, claim, transcripts=n, room=16, shared=shared, alpha=1e-3, seed=0)
+
+
+def test_fresh_noise_grows_and_keeps_its_claim(data: Labelled) -> None:
+    (found,) = attack(broken.Honest(), data)
+    lower = [rung.lower.value for rung in found.rungs]
+    assert [rung.m for rung in found.rungs] == [1, 2, 4, 8]
+    assert lower[-1] > 2 * lower[0] > 0
+    assert not any(rung.broken for rung in found.rungs)
+    assert not found.sticky
+
+
+def test_sticky_noise_is_called_sticky_and_does_not_grow(data: Labelled) -> None:
+    (found,) = attack(broken.Sticky(), data)
+    lower = [rung.lower.value for rung in found.rungs]
+    assert found.sticky
+    assert found.why.startswith("sticky")
+    assert max(lower) < 1  # one answer is all there is
+    assert max(lower) - min(lower) < 0.05
+
+
+def test_shared_seeds_break_the_claim_and_the_tool_says_why(data: Labelled) -> None:
+    alone, compared = attack(broken.Shared(), data, shared=True)
+    assert not any(rung.broken for rung in alone.rungs)
+    assert compared.rungs[0].broken  # m = 1, claimed 1
+    assert "coins are shared between users" in compared.why
+
+
+@pytest.mark.slow
+def test_comparing_tenants_of_a_correct_service_shows_nothing(data: Labelled) -> None:
+    _, compared = attack(broken.Honest(), data, shared=True, n=200)
+    assert not any(rung.broken for rung in compared.rungs)
+    assert compared.why == ""
+
+
+def test_a_wrong_claim_is_broken(data: Labelled) -> None:
+    service = broken.Honest()
+    service.epsilon = 4.0
+    (found,) = attack(service, data, n=150)
+    assert any(rung.broken for rung in found.rungs)
+
+
+def test_refused(data: Labelled) -> None:
+    with pytest.raises(InvalidInput, match="--transcripts"):
+        attack(broken.Honest(), data, n=3)
+    with pytest.raises(InvalidInput, match="two labels"):
+        attack(broken.Honest(), Labelled(data.X, np.zeros(20)))  # type: ignore[arg-type]
+    short = broken.Honest()
+    short.limit = 3
+    with pytest.raises(AuditeeError, match="refused after 3 answers"):
+        attack(short, data)
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = ["attack", "--records", "30", "-q", "--transcripts", "200"]
+    assert main([*said, "--service", f"{MODULE}:honest", "--epsilon", "1"]) == 0
+    told = capsys.readouterr().out
+    assert "no defects" in told
+    assert "claimed" in told
+    assert main([*said, "--service", f"{MODULE}:shared", "--epsilon", "1", "--out", str(tmp_path)]) == 1
+    told = capsys.readouterr().out
+    assert "seed shared between users" in told
+    assert "claim broken" in told
+    record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
+    assert record["schema"] == "dpassay/attack/1"
+    assert [each["name"] for each in record["defects"]] == ["seed shared between users"]
+    assert len(record["repeated"]) == 2
+    assert main([*said, "--service", f"{MODULE}:off_by_one", "--json"]) == 1
+    record = json.loads(capsys.readouterr().out)
+    assert record["repeated"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--service", "nowhere:x"], 2, "cannot import 'nowhere'"),
+        (["--service", "nowhere"], 2, "module:object"),
+        (["--service", f"{MODULE}:nothing"], 2, "has no 'nothing'"),
+        (["--service", f"{MODULE}:np"], 2, "must be a callable"),
+        (["--service", f"{MODULE}:honest", "--epsilon", "1,2"], 2, "--epsilon = '1,2'"),
+        (["--service", f"{MODULE}:honest", "--epsilon", "-1"], 2, "--epsilon = '-1'"),
+        (["--service", f"{MODULE}:honest", "--transcripts", "5"], 2, "--transcripts = 5"),
+        (["--service", f"{MODULE}:honest", "soft-majority"], 2, "goes without TARGET"),
+        (["--service", f"{MODULE}:honest", "-p", "r=5"], 2, "goes without -p"),
+        (["--service", f"{MODULE}:failing_factory"], 3, "raised OSError"),
+        (["--service", f"{MODULE}:askless"], 3, "expected a session"),
+        (["--service", f"{MODULE}:failing"], 3, "ZeroDivisionError"),
+        (["--transcripts", "-1", "soft-majority"], 2, "--transcripts = -1"),
+    ],
+)
+def test_errors_in_one_line(words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["attack", "-q", *words]) == code
+    told = capsys.readouterr()
+    assert said in told.err
+    assert told.err.count("\n") == 1
+    assert told.out == ""
+
+
+def test_mechanisms_are_asked_repeatedly_too(capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["attack", "soft-majority", "--epsilon", "1,8", "--records", "40", "--references", "4", "--models", "2", "-p", "r=5"]
+    small += ["--copies", "1", "--attacks", "gap", "--against", "mechanism", "--json", "-q", "--budgets", "1"]
+    assert main([*small, "--transcripts", "1000"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert [[rung["m"] for rung in each["rungs"]] for each in record["repeated"]] == [[1, 2, 4, 8], [1]]
+    assert record["repeated"][0]["name"] == "soft-majority, epsilon = 1"
+    assert main([*small, "--transcripts", "0"]) == 0
+    assert json.loads(capsys.readouterr().out)["repeated"] == []
+
+
+def test_a_mechanism_without_pairs_is_asked_at_the_data(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["attack", f"{__name__}:Own", "--epsilon", "2", "--records", "40", "--references", "4", "--models", "2"]
+    words += ["--copies", "1"]
+    words += ["--attacks", "gap", "--against", "mechanism", "--json", "-q", "--budgets", "1", "--transcripts", "1000"]
+    assert main(words) == 0
+    (found,) = json.loads(capsys.readouterr().out)["repeated"]
+    assert [rung["m"] for rung in found["rungs"]] == [1, 2, 4]
+    assert all(rung["limits"] is None and rung["lower"] < rung["basic"] for rung in found["rungs"])
+    assert found["rungs"][-1]["lower"] > 1
+    assert "label of record" in found["reason"]
