@@ -44,8 +44,11 @@ class Coins:
         return records.take(self.rows(model))
 
     def guesses(self, scores: Array) -> Array:
-        """By how much the first of each pair looks more like a member than the second, shape (models, e / 2)."""
-        return scores[:, 0::2] - scores[:, 1::2]
+        """By how much the first of each pair looks more like a member than the second, shape (models, e / 2); 0 if equally."""
+        first, second = scores[:, 0::2], scores[:, 1::2]
+        with np.errstate(invalid="ignore"):  # equal infinities
+            found: Array = np.where(first == second, 0.0, first - second)
+        return found
 
 
 def toss(models: int, e: int, *, seed: int, who: str) -> Coins:

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
 from dpassay.attacks.coins import toss
 from dpassay.attacks.exposure import other_labels
 from dpassay.attacks.fleets import Ground, look
-from dpassay.attacks.observed import Array
+from dpassay.attacks.observed import Array, Flags
 from dpassay.attacks.store import Store
 from dpassay.attacks.subjects import Points, Subject
 from dpassay.data import Labelled
@@ -26,6 +27,10 @@ from dpassay.seeds import stream
 
 NEAR = 0.01
 """Distance of a poisoned copy from its record in each column, in standard deviations of the column."""
+CHANCE = 0.05
+"""With which a candidate that is no better than the record takes its place."""
+SLIGHT = 1e-9
+"""Rounding errors of shares."""
 NEIGHBOURS = 2
 """Nearest records with another label, towards which candidates lie."""
 STEPS = (0.25, 0.5, 0.75)
@@ -105,8 +110,8 @@ def candidates(ground: Ground) -> Array:
 def choose(subject: Subject, ground: Ground, models: int, *, store: Store, jobs: int = 1, progress: Progress = silent) -> Ground:
     """Choose the query for each record on models of the attacker's own: where its membership raises the share of its label most.
 
-    Scouts have coins of their own, so that what reference models show at the chosen points is not biased by the choice. Of equal
-    candidates the first is taken: the record itself, if it is among them. The view is that of scores, or of the most labels.
+    Scouts have coins of their own, so that what reference models show at the chosen points is not biased by the choice; see
+    `better`. The view is that of scores, or of the most labels.
 
     Parameters
     ----------
@@ -131,14 +136,41 @@ def choose(subject: Subject, ground: Ground, models: int, *, store: Store, jobs:
     view = max(range(len(plain.views)), key=lambda v: plain.views[v].m or np.inf)
     shares = seen[:, view].reshape(models, len(points), e, -1)
     own = np.take_along_axis(shares, ground.records.y[None, None, :, None], axis=3)[:, :, :, 0]
-    inside = coins.membership[:, None, :]
-    known = np.maximum(inside.sum(axis=0), 1), np.maximum((~inside).sum(axis=0), 1)
-    rise = np.where(inside, own, 0.0).sum(axis=0) / known[0] - np.where(inside, 0.0, own).sum(axis=0) / known[1]
-    best = points[rise.argmax(axis=0), np.arange(e)]
+    best = points[better(own, coins.membership), np.arange(e)]
     moved = ground.points.X.copy()
     moved[:e] = best
     copies = ground.points.copies + (moved - ground.points.X)
     return replace(ground, points=Points(X=_frozen(moved), copies=copies, K=ground.points.K))
+
+
+def better(own: Array, membership: Flags) -> NDArray[np.int64]:
+    """Return for each record the candidate at which its membership raises its share most, if that is no chance.
+
+    The first candidate stays unless the rise at another one is larger by so many standard errors (Welch's, over the models) as
+    all others together exceed with probability `CHANCE` if none is better; the largest rise of these is taken. Without this, of
+    many points that tell nothing the noisiest would be taken.
+
+    Parameters
+    ----------
+    own : array (models, c, e)
+        Shares of the records' own labels at the candidates.
+    membership : bool array (models, e)
+
+    Returns
+    -------
+    int array (e,)
+    """
+    gain, variance = np.zeros(own.shape[1:]), np.zeros(own.shape[1:])
+    beyond = own - own[:, :1]
+    for sign, chosen in ((1, membership), (-1, ~membership)):
+        flags, counts = chosen[:, None, :], np.maximum(chosen.sum(axis=0), 1)
+        mean = np.where(flags, beyond, 0.0).sum(axis=0) / counts
+        gain += sign * mean
+        variance += np.where(flags, (beyond - mean) ** 2, 0.0).sum(axis=0) / (counts * np.maximum(counts - 1, 1))
+    told = gain > -ndtri(CHANCE / max(1, own.shape[1] - 1)) * np.sqrt(variance)
+    both = membership.any(axis=0) & ~membership.all(axis=0)
+    found: NDArray[np.int64] = np.where(told & (gain > SLIGHT) & both, gain, 0.0).argmax(axis=0)
+    return found
 
 
 def _frozen(X: Array) -> Array:
