@@ -15,7 +15,7 @@ from dpassay.attacks.fleets import Ground, ground
 from dpassay.attacks.observed import Flags
 from dpassay.attacks.poisoning import ADVERSARIES, surround
 from dpassay.data import Labelled, Table
-from dpassay.errors import is_count, require
+from dpassay.errors import is_count, is_real, require
 from dpassay.seeds import stream
 
 POISONED = 20
@@ -61,6 +61,7 @@ class Setting:
     def __post_init__(self) -> None:
         require(is_count(self.records, 2), "--records", self.records, "an integer >= 2")
         require(is_count(self.copies, 0), "--copies", self.copies, "an integer >= 0")
+        require(is_real(self.noise) and self.noise >= 0, "--noise", self.noise, "a number >= 0")
         require(is_count(self.canaries, 0), "--canaries", self.canaries, "an integer >= 0")
         require(self.planted in KINDS, "--planted", self.planted, f"one of {', '.join(KINDS)}")
         require(self.adversary in ADVERSARIES, "--adversary", self.adversary, f"one of {', '.join(ADVERSARIES)}")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 
 from dpassay.attacks.attack import Attack
 from dpassay.attacks.attribute import columns_of, twins
@@ -15,7 +18,7 @@ from dpassay.attacks.experiment import Design, Target, experiment
 from dpassay.attacks.lira import Lira
 from dpassay.attacks.setting import Setting, lay
 from dpassay.attacks.store import Store
-from dpassay.attacks.subjects import Learner
+from dpassay.attacks.subjects import Learner, Points, View, asked
 from dpassay.attacks.threshold import LossThreshold
 from dpassay.cli import main
 from dpassay.data import Labelled, Table, load
@@ -122,3 +125,45 @@ def test_an_attribute_on_the_command_line(people: Path, capsys: pytest.CaptureFi
 def test_tables_without_names_of_columns_have_a_label() -> None:
     data = Labelled(np.zeros((2, 1)), np.array([0, 1]))
     assert columns_of(Table(data=data, source={}), "label") is None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Flipped:
+    """Randomised response: the label that a record of the training set has at the point, flipped with chance 1 / (1 + e^epsilon).
+
+    An answer at the point of a pair of twins shows the coin of this pair alone, so that its loss is exactly epsilon.
+    """
+
+    epsilon: float
+    views: tuple[View, ...] = (asked(1),)
+
+    @property
+    def key(self) -> Any:
+        return ["toy", f"epsilon = {self.epsilon}"]
+
+    def without_copies(self) -> Flipped:
+        return self
+
+    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> np.ndarray:
+        known = dict(zip(map(bytes, data.X), data.y.tolist(), strict=True))
+        labels = np.array([known.get(bytes(x), 0) for x in points.X])
+        flips = rng.random(len(labels)) < 1 / (1 + np.exp(self.epsilon))
+        return np.asarray(np.eye(2)[np.where(flips, 1 - labels, labels)][None])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("adversary", ["nat-minq", "pois-miaq"])
+def test_bounds_hold_on_a_boundary_mechanism(adversary: str) -> None:
+    table, wrong, runs, alpha = load("breast-cancer"), 0, 120, 0.1
+    design = Design(references=6, targets=30, certified=1, confidence=1 - alpha)
+    for seed in range(runs):
+        setting = Setting(records=40, copies=0, attribute="label", adversary=adversary, poisoned=2, seed=seed)
+        floor, _ = lay(table, setting)
+        target = Target(name="toy", subject=Flipped(epsilon=1.0))
+        (found,) = experiment([target], floor, {}, design, store=Store(None))
+        (bound,) = found.certified["one label"]
+        assert bound.lower.alpha == pytest.approx(alpha)
+        wrong += bound.lower.value > 1
+
+    assert wrong <= binom.isf(0.01, runs, alpha)
+    assert wrong > 0

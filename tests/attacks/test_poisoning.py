@@ -14,10 +14,12 @@ from dpassay.attacks.experiment import Attacked, Design, Target, experiment
 from dpassay.attacks.fleets import Ground, fleet, ground
 from dpassay.attacks.lira import Lira
 from dpassay.attacks.poisoning import NEAR, STEPS, better, candidates, choose, surround
+from dpassay.attacks.record import make_attack_record
 from dpassay.attacks.setting import Setting, lay
 from dpassay.attacks.slices import Sliced
 from dpassay.attacks.store import Store
 from dpassay.attacks.subjects import Learner
+from dpassay.attacks.threshold import LossThreshold
 from dpassay.cli import main
 from dpassay.data import Labelled, load
 from dpassay.mechanisms.learners import estimator_of
@@ -137,6 +139,27 @@ def test_poison_separates_more_than_natural_data() -> None:
     assert (of(chosen, "poisoned").advantage or 0) > 0.9
 
 
+def test_canaries_poison_and_chosen_queries_go_together() -> None:
+    floor, facts = lay(load("breast-cancer"), Setting(records=40, copies=2, canaries=6, adversary="pois-miaq", poisoned=5))
+    subject = Learner(make=estimator_of("tree"), name="tree", copies=2)
+    moved = choose(subject, floor, 8, store=Store(None))
+    near = moved.points.copies - moved.points.X
+    np.testing.assert_allclose(near, floor.points.copies - floor.points.X, atol=1e-9)
+    (found,) = experiment(
+        [Target(name="tree", subject=subject)],
+        floor,
+        {"loss": LossThreshold()},
+        Design(references=4, targets=4),
+        store=Store(None),
+    )
+    assert [part.name for part in found.outcomes[0].sliced] == ["canaries", "poisoned", "natural"]
+    assert [part.records for part in found.outcomes[0].sliced][:2] == [len(facts["canaries"]), len(facts["poisoned"])] == [6, 5]
+    assert facts["background"] == 10
+    record = make_attack_record(facts, floor.records, [found])
+    assert [part["slice"] for part in record["subjects"][0]["outcomes"][0]["slices"]] == ["canaries", "poisoned", "natural"]
+    json.dumps(record, allow_nan=False)
+
+
 def test_models_are_kept_apart_by_where_they_are_asked(tmp_path: Path) -> None:
     subject, coins, store = (
         Learner(make=estimator_of("tree"), name="tree", copies=3),
@@ -180,6 +203,7 @@ def test_claims_of_a_private_mechanism_stay_unbroken(adversary: str, capsys: pyt
         (["--adversary", "pois"], "pois"),
         (["--adversary", "pois-minq", "--poison", "0"], "--poison = 0"),
         (["--adversary", "pois-minq", "--poisoned", "500"], "--poisoned = 500"),
+        (["--noise", "-1"], "--noise = -1"),
         (["--canaries", "-1"], "--canaries = -1"),
         (["--canaries", "500"], "--canaries = 500"),
         (["--canaries", "2", "--attribute", "label"], "--canaries = 2"),
