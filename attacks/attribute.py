@@ -3,6 +3,10 @@
 The coin of a pair says which value is in the training set, and a guess at the coin is a guess at the value. Training sets that
 differ in a coin differ in one replaced record, so guesses, the one-run audit and certified bounds are those of membership. The
 attacker knows the rest of the record and both values, and without the answers is right with probability 1/2.
+
+About half of the values in a training set are made up, so the models are not those of the natural data: with the label as the
+attribute they learn noise, and a learner that fits every record gives every label away. What is told is what such a training set
+loses, the worst case of label privacy rather than its everyday.
 """
 
 from __future__ import annotations

@@ -160,12 +160,8 @@ def _load_csv(path: Path, target: str | None) -> Table:
     if target not in frame.columns:
         raise InvalidInput(f"--target = '{target}': no such column in '{path}'; it has {', '.join(map(str, frame.columns))}")
     features = frame.drop(columns=[target])
-    require(
-        len(frame) > 0 and features.shape[1] > 0,
-        "--data",
-        str(path),
-        "a table with at least one record and one feature",
-    )
+    filled = len(frame) > 0 and features.shape[1] > 0
+    require(filled, "--data", str(path), "a table with at least one record and one feature")
     for column in frame.columns:
         values = frame[column]
         numbers = pd.to_numeric(values, errors="coerce") if values.dtype.kind in "iufb" else None

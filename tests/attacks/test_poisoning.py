@@ -33,7 +33,7 @@ def laid(**options: object) -> Ground:
 
 def attacked(floor: Ground) -> Attacked:
     (found,) = experiment(
-        [Target(name="tree", subject=TREE)], floor, {"lira": Lira()}, Design(references=24, targets=12), store=Store(None)
+        [Target(name="tree", subject=TREE)], floor, {"lira": Lira()}, Design(references=16, targets=8), store=Store(None)
     )
     return found
 
@@ -173,7 +173,7 @@ def test_models_are_kept_apart_by_where_they_are_asked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("adversary", ["nat-miaq", "pois-miaq"])
 def test_claims_of_a_private_mechanism_stay_unbroken(adversary: str, capsys: pytest.CaptureFixture[str]) -> None:
-    sizes = ["--records", "60", "--references", "8", "--models", "40", "--budgets", "1", "--copies", "0", "--seed", "0"]
+    sizes = ["--records", "60", "--references", "8", "--models", "24", "--budgets", "1", "--copies", "0", "--seed", "0"]
     words = [
         "attack",
         "soft-majority",
@@ -187,10 +187,10 @@ def test_claims_of_a_private_mechanism_stay_unbroken(adversary: str, capsys: pyt
         "-q",
         "--json",
     ]
-    assert main([*words, "--poison", "9", "--poisoned", "6", "--attacks", "lira,loss-threshold", "-p", "r=5"]) == 0
+    assert main([*words, "--poison", "5", "--poisoned", "6", "--attacks", "lira,loss-threshold", "-p", "r=5"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["run"]["adversary"] == adversary
-    assert record["run"]["background"] == len(record["run"]["poisoned"]) * 9 == (54 if adversary == "pois-miaq" else 0)
+    assert record["run"]["background"] == len(record["run"]["poisoned"]) * 5 == (30 if adversary == "pois-miaq" else 0)
     (subject,) = record["subjects"]
     assert subject["error"] is None
     assert all(each["lower"] <= 1 for each in subject["certified"])
