@@ -72,3 +72,17 @@ def toss(models: int, e: int, *, seed: int, who: str, mirrored: bool = False) ->
     if mirrored:
         drawn[1::2] = ~drawn[: models - 1 : 2]
     return Coins(heads=drawn)
+
+
+def one_a_pair(e: int, number: int, argument: str, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw some of e records, at most one of each pair, so that their coins are independent; ascending.
+
+    Raises
+    ------
+    InvalidInput
+        If `number`, which the user knows as `argument`, is not in 1..e / 2.
+    """
+    require(is_count(number) and number <= e // 2, argument, number, f"an integer in 1..{e // 2}, half of the records")
+    pairs = np.sort(rng.permutation(e // 2)[:number])
+    places: NDArray[np.int64] = 2 * pairs + rng.integers(2, size=number)
+    return places

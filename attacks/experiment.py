@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ from dpassay.attacks.metrics import (
 )
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.one_run import OneRun, one_run
+from dpassay.attacks.poisoning import choose
+from dpassay.attacks.slices import Sliced, parts, sliced
 from dpassay.attacks.store import Store
 from dpassay.attacks.subjects import Subject, View
 from dpassay.claims import DP
@@ -89,6 +91,8 @@ class Outcome:
         of the answers at the record itself; RMIA reads those at the other records too, and its curve alone proves nothing.
     one_run : OneRun
         What the guesses certify about everything that a target has answered.
+    sliced : tuple of Sliced
+        The same on canaries, poisoned and natural records apart; empty where there are none but natural ones.
     """
 
     attack: str
@@ -101,6 +105,7 @@ class Outcome:
     tpr: Array
     beyond: float | None
     one_run: OneRun
+    sliced: tuple[Sliced, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -169,12 +174,16 @@ def experiment(
     theirs = toss(design.targets, len(ground.records), seed=ground.seed, who="target")
     for target in targets:
         try:
-            reference = fleet(target.subject, ground, mine, "reference", store=store, jobs=jobs, progress=progress)
-            attacked = fleet(target.subject, ground, theirs, "target", store=store, jobs=jobs, progress=progress)
+            floor = ground
+            if ground.adversarial:
+                floor = choose(target.subject, ground, design.references, store=store, jobs=jobs, progress=progress)
+            reference = fleet(target.subject, floor, mine, "reference", store=store, jobs=jobs, progress=progress)
+            attacked = fleet(target.subject, floor, theirs, "target", store=store, jobs=jobs, progress=progress)
         except AuditeeError as error:
             yield _failed(target, str(error))
             continue
-        yield _attack(target, reference, attacked, attacks, design, (1 - design.confidence) / len(targets), progress)
+        alpha = (1 - design.confidence) / len(targets)
+        yield _attack(target, reference, attacked, attacks, design, parts(ground.slices), alpha, progress)
 
 
 def _attack(
@@ -183,18 +192,24 @@ def _attack(
     attacked: Fleet,
     attacks: Mapping[str, Attack],
     design: Design,
+    slices: Mapping[str, Flags],
     alpha: float,
     progress: Progress,
 ) -> Attacked:
     views = target.subject.views
-    alpha /= len(views) * (len(attacks) + 1)  # each attack's one-run bound, and those of the records together
+    # each attack's one-run bounds, on all records and on each slice, and those of single records together
+    alpha /= len(views) * (len(attacks) * (1 + len(slices)) + 1)
     outcomes: list[Outcome] = []
     bounds: dict[str, tuple[Certified, ...]] = {}
     for v, view in enumerate(views):
         mine, theirs = reference.observed[v], attacked.observed[v]
         for name, attack in attacks.items():
             scores = attack.fit(mine, reference.coins.membership).score(theirs)
-            outcomes.append(_outcome(name, view, scores, attacked, target.claim, design, alpha))
+            found = _outcome(name, view, scores, attacked, target.claim, design, alpha)
+            apart = (
+                sliced(part, flags, scores, attacked.coins, share=design.guesses, alpha=alpha) for part, flags in slices.items()
+            )
+            outcomes.append(replace(found, sliced=tuple(apart)))
             progress(f"{target.name}: attacks", len(outcomes), len(views) * len(attacks))
         rules = exposed(mine, reference.coins.membership, design.certified)
         delta = 0.0 if target.claim is None else composed(target.claim, view)[1]

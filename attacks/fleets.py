@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from dpassay.attacks.coins import Coins
-from dpassay.attacks.observed import Array, Observed
+from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.store import Store
 from dpassay.attacks.subjects import Points, Subject
 from dpassay.data import Labelled, digest
@@ -46,27 +47,45 @@ class Ground:
     Parameters
     ----------
     records : Labelled
-        The e records whose membership is asked about; every model is trained on half of them.
+        The e records whose membership is asked about; every model is trained on half of them, and on the background.
     test : Labelled
         Records that no model is trained on, for the accuracy.
     points : Points
-        Records and test records, in this order, and their noisy copies.
+        Where models are asked about the records, and about the test records, in this order, and noisy copies of these points.
     seed : int
         Root seed.
+    background : Labelled or None
+        Records that are in every training set, the same in all: two training sets that differ in one coin still differ in one
+        replaced record, so that claims about one record hold as they are, without group privacy.
+    adversarial : bool
+        Whether queries are chosen for each subject before it is attacked; `points` are those to start from.
+    slices : mapping of bool arrays (e,)
+        By name, records that are told apart in the results.
     """
 
     records: Labelled
     test: Labelled
     points: Points
     seed: int
+    background: Labelled | None = None
+    adversarial: bool = False
+    slices: Mapping[str, Flags] = field(default_factory=dict)
 
     @property
     def digest(self) -> list[str]:
-        """What the answers of a model depend on besides subject and coins."""
-        return [self.records.digest, self.test.digest]
+        """What a trained model depends on besides subject and coins."""
+        behind = [] if self.background is None else [self.background.digest]
+        return [self.records.digest, self.test.digest, *behind]
+
+    def training(self, coins: Coins, model: int) -> Labelled:
+        """Training set of a model: its half of the records, and the background behind them."""
+        drawn = coins.dataset(self.records, model)
+        if self.background is None:
+            return drawn
+        return Labelled(np.concatenate([drawn.X, self.background.X]), np.concatenate([drawn.y, self.background.y]))
 
 
-def ground(records: Labelled, test: Labelled, *, copies: int, noise: float, seed: int) -> Ground:
+def ground(records: Labelled, test: Labelled, *, copies: int, noise: float, seed: int, **more: Any) -> Ground:
     """Return the data of an experiment, with noisy copies of every record.
 
     Parameters
@@ -79,6 +98,8 @@ def ground(records: Labelled, test: Labelled, *, copies: int, noise: float, seed
         Standard deviation of the noise of a copy, as a part of that of the column over the records.
     seed : int
         Root seed.
+    **more
+        Other fields of `Ground`.
     """
     X = np.concatenate([records.X, test.X])
     X.flags.writeable = False
@@ -86,12 +107,29 @@ def ground(records: Labelled, test: Labelled, *, copies: int, noise: float, seed
     shape = (copies, *X.shape)
     made = X + spread * stream(seed, "copies", records.digest).normal(size=shape) if copies else np.empty(shape)
     K = int(max(records.y.max(), test.y.max())) + 1
-    return Ground(records=records, test=test, points=Points(X=X, copies=made, K=max(2, K)), seed=seed)
+    return Ground(records=records, test=test, points=Points(X=X, copies=made, K=max(2, K)), seed=seed, **more)
 
 
 def fleet(
     subject: Subject, ground: Ground, coins: Coins, who: str, *, store: Store, jobs: int = 1, progress: Progress = silent
 ) -> Fleet:
+    """Train and look at one model per row of coins, or take what the store holds of it; see `look`.
+
+    Returns
+    -------
+    Fleet
+    """
+    seen = look(subject, ground, coins, who, store=store, jobs=jobs, progress=progress)
+    e = len(ground.records)
+    observed = tuple(Observed(seen=seen[:, view, :e], y=ground.records.y, m=each.m) for view, each in enumerate(subject.views))
+    labels = next(view for view, each in enumerate(subject.views) if each.m is not None)
+    right = np.take_along_axis(seen[:, labels, e:], ground.test.y[None, :, None], axis=2)[:, :, 0]
+    return Fleet(coins=coins, observed=observed, accuracy=right.mean(axis=1))
+
+
+def look(
+    subject: Subject, ground: Ground, coins: Coins, who: str, *, store: Store, jobs: int = 1, progress: Progress = silent
+) -> Array:
     """Train and look at one model per row of coins, or take what the store holds of it.
 
     Parameters
@@ -109,10 +147,11 @@ def fleet(
 
     Returns
     -------
-    Fleet
+    array (models, views, q, K)
+        Shares of the labels at the q points of the ground.
     """
-    facts = [subject.key, ground.digest, digest(ground.points.copies), ground.seed, who]
-    keys = [[*facts, i, coins.rows(i).tolist()] for i in range(len(coins.heads))]
+    known = [*ground.digest, digest(ground.points.X, ground.points.copies)]
+    keys = [[subject.key, known, ground.seed, who, i, coins.rows(i).tolist()] for i in range(len(coins.heads))]
     seen: list[Array | None] = [store.get(key) for key in keys]
     missing = [i for i, found in enumerate(seen) if found is None]
     done, what = len(keys) - len(missing), f"{subject.key[1]}: {who} models"
@@ -123,7 +162,7 @@ def fleet(
             store.put(keys[i], found)
             done += 1
             progress(what, done, len(keys))
-    return _fleet(np.stack([found for found in seen if found is not None]), subject, ground, coins)
+    return np.stack([found for found in seen if found is not None])
 
 
 def _train(
@@ -154,13 +193,4 @@ def _alone(subject: Subject, ground: Ground, coins: Coins, who: str, i: int) -> 
 
 def _one(subject: Subject, ground: Ground, coins: Coins, who: str, i: int) -> Array:
     rng = stream(ground.seed, "model", who, i, repr(subject.key), *ground.digest)
-    return subject.see(coins.dataset(ground.records, i), ground.points, rng)
-
-
-def _fleet(seen: Array, subject: Subject, ground: Ground, coins: Coins) -> Fleet:
-    """Cut what is seen, shape (models, views, q, K), into views of the records, and the accuracy on the others."""
-    e = len(ground.records)
-    observed = tuple(Observed(seen=seen[:, view, :e], y=ground.records.y, m=each.m) for view, each in enumerate(subject.views))
-    labels = next(view for view, each in enumerate(subject.views) if each.m is not None)
-    right = np.take_along_axis(seen[:, labels, e:], ground.test.y[None, :, None], axis=2)[:, :, 0]
-    return Fleet(coins=coins, observed=observed, accuracy=right.mean(axis=1))
+    return subject.see(ground.training(coins, i), ground.points, rng)

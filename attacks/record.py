@@ -13,6 +13,7 @@ from dpassay.attacks.certified import Certified
 from dpassay.attacks.experiment import Attacked, Outcome, composed
 from dpassay.attacks.metrics import interval, thin
 from dpassay.attacks.observed import Array
+from dpassay.attacks.slices import Sliced
 from dpassay.data import Labelled
 from dpassay.documents import number
 
@@ -93,7 +94,32 @@ def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
         "beyond": None if outcome.beyond is None else number(outcome.beyond),
         "one_run": _numbers(asdict(outcome.one_run)),
         "roc": {"fpr": _list(curve.fpr), "tpr": _list(curve.tpr)},
+        "slices": [_sliced(each) for each in outcome.sliced],
     }
+
+
+def _sliced(part: Sliced) -> dict[str, Any]:
+    low, high = part.auc_interval or (None, None)
+    told = part.exposure[~np.isnan(part.exposure)]
+    return {
+        "slice": part.name,
+        "records": part.records,
+        "auc": _maybe(part.auc),
+        "auc_low": _maybe(low),
+        "auc_high": _maybe(high),
+        "advantage": _maybe(part.advantage),
+        "operating": [None if each is None else _numbers(asdict(each)) for each in part.operating],
+        "exposure": {
+            "mean": _maybe(float(told.mean()) if told.size else None),
+            "highest": number(part.highest),
+            "per_target": [None if math.isnan(bits) else number(bits) for bits in part.exposure.tolist()],
+        },
+        "one_run": None if part.one_run is None else _numbers(asdict(part.one_run)),
+    }
+
+
+def _maybe(value: float | None) -> Any:
+    return None if value is None else number(value)
 
 
 def _certified(bound: Certified) -> dict[str, Any]:

@@ -7,7 +7,7 @@ noisy copies of a record (label-only attacks by augmentation, Choquette-Choo et 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -83,6 +83,10 @@ class Subject(Protocol):
         """JSON value that tells its answers from those of other subjects."""
         ...
 
+    def without_copies(self) -> Subject:
+        """Return the same subject, not asked about noisy copies."""
+        ...
+
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
         """Train on a dataset and return the share of each label at every point in each view, shape (views, q, K).
 
@@ -117,6 +121,10 @@ class Learner:
     def key(self) -> Any:
         """Name and views."""
         return ["learner", self.name, [view.name for view in self.views]]
+
+    def without_copies(self) -> Learner:
+        """Return the same without the view of copies."""
+        return replace(self, copies=0)
 
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:  # noqa: ARG002
         """Fit once; a dataset with one class becomes a constant predictor."""
@@ -165,6 +173,10 @@ class Protected:
     def key(self) -> Any:
         """Mechanism, parameters and views."""
         return ["mechanism", self.auditee.target, self.auditee.parameters, [view.name for view in self.views]]
+
+    def without_copies(self) -> Protected:
+        """Return the same without the view of copies."""
+        return replace(self, copies=0)
 
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
         """Prepare once, and ask.

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +16,20 @@ from dpassay.arguments import auditees_of, configure
 from dpassay.attacks.arsenal import ATTACKS
 from dpassay.attacks.attack import Attack
 from dpassay.attacks.experiment import Design, Target, experiment
-from dpassay.attacks.fleets import ground
 from dpassay.attacks.record import make_attack_record
 from dpassay.attacks.repeated import failed, repeated
+from dpassay.attacks.setting import Setting, lay
 from dpassay.attacks.store import Store
 from dpassay.attacks.subjects import Learner, Protected
 from dpassay.auditee import Auditee
 from dpassay.claims import DP
 from dpassay.commands import attack_exit_code
-from dpassay.data import BUILT_IN, Labelled, Table, load
+from dpassay.data import BUILT_IN, Labelled, load
 from dpassay.documents import dumps, writable, write_text
 from dpassay.errors import AuditeeError, InvalidInput, is_count, is_real, require
 from dpassay.outputs import bars, command_of, commit, console, readers_may_leave
 from dpassay.pairs import replace_one
 from dpassay.plan import Group, Progress, groups_for
-from dpassay.seeds import stream
 from dpassay.service_command import service_command
 from dpassay.targets import accepts
 
@@ -59,9 +58,8 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     attacks = _attacks(arguments.attacks)
     epsilons, budgets = _numbers(arguments.epsilon or LOSSES, "--epsilon", float), _numbers(arguments.budgets, "--budgets", int)
     table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.target)
-    records, test = _records(table, arguments.records, arguments.seed)
-    floor = ground(records, test, copies=arguments.copies, noise=arguments.noise, seed=arguments.seed)
-    targets = list(_targets(arguments, epsilons, tuple(sorted(budgets)), len(records) // 2))
+    floor, laid = lay(table, Setting(**{option.name: getattr(arguments, option.name) for option in fields(Setting)}))
+    targets = list(_targets(arguments, epsilons, tuple(sorted(budgets)), len(floor.records) // 2 + laid["background"]))
     climbers = [target for target in targets if transcripts and isinstance(target.subject, Protected)]
     share = (1 - arguments.confidence) / (len(targets) + len(climbers))  # of alpha: of a subject, of a ladder of repeated queries
     design = replace(design, confidence=1 - share * len(targets))
@@ -79,23 +77,21 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
                 if attacked.error and not arguments.quiet:
                     sys.stderr.write(f"dpassay: {attacked.name}: error: {attacked.error}\n")
             for target in climbers:
-                climbed.append(_repeated(target, records, test, transcripts, share, arguments.seed, progress))
+                climbed.append(_repeated(target, floor.records, floor.test, transcripts, share, arguments.seed, progress))
     except KeyboardInterrupt:
         complete = False
-    facts = {
+    facts = laid | {
         "command": command_of(words),
         "commit": commit(),
         "complete": complete,
         "confidence": arguments.confidence,
         "data": table.source,
         "learner": arguments.learner or "tree",
-        "records": len(records),
         "references": design.references,
         "seed": arguments.seed,
         "targets": design.targets,
-        "test": len(test),
     }
-    record = make_attack_record(facts, records, found, climbed)
+    record = make_attack_record(facts, floor.records, found, climbed)
     if directory is not None:
         write_text(directory / "attack.json", dumps(record))  # first: what took long shall be there whatever the pages do
         write(record, FORMATS, directory)
@@ -150,16 +146,6 @@ def _numbers(text: str, option: str, kind: type) -> list[Any]:
     known = all(is_count(value) if kind is int else is_real(value) and 0 < value <= 700 for value in values)
     require(known, option, text, "integers >= 1 parted by commas" if kind is int else "numbers in (0, 700] parted by commas")
     return list(dict.fromkeys(values))
-
-
-def _records(table: Table, wanted: int, seed: int) -> tuple[Labelled, Labelled]:
-    """Draw an even number of records, at most four fifths of all, and as many test records as are left, at most as many."""
-    n = len(table.data)
-    require(is_count(wanted, 2), "--records", wanted, "an integer >= 2")
-    require(n >= 5, "--data", f"{n} records", "at least 5 records")
-    e = min(wanted, 4 * n // 5) // 2 * 2
-    order = stream(seed, "attack", table.source["sha256"]).permutation(n)
-    return table.data.take(order[:e]), table.data.take(order[e : 2 * e])
 
 
 def _targets(arguments: argparse.Namespace, epsilons: list[float], budgets: tuple[int, ...], n: int) -> Iterator[Target]:

@@ -214,6 +214,10 @@ ATTACK_EXAMPLES = """examples:
   dpassay attack --service my_module:factory --data people.csv --target income --epsilon 0.5
       a service of your own: its defects, and repeated queries held against its claim of a single answer;
       factory(data, seed, user) opens a session whose ask(x) answers a label, or raises when the budget is spent
+  dpassay attack soft-majority --canaries 20 --adversary pois-miaq
+      twenty mislabelled records, and an adversary who poisons the training set and chooses its queries
+  dpassay attack --against base --data people.csv --target income --attribute sex
+      which of two values of a column the training record has
 
 exit codes: 0 no claim broken, 1 what was certified exceeds a claim or a service has a defect, 2 wrong usage,
   3 a mechanism failed, 130 interrupted
@@ -261,6 +265,7 @@ def _attack(commands: Any) -> None:
     attack.add_argument(
         "--noise", type=float, default=0.1, metavar="PART", help="of a copy, in standard deviations (default: %(default)s)"
     )
+    _adversary(attack)
     attack.add_argument(
         "-p", dest="parameters", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in the paper's letter"
     )
@@ -279,6 +284,43 @@ def _attack(commands: Any) -> None:
     attack.add_argument("--out", metavar="DIR", help="write attack.json, attack.html and attack.md there")
     attack.add_argument("--json", action="store_true", help="print the record on stdout instead of the table")
     attack.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks on stderr")
+
+
+def _adversary(attack: Any) -> None:
+    """Options about what is planted and poisoned, and about what is guessed."""
+    attack.add_argument(
+        "--canaries",
+        type=int,
+        default=0,
+        metavar="N",
+        help="records replaced by canaries, told apart in the results (default: 0)",
+    )
+    attack.add_argument(
+        "--planted",
+        type=one_of("labels", "features"),
+        default="labels",
+        metavar="WHAT",
+        help="what is random in a canary: labels (another than its own) or features (default: labels)",
+    )
+    attack.add_argument(
+        "--adversary",
+        type=one_of("nat-minq", "nat-miaq", "pois-minq", "pois-miaq"),
+        default="nat-minq",
+        metavar="WHO",
+        help="nat or pois: natural data, or poison in every training set; minq or miaq: asks about the records themselves, or at "
+        "points chosen on reference models (default: nat-minq)",
+    )
+    attack.add_argument(
+        "--poisoned", type=int, metavar="N", help="records surrounded by poison, with pois-... (default: 20, at most half)"
+    )
+    attack.add_argument(
+        "--poison", type=int, default=2, metavar="K", help="near copies with another label around each of them (default: 2)"
+    )
+    attack.add_argument(
+        "--attribute",
+        metavar="COLUMN",
+        help="guess which of two values of a column a record has, instead of membership: a column, its number, or label",
+    )
 
 
 def _selftest(commands: Any) -> None:

@@ -277,7 +277,7 @@ def attack_exit_code(record: Mapping[str, Any]) -> int:
     subjects = record["subjects"]
     if any(any(broken(subject)) for subject in subjects) or any(map(outspent, record["repeated"])) or record["defects"]:
         return REFUTED
-    if any(each["error"] for each in (*subjects, *record["repeated"])):
+    if any(each.get("error") for each in (*subjects, *record["repeated"])):
         return FAILED
     return NOTHING if subjects else EMPTY
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -103,10 +104,13 @@ class Table:
         All records, labels coded 0, 1, ... in sorted order of their names.
     source : dict
         JSON description: kind, name, target, label names, number of records and columns, SHA-256.
+    columns : mapping of tuples of int
+        By the name of a column of the file, the columns of `data.X` that hold it: of a text, one for each category.
     """
 
     data: Labelled
     source: dict[str, Any]
+    columns: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 BUILT_IN = "breast-cancer"
@@ -136,8 +140,9 @@ def load(source: str, target: str | None = None) -> Table:
     if source == BUILT_IN:
         from sklearn.datasets import load_breast_cancer
 
-        X, y = load_breast_cancer(return_X_y=True)
-        return _table(Labelled(X, y), kind="builtin", name=source, labels=["malignant", "benign"])
+        bunch = load_breast_cancer()
+        columns = {str(name): (i,) for i, name in enumerate(bunch.feature_names)}
+        return _table(Labelled(bunch.data, bunch.target), columns, kind="builtin", name=source, labels=["malignant", "benign"])
     return _load_csv(Path(source), target)
 
 
@@ -155,12 +160,8 @@ def _load_csv(path: Path, target: str | None) -> Table:
     if target not in frame.columns:
         raise InvalidInput(f"--target = '{target}': no such column in '{path}'; it has {', '.join(map(str, frame.columns))}")
     features = frame.drop(columns=[target])
-    require(
-        len(frame) > 0 and features.shape[1] > 0,
-        "--data",
-        str(path),
-        "a table with at least one record and one feature",
-    )
+    filled = len(frame) > 0 and features.shape[1] > 0
+    require(filled, "--data", str(path), "a table with at least one record and one feature")
     for column in frame.columns:
         values = frame[column]
         numbers = pd.to_numeric(values, errors="coerce") if values.dtype.kind in "iufb" else None
@@ -173,11 +174,24 @@ def _load_csv(path: Path, target: str | None) -> Table:
             )
     names, codes = np.unique(frame[target].astype(str), return_inverse=True)
     X = pd.get_dummies(features, dtype=float).to_numpy(dtype=float)
-    return _table(Labelled(X, codes), kind="file", name=str(path), target=target, labels=[str(name) for name in names])
+    return _table(
+        Labelled(X, codes), _columns(features), kind="file", name=str(path), target=target, labels=[str(name) for name in names]
+    )
 
 
-def _table(data: Labelled, **facts: Any) -> Table:
-    return Table(data=data, source=facts | {"records": len(data), "columns": data.X.shape[1], "sha256": data.digest})
+def _columns(features: pd.DataFrame) -> dict[str, tuple[int, ...]]:
+    """Where `pd.get_dummies` puts each column: those that it leaves as they are first, then the others, each in its order."""
+    texts = list(features.select_dtypes(include=["object", "string", "category"]).columns)
+    widths = {name: 1 for name in features.columns if name not in texts}
+    widths |= {name: pd.get_dummies(features[[name]]).shape[1] for name in texts}
+    ends = np.cumsum(list(widths.values())).tolist()
+    return {str(name): tuple(range(end - width, end)) for (name, width), end in zip(widths.items(), ends, strict=True)}
+
+
+def _table(data: Labelled, columns: Mapping[str, tuple[int, ...]], **facts: Any) -> Table:
+    return Table(
+        data=data, columns=columns, source=facts | {"records": len(data), "columns": data.X.shape[1], "sha256": data.digest}
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

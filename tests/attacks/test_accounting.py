@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.attack_command import exit_code
 from dpassay.attacks.certified import Rule, certify
 from dpassay.attacks.coins import toss
 from dpassay.attacks.experiment import Attacked, Design, Target, beyond, composed, experiment
@@ -21,7 +20,7 @@ from dpassay.attacks.store import Store
 from dpassay.attacks.subjects import Points, View, asked
 from dpassay.attacks.threshold import LossThreshold
 from dpassay.claims import DP
-from dpassay.commands import NOTHING, REFUTED
+from dpassay.commands import NOTHING, REFUTED, attack_exit_code
 from dpassay.data import Labelled
 
 E = 8
@@ -42,6 +41,9 @@ class Toy:
     @property
     def key(self) -> Any:
         return ["toy", self.name]
+
+    def without_copies(self) -> Toy:
+        return self
 
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
         inside = np.isin(points.X[:, 0], data.X[:, 0])
@@ -116,7 +118,7 @@ def test_a_broken_claim_is_refuted() -> None:
 
 
 def code(found: Sequence[Attacked]) -> int:
-    return exit_code(make_attack_record({"complete": True}, floor().records, found))
+    return attack_exit_code(make_attack_record({"complete": True}, floor().records, found))
 
 
 def test_certified_counts_by_hand() -> None:

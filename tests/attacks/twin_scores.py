@@ -122,12 +122,14 @@ def single_record(reference: Rows, member: Members, target: Rows) -> list[list[f
 
 
 def exposed(reference: Rows, member: Members, number: int) -> list[tuple[int, float]]:
-    """Records with the best rule 'member from (or below) a share that was seen', and its share of right guesses."""
+    """Records with the best rule 'member from (or below) a share that was seen', and how often fair coins are guessed by it."""
     found = []
     for j in range(len(reference[0])):
         best = 0.0
         for cut in {row[j] for row in reference}:
-            right = sum((row[j] >= cut) == who[j] for row, who in zip(reference, member, strict=True)) / len(reference)
+            hits = [row[j] >= cut for row, who in zip(reference, member, strict=True) if who[j]]
+            passes = [row[j] < cut for row, who in zip(reference, member, strict=True) if not who[j]]
+            right = (sum(hits) / len(hits) + sum(passes) / len(passes)) / 2 if hits and passes else 0.5
             best = max(best, right, 1 - right)
         found.append((j, best))
     return sorted(found, key=lambda each: (-each[1], each[0]))[:number]

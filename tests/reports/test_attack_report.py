@@ -54,6 +54,7 @@ def outcome(attack: str, view: str, epsilon: float | None, auc: float, tpr: floa
         "tpr_per_target": [[tpr, tpr + 0.01, tpr + 0.03], [None, None, None]],
         "beyond": None if epsilon is None else 0.0,
         "one_run": {"epsilon": 0.25, "delta": 0.0, "r": 80, "v": 60, "m": 800, "alpha": 1e-5},
+        "slices": [],
         "roc": {"fpr": [0.0, 0.0095, 0.2, 1.0], "tpr": [0.001, tpr, 0.2 + auc / 3, 1.0]},
     }
 
@@ -94,6 +95,7 @@ def ladder(name: str, *lowers: float, **fields: Any) -> Record:
 def make(*subjects: Record, **fields: Any) -> Record:
     facts = {"command": "dpassay attack", "commit": None, "complete": True, "confidence": 0.999, "learner": "tree", "seed": 0}
     sizes = {"records": 400, "references": 64, "targets": 32, "test": 100, "data": {"name": "iris"}}
+    sizes |= {"adversary": "nat-minq", "attribute": None, "background": 0, "canaries": [], "planted": None, "poisoned": []}
     record = {"schema": "dpassay/attack/1", "run": facts | sizes, "repeated": [], "defects": []} | fields
     return copy.deepcopy(record | {"subjects": list(subjects)})
 

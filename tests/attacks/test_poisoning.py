@@ -1,0 +1,215 @@
+"""Poisoned backgrounds and chosen queries."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpassay.attacks.coins import Coins, toss
+from dpassay.attacks.experiment import Attacked, Design, Target, experiment
+from dpassay.attacks.fleets import Ground, fleet, ground
+from dpassay.attacks.lira import Lira
+from dpassay.attacks.poisoning import NEAR, STEPS, better, candidates, choose, surround
+from dpassay.attacks.record import make_attack_record
+from dpassay.attacks.setting import Setting, lay
+from dpassay.attacks.slices import Sliced
+from dpassay.attacks.store import Store
+from dpassay.attacks.subjects import Learner
+from dpassay.attacks.threshold import LossThreshold
+from dpassay.cli import main
+from dpassay.data import Labelled, load
+from dpassay.mechanisms.learners import estimator_of
+
+TREE = Learner(make=estimator_of("tree"), name="tree")
+
+
+def laid(**options: object) -> Ground:
+    return lay(load("breast-cancer"), Setting(**{"records": 200, "copies": 0} | options))[0]  # type: ignore[arg-type]
+
+
+def attacked(floor: Ground) -> Attacked:
+    (found,) = experiment(
+        [Target(name="tree", subject=TREE)], floor, {"lira": Lira()}, Design(references=16, targets=8), store=Store(None)
+    )
+    return found
+
+
+def of(found: Attacked, name: str) -> Sliced:
+    return next(part for part in found.outcomes[0].sliced if part.name == name)
+
+
+def test_training_sets_that_differ_in_a_coin_differ_in_one_record() -> None:
+    floor = laid(adversary="pois-minq")
+    heads = toss(1, 200, seed=0, who="target").heads
+    other = heads.copy()
+    other[0, 7] = ~other[0, 7]
+    one, two = floor.training(Coins(heads=heads), 0), floor.training(Coins(heads=other), 0)
+    assert len(one) == len(two) == 140
+    assert ((one.X != two.X).any(axis=1) | (one.y != two.y)).sum() == 1
+    assert floor.background is not None
+    for data in (one, two):
+        np.testing.assert_array_equal(data.X[100:], floor.background.X)
+        np.testing.assert_array_equal(data.y[100:], floor.background.y)
+
+
+@pytest.mark.parametrize("copies", [1, 2, 3])
+def test_poison_lies_close_around_the_record_with_another_label(copies: int) -> None:
+    records = laid().records
+    places = np.array([3, 8])
+    poison = surround(records, places, copies, seed=1)
+    assert len(poison) == 2 * copies
+    for i, place in enumerate(places.tolist()):
+        mine = np.arange(len(poison)) % 2 == i
+        assert (poison.y[mine] != records.y[place]).all()
+        away = (poison.X[mine] - records.X[place]) / records.X.std(axis=0)
+        np.testing.assert_allclose(np.abs(away), NEAR, rtol=1e-6)
+        if copies >= 2:
+            np.testing.assert_allclose(away[0], -away[1], rtol=1e-6)
+
+
+def test_candidates_are_the_record_its_copies_and_the_way_to_the_other_class() -> None:
+    records = Labelled(np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 40.0], [8.0, 80.0]]), np.array([0, 1, 1, 0]))
+    floor = ground(records, records, copies=2, noise=0.1, seed=0)
+    points = candidates(floor)
+    assert points.shape == (1 + 2 + 2 * len(STEPS), 4, 2)
+    np.testing.assert_array_equal(points[0], records.X)
+    np.testing.assert_array_equal(points[1:3], floor.points.copies[:, :4])
+    scale = records.X.std(axis=0)
+    for i in range(4):
+        others = sorted(
+            (z for z in range(4) if records.y[z] != records.y[i]),
+            key=lambda z: sum(((records.X[z] - records.X[i]) / scale) ** 2),
+        )
+        expected = [records.X[i] + step * (records.X[z] - records.X[i]) for z in others for step in STEPS]
+        np.testing.assert_allclose(points[3:, i], expected)
+
+
+def test_a_query_is_moved_only_where_chance_does_not_explain_the_gain() -> None:
+    rng = np.random.default_rng(5)
+    membership = rng.random((64, 500)) < 0.5
+    own = (rng.random((64, 16, 500)) < 0.5).astype(float)
+    own[:, 0] = membership  # the record tells everything, the others nothing
+    assert (better(own, membership) == 0).all()
+    own[:, 0] = 0.5  # nothing tells anything
+    assert (better(own, membership) != 0).mean() < 0.1
+    own[:, 4] = np.where(membership, 0.9, 0.2)
+    assert (better(own, membership) == 4).all()
+    assert (better(own, np.ones_like(membership)) == 0).all()
+
+
+def test_chosen_queries_tell_more_where_the_record_itself_tells_nothing() -> None:
+    X = np.arange(12.0).reshape(-1, 1) * 10
+    labels = np.arange(12) // 2 % 2
+    records = Labelled(X, labels)
+    floor = replace(ground(records, records, copies=0, noise=0.1, seed=0), adversarial=True)
+
+    class Blind:
+        def fit(self, X: np.ndarray, y: np.ndarray) -> Blind:
+            self.known = {(float(x[0]), int(label)) for x, label in zip(X, y, strict=True)}
+            return self
+
+        def predict_proba(self, X: np.ndarray) -> np.ndarray:
+            return np.array([self.share(float(x[0])) for x in X])
+
+        def share(self, x: float) -> tuple[float, float]:
+            near = round(x / 10)
+            inside = (10.0 * near, int(labels[near])) in self.known and x != 10.0 * near
+            return (1.0 - labels[near], labels[near] * 1.0) if inside else (0.5, 0.5)
+
+    moved = choose(Learner(make=Blind, name="blind"), floor, 16, store=Store(None))
+    asked, e = moved.points.X[:, 0], len(records)
+    elsewhere = asked[:e] != X[:, 0]
+    assert elsewhere[:-1].all()  # beside the last one, all points are nearer to its partner
+    np.testing.assert_array_equal(np.round(asked[:e] / 10)[elsewhere] * 10, X[elsewhere, 0])
+    np.testing.assert_array_equal(asked[e:], X[:, 0])  # the test records are asked about as they are
+
+
+def test_poison_separates_more_than_natural_data() -> None:
+    natural, poisoned = attacked(laid()), laid(adversary="pois-minq")
+    found = attacked(poisoned)
+    places = poisoned.slices["poisoned"]
+    assert found.exposure[places].mean() > natural.exposure[places].mean()
+    assert (of(found, "poisoned").auc or 0) > natural.outcomes[0].auc
+    assert (of(found, "poisoned").advantage or 0) > 0.9
+    chosen = attacked(laid(adversary="pois-miaq"))
+    assert (of(chosen, "poisoned").advantage or 0) > 0.9
+
+
+def test_canaries_poison_and_chosen_queries_go_together() -> None:
+    floor, facts = lay(load("breast-cancer"), Setting(records=40, copies=2, canaries=6, adversary="pois-miaq", poisoned=5))
+    subject = Learner(make=estimator_of("tree"), name="tree", copies=2)
+    moved = choose(subject, floor, 8, store=Store(None))
+    near = moved.points.copies - moved.points.X
+    np.testing.assert_allclose(near, floor.points.copies - floor.points.X, atol=1e-9)
+    (found,) = experiment(
+        [Target(name="tree", subject=subject)],
+        floor,
+        {"loss": LossThreshold()},
+        Design(references=4, targets=4),
+        store=Store(None),
+    )
+    assert [part.name for part in found.outcomes[0].sliced] == ["canaries", "poisoned", "natural"]
+    assert [part.records for part in found.outcomes[0].sliced][:2] == [len(facts["canaries"]), len(facts["poisoned"])] == [6, 5]
+    assert facts["background"] == 10
+    record = make_attack_record(facts, floor.records, [found])
+    assert [part["slice"] for part in record["subjects"][0]["outcomes"][0]["slices"]] == ["canaries", "poisoned", "natural"]
+    json.dumps(record, allow_nan=False)
+
+
+def test_models_are_kept_apart_by_where_they_are_asked(tmp_path: Path) -> None:
+    subject, coins, store = (
+        Learner(make=estimator_of("tree"), name="tree", copies=3),
+        toss(4, 60, seed=0, who="target"),
+        Store(tmp_path),
+    )
+    near, far = (fleet(subject, laid(records=60, copies=3, noise=noise), coins, "target", store=store) for noise in (0.0, 3.0))
+    np.testing.assert_array_equal(near.observed[0].seen, far.observed[0].seen)
+    assert not np.array_equal(near.observed[2].seen, far.observed[2].seen)
+
+
+@pytest.mark.parametrize("adversary", ["nat-miaq", "pois-miaq"])
+def test_claims_of_a_private_mechanism_stay_unbroken(adversary: str, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = ["--records", "60", "--references", "8", "--models", "24", "--budgets", "1", "--copies", "0", "--seed", "0"]
+    words = [
+        "attack",
+        "soft-majority",
+        "--against",
+        "mechanism",
+        "--epsilon",
+        "1",
+        "--adversary",
+        adversary,
+        *sizes,
+        "-q",
+        "--json",
+    ]
+    assert main([*words, "--poison", "5", "--poisoned", "6", "--attacks", "lira,loss-threshold", "-p", "r=5"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["run"]["adversary"] == adversary
+    assert record["run"]["background"] == len(record["run"]["poisoned"]) * 5 == (30 if adversary == "pois-miaq" else 0)
+    (subject,) = record["subjects"]
+    assert subject["error"] is None
+    assert all(each["lower"] <= 1 for each in subject["certified"])
+    assert subject["claim"]["epsilon"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--adversary", "pois"], "pois"),
+        (["--adversary", "pois-minq", "--poison", "0"], "--poison = 0"),
+        (["--adversary", "pois-minq", "--poisoned", "500"], "--poisoned = 500"),
+        (["--noise", "-1"], "--noise = -1"),
+        (["--canaries", "-1"], "--canaries = -1"),
+        (["--canaries", "500"], "--canaries = 500"),
+        (["--canaries", "2", "--attribute", "label"], "--canaries = 2"),
+        (["--attribute", "colour"], "--attribute = 'colour'"),
+    ],
+)
+def test_wrong_options_are_named(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["attack", "--against", "base", *words]) == 2
+    assert said in capsys.readouterr().err
