@@ -90,7 +90,9 @@ def test_the_published_accuracies_are_found_again(name: str, data: dict[str, Lab
     assert len(published[name]) == 20
     again = accuracy.accuracies(name, data[name], 0)
     assert again.keys() == published[name][0].keys()
-    np.testing.assert_allclose(list(again.values()), [published[name][0][key] for key in again], atol=1e-4)
+    for key, value in again.items():  # an answer that falls the other way on another machine is 1 of 50 per test record
+        sampled = key.partition(" ")[0] in SAMPLED
+        assert value == pytest.approx(published[name][0][key], rel=0, abs=1e-4 if sampled else 1e-6)
 
 
 def test_the_page_says_what_was_found() -> None:
