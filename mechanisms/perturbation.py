@@ -181,6 +181,11 @@ class Perturbation:
         return (-math.inf, math.inf) if self.release == "vector" else None
 
     @property
+    def dimension(self) -> int:
+        """Coordinates of the vector that is released; 0 where none is."""
+        return self.d if self.release == "vector" else 0
+
+    @property
     def worst_weight(self) -> float:
         """In one dimension, where the most can leak."""
         return self.training_loss.turn[0]
@@ -263,6 +268,12 @@ class Perturbation:
         length = np.sqrt(np.vecdot(phi, phi))
         phi[length == 0] = np.eye(self.d)[0]
         return phi / np.where(length == 0, 1.0, length)[:, None]
+
+    def towards(self, directions: Array, columns: int) -> Array:
+        """Return the queries (k, columns) whose `directions` are the given ones, shape (k, d)."""
+        queries = np.zeros((len(directions), columns))
+        queries[:, : self.d] = directions * self.scale
+        return queries
 
     def signed(self, data: Labelled, rows: slice) -> Array:
         """Return y phi(x) of some records, shape (n, d)."""
