@@ -76,7 +76,8 @@ class Sampling:
         return monte_carlo_evidence(yardstick, trials.groups, trials.screened, self.budget, trials.runner, self.progress)
 
     def _screen(self, *, means: bool) -> Trials:
-        more = learned(self.auditee, self.groups, self.budget.screening(self.groups), self.hire, self.progress)
+        draws = self.budget.screening(self.groups), self.budget.draws // 2
+        more = learned(self.auditee, self.groups, draws, self.hire, self.progress)
         groups = (*self.groups, *more)
         codings = self._codings(groups, means=means)
         runner = self.hire(groups, codings)
