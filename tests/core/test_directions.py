@@ -36,7 +36,7 @@ D = 5
 MIX = np.tril(np.ones((D, D))) / 2 + np.eye(D)
 """The noise is MIX z, z standard normal: the coordinates hang together."""
 SHIFT = np.array([0.0, 0.0, 0.6, 0.0, 0.8])
-"""A flipped first label moves the vector by MIX SHIFT: by 1 standard deviation along MIX^-T SHIFT, and by no more along others."""
+"""A flipped first label moves the vector by MIX SHIFT: by 1 standard deviation along MIX^-T SHIFT, by less along others."""
 EPSILON = 1.0
 
 
