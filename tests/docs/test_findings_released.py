@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from typing import Any
 
+import numpy as np
 import pytest
 
 from dpassay.api import audit
@@ -39,6 +41,23 @@ def test_certified(name: str, d: str, claimed: str, certified: tuple[str, ...]) 
         assert f"{claim.epsilon:.2f}" == claimed
         assert f"{result.lower:.2f}" == said, release
         assert result.verdict in ("not refuted", "inconclusive")
+
+
+@pytest.mark.slow
+def test_a_corner_leaks_more_than_half_spaces() -> None:
+    parameters = {"m": 10, "base": "output-perturbation,loss=huber,lambdas=0.1;1,d=3"}
+    losses = []
+    for release in ("auc", "vector"):
+        mechanism: Any = resolve("random-choice", parameters | {"release": release}).mechanism
+        case = mechanism.pairs()[0]
+        sides = (case.pairs.base, case.pairs.changes[0].apply(case.pairs.base))
+        draws = [
+            mechanism.sample(mechanism.prepare(data), case.queries, 100_000, np.random.default_rng(1))[:, 0] for data in sides
+        ]
+        thresholds = np.quantile(draws[0], np.linspace(0.02, 0.98, 97)) if release == "vector" else [0.1, 0.9]
+        above = np.array([[(side > t).mean() for t in thresholds] for side in draws])
+        losses.append(max(np.abs(np.log(each[0] / each[1])).max() for each in (above, 1 - above)))
+    assert losses[0] > losses[1] + 0.05
 
 
 def test_prediction_on_the_line_by_hand() -> None:
