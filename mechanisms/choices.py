@@ -19,6 +19,7 @@ from dpassay.data import Labelled, points
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import WorstCase
+from dpassay.mechanisms.auc import sample_of
 from dpassay.mechanisms.released import Released
 from dpassay.mechanisms.trainers import LinearTrainer, part_of, sign_law, trainer_of, with_alpha
 from dpassay.pairs import FlipLabel, Pairs
@@ -41,7 +42,7 @@ class Choice(Released):
         oplr, see `trainer_of`; its `thetas` are the parameter list, of at least two.
     m : int
         Records of V, >= 1: the last ones. The others are T, so T and V are disjoint.
-    release
+    release, public
         See `Released`.
 
     Raises
@@ -61,6 +62,7 @@ class Choice(Released):
         require(is_count(self.m), "m", self.m, "an integer >= 1")
         trainer = trainer_of(self.base, alpha=self.alpha, m=self.m, delta=0.01)
         require(len(trainer.thetas) >= 2, "base", self.base, "a trainer with at least two parameters to choose from")
+        sample_of(self.public, getattr(trainer, "d", 1))
         object.__setattr__(self, "trainer", with_alpha(trainer, self.budget(len(trainer.thetas))))
 
     def budget(self, k: int) -> float:  # noqa: ARG002
@@ -86,6 +88,11 @@ class Choice(Released):
         """Draw i* for each trial from the losses (size, k): the exponential mechanism, p_i proportional to e^(-alpha e_i / 2)."""
         drawn: NDArray[np.int64] = (rng.gumbel(size=losses.shape) - self.alpha * losses / 2).argmax(axis=1)
         return drawn
+
+    @property
+    def shown(self) -> LinearTrainer:
+        """The trainer."""
+        return self.trainer
 
     @property
     def thetas(self) -> tuple[float, ...]:
@@ -119,7 +126,7 @@ class Choice(Released):
     def distribution(self, state: Labelled, queries: Array) -> FiniteLaw | None:
         """Exact law of index and prediction in one dimension, where errors depend on the signs of the weights alone."""
         k, signs = len(self.thetas), np.array([[-1.0], [1.0]])
-        if self.release == "vector" or k > MOST_PARAMETERS or getattr(self.trainer, "d", None) != 1:
+        if self.release in ("vector", "auc") or k > MOST_PARAMETERS or getattr(self.trainer, "d", None) != 1:
             return None
         found = [sign_law(self.trainer, part_of(state, self.rows(i, k), self.m), theta) for i, theta in enumerate(self.thetas)]
         laws = [law for law in found if law is not None]

@@ -18,7 +18,9 @@ from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
 from dpassay.errors import require
 from dpassay.mechanism import WorstCase
+from dpassay.mechanisms.auc import sample_of
 from dpassay.mechanisms.released import Released
+from dpassay.mechanisms.trainers import LinearTrainer
 from dpassay.mechanisms.validate import Validate, Validated
 from dpassay.pairs import Change
 
@@ -33,7 +35,7 @@ class ValidateTrain(Released):
     ----------
     alpha1, alpha2, base, m, delta, beta1, beta2, stability
         See `Validate`, which is run with fresh coins.
-    release
+    release, public
         See `Released`: what is shown of h; with `index` of theta_i* alone.
 
     Raises
@@ -57,8 +59,14 @@ class ValidateTrain(Released):
         names = ("alpha1", "alpha2", "base", "m", "delta", "beta1", "beta2", "stability")
         given: dict[str, Any] = {name: getattr(self, name) for name in names}
         object.__setattr__(self, "validation", Validate(**given, coins="fresh"))
-        shown = self.release == "index" or hasattr(self.validation.trainer, "margins")
-        require(shown, "base", self.base, "a trainer that releases weights, with margins, unless release is 'index'")
+        known = self.release == "index" or hasattr(self.validation.trainer, "margins")
+        require(known, "base", self.base, "a trainer that releases weights, with margins, unless release is 'index'")
+        sample_of(self.public, getattr(self.shown, "d", 1))
+
+    @property
+    def shown(self) -> LinearTrainer:
+        """The trainer."""
+        return self.validation.trainer
 
     @property
     def thetas(self) -> tuple[float, ...]:

@@ -98,6 +98,15 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("output-perturbation", {"release": "prediction", "loss": "huber", "h": 0.1}),
     ("output-perturbation", {"release": "bins", "edges": "-0.5;0.5", "alpha": 0.3}),
     ("output-perturbation", {"d": 2, "release": "prediction"}),
+    ("output-perturbation", {"d": 2, "release": "auc"}),
+    ("objective-perturbation", {"release": "auc", "public": "1:1; 0.5:0; 0.7:1; 0.8:0", "alpha": 0.05}),
+    ("alpha-split", {"m": 5, "release": "auc"}),
+    ("data-split", {"m": 5, "release": "vector", "base": "output-perturbation,d=2,lambdas=0.1;1"}),
+    ("data-split", {"m": 5, "release": "auc", "base": "output-perturbation,d=2,lambdas=0.1;1"}),
+    ("random-choice", {"m": 5, "release": "auc", "base": "output-perturbation,d=2,lambdas=0.1;1"}),
+    ("random-choice", {"m": 5, "release": "index", "base": "output-perturbation,lambdas=0.1;1"}),
+    ("control", {"m": 5, "release": "auc"}),
+    ("validate-train", {"m": 5, "base": "output-perturbation,d=2,lambdas=0.1;1", "release": "auc"}),
 ]
 HEAVY: list[tuple[str, dict[str, Any]]] = [
     ("stable-learner", {"gamma": 0.14, "cover": "net", "alpha": 0.4, "feature": 1}),
