@@ -5,7 +5,8 @@ beta_2 / m) and t_i = q(h_i, V) + 2 beta Z_i, Z_i exponential with mean 1 / alph
 
 Claim as printed (Theorem 1): if the score is (beta_1, beta_2, delta / k)-stable, this is (alpha_2, delta)-differentially private
 in T and in V, whatever the training loses. By Equation 9 it is alpha_2-differentially private for every value of good random
-strings; with `coins="frozen"` that is what is claimed, and the law is exact: see `dpassay.mechanisms.selection`.
+strings; with `coins="frozen"` that is what is claimed, and the law is exact: see `dpassay.mechanisms.selection`. With fresh ones
+the law of the index is known in one dimension, up to a proven error below 0.001: see `dpassay.mechanisms.score_mixtures`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import HasWorstCases, WorstCase
+from dpassay.mechanisms.score_mixtures import fresh_log_p
 from dpassay.mechanisms.selection import select, selection_log_p
 from dpassay.mechanisms.trainers import LinearTrainer, stability_of, trainer_of
 from dpassay.pairs import Change
@@ -150,10 +152,11 @@ class Validate:
         return np.stack(columns, axis=1)
 
     def distribution(self, state: Validated, queries: Array) -> FiniteLaw | None:
-        """Exact law of the index where the strings are frozen; an error e of the scores moves log-probabilities by 2 e / s."""
-        if self.coins == "fresh":
-            return None
+        """Exact law of the index; an error e of the scores moves log-probabilities by 2 e / s. None where scores have no law."""
         scale = self.scale(state.data)
+        if self.coins == "fresh":
+            found = fresh_log_p(self.trainer, state.data, scale)
+            return None if found is None else FiniteLaw(log_p=np.tile(found[0], (len(queries), 1)), error=found[1])
         log_p, error = selection_log_p(state.scores, scale)
         return FiniteLaw(log_p=np.tile(log_p, (len(queries), 1)), error=error + 2 * state.error / scale)
 
