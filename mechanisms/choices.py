@@ -142,20 +142,30 @@ class Choice(Released):
         return FiniteLaw(log_p=np.minimum(rows, 0.0), error=error)
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """All records at one point: a training label is flipped, and a validation label where it tells best from worst."""
-        n = max(2, len(self.thetas))
-        X, y = np.ones((n + self.m, getattr(self.trainer, "d", 1))), np.ones(n + self.m, dtype=np.int64)
-        y[1:n:2] = 0  # so that the signs of the weights are coins
-        data, queries = Labelled(X, y), points(X[:1], "queries")
+        """All records at one point, the labels of V all alike; a label of T is flipped, or one of V.
+
+        There are so many records of T that a weight of the wrong sign is rarer than the choice of a bad one.
+        """
+        k, m = len(self.thetas), self.m
+        size = getattr(self.trainer, "n", None)
+        n = 16 * m * k if size is None else size - m
+        coins, sure, parted = np.ones((3, n), dtype=np.int64)
+        coins[1::2] = 0
+        parted[:] = 0
+        parted[self.rows(0, k)] = 1
         told = (
-            (0, "a training label is all that turns the weights"),
-            (n, "weights of one sign lose an error, the others gain one"),
+            (coins, 0, "the signs of the weights are coins, and a training label turns them"),
+            (sure, 0, "a label that only a rare weight answers gets its chance from one training label more"),
+            (sure, n, "such a weight is chosen against its errors, and there is one less of them"),
+            (parted, n, "one part of T trains against the others, and its errors are one more"),
         )
-        return tuple(
-            WorstCase(
-                pairs=Pairs(base=data, changes=(FlipLabel(index),), how=f"{n + self.m} records at one point, a label flipped"),
-                queries=queries,
-                reason=reason,
-            )
-            for index, reason in told
-        )
+        return tuple(self._case(y, index, reason) for y, index, reason in told)
+
+    def _case(self, y: NDArray[np.int64], index: int, reason: str) -> WorstCase:
+        """Training labels y, and a record whose label is flipped."""
+        labels = np.concatenate([y, np.ones(self.m, dtype=np.int64)])
+        X = np.zeros((len(labels), getattr(self.trainer, "d", 1)))
+        X[:, 0] = getattr(self.trainer, "scale", np.ones(1))[0]
+        how = f"{len(labels)} records at one point, a label flipped"
+        pair = Pairs(base=Labelled(X, labels), changes=(FlipLabel(index),), how=how)
+        return WorstCase(pairs=pair, queries=points(X[:1], "queries"), reason=reason)

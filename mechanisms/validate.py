@@ -23,6 +23,7 @@ from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import HasWorstCases, WorstCase
+from dpassay.mechanisms.perturbation_scores import Scored
 from dpassay.mechanisms.score_mixtures import fresh_log_p
 from dpassay.mechanisms.selection import select, selection_log_p
 from dpassay.mechanisms.trainers import LinearTrainer, stability_of, trainer_of
@@ -161,8 +162,18 @@ class Validate:
         return FiniteLaw(log_p=np.tile(log_p, (len(queries), 1)), error=error + 2 * state.error / scale)
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """Those of the base."""
-        return self.trainer.pairs() if isinstance(self.trainer, HasWorstCases) else ()
+        """Those of the base; and a validation record that moves where weights of both signs, or large and small, score apart."""
+        trainer = self.trainer
+        cases = trainer.pairs() if isinstance(trainer, HasWorstCases) else ()
+        if not isinstance(trainer, Scored):
+            return cases
+        n, m = trainer.own_n, self.m
+        noise = "training records at the origin, a validation record turned round"
+        apart = "weights are noise alone: those of one sign lose what the others gain"
+        cases += (trainer.case(trainer.line([0.0] * n, [1.0] * m), n, -1.0, noise, apart),)
+        together = "all records pull one way, a validation record goes to the origin"
+        alike = "weights that fit it better or worse score alike when it is at the origin"
+        return (*cases, *(trainer.case(trainer.line([v] * n, [v] * m), n, 0.0, together, alike) for v in (1.0, -1.0)))
 
     def _train(self, data: Labelled, i: int) -> Any:
         R = self.trainer.noise(1, stream(self.seed, "validate", i))
