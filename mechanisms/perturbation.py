@@ -330,6 +330,7 @@ class Perturbation:
         return Labelled(X, (v > 0).astype(np.int64))
 
     def case(self, data: Labelled, index: int, v: float, how: str, reason: str) -> WorstCase:
+        """Records, one of which is replaced by one on the first axis; asked on that axis."""
         new = self.line([v], [])
         pairs = Pairs(base=data, changes=(Replace(index, new.X[0], int(new.y[0])),), how=how)
         return WorstCase(pairs=pairs, queries=points([[self.scale[0], *[0.0] * (self.d - 1)]], "queries"), reason=reason)

@@ -25,6 +25,7 @@ from dpassay.data import Labelled
 from dpassay.mechanisms.crossings import laplace_bins
 from dpassay.mechanisms.linear import gamma
 from dpassay.mechanisms.margin_losses import Score
+from dpassay.mechanisms.perturbation import Trained
 from dpassay.mechanisms.perturbation_scores import Scored
 from dpassay.mechanisms.selection import NODE_ERROR, nodes
 from dpassay.rounding import UNIT_ROUNDOFF
@@ -66,15 +67,18 @@ class Mixture:
     error: float = 0.0
 
 
-def score_mixture(trainer: Any, data: Labelled, theta: float, half_width: float) -> Mixture | None:
-    """Cut the score of what is trained at a parameter into bins of at most a half width; None where its law is not known.
+def located(trainer: Any, data: Labelled) -> tuple[Trained, ...]:
+    """State of a trainer on the line for each of its parameters; none of another trainer, whose scores have no law here."""
+    known = isinstance(trainer, Scored) and trainer.d == 1 and trainer.m >= 1
+    return tuple(trainer.locate(data, theta) for theta in trainer.thetas) if known else ()
 
-    With U the part of the score from positive labels times features v, which rises with the weight, and D that from negative ones,
-    which falls, scores on [a, b] lie between U(a) + D(b) and U(b) + D(a), whatever happens inside.
+
+def score_mixture(trainer: Scored, data: Labelled, theta: float, state: Trained, half_width: float) -> Mixture | None:
+    """Cut the score of what is trained at a parameter into bins of at most a half width; None if that takes too many.
+
+    The part U of the score from positive labels times features rises with the weight, and the part D from negative ones falls:
+    scores on [a, b] lie between U(a) + D(b) and U(b) + D(a), whatever happens inside.
     """
-    if not isinstance(trainer, Scored) or trainer.d != 1 or trainer.m < 1:
-        return None
-    state = trainer.locate(data, theta)
     n = len(state.V)
     held_out = trainer.signed(data, slice(n, None))[:, 0]
     most = trainer.reach(theta, n, FAR)
@@ -103,7 +107,7 @@ def score_mixture(trainer: Any, data: Labelled, theta: float, half_width: float)
     )
 
 
-def _where(trainer: Scored, state: Any, theta: float, most: float) -> Array:
+def _where(trainer: Scored, state: Trained, theta: float, most: float) -> Array:
     """Return weights between which all noise up to FAR ends, nearly evenly."""
     grid = np.linspace(-most, most, 65)
     for _ in range(2):
@@ -189,18 +193,23 @@ def mixture_log_p(mixtures: Sequence[Mixture], scale: float) -> tuple[Array, flo
     return np.minimum(log_p, 0.0), moved - math.log1p(-astray) + numerical
 
 
-def fresh_log_p(trainer: Any, data: Labelled, scale: float, half_width: float = HALF_WIDTH) -> tuple[Array, float] | None:
+def fresh_log_p(
+    trainer: Any, data: Labelled, states: Sequence[Trained], scale: float, half_width: float = HALF_WIDTH
+) -> tuple[Array, float] | None:
     """Law of the index over all parameters of a trainer; see `mixture_log_p`. None also where a score has no law.
 
     Parameters
     ----------
     trainer, data
         What is trained on what; its `thetas` are the parameters.
+    states
+        What `located` returns.
     scale : float
         s, the mean of the noise on a score.
     half_width : float
         Of the bins, as a part of s.
     """
-    found = [score_mixture(trainer, data, theta, half_width * scale) for theta in trainer.thetas]
+    known = zip(trainer.thetas, states, strict=False)
+    found = [score_mixture(trainer, data, theta, state, half_width * scale) for theta, state in known]
     mixtures = [each for each in found if each is not None]
-    return mixture_log_p(mixtures, scale) if len(mixtures) == len(found) else None
+    return mixture_log_p(mixtures, scale) if len(mixtures) == len(trainer.thetas) else None

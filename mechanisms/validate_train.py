@@ -104,12 +104,13 @@ class ValidateTrain(Released):
         return found
 
     def distribution(self, state: Validated, queries: Array) -> FiniteLaw | None:
-        """Law of index or prediction in one dimension: P[label] is the sum of P[i] P[label after training with theta_i afresh]."""
+        """Law of index or prediction in one dimension: P[label] is the sum of P[i] P[label | theta_i], trained afresh."""
         index = None if self.release == "vector" else self.validation.distribution(state, queries)
         if index is None or self.release == "index":
             return index
         trainer = self.validation.trainer
-        found = [label_law(trainer, state.data, theta, queries) for theta in trainer.thetas]
+        known = zip(trainer.thetas, state.located, strict=True)
+        found = [label_law(trainer, state.data, theta, queries, located) for theta, located in known]
         laws = [law for law in found if law is not None]
         if len(laws) < len(found):
             return None
