@@ -144,28 +144,30 @@ class Choice(Released):
     def pairs(self) -> tuple[WorstCase, ...]:
         """All records at one point, the labels of V all alike; a label of T is flipped, or one of V.
 
-        There are so many records of T that a weight of the wrong sign is rarer than the choice of a bad one.
+        There are so many records of T that a weight of the wrong sign is rarer than the choice of a bad one. Where labels of T
+        are to be balanced the last one is at the origin if their number is odd, or half way there.
         """
         k, m = len(self.thetas), self.m
         size = getattr(self.trainer, "n", None)
         n = 16 * m * k if size is None else size - m
-        coins, sure, parted = np.ones((3, n), dtype=np.int64)
-        coins[1::2] = 0
-        parted[:] = 0
+        sure = np.ones(n, dtype=np.int64)
+        coins, parted = np.arange(1, n + 1) % 2, np.zeros(n, dtype=np.int64)
         parted[self.rows(0, k)] = 1
         told = (
-            (coins, 0, "the signs of the weights are coins, and a training label turns them"),
-            (sure, 0, "a label that only a rare weight answers gets its chance from one training label more"),
-            (sure, n, "such a weight is chosen against its errors, and there is one less of them"),
-            (parted, n, "one part of T trains against the others, and its errors are one more"),
+            (coins, 0, 1.0 - n % 2, "the signs of the weights are coins, and a training label turns them"),
+            (coins, 0, 0.5, "as before, but a little to one side, as is best where parameters differ in what they lose"),
+            (sure, 0, 1.0, "a label that only a rare weight answers gets its chance from one training label more"),
+            (sure, n, 1.0, "such a weight is chosen against its errors, and there is one less of them"),
+            (parted, n, 1.0, "one part of T trains against the others, and its errors are one more"),
         )
-        return tuple(self._case(y, index, reason) for y, index, reason in told)
+        return tuple(self._case(y, index, last, reason) for y, index, last, reason in told)
 
-    def _case(self, y: NDArray[np.int64], index: int, reason: str) -> WorstCase:
-        """Training labels y, and a record whose label is flipped."""
+    def _case(self, y: NDArray[np.int64], index: int, last: float, reason: str) -> WorstCase:
+        """Training labels y, the record whose label is flipped, and how far from the origin the last of T is."""
         labels = np.concatenate([y, np.ones(self.m, dtype=np.int64)])
         X = np.zeros((len(labels), getattr(self.trainer, "d", 1)))
         X[:, 0] = getattr(self.trainer, "scale", np.ones(1))[0]
-        how = f"{len(labels)} records at one point, a label flipped"
-        pair = Pairs(base=Labelled(X, labels), changes=(FlipLabel(index),), how=how)
-        return WorstCase(pairs=pair, queries=points(X[:1], "queries"), reason=reason)
+        query = points(X[:1], "queries")
+        X[len(y) - 1] *= last
+        pair = Pairs(base=Labelled(X, labels), changes=(FlipLabel(index),), how=f"{len(labels)} records, a label flipped")
+        return WorstCase(pairs=pair, queries=query, reason=reason)

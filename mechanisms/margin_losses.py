@@ -140,7 +140,6 @@ def steepest(loss: MarginLoss, W: float) -> float:
     return slope * (t / W if W > 0 else 1.0)
 
 
-@cache
 def farthest(loss: MarginLoss, lambda_: float, noise: float = 0.0) -> float:
     """Largest norm of weights that minimise lambda ||w||^2 / 2 + mean loss + <b, w> with ||b|| <= noise, over all datasets.
 
