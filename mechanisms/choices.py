@@ -157,6 +157,7 @@ class Choice(Released):
             (coins, 0, 1.0 - n % 2, "the signs of the weights are coins, and a training label turns them"),
             (coins, 0, 0.5, "as before, but a little to one side, as is best where parameters differ in what they lose"),
             (sure, 0, 1.0, "a label that only a rare weight answers gets its chance from one training label more"),
+            (sure, min(k, n) - 1, 1.0, "as before, but of the part of T that the last parameter is trained on"),
             (sure, n, 1.0, "such a weight is chosen against its errors, and there is one less of them"),
             (parted, n, 1.0, "one part of T trains against the others, and its errors are one more"),
         )
