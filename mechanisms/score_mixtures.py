@@ -33,7 +33,10 @@ from dpassay.rounding import UNIT_ROUNDOFF
 Array = NDArray[np.float64]
 
 HALF_WIDTH: Final = 2.5e-4
-"""Of the scores in a bin, as a part of s; log-probabilities are wrong by twice as much."""
+"""Of the scores in a bin, as a part of s; log-probabilities are wrong by twice as much, 5e-4."""
+BINS: Final = 3000
+"""Where that takes more bins they are made wider, up to `WIDER` times: 0.008."""
+WIDER: Final = 16
 FAR: Final = 40.0
 """Noise beyond which weights are not cut up any more; it has probability e^-40."""
 MOST_BINS: Final = 200_000
@@ -74,7 +77,7 @@ def located(trainer: Any, data: Labelled) -> tuple[Trained, ...]:
 
 
 def score_mixture(trainer: Scored, data: Labelled, theta: float, state: Trained, half_width: float) -> Mixture | None:
-    """Cut the score of what is trained at a parameter into bins of at most a half width; None if that takes too many.
+    """Cut the score of what is trained at a parameter into bins of a half width or up to 16; None if that takes too many.
 
     The part U of the score from positive labels times features rises with the weight, and the part D from negative ones falls:
     scores on [a, b] lie between U(a) + D(b) and U(b) + D(a), whatever happens inside.
@@ -82,7 +85,10 @@ def score_mixture(trainer: Scored, data: Labelled, theta: float, state: Trained,
     n = len(state.V)
     held_out = trainer.signed(data, slice(n, None))[:, 0]
     most = trainer.reach(theta, n, FAR)
-    edges = _refined(trainer.scored, held_out, _where(trainer, state, theta, most), 2 * half_width)
+    edges: Array | None = _where(trainer, state, theta, most)
+    U, D = _parts(trainer.scored, held_out, edges)
+    half_width = min(max(half_width, float((U - D)[-1] - (U - D)[0]) / (2 * BINS)), WIDER * half_width)
+    edges = _refined(trainer.scored, held_out, edges, 2 * half_width)
     if edges is None:
         return None
     at = trainer.crossing(state, theta, edges)

@@ -28,7 +28,7 @@ TARGETS: dict[str, tuple[str, dict[str, Any]]] = {
 def attained(target: str, n: int, points: int) -> tuple[float, float, float, float]:
     """Epsilon that is claimed, the loss of the own worst pairs and of all pairs of a domain, and their numerical error."""
     base, parameters = TARGETS[target]
-    auditee = resolve(target.split(",")[0], {"m": 2, "base": f"{base},n={n},feature_scale={points}", **parameters})
+    auditee = resolve(target.split(",", maxsplit=1)[0], {"m": 2, "base": f"{base},n={n},feature_scale={points}", **parameters})
     (own,) = assay([auditee], None, Settings(mode="exact"))
     (every,) = assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=n, points=points)))
     for result in (own, every):
@@ -36,7 +36,7 @@ def attained(target: str, n: int, points: int) -> tuple[float, float, float, flo
         assert result.exact is not None
         assert result.upper is not None
         assert result.lower is not None
-    error = max(float(result.upper - result.lower) for result in (own, every))  # type: ignore[operator]
+    error = max(float(result.upper - result.lower) for result in (own, every))
     return float(own.claim.promised), float(own.exact or 0), float(every.exact or 0), error
 
 
