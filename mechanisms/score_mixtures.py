@@ -85,10 +85,10 @@ def score_mixture(trainer: Scored, data: Labelled, theta: float, state: Trained,
     n = len(state.V)
     held_out = trainer.signed(data, slice(n, None))[:, 0]
     most = trainer.reach(theta, n, FAR)
-    edges: Array | None = _where(trainer, state, theta, most)
-    U, D = _parts(trainer.scored, held_out, edges)
+    grid = _where(trainer, state, theta, most)
+    U, D = _parts(trainer.scored, held_out, grid)
     half_width = min(max(half_width, float((U - D)[-1] - (U - D)[0]) / (2 * BINS)), WIDER * half_width)
-    edges = _refined(trainer.scored, held_out, edges, 2 * half_width)
+    edges = _refined(trainer.scored, held_out, grid, 2 * half_width)
     if edges is None:
         return None
     at = trainer.crossing(state, theta, edges)

@@ -6,7 +6,7 @@ beta_2 / m) and t_i = q(h_i, V) + 2 beta Z_i, Z_i exponential with mean 1 / alph
 Claim as printed (Theorem 1): if the score is (beta_1, beta_2, delta / k)-stable, this is (alpha_2, delta)-differentially private
 in T and in V, whatever the training loses. By Equation 9 it is alpha_2-differentially private for every value of good random
 strings; with `coins="frozen"` that is what is claimed, and the law is exact: see `dpassay.mechanisms.selection`. With fresh ones
-the law of the index is known in one dimension, up to a proven error, 0.0005 as a rule and 0.01 at most: see `dpassay.mechanisms.score_mixtures`.
+the law of the index is known in one dimension, up to a proven error: see `dpassay.mechanisms.score_mixtures`.
 """
 
 from __future__ import annotations
