@@ -41,7 +41,7 @@ def noises(size: int) -> Array:
     return np.where(p < 0.5, np.log(2 * p), -np.log(2 * (1 - p)))[:, None]
 
 
-def twin(mechanism: Validate, data: Labelled, size: int = 3000) -> Array:
+def twin(mechanism: Validate, data: Labelled, size: int = 2000) -> Array:
     """P[i wins] for two parameters: a plain sum over pairs of random strings of the chance with those scores."""
     trainer: Any = mechanism.trainer
     first, second = (trainer.score(trainer.apply(data, theta, noises(size)), data)[0] for theta in trainer.thetas)
@@ -52,7 +52,7 @@ def twin(mechanism: Validate, data: Labelled, size: int = 3000) -> Array:
 
 
 @pytest.mark.parametrize("base", BASES)
-@pytest.mark.parametrize("half_width", [0.05, 2.5e-4])
+@pytest.mark.parametrize("half_width", [pytest.param(0.05, marks=pytest.mark.slow), 2.5e-4])
 def test_two_parameters_follow_the_sum_over_random_strings(base: str, half_width: float) -> None:
     """Scaled noise 30 times smaller than the scores need makes the index tell much."""
     data = records(3)
