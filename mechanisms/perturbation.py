@@ -337,26 +337,27 @@ class Perturbation:
         """A training record where its pull turns round most, and a validation record as far from 0 as weights can get."""
         n = self.own_n
         first, new, *others = self.turned(n)
-        turned = self._line([first, *others], [-1.0] * self.m)
+        turned = self.line([first, *others], [-1.0] * self.m)
         reason = "the pull of a training record turns round at the weight where it can most, others at the origin"
-        cases = [self._case(turned, 0, new, "records on the first axis, the first of them turned round", reason)]
+        cases = [self.case(turned, 0, new, "records on the first axis, the first of them turned round", reason)]
         if self.m:
             theta = min(self.thetas)
             pull = min(1.0, self.training_loss.peak / self.held_at(theta, n))
             reason = "all records pull together, and a validation record moves from one end to the other"
             how = "records on the first axis, a validation record turned round"
-            cases.append(self._case(self._line([pull] * n, [1.0] * self.m), n + self.m - 1, -1.0, how, reason))
+            cases.append(self.case(self.line([pull] * n, [1.0] * self.m), n + self.m - 1, -1.0, how, reason))
         return tuple(cases)
 
-    def _line(self, training: list[float], validation: list[float]) -> Labelled:
+    def line(self, training: list[float], validation: list[float]) -> Labelled:
         """Records on the first axis, given by label times feature."""
         v = np.array([*training, *validation])
         X = np.zeros((len(v), self.d))
         X[:, 0] = np.abs(v) * self.scale[0]
         return Labelled(X, (v > 0).astype(np.int64))
 
-    def _case(self, data: Labelled, index: int, v: float, how: str, reason: str) -> WorstCase:
-        new = self._line([v], [])
+    def case(self, data: Labelled, index: int, v: float, how: str, reason: str) -> WorstCase:
+        """Records, one of which is replaced by one on the first axis; asked on that axis."""
+        new = self.line([v], [])
         pairs = Pairs(base=data, changes=(Replace(index, new.X[0], int(new.y[0])),), how=how)
         return WorstCase(pairs=pairs, queries=points([[self.scale[0], *[0.0] * (self.d - 1)]], "queries"), reason=reason)
 

@@ -83,6 +83,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("private-knn", {"k": 5, "K": 3, "gamma": 1.0}),
     ("distance-to-instability", {"r": 8, "delta": 0.2, "epsilon": 0.3, "learner": "tree"}),
     ("distance-to-instability", {"r": 6, "K": 3, "delta": 0.1, "distance": "margin", "learner": "stump"}),
+    ("validate-train", {"m": 5, "release": "index", "base": "output-perturbation,lambdas=0.1;1,loss=huber"}),
     ("validate", {"m": 5, "alpha2": 3.0, "beta1": 0.5, "beta2": 0.5, "seed": 1}),
     ("validate-train", {"m": 5, "base": "output-perturbation,lambdas=0.1;1", "release": "vector"}),
     ("alpha-split", {"m": 5, "release": "index", "base": "objective-perturbation,oplr=true,lambdas=0.1;0.5;1"}),
@@ -109,6 +110,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("validate-train", {"m": 5, "base": "output-perturbation,d=2,lambdas=0.1;1", "release": "auc"}),
 ]
 HEAVY: list[tuple[str, dict[str, Any]]] = [
+    ("validate", {"m": 5, "coins": "fresh", "alpha2": 20.0, "base": "objective-perturbation,lambdas=0.1;1,g=hinge"}),
     ("stable-learner", {"gamma": 0.14, "cover": "net", "alpha": 0.4, "feature": 1}),
     ("stable-learner", {"gamma": 0.07, "H": "intervals", "calibration": "lemma7"}),
     ("validate", {"m": 5, "coins": "fresh", "base": "output-perturbation,lambdas=0.1;1"}),
