@@ -39,7 +39,7 @@ def test_theorem_1() -> None:
 def rows(title: str, columns: int) -> list[list[str]]:
     """Cells of the rows of the tables with so many columns."""
     lines = [line for line in section(title).splitlines() if line.startswith("| ") and not line.startswith("| target")]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    cells = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines]
     return [each for each in cells if len(each) == columns]
 
 
