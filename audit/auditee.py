@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim, PredictionStability, ScoreStability, Stability
-from dpassay.errors import AuditeeError, InvalidInput, as_real, require
+from dpassay.data import points
+from dpassay.errors import AuditeeError, InvalidInput, as_real, is_count, require
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import (
     HasCheck,
+    HasDirections,
     HasLabels,
     HasLaw,
     HasNumbers,
@@ -121,6 +123,26 @@ class Auditee:
         hopeless = [isinstance(claim, PredictionStability) and math.isinf(self.most(claim)) for claim in self.claims]
         left = tuple(claim for claim, lost in zip(self.claims, hopeless, strict=True) if not lost)
         return replace(self, claims=left) if left else self
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates of the vector that it releases; 0 where it releases none."""
+        mechanism = self.mechanism
+        if self.numbers is None or not isinstance(mechanism, HasDirections):
+            return 0
+        found = self._guard("dimension", "its vector", lambda: mechanism.dimension)
+        if not is_count(found, 0):
+            raise AuditeeError(f"dimension is {found!r:.80}; expected an integer >= 0")
+        return int(found)
+
+    def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
+        """Return the queries that ask for the coordinates of the released vector along some directions; read-only."""
+        method: Any = self.mechanism
+        found = self._guard("towards", "some directions", lambda: points(method.towards(directions, columns), "towards"))
+        if found.shape != (len(directions), columns):
+            expected = (len(directions), columns)
+            raise AuditeeError(f"towards returned shape {found.shape}; expected (directions, columns) = {expected}")
+        return found
 
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if the mechanism says that it can never take these data."""

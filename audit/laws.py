@@ -39,7 +39,8 @@ class FiniteLaw:
         require(log_p.ndim == 2 and log_p.shape[1] >= 2, "log_p", log_p.shape, "of shape (queries, labels >= 2)")
         require(not np.isnan(log_p).any() and bool((log_p <= 1e-12).all()), "log_p", "NaN or > 0", "log-probabilities")
         sums = np.exp(log_p).sum(axis=1)
-        require(bool((np.abs(sums - 1) <= 1e-9).all()), "log_p", f"row sums {sums}", "rows of probabilities that sum to 1")
+        whole = bool((np.abs(sums - 1) <= 1e-9).all())
+        require(whole, "log_p", "" if whole else f"row sums {sums}", "rows of probabilities that sum to 1")
         require(0 <= self.error < np.inf, "error", self.error, "a finite number >= 0")
         log_p.flags.writeable = False
         object.__setattr__(self, "log_p", log_p)

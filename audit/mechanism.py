@@ -62,6 +62,23 @@ class HasNoQuery(Protocol):
 
 
 @runtime_checkable
+class HasDirections(Protocol):
+    """Releases a vector, and answers at a query the number <w, u>, u a direction that belongs to the query.
+
+    The answers of one trial at several queries must all be of one vector w.
+    """
+
+    @property
+    def dimension(self) -> int:
+        """Number d of coordinates of w; 0 where its parameters have it release something else."""
+        ...
+
+    def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
+        """Return the queries (k, columns) that ask for <w, u>, for each u of `directions`, shape (k, d), of norm 1."""
+        ...
+
+
+@runtime_checkable
 class HasCheck(Protocol):
     """Can tell beforehand that data do not fit its parameters."""
 

@@ -47,6 +47,11 @@ class Budget:
         queries, pairs = sum(len(group.queries) for group in groups), sum(len(group.pairs) for group in groups)
         return int(np.clip(self.draws * queries * self.finalists(groups) // pairs, LEAST_SCREENING, self.draws))
 
+    def screening_of(self, groups: tuple[Group, ...]) -> tuple[int, ...]:
+        """Screening trials per dataset of each group: more where a direction was learned, since all it has is one pair."""
+        least = self.screening(groups)
+        return tuple(max(least, self.draws // 4) if group.kind == "learned" else least for group in groups)
+
     def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
         """Where alpha goes."""
         each = self.finalists(groups)
@@ -73,7 +78,7 @@ class Screened:
     Parameters
     ----------
     draws : int
-        Trials per dataset.
+        Trials per dataset, at least.
     counts : tuple of int array (2, P, q, K)
         Per group: side (base, neighbour), pair, query, symbol.
     certified : dict
@@ -87,9 +92,9 @@ class Screened:
 
 def screen(executor: Executor, groups: tuple[Group, ...], budget: Budget, progress: Progress) -> Screened:
     """Run the screening trials of every pair: together about as many as the certification trials."""
-    done, total, draws = 0, sum(len(group.pairs) for group in groups), budget.screening(groups)
+    done, total, draws = 0, sum(len(group.pairs) for group in groups), budget.screening_of(groups)
     sides = [(g, pair) for g, group in enumerate(groups) for pair in (None, *range(len(group.pairs)))]
-    drawn = executor.counts([Task(group=g, pair=pair, phase="screen", size=draws) for g, pair in sides])
+    drawn = executor.counts([Task(group=g, pair=pair, phase="screen", size=draws[g]) for g, pair in sides])
     counts = []
     for group in groups:
         base = next(drawn)
@@ -99,7 +104,7 @@ def screen(executor: Executor, groups: tuple[Group, ...], budget: Budget, progre
             done += 1
             progress("screening", done, total)
         counts.append(np.stack([np.broadcast_to(base, neighbours.shape), neighbours]))
-    return Screened(draws=draws, counts=tuple(counts))
+    return Screened(draws=min(draws), counts=tuple(counts))
 
 
 def monte_carlo_evidence(
@@ -131,7 +136,7 @@ def monte_carlo_evidence(
     cells = tuple(_with_profile(cell, screened, yardstick, spending) for cell in worst_first)
     worst = max(cells, key=lambda cell: cell.lower.value)
     certified_datasets = len(screened.certified) + len({g for g, _ in screened.certified})
-    screened_datasets = sum(1 + len(group.pairs) for group in groups)
+    screening_trials = sum((1 + len(group.pairs)) * n for group, n in zip(groups, budget.screening_of(groups), strict=True))
     screening = Screening(draws=screened.draws, pairs=max(len(group.pairs) for group in groups), finalists=each)
     return Evidence(
         mode="monte-carlo",
@@ -141,7 +146,7 @@ def monte_carlo_evidence(
         worst=worst,
         groups=groups,
         detectable=yardstick.detectable((f.method for f in finalists), budget.draws, spending.each_lower, screening),
-        trials=screened_datasets * screened.draws + certified_datasets * budget.draws,
+        trials=screening_trials + certified_datasets * budget.draws,
         alpha=budget.alpha,
         spending=spending,
         searched=searched(groups) | {"screening_trials": screened.draws, "certified_cells": len(certified)},

@@ -40,8 +40,8 @@ class Group:
         Base and changes.
     queries : array (q, d)
         Query points; read-only, so that a mechanism may know them again by identity.
-    kind : {"data", "own"}
-        The user's data, or the mechanism's own worst case.
+    kind : {"data", "own", "learned"}
+        The user's data, the mechanism's own worst case, or a pair of these with a direction that was learned for it.
     reason : str
         Why these pairs.
     source : dict or None
@@ -84,7 +84,8 @@ def groups_for(auditee: Auditee, data: Group | None) -> tuple[Group, ...]:
 
 def searched(groups: tuple[Group, ...]) -> dict[str, object]:
     """What was looked at, for the record."""
-    pairs = sum(len(group.pairs) for group in groups)
+    pairs = sum(len(group.pairs) for group in groups if group.kind != "learned")
     cells = sum(2 * len(group.pairs) * len(group.queries) for group in groups)
-    how = [group.pairs.how if group.kind == "data" else f"own worst case: {group.reason}" for group in groups]
+    titles = {"own": "own worst case", "learned": "learned direction"}
+    how = [f"{titles[group.kind]}: {group.reason}" if group.kind in titles else group.pairs.how for group in groups]
     return {"pairs": pairs, "queries": sum(len(group.queries) for group in groups), "cells": cells, "how": how}

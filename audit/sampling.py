@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from dpassay.auditee import Auditee
 from dpassay.claims import Claim, PredictionStability, ScoreStability
 from dpassay.codings import Bins, Coding, Labels, Pilot, Rounded, bins_from
+from dpassay.directions import learned
 from dpassay.errors import AuditeeError
 from dpassay.events import half_lines, label_events
 from dpassay.evidence import Evidence
@@ -30,6 +31,7 @@ class Trials:
     """What has been drawn for one way of counting."""
 
     runner: Executor
+    groups: tuple[Group, ...]
     codings: tuple[Coding, ...]
     screened: Screened
 
@@ -71,21 +73,25 @@ class Sampling:
         if isinstance(trials, AuditeeError):
             raise trials
         yardstick = self._yardstick(claim, trials.codings)
-        return monte_carlo_evidence(yardstick, self.groups, trials.screened, self.budget, trials.runner, self.progress)
+        return monte_carlo_evidence(yardstick, trials.groups, trials.screened, self.budget, trials.runner, self.progress)
 
     def _screen(self, *, means: bool) -> Trials:
-        codings = self._codings(means=means)
-        runner = self.hire(self.groups, codings)
-        return Trials(runner=runner, codings=codings, screened=screen(runner, self.groups, self.budget, self.progress))
+        draws = self.budget.screening(self.groups), self.budget.draws // 2
+        more = learned(self.auditee, self.groups, draws, self.hire, self.progress)
+        groups = (*self.groups, *more)
+        codings = self._codings(groups, means=means)
+        runner = self.hire(groups, codings)
+        screened = screen(runner, groups, self.budget, self.progress)
+        return Trials(runner=runner, groups=groups, codings=codings, screened=screened)
 
-    def _codings(self, *, means: bool) -> tuple[Coding, ...]:
+    def _codings(self, groups: tuple[Group, ...], *, means: bool) -> tuple[Coding, ...]:
         """What is counted; numbers whose events are audited need a pilot first, to place the thresholds."""
         if self.auditee.numbers is None:
-            return (Labels(self.auditee.labels),) * len(self.groups)
+            return (Labels(self.auditee.labels),) * len(groups)
         if means:
-            return (Rounded(*self.auditee.numbers),) * len(self.groups)
-        pilot = self.hire(self.groups, (Pilot(),) * len(self.groups))
-        tasks = [Task(group=g, pair=None, phase="pilot", size=BLOCK) for g in range(len(self.groups))]
+            return (Rounded(*self.auditee.numbers),) * len(groups)
+        pilot = self.hire(groups, (Pilot(),) * len(groups))
+        tasks = [Task(group=g, pair=None, phase="pilot", size=BLOCK) for g in range(len(groups))]
         return tuple(bins_from(quantiles) for quantiles in pilot.counts(tasks))
 
     def _yardstick(self, claim: Claim, codings: tuple[Coding, ...]) -> Yardstick:

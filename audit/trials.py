@@ -55,7 +55,7 @@ def draw(
     coding : Coding
         What is counted.
     phase : str
-        `pilot`, `screen`, `certify` or `fit`: what the trials are for; they are never used for anything else.
+        `pilot`, `learn`, `screen`, `certify` or `fit`: what the trials are for; they are never used for anything else.
     seed : int
         Root seed.
 

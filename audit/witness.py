@@ -43,7 +43,8 @@ TOLERANCE = 1e-9
 def make_witness(result: Result) -> dict[str, Any] | None:
     """Describe the worst cell of a result, so that `replay` can do it again.
 
-    Data that came from a named source are named, never copied: a witness of an audit on private records carries none of them.
+    Data that came from a named source are named, never copied: a witness of an audit on private records carries none of them. A
+    learned direction it carries; that is made of what the mechanism released, so it tells of the records what this tells.
 
     Returns
     -------
@@ -59,6 +60,8 @@ def make_witness(result: Result) -> dict[str, Any] | None:
     base = group.pairs.base
     if group.source is not None:
         data: dict[str, Any] = {"kind": "source", "source": group.source, "sha256": base.digest}
+        if group.kind == "learned":
+            data["queries"] = group.queries.tolist()
     elif base.X.size + group.queries.size <= MAX_INLINE:
         data = {
             "kind": "inline",
@@ -138,7 +141,7 @@ def in_words(result: Result) -> str:
         seen = f"{event} has probability {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
     else:
         seen = f"{event} came in {counts.x} of {counts.n1} runs on {sides[0]} and in {counts.y} of {counts.n0} on {sides[1]}"
-    reason = f" Chosen because {group.reason}." if group.kind == "own" else ""
+    reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned") else ""
     return f"S: {shown} ({where}). S': {change}. At query {cell.query}{point} the {seen}.{reason}"
 
 
@@ -331,7 +334,8 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
         source, cut = data["source"], data["source"]["split"]
         table = load(file or source["name"], source.get("target"))
         parts = split(table, train=cut["train"], queries=cut["queries"], seed=cut["seed"])
-        base, queries, pool = parts.train, parts.queries, parts.pool
+        base, pool = parts.train, parts.pool
+        queries = points(data["queries"], "queries") if "queries" in data else parts.queries
     else:
         raise InvalidInput("the data of this witness lived in memory only: replay it from Python with the same pairs and queries")
     change = change_from_json(witness["change"], pool)

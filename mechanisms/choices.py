@@ -19,6 +19,7 @@ from dpassay.data import Labelled, points
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import WorstCase
+from dpassay.mechanisms.auc import sample_of
 from dpassay.mechanisms.released import Released
 from dpassay.mechanisms.trainers import LinearTrainer, part_of, sign_law, trainer_of, with_alpha
 from dpassay.pairs import FlipLabel, Pairs
@@ -41,7 +42,7 @@ class Choice(Released):
         oplr, see `trainer_of`; its `thetas` are the parameter list, of at least two.
     m : int
         Records of V, >= 1: the last ones. The others are T, so T and V are disjoint.
-    release
+    release, public
         See `Released`.
 
     Raises
@@ -61,6 +62,7 @@ class Choice(Released):
         require(is_count(self.m), "m", self.m, "an integer >= 1")
         trainer = trainer_of(self.base, alpha=self.alpha, m=self.m, delta=0.01)
         require(len(trainer.thetas) >= 2, "base", self.base, "a trainer with at least two parameters to choose from")
+        sample_of(self.public, getattr(trainer, "d", 1))
         object.__setattr__(self, "trainer", with_alpha(trainer, self.budget(len(trainer.thetas))))
 
     def budget(self, k: int) -> float:  # noqa: ARG002
@@ -86,6 +88,11 @@ class Choice(Released):
         """Draw i* for each trial from the losses (size, k): the exponential mechanism, p_i proportional to e^(-alpha e_i / 2)."""
         drawn: NDArray[np.int64] = (rng.gumbel(size=losses.shape) - self.alpha * losses / 2).argmax(axis=1)
         return drawn
+
+    @property
+    def shown(self) -> LinearTrainer:
+        """The trainer."""
+        return self.trainer
 
     @property
     def thetas(self) -> tuple[float, ...]:
@@ -119,7 +126,7 @@ class Choice(Released):
     def distribution(self, state: Labelled, queries: Array) -> FiniteLaw | None:
         """Exact law of index and prediction in one dimension, where errors depend on the signs of the weights alone."""
         k, signs = len(self.thetas), np.array([[-1.0], [1.0]])
-        if self.release == "vector" or k > MOST_PARAMETERS or getattr(self.trainer, "d", None) != 1:
+        if self.release in ("vector", "auc") or k > MOST_PARAMETERS or getattr(self.trainer, "d", None) != 1:
             return None
         found = [sign_law(self.trainer, part_of(state, self.rows(i, k), self.m), theta) for i, theta in enumerate(self.thetas)]
         laws = [law for law in found if law is not None]
@@ -142,20 +149,33 @@ class Choice(Released):
         return FiniteLaw(log_p=np.minimum(rows, 0.0), error=error)
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """All records at one point: a training label is flipped, and a validation label where it tells best from worst."""
-        n = max(2, len(self.thetas))
-        X, y = np.ones((n + self.m, getattr(self.trainer, "d", 1))), np.ones(n + self.m, dtype=np.int64)
-        y[1:n:2] = 0  # so that the signs of the weights are coins
-        data, queries = Labelled(X, y), points(X[:1], "queries")
+        """All records at one point, the labels of V all alike; a label of T is flipped, or one of V.
+
+        There are so many records of T that a weight of the wrong sign is rarer than the choice of a bad one. Where labels of T
+        are to be balanced the last one is at the origin if their number is odd, or half way there.
+        """
+        k, m = len(self.thetas), self.m
+        size = getattr(self.trainer, "n", None)
+        n = 16 * m * k if size is None else size - m
+        sure = np.ones(n, dtype=np.int64)
+        coins, parted = np.arange(1, n + 1) % 2, np.zeros(n, dtype=np.int64)
+        parted[self.rows(0, k)] = 1
         told = (
-            (0, "a training label is all that turns the weights"),
-            (n, "weights of one sign lose an error, the others gain one"),
+            (coins, 0, 1.0 - n % 2, "the signs of the weights are coins, and a training label turns them"),
+            (coins, 0, 0.5, "as before, but a little to one side, as is best where parameters differ in what they lose"),
+            (sure, 0, 1.0, "a label that only a rare weight answers gets its chance from one training label more"),
+            (sure, min(k, n) - 1, 1.0, "as before, but of the part of T that the last parameter is trained on"),
+            (sure, n, 1.0, "such a weight is chosen against its errors, and there is one less of them"),
+            (parted, n, 1.0, "one part of T trains against the others, and its errors are one more"),
         )
-        return tuple(
-            WorstCase(
-                pairs=Pairs(base=data, changes=(FlipLabel(index),), how=f"{n + self.m} records at one point, a label flipped"),
-                queries=queries,
-                reason=reason,
-            )
-            for index, reason in told
-        )
+        return tuple(self._case(y, index, last, reason) for y, index, last, reason in told)
+
+    def _case(self, y: NDArray[np.int64], index: int, last: float, reason: str) -> WorstCase:
+        """Training labels y, the record whose label is flipped, and how far from the origin the last of T is."""
+        labels = np.concatenate([y, np.ones(self.m, dtype=np.int64)])
+        X = np.zeros((len(labels), getattr(self.trainer, "d", 1)))
+        X[:, 0] = getattr(self.trainer, "scale", np.ones(1))[0]
+        query = points(X[:1], "queries")
+        X[len(y) - 1] *= last
+        pair = Pairs(base=Labelled(X, labels), changes=(FlipLabel(index),), how=f"{len(labels)} records, a label flipped")
+        return WorstCase(pairs=pair, queries=query, reason=reason)

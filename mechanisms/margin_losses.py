@@ -30,6 +30,10 @@ UP: Final = 1 + 1e-12
 class MarginLoss(Protocol):
     """A convex, falling loss l(z) with |l'| <= 1."""
 
+    def __hash__(self) -> int:
+        """By its parameters: what is computed from it is kept."""
+        ...
+
     @property
     def c(self) -> float:
         """Largest second derivative."""
@@ -140,6 +144,7 @@ def steepest(loss: MarginLoss, W: float) -> float:
     return slope * (t / W if W > 0 else 1.0)
 
 
+@cache
 def farthest(loss: MarginLoss, lambda_: float, noise: float = 0.0) -> float:
     """Largest norm of weights that minimise lambda ||w||^2 / 2 + mean loss + <b, w> with ||b|| <= noise, over all datasets.
 

@@ -24,6 +24,7 @@ from dpassay.data import Labelled, points
 from dpassay.errors import as_real, is_count, is_real, require
 from dpassay.laws import FiniteLaw, NoiseLaw
 from dpassay.mechanism import WorstCase
+from dpassay.mechanisms.auc import as_text, released_auc, sample_of
 from dpassay.mechanisms.crossings import Crossing, laplace_bins
 from dpassay.mechanisms.linear import cut_back, targets
 from dpassay.mechanisms.margin_losses import LOSSES, SCORES, UP, MarginLoss, Score
@@ -34,7 +35,7 @@ Array = NDArray[np.float64]
 
 SECTION_5: Final = "0.001;0.112;0.223;0.334;0.445;0.556;0.667;0.778;0.889;1.0"
 """Lambda of the paper's experiments."""
-RELEASES: Final = ("prediction", "vector", "bins")
+RELEASES: Final = ("prediction", "vector", "bins", "auc")
 WIDTH: Final = 1e-3
 """Of the bins at the worst weight."""
 
@@ -82,8 +83,12 @@ class Perturbation:
         Of the claims about the score, in (0, 1); k strings may be bad with probability delta / k each.
     lambdas : list of float
         Lambda, the k parameters that the claims about the score are for; written as `feature_scale`.
-    release : {"prediction", "vector", "bins"}
-        The label 1[<w, x> >= 0] at a query x; the number <w, u>, u the direction of the query; or the bin that <w, u> lies in.
+    release : {"prediction", "vector", "bins", "auc"}
+        The label 1[<w, x> >= 0] at a query x; the number <w, u>, u the direction of the query; the bin that <w, u> lies in; or
+        the area under the ROC curve of <w, phi(x)> on the public sample, whatever is asked (`dpassay.mechanisms.auc`).
+    public : Labelled or str
+        Public sample for `auc`, with both labels and at least d columns, kept as a text; left out, the d unit vectors labelled 1
+        and the origin labelled 0.
     edges : list of float
         Ascending edges of the bins; by default 0 and a narrow bin on each side, at the weight where the most can leak.
     tolerance : float
@@ -109,6 +114,7 @@ class Perturbation:
     release: str = "bins"
     edges: Any = ""
     tolerance: float = 1e-8
+    public: Any = ""
 
     def __post_init__(self) -> None:
         require(is_count(self.m, 0), "m", self.m, "an integer >= 0")
@@ -128,6 +134,8 @@ class Perturbation:
             self._list(name, "finite numbers > 0, at least one", least=1, low=0.0)
         self._list("edges", "finite numbers in ascending order", least=0, low=-math.inf)
         require(bool((np.diff(np.array(_numbers(self.edges))) > 0).all()), "edges", self.edges, "in ascending order")
+        object.__setattr__(self, "public", as_text(self.public))
+        sample_of(self.public, self.d)
         fits = self.scale.size in (1, self.d)
         require(fits, "feature_scale", self.feature_scale, f"one number, or one for each of d = {self.d} columns")
 
@@ -178,7 +186,17 @@ class Perturbation:
     @property
     def numbers(self) -> tuple[float, float] | None:
         """Limits of the numbers that are answered; None where labels are."""
-        return (-math.inf, math.inf) if self.release == "vector" else None
+        return {"vector": (-math.inf, math.inf), "auc": (0.0, 1.0)}.get(self.release)
+
+    @property
+    def without_query(self) -> bool:
+        """Whether nothing is asked at a point: where only the AUC is released."""
+        return self.release == "auc"
+
+    @property
+    def dimension(self) -> int:
+        """Coordinates of the vector that is released; 0 where none is."""
+        return self.d if self.release == "vector" else 0
 
     @property
     def worst_weight(self) -> float:
@@ -264,6 +282,12 @@ class Perturbation:
         phi[length == 0] = np.eye(self.d)[0]
         return phi / np.where(length == 0, 1.0, length)[:, None]
 
+    def towards(self, directions: Array, columns: int) -> Array:
+        """Return the queries (k, columns) whose `directions` are the given ones, shape (k, d)."""
+        queries = np.zeros((len(directions), columns))
+        queries[:, : self.d] = directions * self.scale
+        return queries
+
     def signed(self, data: Labelled, rows: slice) -> Array:
         """Return y phi(x) of some records, shape (n, d)."""
         return self.features(data.X[rows]) * targets(data)[rows, None]
@@ -287,14 +311,16 @@ class Perturbation:
     def sample(self, state: Trained, queries: Array, size: int, rng: np.random.Generator) -> NDArray[Any]:
         """Answers of `size` independent trials at q queries, shape (size, q)."""
         w = self.weights(state.V, self.lambda_, self.noise(size, rng))
+        if self.release == "auc":
+            return np.tile(released_auc(self, w, sample_of(self.public, self.d))[:, None], (1, len(queries)))
         if self.release == "prediction":
             return (self.margins(w, queries) >= 0).astype(np.int64)
         answers: NDArray[Any] = w @ self.directions(queries).T
         return answers if self.release == "vector" else np.searchsorted(self.cuts, answers, side="right")
 
     def distribution(self, state: Trained, queries: Array) -> FiniteLaw | NoiseLaw | None:
-        """Exact law in one dimension, by change of variables."""
-        if self.d > 1:
+        """Exact law in one dimension, by change of variables; none of the AUC."""
+        if self.d > 1 or self.release == "auc":
             return None
         side = self.directions(queries)[:, 0]
         if self.release == "vector":
@@ -311,26 +337,27 @@ class Perturbation:
         """A training record where its pull turns round most, and a validation record as far from 0 as weights can get."""
         n = self.own_n
         first, new, *others = self.turned(n)
-        turned = self._line([first, *others], [-1.0] * self.m)
+        turned = self.line([first, *others], [-1.0] * self.m)
         reason = "the pull of a training record turns round at the weight where it can most, others at the origin"
-        cases = [self._case(turned, 0, new, "records on the first axis, the first of them turned round", reason)]
+        cases = [self.case(turned, 0, new, "records on the first axis, the first of them turned round", reason)]
         if self.m:
             theta = min(self.thetas)
             pull = min(1.0, self.training_loss.peak / self.held_at(theta, n))
             reason = "all records pull together, and a validation record moves from one end to the other"
             how = "records on the first axis, a validation record turned round"
-            cases.append(self._case(self._line([pull] * n, [1.0] * self.m), n + self.m - 1, -1.0, how, reason))
+            cases.append(self.case(self.line([pull] * n, [1.0] * self.m), n + self.m - 1, -1.0, how, reason))
         return tuple(cases)
 
-    def _line(self, training: list[float], validation: list[float]) -> Labelled:
+    def line(self, training: list[float], validation: list[float]) -> Labelled:
         """Records on the first axis, given by label times feature."""
         v = np.array([*training, *validation])
         X = np.zeros((len(v), self.d))
         X[:, 0] = np.abs(v) * self.scale[0]
         return Labelled(X, (v > 0).astype(np.int64))
 
-    def _case(self, data: Labelled, index: int, v: float, how: str, reason: str) -> WorstCase:
-        new = self._line([v], [])
+    def case(self, data: Labelled, index: int, v: float, how: str, reason: str) -> WorstCase:
+        """Records, one of which is replaced by one on the first axis; asked on that axis."""
+        new = self.line([v], [])
         pairs = Pairs(base=data, changes=(Replace(index, new.X[0], int(new.y[0])),), how=how)
         return WorstCase(pairs=pairs, queries=points([[self.scale[0], *[0.0] * (self.d - 1)]], "queries"), reason=reason)
 

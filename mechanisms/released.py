@@ -1,4 +1,4 @@
-"""What is released of trained weights: a label, a linear statistic, or only the index of the parameter."""
+"""What is released of trained weights: a label, a linear statistic, an AUC, or only the index of the parameter."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.errors import require
+from dpassay.mechanisms.auc import as_text, released_auc, sample_of
+from dpassay.mechanisms.perturbation import Perturbation
 from dpassay.mechanisms.trainers import LinearTrainer
 
-Release = Literal["prediction", "vector", "index"]
-RELEASES: tuple[Release, ...] = ("prediction", "vector", "index")
+Release = Literal["prediction", "vector", "index", "auc"]
+RELEASES: tuple[Release, ...] = ("prediction", "vector", "index", "auc")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,20 +23,42 @@ class Released:
 
     Parameters
     ----------
-    release : {"prediction", "vector", "index"}
+    release : {"prediction", "vector", "index", "auc"}
         The label 1[<w, phi(x)> >= 0] at a query x; the number <w, phi(u)>, a linear statistic of the released vector, at a query
-        u; or the index of the parameter, whatever is asked.
+        u; the index of the parameter, whatever is asked; or, whatever is asked, the area under the ROC curve of <w, phi(x)> on
+        the public sample (`dpassay.mechanisms.auc`).
+    public : Labelled or str
+        Public sample for `auc`, with both labels and as many columns as the trainer takes, kept as a text; left out, the unit
+        vectors labelled 1 and the origin labelled 0.
     """
 
     release: Release = "prediction"
+    public: Any = ""
 
     def __post_init__(self) -> None:
         require(self.release in RELEASES, "release", self.release, f"one of {', '.join(RELEASES)}")
+        object.__setattr__(self, "public", as_text(self.public))
 
     @property
     def without_query(self) -> bool:
-        """Whether nothing is asked at a point: where only the index is released."""
-        return self.release == "index"
+        """Whether nothing is asked at a point: where only the index or the AUC is released."""
+        return self.release in ("index", "auc")
+
+    @property
+    def shown(self) -> Any:
+        """The trainer whose weights are released."""
+        raise NotImplementedError
+
+    @property
+    def dimension(self) -> int:
+        """Coordinates of the vector that is released; 0 where none is."""
+        known = self.release == "vector" and isinstance(self.shown, Perturbation)
+        return self.shown.d if known else 0
+
+    def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
+        """Return the queries (k, columns) u with phi(u) the given directions, shape (k, d)."""
+        queries: NDArray[np.float64] = self.shown.towards(directions, columns)
+        return queries
 
     @property
     def thetas(self) -> tuple[float, ...]:
@@ -49,7 +73,7 @@ class Released:
     @property
     def numbers(self) -> tuple[float, float] | None:
         """Limits of the numbers that are answered; None where labels are."""
-        return (-np.inf, np.inf) if self.release == "vector" else None
+        return {"vector": (-np.inf, np.inf), "auc": (0.0, 1.0)}.get(self.release)
 
     def answers(
         self, trainer: LinearTrainer, chosen: NDArray[np.int64], weights: Any, queries: NDArray[np.float64]
@@ -57,5 +81,8 @@ class Released:
         """Answers of each trial at each query, shape (size, q), from the chosen indices and the trained weights of each trial."""
         if self.release == "index":
             return np.tile(chosen[:, None], (1, len(queries)))
+        if self.release == "auc":
+            areas = released_auc(trainer, weights, sample_of(self.public, getattr(trainer, "d", 1)))
+            return np.tile(areas[:, None], (1, len(queries)))
         margins = trainer.margins(weights, queries)
         return margins if self.release == "vector" else (margins >= 0).astype(np.int64)

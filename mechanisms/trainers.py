@@ -105,9 +105,17 @@ def part_of(data: Labelled, rows: Any, m: int) -> Labelled:
 
 def sign_law(trainer: LinearTrainer, data: Labelled, theta: float) -> FiniteLaw | None:
     """In one dimension, the exact law of 1[w >= 0] for what is trained at a parameter; None where it is not known."""
+    return label_law(trainer, data, theta, np.ones((1, data.X.shape[1])))
+
+
+def label_law(trainer: LinearTrainer, data: Labelled, theta: float, queries: Array, state: Any = None) -> FiniteLaw | None:
+    """In one dimension, the exact law of 1[<w, phi(x)> >= 0] at each query x; None where it is not known.
+
+    The state is that of the trainer at this parameter, if it is at hand.
+    """
     fields = getattr(trainer, "__dataclass_fields__", {})
     if getattr(trainer, "d", None) != 1 or not {"n", "lambda_", "release"} <= set(fields):
         return None
     alone: Any = dataclasses.replace(trainer, n=None, lambda_=theta, release="prediction")  # type: ignore[type-var]
-    law: FiniteLaw | None = alone.distribution(alone.prepare(data), np.ones((1, data.X.shape[1])))
+    law: FiniteLaw | None = alone.distribution(alone.prepare(data) if state is None else state, queries)
     return law

@@ -5,7 +5,8 @@ beta_2 / m) and t_i = q(h_i, V) + 2 beta Z_i, Z_i exponential with mean 1 / alph
 
 Claim as printed (Theorem 1): if the score is (beta_1, beta_2, delta / k)-stable, this is (alpha_2, delta)-differentially private
 in T and in V, whatever the training loses. By Equation 9 it is alpha_2-differentially private for every value of good random
-strings; with `coins="frozen"` that is what is claimed, and the law is exact: see `dpassay.mechanisms.selection`.
+strings; with `coins="frozen"` that is what is claimed, and the law is exact: see `dpassay.mechanisms.selection`. With fresh ones
+the law of the index is known in one dimension, up to a proven error: see `dpassay.mechanisms.score_mixtures`.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import HasWorstCases, WorstCase
+from dpassay.mechanisms.score_mixtures import fresh_log_p, located
 from dpassay.mechanisms.selection import select, selection_log_p
 from dpassay.mechanisms.trainers import LinearTrainer, stability_of, trainer_of
+from dpassay.mechanisms.validation_pairs import found_pairs
 from dpassay.pairs import Change
 from dpassay.seeds import stream
 
@@ -32,10 +35,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Validated:
-    """State: the dataset, and with frozen coins what was trained for each parameter, its scores, and their numerical error."""
+    """State: the dataset, and with frozen coins what was trained for each parameter, its scores, and their numerical error.
+
+    With fresh ones, `located` is what trainers on the line know before they draw, for each parameter.
+    """
 
     data: Labelled
     trained: tuple[Any, ...]
+    located: tuple[Any, ...]
     scores: Array
     error: float
 
@@ -132,17 +139,20 @@ class Validate:
         self.trainer.check(data)
 
     def prepare(self, data: Labelled) -> Validated:
-        """Train with the frozen strings; fresh ones leave nothing to prepare."""
+        """Train with the frozen strings; fresh ones leave little to prepare."""
         self.check(data)
-        trained = tuple(self._train(data, i) for i in self.labels) if self.coins == "frozen" else ()
-        return self._scored(data, trained)
+        if self.coins == "fresh":
+            return self._scored(data, (), located(self.trainer, data))
+        return self._scored(data, tuple(self._train(data, i) for i in self.labels), ())
 
     def update(self, state: Validated, change: Change) -> Validated:
         """Return the neighbour's state; a changed validation record leaves what was trained as it is."""
         data: Labelled = change.apply(state.data)
-        if change.index < len(data) - self.m:
-            return self.prepare(data)
-        return self._scored(data, state.trained)
+        return self.prepare(data) if change.index < len(data) - self.m else self.validated_on(state, data)
+
+    def validated_on(self, state: Validated, data: Labelled) -> Validated:
+        """Return the state of data that differ in V alone."""
+        return self._scored(data, state.trained, state.located)
 
     def sample(self, state: Validated, queries: Array, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Indices of `size` independent trials, shape (size, q); a trial for each query, though none is asked."""
@@ -150,25 +160,30 @@ class Validate:
         return np.stack(columns, axis=1)
 
     def distribution(self, state: Validated, queries: Array) -> FiniteLaw | None:
-        """Exact law of the index where the strings are frozen; an error e of the scores moves log-probabilities by 2 e / s."""
-        if self.coins == "fresh":
+        """Exact law of the index; an error e of the scores moves log-probabilities by 2 e / s. None where scores have no law."""
+        if self.coins == "fresh" and not state.located:
             return None
         scale = self.scale(state.data)
+        if self.coins == "fresh":
+            found = fresh_log_p(self.trainer, state.data, state.located, scale)
+            return None if found is None else FiniteLaw(log_p=np.tile(found[0], (len(queries), 1)), error=found[1])
         log_p, error = selection_log_p(state.scores, scale)
         return FiniteLaw(log_p=np.tile(log_p, (len(queries), 1)), error=error + 2 * state.error / scale)
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """Those of the base."""
-        return self.trainer.pairs() if isinstance(self.trainer, HasWorstCases) else ()
+        """Those of the base, and what a search finds on the line."""
+        own = self.trainer.pairs() if isinstance(self.trainer, HasWorstCases) else ()
+        return (*own, *found_pairs(self))
 
     def _train(self, data: Labelled, i: int) -> Any:
         R = self.trainer.noise(1, stream(self.seed, "validate", i))
         return self.trainer.apply(data, self.trainer.thetas[i], R)
 
-    def _scored(self, data: Labelled, trained: tuple[Any, ...]) -> Validated:
+    def _scored(self, data: Labelled, trained: tuple[Any, ...], located: tuple[Any, ...]) -> Validated:
         found = [self.trainer.score(each, data) for each in trained]
         scores = np.array([score[0] for score, _ in found])
-        return Validated(data=data, trained=trained, scores=scores, error=max((error for _, error in found), default=0.0))
+        error = max((error for _, error in found), default=0.0)
+        return Validated(data=data, trained=trained, located=located, scores=scores, error=error)
 
     def _scores(self, state: Validated, size: int, rng: np.random.Generator) -> Array:
         """Scores of each trial, shape (size, k)."""

@@ -13,14 +13,19 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
 from dpassay.errors import require
+from dpassay.laws import FiniteLaw
 from dpassay.mechanism import WorstCase
+from dpassay.mechanisms.auc import sample_of
 from dpassay.mechanisms.released import Released
+from dpassay.mechanisms.trainers import LinearTrainer, label_law
 from dpassay.mechanisms.validate import Validate, Validated
 from dpassay.pairs import Change
+from dpassay.rounding import UNIT_ROUNDOFF
 
 Array = NDArray[np.float64]
 
@@ -33,7 +38,7 @@ class ValidateTrain(Released):
     ----------
     alpha1, alpha2, base, m, delta, beta1, beta2, stability
         See `Validate`, which is run with fresh coins.
-    release
+    release, public
         See `Released`: what is shown of h; with `index` of theta_i* alone.
 
     Raises
@@ -57,8 +62,14 @@ class ValidateTrain(Released):
         names = ("alpha1", "alpha2", "base", "m", "delta", "beta1", "beta2", "stability")
         given: dict[str, Any] = {name: getattr(self, name) for name in names}
         object.__setattr__(self, "validation", Validate(**given, coins="fresh"))
-        shown = self.release == "index" or hasattr(self.validation.trainer, "margins")
-        require(shown, "base", self.base, "a trainer that releases weights, with margins, unless release is 'index'")
+        known = self.release == "index" or hasattr(self.validation.trainer, "margins")
+        require(known, "base", self.base, "a trainer that releases weights, with margins, unless release is 'index'")
+        sample_of(self.public, getattr(self.shown, "d", 1))
+
+    @property
+    def shown(self) -> LinearTrainer:
+        """The trainer."""
+        return self.validation.trainer
 
     @property
     def thetas(self) -> tuple[float, ...]:
@@ -98,6 +109,21 @@ class ValidateTrain(Released):
             found[trials] = answers
         assert found is not None
         return found
+
+    def distribution(self, state: Validated, queries: Array) -> FiniteLaw | None:
+        """Law of index or prediction in one dimension: P[label] is the sum of P[i] P[label | theta_i], trained afresh."""
+        index = None if self.release in ("vector", "auc") else self.validation.distribution(state, queries)
+        if index is None or self.release == "index":
+            return index
+        trainer = self.validation.trainer
+        known = zip(trainer.thetas, state.located, strict=True)
+        found = [label_law(trainer, state.data, theta, queries, located) for theta, located in known]
+        laws = [law for law in found if law is not None]
+        if len(laws) < len(found):
+            return None
+        log_p = logsumexp([index.log_p[:, [i]] + law.log_p for i, law in enumerate(laws)], axis=0)
+        error = index.error + max(law.error for law in laws) + 8 * UNIT_ROUNDOFF * (len(laws) + 700)
+        return FiniteLaw(log_p=np.minimum(log_p, 0.0), error=error)
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """Those of the trainer."""

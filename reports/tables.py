@@ -11,7 +11,7 @@ from dpassay.reports.words import event_words, promised
 
 Raw = Mapping[str, Any]
 
-GROUPS = {"data": "data", "own": "own worst case", "domain": "domain"}
+GROUPS = {"data": "data", "own": "own worst case", "learned": "learned direction", "domain": "domain"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,5 +151,5 @@ def _query_view(cell: Raw, claimed: float) -> QueryView:
 
 def _label(cell: Raw) -> str:
     if cell["point"] is None:
-        return f"own {cell['query']}" if cell["group"] == "own" else str(cell["query"])
+        return {"own": f"own {cell['query']}", "learned": "learned"}.get(cell["group"], str(cell["query"]))
     return f"x = {', '.join(plain(number) for number in cell['point'])}"

@@ -24,6 +24,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
+def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that a quick run of a few mechanisms has written; known to be wrong, with claims of several kinds."""
+    out = tmp_path_factory.mktemp("small") / "report"
+    names = ("soft-majority-overview", "projected-walk", "bagged", "averaged")
+    assert main([*QUICK, *names, "--train", "60", "--queries", "3", "--out", str(out)]) == 0
+    return out
+
+
+@pytest.fixture(scope="session")
 def catalogue_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that a quick run of the whole catalogue has written."""
     out = tmp_path_factory.mktemp("catalogue") / "report"

@@ -67,6 +67,7 @@ def test_twice_the_claim_is_refuted_and_the_claim_itself_is_not(mode: str, folde
     assert record_of(folder / "correct")["results"][0]["verdict"] == "not refuted"  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_the_catalogue_runs_and_its_known_refutation_is_expected(catalogue_run: Path) -> None:
     record = record_of(catalogue_run)
     results = record["results"]
@@ -82,15 +83,16 @@ def test_the_catalogue_runs_and_its_known_refutation_is_expected(catalogue_run: 
     assert len(list((catalogue_run / "witnesses").iterdir())) == len(results) + len(measured)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_every_witness_of_the_catalogue_replays(catalogue_run: Path) -> None:
     for path in (catalogue_run / "witnesses").iterdir():
         assert main(["replay", str(path)]) == 0
 
 
-def test_a_witness_of_named_data_carries_none_of_them(catalogue_run: Path) -> None:
-    witness = json.loads((catalogue_run / "witnesses" / "projected-walk.printed.exact.json").read_text())
+def test_a_witness_of_named_data_carries_none_of_them(small_run: Path) -> None:
+    witness = json.loads((small_run / "witnesses" / "projected-walk.printed.exact.json").read_text())
     assert witness["data"]["kind"] in ("source", "inline")
-    for path in (catalogue_run / "witnesses").iterdir():
+    for path in (small_run / "witnesses").iterdir():
         witness = json.loads(path.read_text())
         assert witness["data"]["kind"] == "source" or "records (own)" in witness["words"] or "} (own)" in witness["words"]
 

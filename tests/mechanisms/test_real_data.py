@@ -4,25 +4,58 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from benchmarks import accuracy
-from dpassay import audit, replace_one
+from dpassay import DP, audit, replace_one
 from dpassay.data import Labelled
-from dpassay.targets import accepts, resolve
+from dpassay.pairs import FlipLabel, Pairs
+from dpassay.targets import resolve
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT.parent / "shared" / "data"
 SETS = ["breast-cancer", "adult", "magic"]
-TRAIN, QUERIES = 200, 5
+TRAIN, QUERIES, BUDGET = 200, 5, 2_000
+ON_A_LINE = ("objective-perturbation", "output-perturbation", "alpha-split", "data-split", "random-choice")
+"""Linear classifiers with an exact law in one dimension."""
+SAMPLED = (*ON_A_LINE, "validate-train", "control")
+"""What has no law in more dimensions, or none at all."""
 
 
 @pytest.fixture(scope="module")
 def data() -> dict[str, Labelled]:
     """The data sets that this machine has."""
     return dict(accuracy.tables(FOLDER if FOLDER.is_dir() else None))
+
+
+def audited(entry: str, train: Labelled, queries: NDArray[np.float64], column: int, *, exact: bool) -> None:
+    """Audit every query against every claim; only claims that are known to be wrong fall."""
+    mechanism: Any = resolve(entry, accuracy.parameters(entry, 1.0, train, column)).mechanism
+    assert (accuracy.law_of(mechanism, mechanism.prepare(train), queries) is not None) == exact
+    pairs = replace_one(train.X, train.y)
+    if not exact:
+        ends = FlipLabel(0), FlipLabel(1), FlipLabel(len(train) - 1)  # of T and of V
+        pairs = Pairs(base=train, changes=ends, how="three labels flipped")
+    for claim in mechanism.claims:
+        result = audit(mechanism, claim=claim, pairs=pairs, queries=queries, budget=BUDGET)
+        assert result.evidence is not None
+        asked = [cell for cell in result.evidence.cells if result.evidence.groups[cell.group].kind == "data"]
+        assert sorted(cell.query for cell in asked) == list(range(QUERIES))
+        if exact:
+            assert all(cell.exact is not None and cell.exact.value >= 0 for cell in asked)
+        else:
+            assert all(cell.exact is None and cell.upper.value > 0 for cell in asked)
+        if result.verdict == "refuted" or claim.expected == "refuted":
+            assert result.verdict == "refuted"
+            corrected = any(other.status == "corrected" for other in mechanism.claims)
+            assert claim.expected == "refuted" or (claim.status == "printed" and corrected)
+        else:
+            assert result.verdict == "not refuted"
+            assert result.evidence.lower.value <= claim.promised
 
 
 @pytest.mark.slow
@@ -32,21 +65,20 @@ def test_every_query_is_audited(name: str, entry: str, data: dict[str, Labelled]
     if name not in data:
         pytest.skip("no such data on this machine")
     split = accuracy.split_of(name, data[name], 0)
-    train = split.train.take(slice(TRAIN))
-    parameters = accuracy.ENTRIES[entry] | ({"n": len(train)} if accepts(entry, "n") else {})
-    mechanism = resolve(entry, parameters).mechanism
-    queries = split.test.X[:QUERIES]
-    for claim in mechanism.claims:
-        result = audit(mechanism, claim=claim, pairs=replace_one(train.X, train.y), queries=queries, mode="exact")
-        assert result.evidence is not None
-        asked = [cell for cell in result.evidence.cells if result.evidence.groups[cell.group].kind == "data"]
-        assert sorted(cell.query for cell in asked) == list(range(QUERIES))
-        assert all(cell.exact is not None and cell.exact.value >= 0 for cell in asked)
-        if result.verdict == "refuted":
-            assert claim.status == "printed"
-            assert any(other.status == "corrected" for other in mechanism.claims)
-        else:
-            assert result.verdict == "not refuted"
+    audited(entry, split.train.take(slice(TRAIN)), split.test.X[:QUERIES], accuracy.COLUMN[name], exact=entry not in SAMPLED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("entry", ON_A_LINE)
+@pytest.mark.parametrize("name", SETS)
+def test_on_one_column_the_linear_classifiers_are_audited_exactly(name: str, entry: str, data: dict[str, Labelled]) -> None:
+    if name not in data:
+        pytest.skip("no such data on this machine")
+    split, column = accuracy.split_of(name, data[name], 0), accuracy.COLUMN[name]
+    X = split.train.X[:TRAIN, [column]]
+    wide = float(np.sqrt(split.train.X.shape[1]))  # all columns were divided by it
+    queries = split.test.X[:QUERIES, [column]] * wide
+    audited(entry, Labelled(X * wide, split.train.y[:TRAIN]), queries, 0, exact=True)
 
 
 @pytest.mark.slow
@@ -58,14 +90,28 @@ def test_the_published_accuracies_are_found_again(name: str, data: dict[str, Lab
     assert len(published[name]) == 20
     again = accuracy.accuracies(name, data[name], 0)
     assert again.keys() == published[name][0].keys()
-    np.testing.assert_allclose(list(again.values()), [published[name][0][key] for key in again], atol=1e-6)
+    for key, value in again.items():  # an answer that falls the other way on another machine is 1 of 50 per test record
+        sampled = key.partition(" ")[0] in SAMPLED
+        assert value == pytest.approx(published[name][0][key], rel=0, abs=1e-4 if sampled else 1e-6)
 
 
 def test_the_page_says_what_was_found() -> None:
     published = json.loads((ROOT / "docs" / "accuracy.json").read_text(encoding="utf-8"))
     assert accuracy.page(published) == (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
+    for name in ("adult", "breast-cancer"):  # what the introduction says of the choice without noise
+        less = np.array([run["control 0.5"] - run["random-choice 0.5"] for run in published[name]])
+        assert accuracy.interval(less)[1] < 0
 
 
 def test_the_interval() -> None:
     found = accuracy.interval(np.array([0.0, 1.0, 2.0]))
     assert found == pytest.approx((1 - 4.302653 / 3**0.5, 1 + 4.302653 / 3**0.5), abs=1e-5)
+
+
+@pytest.mark.parametrize("epsilon", accuracy.EPSILONS)
+@pytest.mark.parametrize("entry", accuracy.ENTRIES)
+def test_what_is_compared_claims_the_epsilon_that_the_page_says(entry: str, epsilon: float) -> None:
+    train = Labelled(np.zeros((90, 3)), np.arange(90) % 2)
+    mechanism: Any = resolve(entry, accuracy.parameters(entry, epsilon, train, 1)).mechanism
+    claimed = [claim.epsilon for claim in mechanism.claims if isinstance(claim, DP)]
+    assert claimed[1 if entry == "pate-data-dependent" else 0] == pytest.approx(epsilon, rel=1e-9)

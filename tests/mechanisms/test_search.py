@@ -30,7 +30,6 @@ ELSEWHERE = {
     "histogram": "it looks at no label; test_histogram tries all pairs of counts",
     "example61-exponential": "it looks at no label; its own tests enumerate",
     "example61-noisy-max": "it looks at no label; its own tests enumerate",
-    "validate-train": "it has no law",
     "control": "nothing true is claimed of it",
 }
 """Entries that are not searched here, and why."""
