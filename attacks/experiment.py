@@ -24,6 +24,7 @@ from dpassay.attacks.metrics import (
     interval,
     per_model,
     roc,
+    with_a_coin,
 )
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.one_run import OneRun, one_run
@@ -84,7 +85,8 @@ class Outcome:
     operating : tuple of (Operating or None)
         At `FALSE_POSITIVE_RATES`.
     tpr : array (rates, targets)
-        True positive rate of each target alone at the thresholds of `operating`, NaN where that is None: for paired comparisons.
+        True positive rate of each target alone at exactly these false positive rates over all targets, a coin being tossed where
+        scores tie; NaN where `operating` is None. For paired comparisons.
     beyond : float or None
         By how much the curve rises above the region that the composed claim allows, where ten non-members at least are called
         members and ten members are not; an estimate, 0 where it stays inside; None where nothing is claimed. The region is that
@@ -235,7 +237,7 @@ def _outcome(name: str, view: View, scores: Array, attacked: Fleet, claim: DP | 
     members, others = scores[membership], scores[~membership]
     curve, alone = roc(members, others), per_model(scores, membership)
     operating = tuple(at_rate(curve, rate, others.size) for rate in FALSE_POSITIVE_RATES)
-    tpr = np.array([[np.nan if at is None else (one >= at.threshold).mean() for one, _ in alone] for at in operating])
+    tpr = np.array([[np.nan if at is None else with_a_coin(one, curve, at.asked) for one, _ in alone] for at in operating])
     return Outcome(
         attack=name,
         view=view,

@@ -151,7 +151,7 @@ def look(
         Shares of the labels at the q points of the ground.
     """
     known = [*ground.digest, digest(ground.points.X, ground.points.copies)]
-    keys = [[subject.key, known, ground.seed, who, i, coins.rows(i).tolist()] for i in range(len(coins.heads))]
+    keys = [[subject.key, subject.code, known, ground.seed, who, i, coins.rows(i).tolist()] for i in range(len(coins.heads))]
     seen: list[Array | None] = [store.get(key) for key in keys]
     missing = [i for i, found in enumerate(seen) if found is None]
     done, what = len(keys) - len(missing), f"{subject.key[1]}: {who} models"

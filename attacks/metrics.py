@@ -136,6 +136,26 @@ def at_rate(curve: Roc, asked: float, non_members: int) -> Operating | None:
     )
 
 
+def with_a_coin(members: ArrayLike, curve: Roc, asked: float) -> float:
+    """Return the true positive rate of some members at exactly a false positive rate, a coin being tossed for tied scores.
+
+    Parameters
+    ----------
+    members : array
+        Scores of members: all that the curve was made of, or those of one target.
+    curve : Roc
+        Says which threshold and which coin give the rate.
+    asked : float
+        The false positive rate over all non-members of the curve; in (0, 1).
+    """
+    place = int(np.searchsorted(curve.fpr, asked, side="right")) - 1
+    step = curve.fpr[place + 1] - curve.fpr[place]
+    chance = (asked - curve.fpr[place]) / step
+    scores = np.asarray(members, dtype=float)
+    above, tied = scores >= curve.thresholds[place], scores >= curve.thresholds[place + 1]
+    return float(above.mean() + chance * (tied.mean() - above.mean()))
+
+
 def allowed_tpr(fpr: ArrayLike, epsilon: float, delta: float = 0.0) -> Array:
     """Return the largest true positive rate that (epsilon, delta)-differential privacy allows at a false positive rate.
 

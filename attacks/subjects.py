@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dpassay.attacks.observed import Array
 from dpassay.auditee import Auditee
 from dpassay.data import Labelled
+from dpassay.ledger import code_of, installed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,11 @@ class Subject(Protocol):
         """JSON value that tells its answers from those of other subjects."""
         ...
 
+    @property
+    def code(self) -> list[str]:
+        """What tells its answers from those that other code would give; kept answers of other code are not used."""
+        ...
+
     def without_copies(self) -> Subject:
         """Return the same subject, not asked about noisy copies."""
         ...
@@ -121,6 +127,11 @@ class Learner:
     def key(self) -> Any:
         """Name and views."""
         return ["learner", self.name, [view.name for view in self.views]]
+
+    @property
+    def code(self) -> list[str]:
+        """Versions, and the learner with its parameters."""
+        return [repr(self.make()), *installed()]
 
     def without_copies(self) -> Learner:
         """Return the same without the view of copies."""
@@ -173,6 +184,11 @@ class Protected:
     def key(self) -> Any:
         """Mechanism, parameters and views."""
         return ["mechanism", self.auditee.target, self.auditee.parameters, [view.name for view in self.views]]
+
+    @property
+    def code(self) -> list[str]:
+        """Versions and digests, as far as they can be known."""
+        return code_of(self.auditee)
 
     def without_copies(self) -> Protected:
         """Return the same without the view of copies."""

@@ -220,11 +220,12 @@ def code_of(auditee: Auditee) -> list[str]:
     thing = mechanism.function if isinstance(mechanism, FunctionMechanism) else type(mechanism)
     modules: list[str | None] = [getattr(thing, "__module__", None)]
     modules += [value.partition(":")[0] for value in auditee.parameters.values() if isinstance(value, str) and ":" in value]
-    return [str(auditee.target), *_installed(), *(_source_digest(module) for module in modules)]
+    return [str(auditee.target), *installed(), *(_source_digest(module) for module in modules)]
 
 
 @cache
-def _installed() -> tuple[str, ...]:
+def installed() -> tuple[str, ...]:
+    """Versions of Python and the numerical packages, and the digest of dpassay's own source."""
     own = hashlib.sha256()
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         own.update(path.read_bytes())

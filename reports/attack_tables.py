@@ -89,17 +89,15 @@ def paired_table(subjects: Sequence[SubjectView]) -> Table | None:
             found = paired(one, other)
             if found is not None:
                 tail = (f"{found.difference:+.4f}", f"[{found.low:+.4f}, {found.high:+.4f}]", count(found.targets))
-                coin = share(tossed(other, one["operating"][0]["fpr"]))
-                rows.append((subject.name, look.name, at(one), at(other), coin, *tail))
+                coins = (share(tossed(each, each["operating"][0]["asked"])) for each in (one, other))
+                rows.append((subject.name, look.name, *coins, *tail))
     if not rows:
         return None
     return Table(
-        caption="LiRA minus the loss threshold: mean difference of the TPR on the same targets, each attack at its threshold for "
-        "an FPR of at most 1 %, with Student's 95 % interval over the targets; an estimate. Where the scores of the loss "
-        "threshold tie, its realised FPR may be far below 1 %; 'with a coin' is its TPR at the FPR of LiRA, ties broken by a "
-        "coin.",
-        columns=("subject", "view", "LiRA", "loss threshold", "with a coin", "difference", "95 % interval", "targets"),
-        numeric=(False, False, True, True, True, True, True, True),
+        caption="LiRA minus the loss threshold: mean difference of the TPR on the same targets at an FPR of 1 %, with Student's "
+        "95 % interval over the targets; an estimate. A coin is tossed where scores tie, so that both attacks have that FPR.",
+        columns=("subject", "view", "LiRA", "loss threshold", "difference", "95 % interval", "targets"),
+        numeric=(False, False, True, True, True, True, True),
         rows=tuple(rows),
     )
 

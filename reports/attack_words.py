@@ -10,7 +10,7 @@ from dpassay.documents import percent
 from dpassay.reports.attack_view import BASELINE, FAILED, LIRA, Look, SubjectView, pair, share, sound
 from dpassay.reports.ladders import Ladder, ladders
 from dpassay.reports.numbers import clean, count, plain, plural
-from dpassay.reports.paired import paired, tossed
+from dpassay.reports.paired import paired
 
 Raw = Mapping[str, Any]
 
@@ -125,15 +125,7 @@ def _paired_words(subject: SubjectView) -> str:
         one, other = look.of(LIRA), look.of(BASELINE)
         found = None if one is None or other is None else paired(one, other)
         if found is not None and one is not None and other is not None:
-            said = comparison_words(found.difference, found.low, found.high, look.name)
-            mine, theirs = (float(each["operating"][0]["fpr"]) for each in (one, other))
-            if theirs < mine / 2:
-                coin = plain(round(100 * tossed(other, mine), 1))
-                said += (
-                    f" Its scores tie: the loss threshold accuses {plain(round(100 * theirs, 2))} % of the others there; with a "
-                )
-                said += f"coin on ties it would name {coin} % of the members at the FPR of LiRA."
-            return f" {said}"
+            return f" {comparison_words(found.difference, found.low, found.high, look.name)}"
     return ""
 
 
@@ -141,7 +133,7 @@ def comparison_words(difference: float, low: float, high: float, view: str) -> s
     """Say what a paired comparison found."""
     better = "finds more members than" if low > 0 else "finds fewer members than" if high < 0 else "cannot be told apart from"
     gap = f"{100 * difference:+.1f} points, paired 95 % interval {100 * low:+.1f} to {100 * high:+.1f}"
-    return f"On {view}, at FPR 1 % at most, LiRA {better} the loss threshold: {gap} (an estimate)."
+    return f"On {view}, at FPR 1 %, ties broken by a coin, LiRA {better} the loss threshold: {gap} (an estimate)."
 
 
 def _claims(run: Raw, fine: Sequence[SubjectView]) -> str:

@@ -42,6 +42,10 @@ class Toy:
     def key(self) -> Any:
         return ["toy", self.name]
 
+    @property
+    def code(self) -> list[str]:
+        return []
+
     def without_copies(self) -> Toy:
         return self
 

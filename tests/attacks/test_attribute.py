@@ -141,6 +141,10 @@ class Flipped:
     def key(self) -> Any:
         return ["toy", f"epsilon = {self.epsilon}"]
 
+    @property
+    def code(self) -> list[str]:
+        return []
+
     def without_copies(self) -> Flipped:
         return self
 

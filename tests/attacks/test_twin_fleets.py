@@ -49,6 +49,10 @@ class Counting:
     def key(self) -> Any:
         return self.inner.key
 
+    @property
+    def code(self) -> list[str]:
+        return []
+
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
         self.trained.append(len(data))
         return self.inner.see(data, points, rng)

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 from sklearn.metrics import roc_auc_score
 
-from dpassay.attacks.metrics import advantage, allowed_tpr, at_rate, auc, per_model, roc, thin
+from dpassay.attacks.metrics import advantage, allowed_tpr, at_rate, auc, per_model, roc, thin, with_a_coin
 from dpassay.errors import InvalidInput
 
 
@@ -114,3 +114,15 @@ def test_refused(wrong: list[float]) -> None:
             auc(*both)
         with pytest.raises(InvalidInput):
             roc(*both)
+
+
+@pytest.mark.parametrize("asked", [0.01, 0.1, 0.25, 0.5, 0.9])
+def test_a_coin_gives_exactly_the_rate(asked: float) -> None:
+    """Of the non-members themselves the rate is what was asked; of all members it lies on the line between two points."""
+    rng = np.random.default_rng(5)
+    one, other = rng.integers(6, size=40) + 1, rng.integers(6, size=70)
+    curve = roc(one, other)
+    assert with_a_coin(other, curve, asked) == pytest.approx(asked)
+    assert with_a_coin(one, curve, asked) == pytest.approx(float(np.interp(asked, curve.fpr, curve.tpr)))
+    halves = [with_a_coin(half, curve, asked) for half in (one[:20], one[20:])]
+    assert np.mean(halves) == pytest.approx(with_a_coin(one, curve, asked))
