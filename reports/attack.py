@@ -66,7 +66,7 @@ def print_attacks(record: Raw, console: Console) -> None:
         console.print(
             Text(
                 "\nPer view the attack with the highest AUC, and LiRA. 'ε ≥' is certified: the largest lower bound on the "
-                f"loss of a record, {percent(record['run']['confidence'])} for all of a subject; 'claim' is what it is held "
+                f"loss of a record, {percent(record['run']['confidence'])} for all of them together; 'claim' is what it is held "
                 "against: the ε of all answers of the view together. All other numbers are estimates."
             )
         )

@@ -37,7 +37,7 @@ def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
             )
     return Table(
         caption="The attack with the highest AUC in each view, and LiRA; 'certified' is the largest lower bound on the loss of a "
-        f"record, in nats, all of a subject together at confidence {confidence}. All other numbers are estimates.",
+        f"record, in nats, all of them together at confidence {confidence}. All other numbers are estimates.",
         columns=(
             *("subject", "view", "best attack", "AUC [95 %]", "TPR at FPR", "advantage"),
             *("LiRA: AUC", "TPR at FPR", "certified ε ≥", "claim, composed", "status"),
@@ -67,7 +67,7 @@ def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
         )
     return Table(
         caption="Where the highest AUC was reached. 'Certified' is the lower bound on the loss of a record, in nats, that is "
-        f"largest against its claim, all of a subject at confidence {confidence}; 'claim' is what all the answers of that "
+        f"largest against its claim, all of them together at confidence {confidence}; 'claim' is what all the answers of that "
         "view may lose. All other numbers are estimates.",
         columns=(
             *("subject", "best attack", "AUC [95 %]", "TPR at FPR", "advantage", "LiRA: AUC"),

@@ -141,7 +141,7 @@ def _claims(run: Raw, fine: Sequence[SubjectView]) -> str:
     if not claimed:
         return ""
     wrong = [(subject, each) for subject in fine for each in broken(subject.raw)]
-    sure = f"at confidence {percent(run['confidence'])} for each subject"
+    sure = f"at confidence {percent(run['confidence'])} for all of them together"
     if wrong:
         subject, bound = max(wrong, key=lambda found: float(found[1]["lower"]))
         look = next(look for look in subject.looks if bound in look.bounds)

@@ -176,8 +176,8 @@ def test_the_words_tell_what_came_of_it(whole: Record) -> None:
     assert "the loss threshold has 0.670; it names 4 % of the members while it accuses 0.95 % of the others" in reached
     assert "On scores, at FPR 1 %, ties broken by a coin, LiRA finds more members than the loss threshold: +3.0 points" in reached
     assert claims == (
-        "Claims are broken, certified at confidence 99.9 % for each subject: broken, epsilon = 1. The most: record 7 loses at "
-        "least 1.5 on one label of broken, epsilon = 1, where the claim allows ε = 1."
+        "Claims are broken, certified at confidence 99.9 % for all of them together: broken, epsilon = 1. The most: record 7 "
+        "loses at least 1.5 on one label of broken, epsilon = 1, where the claim allows ε = 1."
     )
     assert "Repeated answers of shared break its claim: at m = 1 at least 1.5 is lost where 1 is claimed." in repeated
     assert "sticky: the noise is sticky." in repeated
@@ -193,7 +193,8 @@ def test_without_a_broken_claim_the_closest_bound_is_told(whole: Record) -> None
     subjects = subject_views(record)
     assert headline(record, subjects) == "Attacks on 3 subjects: none of 2 claims broken"
     said = opening(record, subjects)[2]
-    assert said.startswith("No claim was broken here: no certified lower bound, at confidence 99.9 % for each subject, exceeds")
+    sure = "at confidence 99.9 % for all of them together"
+    assert said.startswith(f"No claim was broken here: no certified lower bound, {sure}, exceeds")
     assert "at least 0.5, where ε = 1 is allowed" in said
     assert headline(make(), ()) == "Nothing was attacked"
     alone = make(whole["subjects"][0])
