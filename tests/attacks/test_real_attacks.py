@@ -1,0 +1,87 @@
+"""Attacks on real data: trees and logistic regression, unprotected and behind six mechanisms at five losses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.accuracy import tables
+from dpassay.attack_command import PROTECTED
+from dpassay.attacks.arsenal import ATTACKS
+from dpassay.cli import main
+from dpassay.commands import NOTHING
+from dpassay.reports.paired import paired
+
+FOLDER = Path(__file__).parents[3] / "shared" / "data"
+LOSSES = ("0.1", "0.5", "1", "2", "8")
+NOISE = (np.log(2 / 1e-4) / (2 * 800)) ** 0.5
+"""How far the share of 800 scores above a threshold may be from its mean, for all thresholds at once, but for one case in 10,000
+(Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990): curves of members and of others are estimates."""
+
+
+def attack(folder: Path, *words: str) -> dict[str, Any]:
+    """Exit code 0 and the record."""
+    options = ["--copies", "0", "--transcripts", "0", "-q"]
+    assert main(["attack", *words, *options, "--out", str(folder / "out")]) == NOTHING
+    record: dict[str, Any] = json.loads((folder / "out" / "attack.json").read_text(encoding="utf-8"))
+    return record
+
+
+@pytest.fixture(scope="module")
+def adult(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Options that name a file of 4,000 of its records."""
+    if not FOLDER.is_dir():
+        pytest.skip("no such data on this machine")
+    data = dict(tables(FOLDER))["adult"].take(slice(4000))
+    path = tmp_path_factory.mktemp("adult") / "adult.csv"
+    header = ",".join([*(f"x{i}" for i in range(data.X.shape[1])), "income"])
+    np.savetxt(path, np.column_stack([data.X, data.y]), delimiter=",", header=header, comments="", fmt="%g")
+    return ["--data", str(path), "--target", "income"]
+
+
+def outcome(subject: dict[str, Any], name: str, view: str = "scores") -> dict[str, Any]:
+    (found,) = [each for each in subject["outcomes"] if each["attack"] == name and each["view"]["name"] == view]
+    return dict(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("learner", ["tree", "logistic"])
+@pytest.mark.parametrize("data", ["breast-cancer", "adult"])
+def test_every_attack_on_the_learner_and_on_six_mechanisms(
+    data: str, learner: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    where = request.getfixturevalue("adult") if data == "adult" else []
+    sizes = ["--records", "200", "--references", "16", "--models", "8"]
+    record = attack(tmp_path, *where, "--learner", learner, *sizes)
+    names = [f"{learner} (unprotected)", *(f"{name}, epsilon = {loss}" for name in PROTECTED for loss in LOSSES)]
+    assert [subject["name"] for subject in record["subjects"]] == names
+    for subject in record["subjects"]:
+        assert subject["error"] is None
+        views = {each["view"]["name"] for each in subject["outcomes"]}
+        assert views == ({"scores", "one label"} if subject["claim"] is None else {"one label", "8 labels"})
+        assert len(subject["outcomes"]) == len(ATTACKS) * len(views)
+        for each in subject["outcomes"]:
+            assert 0.3 < each["auc"] < 1
+            assert 0 <= each["advantage"] <= 1
+        if subject["claim"] is not None and subject["claim"]["epsilon"] <= 1:
+            assert all(each["beyond"] <= NOISE for each in subject["outcomes"] if each["attack"] != "rmia")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", ["breast-cancer", "adult"])
+def test_lira_finds_more_members_of_an_unprotected_tree_than_the_loss_threshold(
+    data: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    where = request.getfixturevalue("adult") if data == "adult" else []
+    more = [] if data == "breast-cancer" else ["--records", "2000"]
+    record = attack(tmp_path, "--against", "base", *where, *more)
+    (tree,) = record["subjects"]
+    lira, simple = outcome(tree, "lira"), outcome(tree, "loss-threshold")
+    found = paired(lira, simple)
+    assert found is not None
+    assert found.low > 0
+    assert lira["one_run"]["epsilon"] > 1  # outside the region of epsilon = 1, certified
