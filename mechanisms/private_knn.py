@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
@@ -26,13 +27,15 @@ from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.noisy_max import NoisyMax
-from dpassay.mechanisms.teachers import Counts, check_labels, counted, every_count, few_counts, states_of, worst_votes
+from dpassay.mechanisms.teachers import Counts, check_labels, every_count, few_counts, states_of, worst_votes
 from dpassay.pairs import Change
 
 ARGUMENT = (
     "A replacement changes the distance of one record, so one record at most leaves the k nearest and one enters, and one vote"
     " moves at most; k records at one point, all of them voters, reach all counts and every move."
 )
+AT_ONCE = 1000
+"""Queries whose distances are held together."""
 SEVERAL = "j replaced records are j replacements one after the other; of k records at one point any labels can be changed."
 
 
@@ -103,10 +106,19 @@ class PrivateKNN:
         return self.noisy_max.law(self.counts(state, queries))
 
     def counts(self, data: Labelled, queries: NDArray[np.float64]) -> Counts:
-        """Votes of the k nearest for each label, shape (q, K)."""
-        distance = np.stack([((data.X - query) ** 2).sum(axis=1) for query in queries])
-        nearest = np.argsort(distance, axis=1, kind="stable")[:, : self.k]
-        return counted(data.y[nearest].T, self.K)
+        """Votes of the k nearest for each label, shape (q, K); of records equally far the first are taken."""
+        parts = (self._nearest(data, queries[first : first + AT_ONCE]) for first in range(0, len(queries), AT_ONCE))
+        nearest = np.concatenate(list(parts))
+        return np.stack([nearest[:, data.y == label].sum(axis=1) for label in range(self.K)], axis=1)
+
+    def _nearest(self, data: Labelled, queries: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which records vote at each query, shape (q, n)."""
+        distance = cdist(queries, data.X, "sqeuclidean")
+        farthest = np.partition(distance, self.k - 1, axis=1)[:, [self.k - 1]]
+        nearer, tied = distance < farthest, distance == farthest
+        room = self.k - nearer.sum(axis=1, keepdims=True)
+        chosen: NDArray[np.bool_] = nearer | (tied & (np.cumsum(tied, axis=1) <= room))
+        return chosen
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """The worst move of one vote, and one in the middle."""
