@@ -271,6 +271,7 @@ def test_a_run_with_another_mechanism_gives_the_same_comparison(tmp_path: Path) 
     assert bounds_at_alpha(one["results"][0], read, ALPHA) == bounds_at_alpha(shared[0], read, ALPHA)
 
 
+@pytest.mark.slow
 def test_a_rise_that_is_none_is_rarely_called_one() -> None:
     """Exact acceptance region: at leaks that are equal, P[rose or fell] <= 4 alpha, here with alpha = .05 and no tolerance."""
     rng, runs = np.random.default_rng(20261121), 300
@@ -297,6 +298,7 @@ class Influential(Sampled):
         return (rng.random((size, len(queries))) < p).astype(np.int64)
 
 
+@pytest.mark.slow
 def test_one_law_screened_differently_never_rises() -> None:
     """Ten quick runs: some bound of one of them fails with probability at most 10 * 2 alpha = .002, so no pair may be red."""
     data = flip_group(records=100, queries=5, changes=tuple(FlipLabel(i) for i in range(100)))

@@ -75,6 +75,7 @@ def test_on_the_line_it_has_the_law_of_the_sign(name: str) -> None:
     assert binomtest(int(found.sum()), DRAWS, law.p[0, 1]).pvalue > 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "parameters"), PRIVATE)
 def test_no_claim_is_refuted(name: str, parameters: dict[str, Any]) -> None:
     mechanism: Any = resolve(name, parameters | {"release": "auc"}).mechanism

@@ -88,7 +88,7 @@ def test_fresh_partition(
 
 
 @pytest.mark.parametrize("ties", ["sum", "index"])
-@pytest.mark.parametrize(("T", "n"), [(1, 4), (3, 5)])
+@pytest.mark.parametrize(("T", "n"), [(1, 4), pytest.param(3, 5, marks=pytest.mark.slow)])
 def test_projected_walk(ties: str, T: int, n: int) -> None:
     law = functools.partial(walk.probability_of_one, epsilon=1.0, T=T, ties=ties)
     (result,) = compare("projected-walk", {"epsilon": 1.0, "T": T, "ties": ties}, n, 3, law)
@@ -96,7 +96,7 @@ def test_projected_walk(ties: str, T: int, n: int) -> None:
 
 
 @pytest.mark.parametrize("ties", ["sum", "index"])
-@pytest.mark.parametrize(("epsilon", "alpha", "n"), [(1.0, 0.05, 3), (0.3, 0.2, 4)])
+@pytest.mark.parametrize(("epsilon", "alpha", "n"), [(1.0, 0.05, 3), pytest.param(0.3, 0.2, 4, marks=pytest.mark.slow)])
 def test_projected_walk_of_the_overview(ties: str, epsilon: float, alpha: float, n: int) -> None:
     """Three records reach the worst case of any size for the catalogue's parameters, four for the others."""
     law = functools.partial(bias.probability_of_one, epsilon=epsilon, alpha=alpha, ties=ties)

@@ -1,0 +1,40 @@
+"""The page of attack results is made from its CSV file and the facts of its runs."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks import attacks
+from dpassay.attack_command import PROTECTED
+from dpassay.attacks.arsenal import ATTACKS
+
+DOCS = Path(__file__).parents[2] / "docs"
+TABLE = list(csv.DictReader((DOCS / "attack_results.csv").open(encoding="utf-8")))
+FACTS = json.loads((DOCS / "attack_results.json").read_text(encoding="utf-8"))
+
+
+def test_the_page_says_what_was_found() -> None:
+    assert attacks.page(TABLE, FACTS) == (DOCS / "attack_results.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_it_has_every_attack_on_every_subject_and_no_broken_claim(name: str) -> None:
+    mine = [row for row in TABLE if row["experiment"] == name]
+    subjects = {row["subject"] for row in mine}
+    expected = {f"{each}, epsilon = {loss}" for each in PROTECTED for loss in ("0.1", "0.5", "1", "2", "8")}
+    assert {subject for subject in subjects if "unprotected" not in subject} == expected
+    assert len(subjects) == len(expected) + 1
+    for subject in subjects:
+        assert {row["attack"] for row in mine if row["subject"] == subject} == set(ATTACKS)
+    for row in mine:
+        assert 0 <= float(row["auc"]) <= 1
+        assert not row["claim"] or float(row["certified_epsilon"]) <= float(row["allowed_epsilon"])
+
+
+def test_the_runs_are_of_both_learners_on_both_data_sets() -> None:
+    learners = {("logistic" in each["command"], "adult" in each["command"]) for each in FACTS.values()}
+    assert len(learners) == 4
