@@ -1,1 +1,1 @@
-"""Membership-inference attacks on a prediction interface; none is built yet."""
+"""Membership-inference attacks on a prediction interface: one file per attack, one signature, experiments around them."""
