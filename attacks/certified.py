@@ -2,8 +2,9 @@
 
 Whether a record is in a target's training set is a fair coin, and the coins and the training of different targets are
 independent. If what is seen of the record is (epsilon, delta)-differentially private, a guess at its coin is right with
-probability at most (e^epsilon + delta) / (1 + e^epsilon), whatever the rule and the coins of the other records; so the number of
-right guesses over T targets is at most Bin(T, that), and its Clopper-Pearson limit bounds epsilon from below.
+probability at most (e^epsilon + delta) / (1 + e^epsilon), and at most (1 + gamma) / 2 if it is gamma-stable, whatever the rule
+and the coins of the other records. So the number of right guesses over T targets is at most Bin(T, that), and its Clopper-Pearson
+limit bounds epsilon and gamma from below.
 """
 
 from __future__ import annotations
@@ -44,10 +45,21 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certified:
-    """Bound for one record: of its loss in nats, at a delta."""
+    """Bounds for one record, both from the same guesses.
+
+    Parameters
+    ----------
+    rule : Rule
+    lower : Bound
+        Of its loss in nats, at a delta.
+    gamma : float
+        Of the change of the probability that the rule calls it a member, in [0, 1]: a lower bound on the stability of what is
+        seen, at the same alpha.
+    """
 
     rule: Rule
     lower: Bound
+    gamma: float
 
 
 def exposed(reference: Observed, membership: Flags, number: int) -> tuple[Rule, ...]:
@@ -120,5 +132,6 @@ def certify(rules: Sequence[Rule], target: Observed, membership: Flags, *, delta
         right = counts.x + counts.n0 - counts.y
         q = float(clopper_pearson_lower(right, len(called), alpha / len(rules)))
         value = max(0.0, float(Ratio(delta).between(q, 1 - q))) if q > 0 else 0.0
-        found.append(Certified(rule=rule, lower=Bound(value=value, alpha=alpha / len(rules), method=METHOD, counts=counts)))
+        lower = Bound(value=value, alpha=alpha / len(rules), method=METHOD, counts=counts)
+        found.append(Certified(rule=rule, lower=lower, gamma=max(0.0, 2 * q - 1)))
     return tuple(found)

@@ -128,6 +128,7 @@ def _certified(bound: Certified) -> dict[str, Any]:
         "record": bound.rule.record,
         "rule": _numbers(asdict(bound.rule)),
         "lower": number(bound.lower.value),
+        "gamma": number(bound.gamma),
         "alpha": number(bound.lower.alpha),
         "method": bound.lower.method,
         "counts": None if counts is None else asdict(counts),

@@ -149,6 +149,7 @@ def test_certified_value_is_the_inverse_of_the_best_accuracy() -> None:
         (found,) = certify((rule,), target, own[:, None] == 1, delta=delta, alpha=alpha)
         grow = np.exp(found.lower.value)
         assert ((grow + delta) / (1 + grow)) ** T == pytest.approx(alpha, rel=1e-9)
+        assert ((1 + found.gamma) / 2) ** T == pytest.approx(alpha, rel=1e-9)
 
 
 def test_beyond_is_the_largest_excess_where_errors_are_frequent() -> None:

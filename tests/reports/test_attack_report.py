@@ -62,7 +62,14 @@ def outcome(attack: str, view: str, epsilon: float | None, auc: float, tpr: floa
 def subject(name: str, epsilon: float | None, *views: str, lower: float = 0.5, auc: float = 0.55) -> Record:
     attacks = {"loss-threshold": (auc - 0.03, 0.02), "lira": (auc, 0.05), "rmia": (auc + 0.01, 0.04)}
     rule = {"record": 7, "threshold": 0.5, "above": True, "expected": 0.9}
-    bound = {"record": 7, "rule": rule, "alpha": 1e-5, "method": "coins", "counts": {"x": 10, "n1": 14, "y": 3, "n0": 18}}
+    bound = {
+        "record": 7,
+        "rule": rule,
+        "gamma": 0.2,
+        "alpha": 1e-5,
+        "method": "coins",
+        "counts": {"x": 10, "n1": 14, "y": 3, "n0": 18},
+    }
     return {
         "name": name,
         "claim": None if epsilon is None else CLAIM | {"epsilon": epsilon},
