@@ -190,6 +190,8 @@ def _facts(record: Raw) -> list[tuple[str, str]]:
     data = ", ".join(f"{clean(key)} = {clean(each)}" for key, each in sorted(run["data"].items()))
     facts = [("data", data)]
     for name in FACTS:
+        if name not in run:
+            continue  # a service trains no models of ours
         found = run[name]
         facts.append((name, MISSING if found is None else plain(found) if isinstance(found, float) else clean(found)))
     return facts
