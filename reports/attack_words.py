@@ -93,7 +93,28 @@ def _done(record: Raw, fine: Sequence[SubjectView]) -> str:
         f"on. The attacker trained {count(run['references'])} reference models of the same kind, then asked "
         f"{count(run['targets'])} target models about every record and guessed who was in"
         + (f", by {plural(len(attacks), 'attack')}." if attacks else ".")
+        + _adversary(run)
     )
+
+
+def _adversary(run: Raw) -> str:
+    """Say what was planted, poisoned, chosen or guessed instead of membership; empty where nothing was."""
+    texts = []
+    if run["attribute"] is not None:
+        texts.append(
+            f"The two of a pair differ in {clean(run['attribute'])} alone: what is guessed is which of two values of it the "
+            "training record has, and 'member' means that value."
+        )
+    if run["canaries"]:
+        texts.append(f"{plural(len(run['canaries']), 'record')} were replaced by canaries, with random {clean(run['planted'])}.")
+    if run["poisoned"]:
+        texts.append(
+            f"The adversary put {plural(run['background'], 'poisoned record')} into every training set, around "
+            f"{count(len(run['poisoned']))} of the records."
+        )
+    if run["adversary"].endswith("miaq"):
+        texts.append("It asked about each record at a point chosen on reference models, not at the record itself.")
+    return "".join(f" {text}" for text in texts)
 
 
 def _reached(fine: Sequence[SubjectView]) -> str:

@@ -104,7 +104,8 @@ def test_refused(data: Labelled) -> None:
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = ["attack", "--records", "30", "-q", "--transcripts", "200"]
+    plain = ["attack", "--records", "30", "-q"]
+    said = [*plain, "--transcripts", "200"]
     assert main([*said, "--service", f"{MODULE}:honest", "--epsilon", "1"]) == 0
     told = capsys.readouterr().out
     assert "no defects" in told
@@ -117,7 +118,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert record["schema"] == "dpassay/attack/1"
     assert [each["name"] for each in record["defects"]] == ["seed shared between users"]
     assert len(record["repeated"]) == 2
-    assert main([*said, "--service", f"{MODULE}:off_by_one", "--json"]) == 1
+    assert main([*plain, "--service", f"{MODULE}:off_by_one", "--json"]) == 1
     record = json.loads(capsys.readouterr().out)
     assert record["repeated"] == []
 
