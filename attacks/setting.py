@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +62,7 @@ class Setting:
     def __post_init__(self) -> None:
         require(is_count(self.records, 2), "--records", self.records, "an integer >= 2")
         require(is_count(self.copies, 0), "--copies", self.copies, "an integer >= 0")
-        require(is_real(self.noise) and self.noise >= 0, "--noise", self.noise, "a number >= 0")
+        require(is_real(self.noise) and 0 <= self.noise < math.inf, "--noise", self.noise, "a finite number >= 0")
         require(is_count(self.canaries, 0), "--canaries", self.canaries, "an integer >= 0")
         require(self.planted in KINDS, "--planted", self.planted, f"one of {', '.join(KINDS)}")
         require(self.adversary in ADVERSARIES, "--adversary", self.adversary, f"one of {', '.join(ADVERSARIES)}")

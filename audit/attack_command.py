@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.arguments import auditees_of, configure
+from dpassay.attack_options import check_options
 from dpassay.attacks.arsenal import ATTACKS
 from dpassay.attacks.attack import Attack
 from dpassay.attacks.experiment import Design, Target, experiment
@@ -31,7 +32,7 @@ from dpassay.outputs import bars, command_of, commit, console, readers_may_leave
 from dpassay.pairs import replace_one
 from dpassay.plan import Group, Progress, groups_for
 from dpassay.service_command import service_command
-from dpassay.targets import accepts
+from dpassay.targets import accepts, is_function
 
 PROTECTED = ("soft-majority", "projected-walk", "noisy-average", "pate", "private-knn", "distance-to-instability")
 """Attacked unless something else is named."""
@@ -50,8 +51,10 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     from dpassay.reports.attack import FORMATS, print_attacks, write
 
     configure(arguments)
+    check_options(arguments, words)
     if arguments.service is not None:
         return service_command(arguments, words)
+    require(is_count(arguments.models, 2), "--models", arguments.models, "an integer >= 2")
     transcripts = TRANSCRIPTS if arguments.transcripts is None else arguments.transcripts
     require(is_count(transcripts, 0) and not 0 < transcripts < 20, "--transcripts", transcripts, "0, or an integer >= 20")
     design = Design(references=arguments.references, targets=arguments.models, confidence=arguments.confidence)
@@ -157,7 +160,7 @@ def _targets(arguments: argparse.Namespace, epsilons: list[float], budgets: tupl
         made = Learner(make=estimator_of(learner), name=learner, copies=arguments.copies)
         yield Target(name=f"{learner} (unprotected)", subject=made)
     if arguments.against in (None, "mechanism"):
-        for name in arguments.targets or PROTECTED:
+        for name in dict.fromkeys(arguments.targets or PROTECTED):
             for epsilon in epsilons:
                 auditee = _with_loss(arguments, name, epsilon, n)
                 subject = Protected(auditee=auditee, budgets=budgets, copies=arguments.copies)
@@ -172,9 +175,16 @@ def _with_loss(arguments: argparse.Namespace, name: str, epsilon: float, n: int)
     if not accepts(name, "learner"):
         given.learner = None
     knob = next((each for each in PRIVACY if accepts(name, each)), None)
+    if is_function(name):
+        raise InvalidInput(
+            f"target = '{name}': must be a class that takes epsilon; a plain function claims nothing that --epsilon could set"
+        )
     if knob is None:
         raise InvalidInput(f"target = '{name}': has no parameter {', '.join(PRIVACY)} that --epsilon could set")
     own = list(given.parameters)
+    for text in own:
+        if text.partition("=")[0].strip() == knob:
+            raise InvalidInput(f"-p {text}: changes nothing, --epsilon sets {knob} of '{name}'")
     (one,) = auditees_of(argparse.Namespace(**vars(given) | {"parameters": [*own, f"{knob}=1"]}), n)
     value = epsilon / _claim(one).epsilon
     (found,) = auditees_of(argparse.Namespace(**vars(given) | {"parameters": [*own, f"{knob}={value!r}"]}), n)

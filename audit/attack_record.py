@@ -12,6 +12,19 @@ from dpassay.documents import fault
 from dpassay.errors import InvalidInput
 
 SCHEMA = "dpassay/attack/1"
+OF_MODELS = (
+    "adversary",
+    "attribute",
+    "background",
+    "canaries",
+    "learner",
+    "planted",
+    "poisoned",
+    "references",
+    "targets",
+    "test",
+)
+"""Facts of a run that a record about a service has not."""
 
 
 def attack_schema() -> dict[str, Any]:
@@ -44,10 +57,17 @@ def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
         If it is damaged.
     """
     record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    wrong = fault(record, attack_schema()) or next(filter(None, map(_contradiction, record["subjects"])), "")
+    wrong = fault(record, attack_schema()) or _untold(record) or next(filter(None, map(_contradiction, record["subjects"])), "")
     if wrong:
         raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
     return record
+
+
+def _untold(record: Mapping[str, Any]) -> str:
+    """Say which fact about the models is missing; a service that was probed has none."""
+    run = record["run"]
+    missing = [] if "service" in run else [name for name in OF_MODELS if name not in run]
+    return f"run has no field '{missing[0]}' where one must be" if missing else ""
 
 
 def _contradiction(subject: Mapping[str, Any]) -> str:

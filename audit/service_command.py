@@ -26,7 +26,7 @@ TRANSCRIPTS = 1000
 
 
 def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
-    """Probe, attack, print what was found, write attack.json.
+    """Probe, attack, print what was found, write the record and the pages.
 
     Returns
     -------
@@ -40,6 +40,8 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
     AuditeeError
         If the service fails.
     """
+    from dpassay.reports.attack import FORMATS, write
+
     for option, said in (("TARGET", arguments.targets), ("--against", arguments.against), ("--attacks", arguments.attacks)):
         if said:
             raise InvalidInput(f"--service: goes without {option}, the service alone is attacked")
@@ -85,10 +87,13 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
     }
     record = make_attack_record(facts, data, (), [each.as_json() for each in climbed], seen.as_json())
     if directory is not None:
-        write_text(directory / "attack.json", dumps(record))
+        write_text(directory / "attack.json", dumps(record))  # first: what took long shall be there whatever the pages do
+        write(record, FORMATS, directory)
     with readers_may_leave():
         sys.stdout.write(dumps(record) if arguments.json else told(arguments.service, seen, climbed))
         sys.stdout.flush()
+    if directory is not None and not arguments.quiet:
+        sys.stderr.write(f"report: {directory / 'attack.html'}\n")
     return REFUTED if seen.defects or any(rung.broken for each in climbed for rung in each.rungs) else NOTHING
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dpassay.documents import dumps, percent, writable, write_text
 from dpassay.reports import Format
 from dpassay.reports.attack_tables import (
+    apart_table,
     attacks_table,
     exposed_table,
     nats,
@@ -140,6 +141,7 @@ def to_html(record: Raw) -> str:
         repeated=repeated_table(found),
         vulnerable=vulnerable_table(subjects) if fine else None,
         slices=slices_table(subjects) if fine else None,
+        apart=apart_table(subjects),
         defects=[defect_words(defect) for defect in record["defects"]],
         subjects=[(each, (attacks_table(each), exposed_table(each)) if not each.error else ()) for each in subjects],
         command=clean(record["run"]["command"]),
@@ -169,7 +171,10 @@ def to_markdown(record: Raw) -> str:
     if sound(subjects):
         table = summary_table(subjects, percent(record["run"]["confidence"]))
         texts += ["## Summary", text_md(table.caption), table_md(table)]
-        for title, found in (("LiRA and the loss threshold, paired", paired_table(subjects)),):
+        for title, found in (
+            ("Canaries and poisoned records apart", apart_table(subjects)),
+            ("LiRA and the loss threshold, paired", paired_table(subjects)),
+        ):
             texts += [] if found is None else [f"## {title}", text_md(found.caption), table_md(found)]
     repeated = repeated_table(ladders(record["repeated"]))
     texts += [] if repeated is None else ["## Repeated queries", text_md(repeated.caption), table_md(repeated)]
@@ -190,6 +195,8 @@ def _facts(record: Raw) -> list[tuple[str, str]]:
     data = ", ".join(f"{clean(key)} = {clean(each)}" for key, each in sorted(run["data"].items()))
     facts = [("data", data)]
     for name in FACTS:
+        if name not in run:
+            continue  # a service trains no models of ours
         found = run[name]
         facts.append((name, MISSING if found is None else plain(found) if isinstance(found, float) else clean(found)))
     return facts

@@ -210,6 +210,44 @@ def slices_table(subjects: Sequence[SubjectView]) -> Table:
     )
 
 
+def apart_table(subjects: Sequence[SubjectView]) -> Table | None:
+    """Canaries, poisoned and natural records apart, each with the attack of the highest AUC; None where there were none."""
+    rows = []
+    for subject in sound(subjects):
+        found = [(outcome, part) for outcome in subject.raw["outcomes"] for part in outcome.get("slices", ())]
+        for name in dict.fromkeys(part["slice"] for _, part in found):
+            outcome, part = max(
+                (each for each in found if each[1]["slice"] == name),
+                key=lambda each: -1.0 if each[1]["auc"] is None else each[1]["auc"],
+            )
+            bits = part["exposure"]["mean"]
+            rows.append(
+                (
+                    *(
+                        subject.name,
+                        clean(name),
+                        count(part["records"]),
+                        clean(outcome["view"]["name"]),
+                        clean(outcome["attack"]),
+                    ),
+                    MISSING if part["auc"] is None else f"{part['auc']:.3f}",
+                    MISSING if part["advantage"] is None else share(part["advantage"]),
+                    MISSING if bits is None else f"{bits:.2f} of {part['exposure']['highest']:.2f}",
+                    MISSING if part["one_run"] is None else nats(part["one_run"]["epsilon"]),
+                )
+            )
+    if not rows:
+        return None
+    return Table(
+        caption="Canaries, records surrounded by poison, and natural records apart: for each the attack with the highest AUC. "
+        "Exposure is in bits, the mean over the target models of the highest there can be; 'certified' is a lower bound on the "
+        "loss of everything that a target has answered, by one-run guesses on these records; the others are estimates.",
+        columns=("subject", "records", "number", "view", "attack", "AUC", "advantage", "exposure", "certified ε ≥"),
+        numeric=(False, False, True, False, False, True, True, True, True),
+        rows=tuple(rows),
+    )
+
+
 def repeated_table(found: Sequence[Ladder]) -> Table | None:
     """What repeated queries showed; None where there were none."""
     if not found:

@@ -26,6 +26,10 @@ def headline(record: Raw, subjects: Sequence[SubjectView]) -> str:
     """Say in one line what came out."""
     run = record["run"]
     fine = sound(subjects)
+    if "service" in run:
+        broken_ones = sum(ladder.broken for ladder in ladders(record["repeated"]))
+        told_of = f", {plural(broken_ones, 'claim')} BROKEN by repeated answers" if broken_ones else ""
+        return f"Attacks on {clean(run['service'])}: {plural(len(record['defects']), 'defect')} found{told_of}"
     if not subjects:
         return "Nothing was attacked" + ("" if run["complete"] else ": interrupted")
     wrong = [subject for subject in fine if any(broken(subject.raw))]
@@ -65,8 +69,9 @@ def notes(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
     run, found = record["run"], []
     if not run["complete"]:
         found.append("Interrupted: the subjects that were not done are missing.")
+    found += [f"Not looked at: {each}." for each in run.get("probe", {}).get("untold", ())]
     found += [f"{subject.name}: {subject.status.word}: {subject.error}" for subject in subjects if subject.status is FAILED]
-    non_members = run["targets"] * (run["records"] // 2)
+    non_members = run.get("targets", 0) * (run["records"] // 2)
     for rate in (0.01, 0.001):
         if subjects and non_members * rate < 10 * (1 - 1e-12):
             needed = f"fewer than the {count(round(10 / rate))} that a rate needs"
@@ -79,12 +84,37 @@ def _done(record: Raw, fine: Sequence[SubjectView]) -> str:
     run = record["run"]
     attacks = {each["attack"] for subject in fine for look in subject.looks for each in look.outcomes}
     data = clean(run["data"].get("name", "the data"))
+    if "service" in run:
+        return (
+            f"The service was opened on {count(run['records'])} records of {data}, probed for defects, and asked again and again."
+        )
     return (
         f"A fair coin for each pair of the {count(run['records'])} records of {data} said which of the two a model was trained "
         f"on. The attacker trained {count(run['references'])} reference models of the same kind, then asked "
         f"{count(run['targets'])} target models about every record and guessed who was in"
         + (f", by {plural(len(attacks), 'attack')}." if attacks else ".")
+        + _adversary(run)
     )
+
+
+def _adversary(run: Raw) -> str:
+    """Say what was planted, poisoned, chosen or guessed instead of membership; empty where nothing was."""
+    texts = []
+    if run["attribute"] is not None:
+        texts.append(
+            f"The two of a pair differ in {clean(run['attribute'])} alone: what is guessed is which of two values of it the "
+            "training record has, and 'member' means that value."
+        )
+    if run["canaries"]:
+        texts.append(f"{plural(len(run['canaries']), 'record')} were replaced by canaries, with random {clean(run['planted'])}.")
+    if run["poisoned"]:
+        texts.append(
+            f"The adversary put {plural(run['background'], 'poisoned record')} into every training set, around "
+            f"{count(len(run['poisoned']))} of the records."
+        )
+    if run["adversary"].endswith("miaq"):
+        texts.append("It asked about each record at a point chosen on reference models, not at the record itself.")
+    return "".join(f" {text}" for text in texts)
 
 
 def _reached(fine: Sequence[SubjectView]) -> str:

@@ -187,7 +187,8 @@ def test_claims_of_a_private_mechanism_stay_unbroken(adversary: str, capsys: pyt
         "-q",
         "--json",
     ]
-    assert main([*words, "--poison", "5", "--poisoned", "6", "--attacks", "lira,loss-threshold", "-p", "r=5"]) == 0
+    words += ["--poison", "5", "--poisoned", "6"] if adversary.startswith("pois") else []
+    assert main([*words, "--attacks", "lira,loss-threshold", "-p", "r=5"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["run"]["adversary"] == adversary
     assert record["run"]["background"] == len(record["run"]["poisoned"]) * 5 == (30 if adversary == "pois-miaq" else 0)
@@ -213,3 +214,15 @@ def test_claims_of_a_private_mechanism_stay_unbroken(adversary: str, capsys: pyt
 def test_wrong_options_are_named(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["attack", "--against", "base", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_pages_tell_canaries_and_poison_apart(tmp_path: Path) -> None:
+    words = ["attack", "--against", "base", "--records", "60", "--references", "6", "--models", "4", "--attacks", "lira", "-q"]
+    words += ["--copies", "0", "--canaries", "4", "--adversary", "pois-miaq", "--out", str(tmp_path)]
+    assert main(words) == 0
+    for name in ("attack.html", "attack.md"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert "4 records were replaced by canaries" in text
+        assert "40 poisoned records into every training set" in text
+        assert "at a point chosen on reference models" in text
+        assert "Canaries and poisoned records apart" in text

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 
+from dpassay.attack_record import attack_schema
 from dpassay.attacks.repeated import Repeated
 from dpassay.attacks.services import Service
 from dpassay.attacks.tenants import attack_service
@@ -102,7 +104,8 @@ def test_refused(data: Labelled) -> None:
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = ["attack", "--records", "30", "-q", "--transcripts", "200"]
+    plain = ["attack", "--records", "30", "-q"]
+    said = [*plain, "--transcripts", "200"]
     assert main([*said, "--service", f"{MODULE}:honest", "--epsilon", "1"]) == 0
     told = capsys.readouterr().out
     assert "no defects" in told
@@ -115,7 +118,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert record["schema"] == "dpassay/attack/1"
     assert [each["name"] for each in record["defects"]] == ["seed shared between users"]
     assert len(record["repeated"]) == 2
-    assert main([*said, "--service", f"{MODULE}:off_by_one", "--json"]) == 1
+    assert main([*plain, "--service", f"{MODULE}:off_by_one", "--json"]) == 1
     record = json.loads(capsys.readouterr().out)
     assert record["repeated"] == []
 
@@ -129,7 +132,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--service", f"{MODULE}:np"], 2, "must be a callable"),
         (["--service", f"{MODULE}:honest", "--epsilon", "1,2"], 2, "--epsilon = '1,2'"),
         (["--service", f"{MODULE}:honest", "--epsilon", "-1"], 2, "--epsilon = '-1'"),
-        (["--service", f"{MODULE}:honest", "--transcripts", "5"], 2, "--transcripts = 5"),
+        (["--service", f"{MODULE}:honest", "--epsilon", "1", "--transcripts", "5"], 2, "--transcripts = 5"),
         (["--service", f"{MODULE}:honest", "soft-majority"], 2, "goes without TARGET"),
         (["--service", f"{MODULE}:honest", "-p", "r=5"], 2, "goes without -p"),
         (["--service", f"{MODULE}:failing_factory"], 3, "raised OSError"),
@@ -167,3 +170,22 @@ def test_a_mechanism_without_pairs_is_asked_at_the_data(capsys: pytest.CaptureFi
     assert all(rung["limits"] is None and rung["lower"] < rung["basic"] for rung in found["rungs"])
     assert found["rungs"][-1]["lower"] > 1
     assert "label of record" in found["reason"]
+
+
+def test_the_record_of_a_service_is_valid_and_makes_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["attack", "--records", "30", "--service", f"{MODULE}:cached", "--out", str(tmp_path)]
+    assert main(words) == 1
+    assert "attack.html" in capsys.readouterr().err
+    record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(attack_schema()).validate(record)
+    for page in ("attack.html", "attack.md"):
+        text = (tmp_path / page).read_text(encoding="utf-8")
+        assert "1 defect found" in text
+        assert "cached answers" in text
+        assert "Nothing was attacked" not in text
+    assert main(["report", str(tmp_path / "attack.json"), "--exit-code", "-o", str(tmp_path / "again")]) == 1
+    assert (tmp_path / "again/attack.html").read_bytes() == (tmp_path / "attack.html").read_bytes()
+    del record["run"]["service"]
+    (tmp_path / "attack.json").write_text(json.dumps(record), encoding="utf-8")
+    assert main(["report", str(tmp_path / "attack.json")]) == 2
+    assert "run has no field 'adversary'" in capsys.readouterr().err

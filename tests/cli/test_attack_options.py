@@ -1,0 +1,49 @@
+"""`dpassay attack`: options that are wrong, or would change nothing, are refused in one line before anything is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpassay.cli import main
+
+
+def own(data: object, queries: object, size: object, rng: object) -> None:
+    """A plain function."""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--models 1", "--models = 1: must be an integer >= 2"),
+        ("--jobs 0", "--jobs = 0: must be an integer >= 1"),
+        ("--seed -1", "--seed = -1: must be an integer >= 0"),
+        ("--confidence 0.3", "--confidence = 0.3: must be a number in [0.5, 1)"),
+        ("--confidence nan", "--confidence = nan: must be a number in [0.5, 1)"),
+        ("--noise inf", "--noise = inf: must be a finite number >= 0"),
+        ("--against base --epsilon 1", "--epsilon: changes nothing with --against base"),
+        ("--against base --budgets=4", "--budgets: changes nothing with --against base"),
+        ("--against base --transcripts 0", "--transcripts: changes nothing with --against base"),
+        ("--against base soft-majority", "TARGET soft-majority: changes nothing with --against base"),
+        ("--against base -p r=5", "-p r=5: changes nothing with --against base"),
+        ("--poisoned 3", "--poisoned: changes nothing without --adversary pois"),
+        ("--poison 3", "--poison: changes nothing without --adversary pois"),
+        ("--planted labels", "--planted: changes nothing without --canaries"),
+        ("--copies 0 --noise 0.2", "--noise: changes nothing without --copies"),
+        ("--target y", "--target = 'y': goes with --data FILE"),
+        ("soft-majority -p epsilon=2", "-p epsilon=2: changes nothing, --epsilon sets epsilon of 'soft-majority'"),
+        (f"{__name__}:own", "must be a class that takes epsilon"),
+        ("--service m:f --budgets 4", "--budgets: changes nothing with --service"),
+        ("--service m:f --canaries 4", "--canaries: changes nothing with --service"),
+        ("--service m:f --transcripts 100", "--transcripts: changes nothing with --service but without --epsilon"),
+        ("--service m:f --epsilon 1 --confidence 2", "--confidence = 2.0: must be a number in [0.5, 1)"),
+    ],
+)
+def test_refused_in_one_line(words: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["attack", "-q", "--out", str(tmp_path / "out"), *words.split()]) == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    assert told.err.count("\n") == 1
+    assert told.out == ""
+    assert not (tmp_path / "out").exists()
