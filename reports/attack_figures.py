@@ -201,7 +201,9 @@ def repeated_plot(found: Sequence[Ladder], *, loss: bool) -> Drawn | None:
             axes.set_xticks(answers, [str(m) for m in answers])
             axes.set_ylim(bottom=0)
             up = "loss of all m, in nats" if loss else "advantage"
-            _finish(axes, sns, shorten(ladder.name, 34), "answers m to one query", up, k, len(shown))
+            _finish(
+                axes, sns, shorten(ladder.name.replace("epsilon = ", "ε = "), 34), "answers m to one query", up, k, len(shown)
+            )
         words = ("composed claim", "optimal attacker", "certified lower bound" if loss else "reached, an estimate")
         _legend(figure, [(colour, dashes, word) for (colour, dashes, _), word in zip(looks, words, strict=True)][::-1])
         what = "Loss" if loss else "Advantage"
