@@ -11,6 +11,7 @@ import argparse
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,8 @@ TABLE = """
 {records} records, {references} reference models and {targets} targets; unprotected accuracy {accuracy}. LiRA minus the loss
 threshold at an FPR of 1 %, on the scores of the unprotected learner: {paired}.
 
-| subject | accuracy | best attack | AUC | 95 % interval | TPR at FPR 1 % | advantage | certified ε ≥ | claim |
-|---|---|---|---|---|---|---|---|---|
+| subject | accuracy | best attack | AUC | 95 % interval | TPR at 1 % | at 0.1 % | advantage | certified ε ≥ | claim |
+|---|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -79,7 +80,8 @@ def facts_of(record: dict[str, Any]) -> dict[str, Any]:
     )
     run = record["run"]
     sizes = {name: run[name] for name in ("records", "references", "targets")}
-    return sizes | {"command": run["command"], "paired": told, "accuracy": f"{base['accuracy']['mean']:.3f}"}
+    command = re.sub(r"--data \S*/", "--data ", run["command"])  # where the file lay belongs to nobody else
+    return sizes | {"command": command, "paired": told, "accuracy": f"{base['accuracy']['mean']:.3f}"}
 
 
 def page(table: list[dict[str, str]], facts: dict[str, dict[str, Any]]) -> str:
@@ -93,10 +95,10 @@ def page(table: list[dict[str, str]], facts: dict[str, dict[str, Any]]) -> str:
             its = [row for row in mine if row["subject"] == subject]
             best = max(its, key=lambda row: float(row["auc"]))
             certified = max(its, key=lambda row: float(row["certified_epsilon"]))
-            tpr = best["tpr_at_0.01"] or "–"
+            rates = (best[rate] or "–" for rate in ("tpr_at_0.01", "tpr_at_0.001"))
             cells = (
                 *(subject, best["accuracy"], f"{best['attack']}, {best['view']}", best["auc"]),
-                *(f"{best['auc_low']} to {best['auc_high']}", tpr, best["advantage"]),
+                *(f"{best['auc_low']} to {best['auc_high']}", *rates, best["advantage"]),
                 *(certified["certified_epsilon"], certified["allowed_epsilon"] or "–"),
             )
             text += f"| {' | '.join(cells)} |\n"
