@@ -25,8 +25,7 @@ NOISE = (np.log(2 / 1e-4) / (2 * 800)) ** 0.5
 
 def attack(folder: Path, *words: str) -> dict[str, Any]:
     """Exit code 0 and the record."""
-    options = ["--copies", "0", "--transcripts", "0", "-q"]
-    assert main(["attack", *words, *options, "--out", str(folder / "out")]) == NOTHING
+    assert main(["attack", *words, "--copies", "0", "-q", "--out", str(folder / "out")]) == NOTHING
     record: dict[str, Any] = json.loads((folder / "out" / "attack.json").read_text(encoding="utf-8"))
     return record
 
@@ -55,7 +54,7 @@ def test_every_attack_on_the_learner_and_on_six_mechanisms(
     data: str, learner: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     where = request.getfixturevalue("adult") if data == "adult" else []
-    sizes = ["--records", "200", "--references", "16", "--models", "8"]
+    sizes = ["--records", "200", "--references", "16", "--models", "8", "--transcripts", "0"]
     record = attack(tmp_path, *where, "--learner", learner, *sizes)
     names = [f"{learner} (unprotected)", *(f"{name}, epsilon = {loss}" for name in PROTECTED for loss in LOSSES)]
     assert [subject["name"] for subject in record["subjects"]] == names

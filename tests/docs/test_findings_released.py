@@ -11,7 +11,9 @@ import pytest
 
 from dpassay.api import audit
 from dpassay.claims import DP
+from dpassay.data import Labelled
 from dpassay.mechanisms.output_perturbation import OutputPerturbation
+from dpassay.pairs import FlipLabel
 from dpassay.targets import resolve
 from tests.docs.test_findings import PAGE
 
@@ -49,10 +51,10 @@ def test_a_corner_leaks_more_than_half_spaces() -> None:
     losses = []
     for release in ("auc", "vector"):
         mechanism: Any = resolve("random-choice", parameters | {"release": release}).mechanism
-        case = mechanism.pairs()[0]
-        sides = (case.pairs.base, case.pairs.changes[0].apply(case.pairs.base))
+        one = Labelled(np.ones((12, 3)), np.array([1, 0, *[1] * 10]))  # two records of T of unlike labels, ten of V
         draws = [
-            mechanism.sample(mechanism.prepare(data), case.queries, 100_000, np.random.default_rng(1))[:, 0] for data in sides
+            mechanism.sample(mechanism.prepare(data), one.X[:1], 100_000, np.random.default_rng(1))[:, 0]
+            for data in (one, FlipLabel(0).apply(one))
         ]
         thresholds = np.quantile(draws[0], np.linspace(0.02, 0.98, 97)) if release == "vector" else [0.1, 0.9]
         above = np.array([[(side > t).mean() for t in thresholds] for side in draws])
