@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
@@ -184,6 +185,15 @@ def _train(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # joblib warns of what is cancelled, which is what an interrupt asks for
             trained.close()
+
+
+def dismiss() -> None:
+    """End the processes that joblib keeps for the next call; nothing happens where there are none."""
+    if "joblib.externals.loky" in sys.modules:
+        from joblib.externals.loky import reusable_executor
+
+        if reusable_executor._executor is not None:  # noqa: SLF001  (asking for it would start one)
+            reusable_executor._executor.shutdown(wait=True)  # noqa: SLF001
 
 
 def _alone(subject: Subject, ground: Ground, coins: Coins, who: str, i: int) -> Array:

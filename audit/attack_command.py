@@ -17,6 +17,7 @@ from dpassay.attack_options import check_options
 from dpassay.attacks.arsenal import ATTACKS
 from dpassay.attacks.attack import Attack
 from dpassay.attacks.experiment import Design, Target, experiment
+from dpassay.attacks.fleets import dismiss
 from dpassay.attacks.record import make_attack_record
 from dpassay.attacks.repeated import failed, repeated
 from dpassay.attacks.setting import Setting, lay
@@ -83,6 +84,8 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
                 climbed.append(_repeated(target, floor.records, floor.test, transcripts, share, arguments.seed, progress))
     except KeyboardInterrupt:
         complete = False
+    finally:
+        dismiss()
     facts = laid | {
         "command": command_of(words),
         "commit": commit(),
