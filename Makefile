@@ -16,7 +16,7 @@ test: $(STAMP)  ## everything but the slow proofs
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 test-slow: $(STAMP)  ## the slow proofs
-	$(BIN)/python -m pytest -m slow -n 2 --dist worksteal
+	$(BIN)/python -m pytest -m slow
 
 lint: $(STAMP)  ## style, types and the arrows between the packages
 	$(BIN)/ruff check .
