@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -280,9 +279,3 @@ def separation(reference: Observed, membership: Flags) -> Array:
 def _failed(target: Target, why: str) -> Attacked:
     none = np.empty(0)
     return Attacked(name=target.name, claim=target.claim, accuracy=none, outcomes=(), certified={}, exposure=none, error=why)
-
-
-def summary(attacked: Attacked) -> dict[str, Any]:
-    """Best outcome of a subject, for a line of a table: the highest AUC."""
-    best = max(attacked.outcomes, key=lambda outcome: outcome.auc)
-    return {"attack": best.attack, "view": best.view.name, "auc": best.auc, "advantage": best.advantage}

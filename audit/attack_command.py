@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,9 @@ from dpassay.auditee import Auditee
 from dpassay.claims import DP
 from dpassay.commands import attack_exit_code
 from dpassay.data import BUILT_IN, Labelled, load
-from dpassay.documents import dumps, writable, write_text
+from dpassay.documents import writable
 from dpassay.errors import AuditeeError, InvalidInput, is_count, is_real, require
-from dpassay.outputs import bars, command_of, commit, console, readers_may_leave
+from dpassay.outputs import bars, command_of, commit, console, deliver_attacks
 from dpassay.pairs import replace_one
 from dpassay.plan import Group, Progress, groups_for
 from dpassay.service_command import service_command
@@ -49,7 +50,7 @@ PRIVACY = ("epsilon", "alpha", "gamma")
 
 def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     """Attack, print the table or the record, write the page."""
-    from dpassay.reports.attack import FORMATS, print_attacks, write
+    from dpassay.reports.attack import print_attacks
 
     configure(arguments)
     check_options(arguments, words)
@@ -98,17 +99,8 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
         "targets": design.targets,
     }
     record = make_attack_record(facts, floor.records, found, climbed)
-    if directory is not None:
-        write_text(directory / "attack.json", dumps(record))  # first: what took long shall be there whatever the pages do
-        write(record, FORMATS, directory)
-    with readers_may_leave():
-        if arguments.json:
-            sys.stdout.write(dumps(record))
-        else:
-            print_attacks(record, console())
-        sys.stdout.flush()
-    if directory is not None and not arguments.quiet:
-        sys.stderr.write(f"report: {directory / 'attack.html'}\n")
+    shown = partial(print_attacks, record, console())
+    deliver_attacks(record, directory, shown, as_json=arguments.json, quiet=arguments.quiet)
     return attack_exit_code(record)
 
 

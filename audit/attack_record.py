@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from dpassay.documents import fault
+from dpassay.documents import fault, schema_at
 from dpassay.errors import InvalidInput
 
 SCHEMA = "dpassay/attack/1"
@@ -35,11 +35,7 @@ def attack_schema() -> dict[str, Any]:
 
 def is_attack_record(path: Path) -> bool:
     """Whether a file is a record of attacks, of this schema."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(document, dict) and document.get("schema") == SCHEMA
+    return schema_at(path) == SCHEMA
 
 
 def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:

@@ -240,34 +240,25 @@ def replay_command(arguments: argparse.Namespace, words: list[str]) -> int:  # n
 
 
 def report_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001
-    """Make reports from a record."""
+    """Make reports from a record of an audit, or of attacks; there is no JUnit report of these."""
     from dpassay import reports
+    from dpassay.reports.attack import FORMATS
 
-    if is_attack_record(Path(arguments.record)):
-        return _report_attacks(arguments)
-    record = read_record(Path(arguments.record))
-    formats = [word.strip() for word in arguments.format.split(",")]
+    path = Path(arguments.record)
+    attacks = is_attack_record(path)
+    known = FORMATS if attacks else reports.FORMATS
+    record = read_attack_record(path) if attacks else read_record(path)
+    asked = ",".join(known) if attacks and arguments.format == REPORTS else arguments.format
+    formats = [word.strip() for word in asked.split(",")]
+    if not set(formats) <= set(known):
+        kind = " for a record of attacks" if attacks else ""
+        raise InvalidInput(f"--format = '{arguments.format}': must be a list of {', '.join(known)}{kind}")
+    reports.write(record, formats, Path(arguments.out), known)
     for word in formats:
-        if word not in reports.FORMATS:
-            raise InvalidInput(f"--format = '{arguments.format}': must be a list of {', '.join(reports.FORMATS)}")
-    reports.write(record, formats, Path(arguments.out))
-    for word in formats:
-        sys.stderr.write(f"{word}: {Path(arguments.out) / reports.FORMATS[word].filename}\n")
-    return exit_code(record, allow_inconclusive=arguments.allow_inconclusive) if arguments.exit_code else NOTHING
-
-
-def _report_attacks(arguments: argparse.Namespace) -> int:
-    """Make reports from a record of attacks; there is no JUnit report of them."""
-    from dpassay.reports.attack import FORMATS, write
-
-    record = read_attack_record(Path(arguments.record))
-    formats = list(FORMATS) if arguments.format == REPORTS else [word.strip() for word in arguments.format.split(",")]
-    for word in formats:
-        if word not in FORMATS:
-            raise InvalidInput(f"--format = '{arguments.format}': must be a list of {', '.join(FORMATS)} for a record of attacks")
-    for word, path in zip(formats, write(record, formats, Path(arguments.out)), strict=True):
-        sys.stderr.write(f"{word}: {path}\n")
-    return attack_exit_code(record) if arguments.exit_code else NOTHING
+        sys.stderr.write(f"{word}: {Path(arguments.out) / known[word].filename}\n")
+    if not arguments.exit_code:
+        return NOTHING
+    return attack_exit_code(record) if attacks else exit_code(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
 def attack_exit_code(record: Mapping[str, Any]) -> int:

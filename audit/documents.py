@@ -76,6 +76,15 @@ def fault(value: object, schema: Mapping[str, Any], place: str = "it") -> str:
     return ""
 
 
+def schema_at(path: Path) -> str:
+    """Return what a JSON file says its schema is; empty where it says nothing, or is no such file."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return ""
+    return str(document.get("schema", "")) if isinstance(document, dict) else ""
+
+
 def dumps(document: Mapping[str, Any]) -> str:
     """Write a document as canonical JSON: sorted keys, two spaces, one newline at the end, no NaN."""
     return json.dumps(document, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"

@@ -9,7 +9,7 @@ import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -96,6 +96,26 @@ def write_sidecars(directory: Path, results: list[Result], seconds: float) -> No
     for path in (directory / "witnesses").glob("*.json"):
         if path not in written and is_witness(path):
             path.unlink()  # of an earlier run into this folder
+
+
+def deliver_attacks(
+    record: Mapping[str, Any], directory: Path | None, show: Callable[[], None], *, as_json: bool, quiet: bool
+) -> None:
+    """Write the record of attacks and its pages, and print it, or have shown what is shown instead."""
+    from dpassay import reports
+    from dpassay.reports.attack import FORMATS
+
+    if directory is not None:
+        write_text(directory / "attack.json", dumps(record))  # first: what took long shall be there whatever the pages do
+        reports.write(record, FORMATS, directory, FORMATS)
+    with readers_may_leave():
+        if as_json:
+            sys.stdout.write(dumps(record))
+        else:
+            show()
+        sys.stdout.flush()
+    if directory is not None and not quiet:
+        sys.stderr.write(f"report: {directory / 'attack.html'}\n")
 
 
 def console() -> Any:

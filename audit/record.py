@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpassay.claims import claim_from_json
-from dpassay.documents import DIGITS, fault, number
+from dpassay.documents import DIGITS, fault, number, schema_at
 from dpassay.errors import InvalidInput
 from dpassay.evidence import Cell, Evidence
 from dpassay.profile import LEVELS, Profile, trade_off
@@ -148,11 +148,7 @@ def _contradiction(result: Mapping[str, Any]) -> str:
 
 def is_record(path: Path) -> bool:
     """Whether a file is a record, of whichever schema."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(document, dict) and str(document.get("schema")).startswith("dpassay/record/")
+    return schema_at(path).startswith("dpassay/record/")
 
 
 def record_schema() -> dict[str, Any]:

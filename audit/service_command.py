@@ -14,11 +14,11 @@ from dpassay.attacks.repeated import LEAST_TRANSCRIPTS, Repeated
 from dpassay.attacks.services import service_of
 from dpassay.attacks.tenants import attack_service
 from dpassay.claims import DP
-from dpassay.commands import NOTHING, REFUTED
+from dpassay.commands import attack_exit_code
 from dpassay.data import BUILT_IN, load
-from dpassay.documents import dumps, writable, write_text
+from dpassay.documents import writable
 from dpassay.errors import InvalidInput, is_count, require
-from dpassay.outputs import bars, command_of, commit, readers_may_leave
+from dpassay.outputs import bars, command_of, commit, deliver_attacks
 from dpassay.seeds import stream
 
 TRANSCRIPTS = 1000
@@ -40,8 +40,6 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
     AuditeeError
         If the service fails.
     """
-    from dpassay.reports.attack import FORMATS, write
-
     for option, said in (("TARGET", arguments.targets), ("--against", arguments.against), ("--attacks", arguments.attacks)):
         if said:
             raise InvalidInput(f"--service: goes without {option}, the service alone is attacked")
@@ -86,15 +84,12 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
         "probe": {"alpha": seen.alpha, "room": seen.room, "untold": list(seen.untold)},
     }
     record = make_attack_record(facts, data, (), [each.as_json() for each in climbed], seen.as_json())
-    if directory is not None:
-        write_text(directory / "attack.json", dumps(record))  # first: what took long shall be there whatever the pages do
-        write(record, FORMATS, directory)
-    with readers_may_leave():
-        sys.stdout.write(dumps(record) if arguments.json else told(arguments.service, seen, climbed))
-        sys.stdout.flush()
-    if directory is not None and not arguments.quiet:
-        sys.stderr.write(f"report: {directory / 'attack.html'}\n")
-    return REFUTED if seen.defects or any(rung.broken for each in climbed for rung in each.rungs) else NOTHING
+
+    def show() -> None:
+        sys.stdout.write(told(arguments.service, seen, climbed))
+
+    deliver_attacks(record, directory, show, as_json=arguments.json, quiet=arguments.quiet)
+    return attack_exit_code(record)
 
 
 def _epsilon(text: str) -> float:

@@ -49,7 +49,9 @@ FORMATS: dict[str, Format] = {
 """Every format by the name that `--format` knows it by."""
 
 
-def write(record: Mapping[str, Any], formats: Iterable[str], directory: Path) -> tuple[Path, ...]:
+def write(
+    record: Mapping[str, Any], formats: Iterable[str], directory: Path, known: Mapping[str, Format] = FORMATS
+) -> tuple[Path, ...]:
     """Write a record in several formats.
 
     Everything is rendered before anything is written, and every file appears complete or not at all.
@@ -57,11 +59,13 @@ def write(record: Mapping[str, Any], formats: Iterable[str], directory: Path) ->
     Parameters
     ----------
     record : mapping
-        Valid under `dpassay.record.record_schema`.
+        Valid under `dpassay.record.record_schema`, unless other formats are given.
     formats : iterable of str
-        Keys of `FORMATS`.
+        Keys of `known`.
     directory : Path
         Made if it does not exist.
+    known : mapping
+        Formats by name, of this kind of record.
 
     Returns
     -------
@@ -77,9 +81,9 @@ def write(record: Mapping[str, Any], formats: Iterable[str], directory: Path) ->
 
     wanted = tuple(dict.fromkeys(formats))
     for name in wanted:
-        if name not in FORMATS:
-            raise InvalidInput(f"--format = '{name}': must be one of {', '.join(FORMATS)}")
-    texts = {FORMATS[name].filename: FORMATS[name].render(record) for name in wanted}
+        if name not in known:
+            raise InvalidInput(f"--format = '{name}': must be one of {', '.join(known)}")
+    texts = {known[name].filename: known[name].render(record) for name in wanted}
     writable(directory)
     for filename, text in texts.items():
         write_text(directory / filename, text)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import zip_longest
-from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from dpassay.documents import dumps, percent, writable, write_text
+from dpassay.documents import dumps, percent
 from dpassay.reports import Format
 from dpassay.reports.attack_tables import (
     apart_table,
@@ -28,6 +27,7 @@ from dpassay.reports.attack_words import CAVEAT, CAVEAT_DETAIL, defect_words, he
 from dpassay.reports.ladders import ladders
 from dpassay.reports.markdown import code_md, table_md, text_md
 from dpassay.reports.numbers import MISSING, clean, plain, shorten
+from dpassay.reports.templating import template
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -116,17 +116,12 @@ def to_html(record: Raw) -> str:
     str
         The page; equal records give equal pages, byte by byte.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     from dpassay.reports.attack_figures import figures
 
-    environment = Environment(
-        loader=PackageLoader("dpassay.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
     subjects = subject_views(record)
     fine, found = sound(subjects), ladders(record["repeated"])
     sure = percent(record["run"]["confidence"])
-    return environment.get_template("attack.html.j2").render(
+    return template("attack.html.j2").render(
         headline=headline(record, subjects),
         counts=[(sum(each.status is status for each in subjects), status) for status in STATUSES],
         opening=opening(record, subjects),
@@ -208,32 +203,3 @@ FORMATS: dict[str, Format] = {
     "json": Format("attack.json", dumps),
 }
 """Every format of a record of attacks."""
-
-
-def write(record: Raw, formats: Iterable[str], directory: Path) -> tuple[Path, ...]:
-    """Write a record in several formats; everything is rendered before anything is written.
-
-    Parameters
-    ----------
-    record : mapping
-        Of schema `dpassay/attack/1`.
-    formats : iterable of str
-        Keys of `FORMATS`.
-    directory : Path
-        Made if it does not exist.
-
-    Returns
-    -------
-    tuple of Path
-        The files, in the order of `formats`.
-
-    Raises
-    ------
-    InvalidInput
-        If the directory cannot be written.
-    """
-    texts = {directory / FORMATS[name].filename: FORMATS[name].render(record) for name in formats}
-    writable(directory)
-    for path, text in texts.items():
-        write_text(path, text)
-    return tuple(texts)

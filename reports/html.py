@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dpassay.reports.templating import template
 from dpassay.reports.view import make_view
 
 
@@ -21,16 +22,11 @@ def to_html(record: Mapping[str, Any]) -> str:
     str
         The page; equal records give equal pages, byte by byte.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     from dpassay.reports.plots import interval_plot, query_plot
     from dpassay.reports.profile_plots import profile_plot
 
-    environment = Environment(
-        loader=PackageLoader("dpassay.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
     view = make_view(record)
-    return environment.get_template("index.html.j2").render(
+    return template("index.html.j2").render(
         view=view,
         summary_plot=interval_plot(view) if view.results else "",
         query_plots={result.anchor: query_plot(result) for result in view.results if result.queries},

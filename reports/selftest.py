@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dpassay.reports.numbers import MISSING, clean, plural
 from dpassay.reports.statuses import Status
 from dpassay.reports.tables import Table
+from dpassay.reports.templating import template
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -165,13 +166,8 @@ def to_html(document: Raw) -> str:
     str
         The page; equal documents give equal pages, byte by byte.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     from dpassay.reports.selftest_plots import calibration_plot, error_plot, power_plot
 
-    environment = Environment(
-        loader=PackageLoader("dpassay.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
     errors, alarms, leaks = (points_of(document, group) for group in ("error", "calibration", "sight"))
     figures = []
     for n in sorted({point["n"] for point in errors}):
@@ -188,7 +184,7 @@ def to_html(document: Raw) -> str:
             table_of("power", "Power of a certified cell", curve),
         ]
         figures.append(("Power", CAPTIONS["sight"], power_plot(seen, curve), tables))
-    return environment.get_template("selftest.html.j2").render(
+    return template("selftest.html.j2").render(
         headline=headline(document),
         checks=view_of(document),
         caveat=CAVEAT,
