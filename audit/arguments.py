@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dpassay.auditee import Auditee
-from dpassay.catalogue import CATALOGUE
+from dpassay.catalogue import ENTRIES, READINGS
 from dpassay.claims import DP, Claim, PredictionStability, Stability
 from dpassay.config import KEYS, Config, load_config
 from dpassay.configured import CLAIMS, Configured
@@ -93,7 +93,7 @@ def auditees_of(arguments: argparse.Namespace, records: int) -> list[Auditee]:
     claim = None if arguments.claim is None else _claim_numbers(arguments.claim)
     answers = _answers(arguments.answers, "--answers")
     wanted = [Configured(target=target) for target in arguments.targets]
-    wanted = wanted or list(arguments.mechanisms) or [Configured(target=target) for target in CATALOGUE]
+    wanted = wanted or list(arguments.mechanisms) or [Configured(target=target) for target in ENTRIES]
     sampled = getattr(arguments, "mode", "monte-carlo") == "monte-carlo"
     if len(wanted) == 1:
         only = _auditee(_sized(wanted[0], records), parameters, claim, answers)
@@ -109,7 +109,8 @@ def auditees_of(arguments: argparse.Namespace, records: int) -> list[Auditee]:
 
 
 def _sized(wanted: Configured, records: int) -> Configured:
-    if wanted.target not in CATALOGUE or not accepts(wanted.target, "n"):
+    chosen = wanted.target in READINGS and "n" in READINGS[wanted.target].parameters
+    if wanted.target not in ENTRIES or chosen or not accepts(wanted.target, "n"):
         return wanted
     return replace(wanted, parameters={"n": str(records), **wanted.parameters})
 

@@ -1,6 +1,9 @@
-"""The built-in mechanisms: one explicit table, held against the folder by a test."""
+"""The built-in mechanisms: one explicit table, held against the folder by a test; and readings of them that are false."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 CATALOGUE = {
     "soft-majority": "dpassay.mechanisms.soft_majority:SoftMajority",
@@ -40,3 +43,42 @@ CATALOGUE = {
     "control": "dpassay.mechanisms.control:Control",
 }
 """Command-line name -> module:object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A mechanism at parameters where a printed statement, or a reading of one, is known to be false.
+
+    Parameters
+    ----------
+    target : str
+        The catalogue's name of the mechanism.
+    parameters : mapping
+        What differs from the mechanism's defaults. At other parameters nothing is declared.
+    refuted : tuple of str
+        Statuses of the claims that are known to be wrong there: the refutation is then a finding, not an alarm.
+    finding : str
+        Heading of the derivation in docs/findings.md.
+    """
+
+    target: str
+    parameters: Mapping[str, int | float | str] = field(default_factory=dict)
+    refuted: tuple[str, ...] = ("printed",)
+    finding: str
+
+
+READINGS = {
+    # by Dwork and Feldman in 2018
+    "stable-laplace-printed-scale": Reading(
+        target="stable-laplace",
+        parameters={"scale": "printed", "epsilon": 0.5, "r": 1},
+        finding="The scale in Lemma 4.5",
+    ),
+    # by Dagan and Feldman in 2020
+    # by Chaudhuri and Vinterbo in 2013
+    # relatives of theirs
+}
+"""Name of a reading -> what is built, and what is known of it."""
+
+ENTRIES = (*CATALOGUE, *READINGS)
+"""Every name that a run without a target audits."""

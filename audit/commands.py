@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dpassay.arguments import auditees_of, configure, data_of, settings_of
 from dpassay.assay import assay
 from dpassay.attack_record import broken, is_attack_record, outspent, read_attack_record
-from dpassay.catalogue import CATALOGUE
+from dpassay.catalogue import ENTRIES
 from dpassay.checks import check
 from dpassay.claims import claim_from_json
 from dpassay.documents import dumps, writable
@@ -197,7 +197,7 @@ def _plain_table(*columns: str) -> Any:
 
 def list_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001  (every command has one signature)
     """Print the catalogue."""
-    entries = [_entry(resolve(name)) for name in CATALOGUE]
+    entries = [_entry(resolve(name)) for name in ENTRIES]
     if arguments.json:
         sys.stdout.write(json.dumps(entries, indent=2, sort_keys=True) + "\n")
         return NOTHING

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from dpassay.auditee import Auditee
-from dpassay.catalogue import CATALOGUE
+from dpassay.catalogue import CATALOGUE, ENTRIES, READINGS
 from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism, HasScores, Mechanism
@@ -44,7 +44,7 @@ def relation_of(target: str, parameters: Mapping[str, Any]) -> str:
 
 def _made(target: str, parameters: Mapping[str, Any]) -> Any:
     found = load_object(_address(target), "target")
-    return _build(target, found, dict(parameters)) if isinstance(found, type) else found
+    return _build(target, found, _full(target, parameters)) if isinstance(found, type) else found
 
 
 def resolve(
@@ -80,7 +80,7 @@ def resolve(
     InvalidInput
         If there is no such target or parameter, a value is out of range, or there is nothing claimed.
     """
-    given = dict(parameters or {})
+    given = _full(target, parameters)
     found = load_object(_address(target), "target")
     if isinstance(found, type):
         mechanism = _build(target, found, given)
@@ -98,7 +98,8 @@ def resolve(
         mechanism = FunctionMechanism(function=found, claims=claims, labels=given_answers.labels, numbers=given_answers.numbers)
     else:
         raise InvalidInput(f"target = '{target}': must be a mechanism or a function, not {type(found).__name__}")
-    return Auditee(name=name or target, target=target, parameters=given, mechanism=mechanism, claims=claims or mechanism.claims)
+    claims = claims or _declared(target, mechanism)
+    return Auditee(name=name or target, target=target, parameters=given, mechanism=mechanism, claims=claims)
 
 
 def is_function(target: str) -> bool:
@@ -164,11 +165,31 @@ def _values(mechanism: object) -> dict[str, Any]:
 def _address(target: str) -> str:
     if ":" in target:
         return target
+    if target in READINGS:
+        return CATALOGUE[READINGS[target].target]
     if target not in CATALOGUE:
-        close = get_close_matches(target, CATALOGUE, n=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(CATALOGUE)}"
+        close = get_close_matches(target, ENTRIES, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(ENTRIES)}"
         raise InvalidInput(f"target = '{target}': no such mechanism; {hint} (your own: module:object)")
     return CATALOGUE[target]
+
+
+def _full(target: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Parameters that are given, and those of a reading besides."""
+    return (dict(READINGS[target].parameters) if target in READINGS else {}) | dict(parameters or {})
+
+
+def _declared(target: str, mechanism: Mechanism) -> tuple[Claim, ...]:
+    """Claims of a mechanism; those of a reading that are known to be wrong say so, at the parameters of the reading alone."""
+    if target not in READINGS:
+        return mechanism.claims
+    reading = READINGS[target]
+    made = _build(target, type(mechanism), dict(reading.parameters))
+    told = {name: value for name, value in parameters_of(mechanism).items() if name != "n" or name in reading.parameters}
+    if not told.items() <= parameters_of(made).items():
+        return tuple(dataclasses.replace(claim, expected=None) for claim in mechanism.claims)
+    wrong: dict[bool, Literal["refuted"] | None] = {True: "refuted", False: None}
+    return tuple(dataclasses.replace(claim, expected=wrong[claim.status in reading.refuted]) for claim in mechanism.claims)
 
 
 def _build(target: str, mechanism_class: type, given: dict[str, Any]) -> Mechanism:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.catalogue import CATALOGUE
+from dpassay.catalogue import ENTRIES
 from dpassay.cli import main
 
 MODULE = """
@@ -116,7 +116,7 @@ def test_a_target_on_the_command_line_takes_the_settings_only(folder: Path, caps
 def test_without_mechanisms_it_is_the_catalogue(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "dpassay.toml").write_text('profile = "quick"\ntrain = 30\nqueries = 1\n')
     assert main(["run", "--dry-run", "--json", "-q"]) == 0
-    assert {each["mechanism"] for each in json.loads(capsys.readouterr().out)} == set(CATALOGUE)
+    assert {each["mechanism"] for each in json.loads(capsys.readouterr().out)} == set(ENTRIES)
 
 
 def test_what_is_configured_may_change_nothing_in_a_mode_but_options_may_not(

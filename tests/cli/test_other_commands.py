@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dpassay.catalogue import CATALOGUE
+from dpassay.catalogue import ENTRIES
 from dpassay.cli import main
 from dpassay.targets import resolve
 
@@ -15,12 +15,12 @@ from dpassay.targets import resolve
 def test_list_names_every_entry_with_its_claims(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     table = capsys.readouterr().out
-    assert all(name in table for name in CATALOGUE)
+    assert all(name in table for name in ENTRIES)
     assert max(map(len, table.splitlines())) <= 80
     assert main(["list", "--json"]) == 0
     entries = json.loads(capsys.readouterr().out)
-    assert [entry["name"] for entry in entries] == list(CATALOGUE)
-    assert [len(entry["claims"]) for entry in entries] == [len(resolve(name).claims) for name in CATALOGUE]
+    assert [entry["name"] for entry in entries] == list(ENTRIES)
+    assert [len(entry["claims"]) for entry in entries] == [len(resolve(name).claims) for name in ENTRIES]
     assert [entry["name"] for entry in entries if "exact" not in entry["modes"]] == []
     assert "…" not in table
 

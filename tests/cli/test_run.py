@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from dpassay.catalogue import CATALOGUE
+from dpassay.catalogue import ENTRIES
 from dpassay.cli import main
 from dpassay.record import record_schema
 
@@ -71,7 +71,7 @@ def test_twice_the_claim_is_refuted_and_the_claim_itself_is_not(mode: str, folde
 def test_the_catalogue_runs_and_its_known_refutation_is_expected(catalogue_run: Path) -> None:
     record = record_of(catalogue_run)
     results = record["results"]
-    assert {result["mechanism"] for result in results} == set(CATALOGUE)  # type: ignore[attr-defined]
+    assert {result["mechanism"] for result in results} == set(ENTRIES)  # type: ignore[attr-defined]
     wrong = [result["id"] for result in results if result["verdict"] == "refuted"]  # type: ignore[attr-defined]
     assert wrong == [result["id"] for result in results if result["expected"] == "refuted"]  # type: ignore[attr-defined]
     assert "soft-majority-overview.printed.exact" in wrong
