@@ -10,6 +10,7 @@ from functools import cache, partial
 from threadpoolctl import threadpool_limits
 
 from dpassay.auditee import Auditee
+from dpassay.baseline_cells import Raw
 from dpassay.checks import check
 from dpassay.claims import Claim, unclaimed
 from dpassay.codings import Coding
@@ -23,11 +24,13 @@ from dpassay.ledger import Ledger
 from dpassay.monte_carlo import Budget
 from dpassay.plan import Group, Progress, groups_for, silent
 from dpassay.result import Result
-from dpassay.sampling import Hire, Sampling
+from dpassay.sampling import Accepted, Hire, Sampling
 from dpassay.settings import Settings
 from dpassay.shards import Bench
 from dpassay.verdicts import Verdict, decide
 
+Baseline = Callable[[Auditee, Claim], Sequence[Raw]]
+"""Returns the cells that an accepted record lists for a mechanism and its claim."""
 Holder = Callable[[Claim], Evidence]
 """Holds what has been measured against one claim."""
 
@@ -38,6 +41,7 @@ def assay(
     settings: Settings,
     progress: Progress = silent,
     ledger: Ledger | None = None,
+    baseline: Baseline = lambda auditee, claim: (),  # noqa: ARG005
 ) -> Iterator[Result]:
     """Audit each mechanism against each of its claims and yield the results one by one.
 
@@ -52,6 +56,8 @@ def assay(
         Called with what is being done, how much of it is done, and how much there is.
     ledger : Ledger, optional
         Where finished trials are kept, and taken from if it holds them.
+    baseline : callable, optional
+        Says which cells of which result are counted again, see `dpassay.baseline_cells`.
 
     Yields
     ------
@@ -74,7 +80,8 @@ def assay(
         with threadpool_limits(limits=1), ExitStack() as open_until_judged:
             try:
                 hire = partial(_hire, auditee, settings, staff, open_until_judged)
-                mode, held = _measure(auditee, data, settings, share, hire, _named(auditee.name, progress))
+                accepted = partial(baseline, auditee)
+                mode, held = _measure(auditee, data, settings, share, hire, _named(auditee.name, progress), accepted)
             except AuditeeError as error:
                 held = error
             for claim in auditee.claims:
@@ -94,6 +101,7 @@ def _measure(
     share: float,
     hire: Hire,
     progress: Progress,
+    accepted: Accepted,
 ) -> tuple[Mode, Holder]:
     if settings.mode == "exhaustive" and settings.domain is not None:
         if isinstance(auditee.mechanism, Coupled):
@@ -126,7 +134,7 @@ def _measure(
         if settings.mode == "exact":
             raise AuditeeError("it has no exact law for these data and claims; use mode monte-carlo")
     budget = Budget(draws=settings.budget, alpha=share)
-    return "monte-carlo", Sampling(auditee, groups, budget, hire, progress).hold
+    return "monte-carlo", Sampling(auditee, groups, budget, hire, progress, accepted).hold
 
 
 def _both_notions(auditee: Auditee, hold: Holder) -> Holder:

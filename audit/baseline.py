@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from dpassay.auditee import Auditee
+from dpassay.claims import Claim
 from dpassay.errors import InvalidInput
 from dpassay.record import read_record
-from dpassay.regression import Change, Comparison
+from dpassay.regression import Change, Comparison, entry_key
 from dpassay.suppressions import Suppression
 
 Raw = Mapping[str, Any]
@@ -118,6 +120,13 @@ def comparable(old: Raw, new: Raw, old_path: Path, new_path: Path) -> None:
     differs = differing(old, new)
     if differs:
         raise InvalidInput(f"OLD = '{old_path}': cannot be held against {new_path}: {differs}")
+
+
+def cells_of(baseline: Raw) -> Callable[[Auditee, Claim], Sequence[Raw]]:
+    """Return what says which cells a baseline lists for a mechanism and a claim; none where the law was computed."""
+    sampled = [result for result in baseline["results"] if result["verdict"] != "error" and result["exact"] is None]
+    cells = {entry_key(each["mechanism"], each["parameters"], each["claim"]): each["per_query"] for each in sampled}
+    return lambda auditee, claim: cells.get(entry_key(auditee.name, auditee.parameters, claim.as_json()), ())
 
 
 def acceptable(record: Raw, path: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dpassay.arguments import configure
 from dpassay.baseline import Judged, acceptable, comparable, judge, read_baseline, whole
-from dpassay.commands import NOTHING, REFUTED
+from dpassay.commands import INCONCLUSIVE, NOTHING, REFUTED
 from dpassay.documents import dumps, writable, write_text
 from dpassay.errors import InvalidInput
 from dpassay.outputs import console, readers_may_leave
@@ -65,4 +65,6 @@ def _deliver(judged: Judged, place: Path, pages: str | None, arguments: argparse
         else:
             print_comparison(judged.as_json(), place.parent, console())
         sys.stdout.flush()
-    return REFUTED if judged.open else NOTHING
+    if judged.open:
+        return REFUTED
+    return INCONCLUSIVE if judged.comparison.blind else NOTHING

@@ -231,7 +231,8 @@ COMPARED = """what is a regression:
   blinder    fewer pairs or queries, looked elsewhere, sampled where it was computed, less detectable for want of trials
 what is news only: elsewhere (more leaks at a cell that was not certified before), fell, tightened, recovered, new
 
-exit codes: 0 no regression, 1 a regression, 2 wrong usage, or a record or baseline that is missing or stale
+exit codes: 0 no regression shown, 1 a regression, 2 wrong usage, or a record or baseline that is missing or stale, 4 a sampled
+entry could not have shown a rise, because none of the old record's cells was counted again
 """
 
 

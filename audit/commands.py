@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpassay.arguments import auditees_of, configure, data_of, settings_of
-from dpassay.assay import assay
+from dpassay.assay import Baseline, assay
 from dpassay.attack_record import broken, is_attack_record, outspent, read_attack_record
+from dpassay.baseline import cells_of
 from dpassay.catalogue import ENTRIES
 from dpassay.checks import check
 from dpassay.claims import claim_from_json
@@ -59,6 +60,7 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
         return _dry_run(auditees, data, settings, as_json=arguments.json)
     if directory is not None:
         writable(directory)
+    accepted = _accepted(Path(config.baseline))
     started, results, complete = time.time(), [], True
     try:
         with (
@@ -66,7 +68,7 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
             bars(quiet=arguments.quiet) as progress,
             redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
         ):
-            for result in assay(auditees, data, settings, progress, ledger):
+            for result in assay(auditees, data, settings, progress, ledger, accepted):
                 results.append(result)
                 if result.verdict == "error" and not arguments.quiet:
                     cause = ": ".join(filter(None, (result.judgement.reason, result.judgement.detail)))
@@ -92,6 +94,16 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
     record = make_record(facts, results)
     _deliver(record, results, directory, arguments, time.time() - started)
     return exit_code(record, allow_inconclusive=arguments.allow_inconclusive)
+
+
+def _accepted(path: Path) -> Baseline:
+    """Return what says which cells of the accepted baseline are counted again; without a sound one, none are."""
+    nothing: dict[str, Any] = {"results": []}
+    try:
+        return cells_of(read_record(path, "baseline") if path.exists() else nothing)
+    except InvalidInput as error:
+        sys.stderr.write(f"dpassay: {error}; none of its cells is counted again\n")
+        return cells_of(nothing)
 
 
 def _deliver(

@@ -55,7 +55,7 @@ def bounds_at_alpha(result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw
     if result["exact"] is not None:
         known = [result] if cells is None else cells
         return max(float(each["lower"]) for each in known), max(float(each["upper"]) for each in known)
-    each = alpha / max(1, result["searched"]["certified_cells"])
+    each = _each(result, alpha, cells)
     cells = result["per_query"] if cells is None else cells
     low, high = max(at_alpha(cell, claim, each) for cell in cells), 0.0
     for cell in cells:
@@ -63,13 +63,37 @@ def bounds_at_alpha(result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw
     return low, high
 
 
+def bounds_of_cell(result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw], k: int) -> tuple[float, float]:
+    """Bound the leak of one of some cells from both sides, anew; the bounds of all of them hold together.
+
+    Arguments and what is returned are those of `bounds_at_alpha`, but for the one cell.
+    """
+    cell = cells[k]
+    if result["exact"] is not None:
+        return float(cell["lower"]), float(cell["upper"])
+    each = _each(result, alpha, cells)
+    return at_alpha(cell, claim, each), upper_at_alpha(cell, claim, each)
+
+
+def _each(result: Raw, alpha: float, cells: Sequence[Raw] | None = None) -> float:
+    """Error probability of a cell: an equal part of alpha for every one that its cells were chosen from.
+
+    Cells of a baseline were chosen before their trials; the others are the worst of those that were certified.
+    """
+    again = result.get("again", ())
+    chosen_before = cells and all(any(cell is each for each in again) for cell in cells)
+    number = len(again) if chosen_before else int(result["searched"]["certified_cells"])
+    return alpha / max(1, number)
+
+
 def in_common(old: Raw, new: Raw) -> tuple[tuple[Raw, ...], tuple[Raw, ...]]:
     """Return the cells that two results both list, as each lists them, in the same order.
 
     A cell is a pair of datasets, a query and an event; as the bounds from above are about the event's complement and both
-    directions too, those are the same cell.
+    directions too, those are the same cell. The new record may have counted cells of the old one again.
     """
     here, there = ({_place(cell, result): cell for cell in result["per_query"]} for result in (old, new))
+    here, there = (found | {_place(cell, of): cell for cell in of.get("again", ())} for found, of in ((here, old), (there, new)))
     both = [place for place in here if place in there]
     return tuple(here[place] for place in both), tuple(there[place] for place in both)
 
@@ -86,19 +110,25 @@ def _place(cell: Raw, result: Raw) -> Hashable:
     return cell.get("data"), cell["group"], cell["query"], point, cell["pair"], cell["change"], sides
 
 
-def detectable_at_alpha(result: Raw, claim: Claim, draws: int, alpha: float) -> float:
-    """Say what leak so many trials would refute with probability 0.9 at the cells of a sampled result; nothing else matters.
+def detectable_at_alpha(
+    result: Raw, claim: Claim, draws: int, alpha: float, above: float | None = None, cells: Sequence[Raw] | None = None
+) -> float:
+    """Say what leak so many trials would show, with probability 0.9, to be above a number, at the cells of a sampled result.
 
     Parameters
     ----------
     result : mapping
         Only the number of its certified cells counts, and the spreads of its answers where the claim is about their means.
     claim : Claim
-        What is to be refuted.
+        What kind of leak it is.
     draws : int
         Certification trials per side.
     alpha : float
         The common error probability, for all certified cells together; in (0, 0.25].
+    above : float, optional
+        The number, in the units of the claim; by default what is claimed, so that the leak would be refuted.
+    cells : sequence of mapping, optional
+        At which of its cells, see `in_common`; by default all that it lists.
 
     Returns
     -------
@@ -106,15 +136,16 @@ def detectable_at_alpha(result: Raw, claim: Claim, draws: int, alpha: float) -> 
         In the units of the claim; inf where no leak would be seen.
     """
     require_alpha(alpha)
-    each, answers = alpha / max(1, result["searched"]["certified_cells"]), result["per_query"][0]
+    limit = claim.promised if above is None else above
+    each, answers = _each(result, alpha, cells), (cells or result["per_query"])[0]
     if isinstance(claim, PredictionStability) and answers["histograms"] is not None:
         width, _, _, spreads = _answers(answers)
         alone = Screening(draws=draws, pairs=1)
-        seen = detectable_difference(gamma=claim.promised / width, n=draws, alpha=each, spreads=spreads, screening=alone)
+        seen = detectable_difference(gamma=limit / width, n=draws, alpha=each, spreads=spreads, screening=alone)
         return width * seen
     if isinstance(claim, ScoreStability):
-        return detectable_share(promised=claim.delta, n=draws, alpha=each, screening=Screening(draws=draws, pairs=1))
-    return detectable(scale=scale_of(claim), promised=claim.promised, n=draws, alpha=each)
+        return detectable_share(promised=limit, n=draws, alpha=each, screening=Screening(draws=draws, pairs=1))
+    return detectable(scale=scale_of(claim), promised=limit, n=draws, alpha=each)
 
 
 def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:

@@ -153,6 +153,8 @@ class Evidence:
     fit : Fit or None
     table : dict of str to array
         All cells, column by column, for the sidecar.
+    again : tuple of dict
+        Fresh counts at the cells of a baseline, for `dpassay.regression` alone; see `dpassay.baseline_cells`.
     """
 
     mode: Mode
@@ -171,6 +173,7 @@ class Evidence:
     other: tuple[Claim, Evidence] | None = None
     fit: Fit | None = None
     table: dict[str, NDArray[Any]] = field(default_factory=dict)
+    again: tuple[dict[str, Any], ...] = ()
 
     def joined_by(self, worse: Evidence) -> Evidence:
         """Return this evidence with the cells of another, which holds the worst one."""

@@ -77,23 +77,27 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         )
         return entry | dict.fromkeys(empty) | {"trials": 0, "per_query": []}
     exact, sampled = evidence.worst.exact, evidence.mode == "monte-carlo"
-    return entry | {
-        "lower": number(evidence.lower.value),
-        "upper": number(evidence.upper.value),
-        "exact": None if exact is None else number(exact.value),
-        "error": None if exact is None else number(exact.error),
-        "detectable": number(evidence.detectable),
-        "alpha": number(evidence.alpha),
-        "spending": None if evidence.spending is None else _numbers(evidence.spending.as_json()),
-        "confidence": number(confidence) if sampled else 1,
-        "trials": evidence.trials,
-        "searched": evidence.searched,
-        "witness": make_witness(result),
-        "any_size": _any_size(evidence),
-        "other": _other(result),
-        "fit": _fit(evidence),
-        "per_query": [_cell(cell, evidence) for cell in evidence.cells],
-    }
+    return (
+        entry
+        | {
+            "lower": number(evidence.lower.value),
+            "upper": number(evidence.upper.value),
+            "exact": None if exact is None else number(exact.value),
+            "error": None if exact is None else number(exact.error),
+            "detectable": number(evidence.detectable),
+            "alpha": number(evidence.alpha),
+            "spending": None if evidence.spending is None else _numbers(evidence.spending.as_json()),
+            "confidence": number(confidence) if sampled else 1,
+            "trials": evidence.trials,
+            "searched": evidence.searched,
+            "witness": make_witness(result),
+            "any_size": _any_size(evidence),
+            "other": _other(result),
+            "fit": _fit(evidence),
+            "per_query": [_cell(cell, evidence) for cell in evidence.cells],
+        }
+        | ({"again": list(evidence.again)} if evidence.again else {})
+    )
 
 
 def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:

@@ -6,13 +6,14 @@ An entry is a mechanism, its parameters and a claim about it. Nothing about one 
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from dpassay.claims import Claim, claim_from_json
-from dpassay.comparison import bounds_at_alpha, detectable_at_alpha, in_common, require_alpha
+from dpassay.comparison import bounds_at_alpha, bounds_of_cell, detectable_at_alpha, in_common, require_alpha
 from dpassay.documents import number, percent, witness_file
 from dpassay.errors import is_real, require
 
@@ -52,8 +53,11 @@ NEWS: dict[str, str] = {
 """What is worth a line, and nothing else."""
 
 TOLERANCE = 0.05
-ALPHA = 1e-4
-"""Error probability of every bound of an entry; a constant, so that adding a mechanism changes nothing for the others."""
+ALPHA = 5e-4
+"""Error probability of every bound of an entry; a constant, so that adding a mechanism changes nothing for the others.
+
+What is said of an entry rests on one bound of either record, so it holds with 99.9 %, which is a run's confidence by default.
+"""
 PLACES = {"pairs": "pairs", "queries": "query points"}
 """Fields of `searched` that say where an audit looked."""
 
@@ -93,6 +97,36 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """Which rise of a sampled entry's leak would have been seen.
+
+    Parameters
+    ----------
+    id : str
+        The result's in the new record.
+    quantity : str
+        What the claim is about, in words.
+    cells, of : int
+        So many of the cells that the old record lists have fresh counts in the new one.
+    before : tuple of float
+        Bounds in the old record on the leak of that of those cells which has the highest lower bound, in the units of the claim.
+    least : float
+        The smallest leak of that cell that would have been called a rise with probability 0.9; inf where none would.
+    """
+
+    id: str
+    quantity: str
+    cells: int
+    of: int
+    before: tuple[float, float]
+    least: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Every field, for programs."""
+        return asdict(self) | {"before": [number(each) for each in self.before], "least": number(self.least)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """A record held against an older one.
 
@@ -106,12 +140,20 @@ class Comparison:
         Part of the claim by which a bound may move.
     alpha : float
         Error probability of every bound of an entry.
+    sights : tuple of Sight
+        What would have been seen of each sampled entry that both records hold.
     """
 
     changes: tuple[Change, ...]
     unchanged: tuple[str, ...]
     tolerance: float
     alpha: float
+    sights: tuple[Sight, ...] = ()
+
+    @property
+    def blind(self) -> tuple[Sight, ...]:
+        """Entries of which no cell of the old record was counted again: no rise of theirs could have been seen."""
+        return tuple(sight for sight in self.sights if not sight.cells)
 
     @property
     def regressions(self) -> tuple[Change, ...]:
@@ -132,6 +174,7 @@ class Comparison:
             "regressions": [_json(change) for change in self.regressions],
             "news": [_json(change) for change in self.news],
             "unchanged": list(self.unchanged),
+            "sights": [sight.as_json() for sight in self.sights],
         }
 
 
@@ -173,17 +216,24 @@ def compare(old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = 
             unchanged.append(result["id"])
     changes += [_vanished(result, after.values()) for key, result in before.items() if key not in after]
     changes.sort(key=lambda change: not change.is_regression)
-    return Comparison(changes=tuple(changes), unchanged=tuple(unchanged), tolerance=tolerance, alpha=alpha)
+    both = [(before[key], result) for key, result in after.items() if key in before]
+    sights = tuple(_sight(old, new, tolerance, alpha) for old, new in both if _sampled(old) and _sampled(new))
+    return Comparison(changes=tuple(changes), unchanged=tuple(unchanged), tolerance=tolerance, alpha=alpha, sights=sights)
 
 
 def _entries(results: Iterable[Raw]) -> dict[str, Raw]:
     """Return results by what they are about; of two about the same, the second is the second one."""
     entries: dict[str, Raw] = {}
     for result in results:
-        about = {name: result["claim"][name] for name in ("kind", "relation", "unit", "coins", "status")}
-        key = json.dumps([result["mechanism"], result["parameters"], about], sort_keys=True)
+        key = entry_key(result["mechanism"], result["parameters"], result["claim"])
         entries[next(name for k in range(1, len(entries) + 2) if (name := f"{key} {k}") not in entries)] = result
     return entries
+
+
+def entry_key(mechanism: str, parameters: Raw, claim: Raw) -> str:
+    """Return what an entry is known by in every record: the mechanism, its parameters, and what the claim is about."""
+    about = {name: claim[name] for name in ("kind", "relation", "unit", "coins", "status")}
+    return json.dumps([mechanism, parameters, about], sort_keys=True)
 
 
 def _change(result: Raw, kind: Kind, words: str, size: float | None = None) -> Change:
@@ -263,6 +313,7 @@ def _power(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Chang
     out anew, at the common alpha and at the cells of the old record.
     """
     claim, here, there = _read(new), new["searched"], old["searched"]
+    draws, before = (_draws(result["per_query"][0]) for result in (new, old))
     lost = [f"{words} {here[name]:,} instead of {there[name]:,}" for name, words in PLACES.items() if here[name] < there[name]]
     gone = Counter(there["how"]) - Counter(here["how"])
     if gone:
@@ -270,16 +321,16 @@ def _power(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Chang
         lost.append(f"looked elsewhere: {_list(found)} instead of {_list(gone.elements())}")
     if new["exact"] is None and old["exact"] is not None:
         lost.append("sampled, and was computed")
-    if 0 < _draws(new) < _draws(old):
-        seen, could = (detectable_at_alpha(old, claim, _draws(result), alpha) for result in (new, old))
+    if 0 < draws < before:
+        seen, could = (detectable_at_alpha(old, claim, each, alpha) for each in (draws, before))
         if seen - could > tolerance * claim.promised:
-            trials = f"{_draws(new):,} instead of {_draws(old):,} trials a side"
+            trials = f"{draws:,} instead of {before:,} trials a side"
             lost.append(f"{trials}: detectable {seen:.4g} instead of {could:.4g} at one error probability")
     if new["exact"] is not None and new["verdict"] == "inconclusive" != old["verdict"]:
         lost.append(f"inconclusive: {new['reason']}")
     if lost:
         sampled = new["exact"] is None
-        size = detectable_at_alpha(new, claim, _draws(new), alpha) if sampled else float(new["detectable"])
+        size = detectable_at_alpha(new, claim, draws, alpha) if sampled else float(new["detectable"])
         yield _change(new, "blinder", "; ".join(lost), size)
 
 
@@ -305,8 +356,11 @@ def _bounds(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Chan
         return _both(old, new, claim, alpha, shared) if shared[0] else None
 
     rise, fall = spans(known=old["exact"] is not None), spans(known=new["exact"] is not None)
-    if rise is not None and _above(rise[1], rise[0], margin):
-        yield _change(new, "rose", _moved(rise, old, new, claim), after[0])
+    one_by_one = [_cell_spans(old, new, claim, alpha, shared, k) for k in range(len(shared[0]))]
+    rises = [each for each in (*one_by_one, rise) if each is not None and _above(each[1], each[0], margin)]
+    if rises:
+        most = max(rises, key=lambda both: both[1][0] - both[0][1])
+        yield _change(new, "rose", _moved(most, old, new, claim), max(after[0], most[1][0]))
     elif _above(after, before, margin):
         words = (
             f"the {claim.quantity} is at least {after[0]:.6g} at a cell that the old record had not certified, and was at most "
@@ -317,11 +371,37 @@ def _bounds(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Chan
         yield _change(new, "fell", _moved(fall, old, new, claim))
 
 
+def _cell_spans(
+    old: Raw, new: Raw, claim: Claim, alpha: float, shared: tuple[Sequence[Raw], Sequence[Raw]], k: int
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return the bounds of both records at one of the cells that they share; all of these hold together."""
+    one, other = (bounds_of_cell(each, claim, alpha, cells, k) for each, cells in zip((old, new), shared, strict=True))
+    return one, other
+
+
 def _both(
     old: Raw, new: Raw, claim: Claim, alpha: float, cells: tuple[Sequence[Raw] | None, Sequence[Raw] | None] = (None, None)
 ) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the bounds of both records at some of their cells, by default at all they list."""
     return bounds_at_alpha(old, claim, alpha, cells[0]), bounds_at_alpha(new, claim, alpha, cells[1])
+
+
+def _sampled(result: Raw) -> bool:
+    """Whether a result has trials that a rise could be seen in; a claim that is known to be wrong is not watched."""
+    return bool(result["verdict"] != "error" and result["exact"] is None and result["expected"] != "refuted")
+
+
+def _sight(old: Raw, new: Raw, tolerance: float, alpha: float) -> Sight:
+    """Say which rise would have been seen at the cells that both records have counted."""
+    claim, (here, there) = _read(new), in_common(old, new)
+    before, least = (0.0, math.inf), math.inf
+    if here:
+        every = [bounds_of_cell(old, claim, alpha, here, k) for k in range(len(here))]
+        worst = max(range(len(here)), key=lambda k: every[k][0])
+        before = every[worst]
+        must_exceed = max(before[1], before[0] + tolerance * claim.promised)
+        least = detectable_at_alpha(new, claim, _draws(there[worst]), alpha, must_exceed, there)
+    return Sight(id=new["id"], quantity=claim.quantity, cells=len(here), of=len(old["per_query"]), before=before, least=least)
 
 
 def _above(one: tuple[float, float], other: tuple[float, float], margin: float) -> bool:
@@ -364,9 +444,8 @@ def _bad(result: Raw) -> bool:
     return bool(result["verdict"] == "error" or (result["verdict"] == "refuted") != (result["expected"] == "refuted"))
 
 
-def _draws(result: Raw) -> int:
-    """Return the certification trials per side; 0 where the law was computed."""
-    cell = result["per_query"][0]
+def _draws(cell: Raw) -> int:
+    """Return the certification trials per side of a cell; 0 where the law was computed."""
     if cell["counts"] is not None:
         return int(cell["counts"]["n1"])
     return 0 if cell["histograms"] is None else sum(cell["histograms"]["one"])

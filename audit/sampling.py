@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from dpassay.auditee import Auditee
+from dpassay.baseline_cells import Raw, certified_again
 from dpassay.claims import Claim, PredictionStability, ScoreStability
 from dpassay.codings import Bins, Coding, Labels, Pilot, Rounded, bins_from
 from dpassay.directions import learned
@@ -22,8 +23,14 @@ from dpassay.shares import Shares
 from dpassay.trials import BLOCK
 from dpassay.yardstick import Yardstick
 
+Accepted = Callable[[Claim], Sequence[Raw]]
+"""Returns the cells that an accepted record lists for a claim."""
 Hire = Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor]
 """Opens an executor for groups and their codings."""
+
+
+BASELINE_DRAWS = 2
+"""Trials at the cells of a baseline, in units of the budget: an accepted record's own counts are no sharper than they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +53,8 @@ class Sampling:
         What is audited, where, and for how much.
     hire : callable
     progress : callable
+    accepted : callable
+        Whose cells are counted again.
     """
 
     auditee: Auditee
@@ -53,6 +62,7 @@ class Sampling:
     budget: Budget
     hire: Hire
     progress: Progress
+    accepted: Accepted
     _trials: dict[bool, Trials | AuditeeError] = field(default_factory=dict)
 
     def hold(self, claim: Claim) -> Evidence:
@@ -73,7 +83,10 @@ class Sampling:
         if isinstance(trials, AuditeeError):
             raise trials
         yardstick = self._yardstick(claim, trials.codings)
-        return monte_carlo_evidence(yardstick, trials.groups, trials.screened, self.budget, trials.runner, self.progress)
+        found = monte_carlo_evidence(yardstick, trials.groups, trials.screened, self.budget, trials.runner, self.progress)
+        cells, draws = self.accepted(claim), BASELINE_DRAWS * self.budget.draws
+        again = certified_again(cells, trials.groups, trials.codings, self.auditee.labels, self.hire, draws)
+        return replace(found, again=again) if again else found
 
     def _screen(self, *, means: bool) -> Trials:
         draws = self.budget.screening(self.groups), self.budget.draws // 2

@@ -12,6 +12,7 @@ from dpassay.documents import percent
 from dpassay.reports.junit import document, element, testcase
 from dpassay.reports.markdown import code_md, text_md
 from dpassay.reports.numbers import clean, plural
+from dpassay.rounding import UP, written
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,9 +42,32 @@ def headline(comparison: Raw) -> str:
     """Say in one sentence what was found."""
     excused = {(each["id"], each["kind"]) for each in comparison["suppressed"]}
     open_ = sum((change["id"], change["kind"]) not in excused for change in comparison["regressions"])
-    said = f"{plural(open_, 'privacy regression')}" if open_ else "No privacy regression"
+    said = f"{plural(open_, 'privacy regression')}" if open_ else _none_shown(comparison)
     let_pass = f", {len(comparison['suppressed'])} let pass" if comparison["suppressed"] else ""
     return f"{said}{let_pass}; {plural(len(comparison['unchanged']), 'entry')} unchanged"
+
+
+def _none_shown(comparison: Raw) -> str:
+    """Say that no regression was found; never more than what could have been seen."""
+    blind = sum(not sight["cells"] for sight in comparison["sights"])
+    unseen = f", {blind} of {plural(len(comparison['sights']), 'sampled entry')} could not have shown one" if blind else ""
+    return f"No privacy regression shown{unseen}"
+
+
+def seen(sight: Raw) -> str:
+    """Say which rise of an entry's leak would have been seen, and which not."""
+    name, of = clean(sight["id"]), plural(sight["of"], "cell")
+    if not sight["cells"]:
+        return f"{name}: none of the baseline's {of} was counted again, so no rise could have been seen: run `dpassay run` again"
+    where = f"the baseline's {of}" if sight["cells"] == sight["of"] else f"{sight['cells']} of the baseline's {of}"
+    was = f"{name}: {where} counted again; at the worst the {sight['quantity']} was at most {_upward(sight['before'][1])}"
+    if sight["least"] == "inf":
+        return f"{was}; no rise would have been seen"
+    return f"{was}; a rise to less than {_upward(sight['least'])} would not have been seen (one to more: with probability 0.9)"
+
+
+def _upward(bound: float | str) -> str:
+    return "∞" if bound == "inf" else written(float(bound), 4, UP)
 
 
 def to_markdown(comparison: Raw, folder: Path) -> str:
@@ -154,4 +178,4 @@ def _notes(comparison: Raw) -> tuple[str, ...]:
         f"Bounds of both records made anew at one error probability; that one entry's leak rose or fell as said, at cells that "
         f"both have certified, holds with {probability}. Tolerance: {100 * comparison['tolerance']:.10g} % of the claim."
     )
-    return (*(f"Suppression {note}." for note in comparison["notes"]), how)
+    return (*(f"Suppression {note}." for note in comparison["notes"]), *map(seen, comparison["sights"]), how)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -57,7 +58,7 @@ def audited(folder: Path, strength: float) -> int:
 
 def test_worse_is_red_and_restored_is_green(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["baseline", "check"]) == 0
-    assert "No privacy regression; 1 entry unchanged" in capsys.readouterr().out
+    assert "No privacy regression shown; 1 entry unchanged" in capsys.readouterr().out
     assert audited(project, 1.8) == 1
     capsys.readouterr()
     assert main(["baseline", "check"]) == 1
@@ -100,7 +101,7 @@ def test_a_suppression_makes_it_green_and_says_so(project: Path, capsys: pytest.
     capsys.readouterr()
     assert main(["baseline", "check"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "No privacy regression, 2 let pass" in text
+    assert "No privacy regression shown, 2 let pass" in text
     assert f"let pass until {soon}: board, minute 7" in text
     assert "expired on 2001-01-01: vanished of api.own.monte-carlo" in text
     assert main(["config"]) == 0
@@ -311,3 +312,77 @@ def test_a_suppression_must_be_complete(folder: Path, rule: str, said: str, caps
     (folder / "dpassay.toml").write_text(f"[[suppressions]]\n{rule}\n", encoding="utf-8")
     assert main(["config"]) == 2
     assert said in capsys.readouterr().err
+
+
+def example(folder: Path, epsilon: float) -> int:
+    """Audit what `dpassay init` writes, at an epsilon."""
+    text = (folder / "dpassay_example.py").read_text(encoding="utf-8")
+    line = next(line for line in text.splitlines() if line.startswith("EPSILON = "))
+    (folder / "dpassay_example.py").write_text(text.replace(line, f"EPSILON = {epsilon}  #"), encoding="utf-8")
+    sys.modules.pop("dpassay_example", None)
+    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+    try:
+        return main(["run", "-q", "--train", "30"])
+    finally:
+        sys.dont_write_bytecode = before
+
+
+def red_after_a_rise(folder: Path, seed: int) -> bool:
+    """Whether the loss of the example, raised from .727 to 1.013, is a regression."""
+    config = folder / "dpassay.toml"
+    config.write_text(re.sub(r"^seed = \d+", f"seed = {seed}", config.read_text(encoding="utf-8"), flags=re.MULTILINE))
+    assert example(folder, 1.0) == 0
+    assert main(["baseline", "accept"]) == 0
+    example(folder, 1.3)
+    return main(["baseline", "check"]) == 1
+
+
+@pytest.fixture
+def started(folder: Path) -> Path:
+    """A project as `dpassay init` leaves it."""
+    assert main(["init"]) == 0
+    return folder
+
+
+def test_the_cells_of_the_baseline_are_counted_again(started: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert red_after_a_rise(started, 0)
+    assert "rose: nearest-vote.own.monte-carlo" in capsys.readouterr().out
+    results = json.loads((started / "report" / "record.json").read_text(encoding="utf-8"))["results"]
+    assert len(results[0]["again"]) == len(results[0]["per_query"])
+    assert example(started, 1.0) == 0
+    capsys.readouterr()
+    assert main(["baseline", "check", "--json"]) == 0
+    (sight,) = json.loads(capsys.readouterr().out)["sights"]
+    assert sight["cells"] == sight["of"]
+    assert 0.727 < sight["before"][1] < sight["least"] < 1.3
+    assert main(["baseline", "check"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "No privacy regression shown; 1 entry unchanged" in text
+    assert "the baseline's 5 cells counted again" in text
+    assert "would not have been seen" in text
+
+
+@pytest.mark.slow
+def test_a_rise_of_the_built_in_example_is_seen(started: Path) -> None:
+    red = sum(red_after_a_rise(started, seed) for seed in range(12))
+    assert red >= 7  # P[Bin(12, .9) <= 6] = .0005
+
+
+def test_a_check_that_could_not_see_a_rise_is_no_pass(started: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert example(started, 1.0) == 0
+    accepted = json.loads((started / "report" / "record.json").read_text(encoding="utf-8"))
+    for cell in accepted["results"][0]["per_query"]:
+        cell["change"] += " in another way"
+    (started / "dpassay-baseline.json").write_text(json.dumps(accepted), encoding="utf-8")
+    assert example(started, 1.0) == 0
+    capsys.readouterr()
+    assert main(["baseline", "check"]) == 4
+    text = " ".join(capsys.readouterr().out.split())
+    assert "No privacy regression shown, 1 of 1 sampled entry could not have shown one" in text
+    assert "none of the baseline's 5 cells was counted again" in text
+
+
+def test_a_baseline_that_cannot_be_read_does_not_stop_a_run(started: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (started / "dpassay-baseline.json").write_text("{}", encoding="utf-8")
+    assert example(started, 1.0) == 0
+    assert "none of its cells is counted again" in capsys.readouterr().err
