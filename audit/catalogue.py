@@ -89,6 +89,16 @@ READINGS = {
         finding="Corollary 1 above one half",
     ),
     # by Chaudhuri and Vinterbo in 2013
+    "example61-standard-deviation": Reading(
+        target="example61-exponential",
+        parameters={"scale": "printed", "n": 3, "m": 0},
+        finding="The noise in section 6.1",
+    ),
+    "example61-half-scale": Reading(
+        target="example61-exponential",
+        parameters={"scale": "noisy-max", "n": 1, "m": 0},
+        finding="The noise in section 6.1",
+    ),
     # relatives of theirs
 }
 """Name of a reading -> what is built, and what is known of it."""
