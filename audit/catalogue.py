@@ -57,6 +57,8 @@ class Reading:
         What differs from the mechanism's defaults. At other parameters nothing is declared.
     refuted : tuple of str
         Statuses of the claims that are known to be wrong there: the refutation is then a finding, not an alarm.
+    kinds : tuple of str
+        Kinds of these claims, as a record names them; empty for all of them.
     finding : str
         Heading of the derivation in docs/findings.md.
     """
@@ -64,7 +66,12 @@ class Reading:
     target: str
     parameters: Mapping[str, int | float | str] = field(default_factory=dict)
     refuted: tuple[str, ...] = ("printed",)
+    kinds: tuple[str, ...] = ()
     finding: str
+
+    def knows(self, status: str, kind: str) -> bool:
+        """Whether claims of this status and this kind are known to be wrong."""
+        return status in self.refuted and (not self.kinds or kind in self.kinds)
 
 
 READINGS = {
@@ -75,7 +82,23 @@ READINGS = {
         finding="The scale in Lemma 4.5",
     ),
     # by Dagan and Feldman in 2020
+    "label-flip-above-one-half": Reading(
+        target="label-flip",
+        parameters={"epsilon": 0.75, "alpha": 0.9, "base": "bagged,r=3"},
+        kinds=("DP",),
+        finding="Corollary 1 above one half",
+    ),
     # by Chaudhuri and Vinterbo in 2013
+    "example61-standard-deviation": Reading(
+        target="example61-exponential",
+        parameters={"scale": "printed", "n": 3, "m": 0},
+        finding="The noise in section 6.1",
+    ),
+    "example61-half-scale": Reading(
+        target="example61-exponential",
+        parameters={"scale": "noisy-max", "n": 1, "m": 0},
+        finding="The noise in section 6.1",
+    ),
     # relatives of theirs
 }
 """Name of a reading -> what is built, and what is known of it."""

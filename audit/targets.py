@@ -189,7 +189,8 @@ def _declared(target: str, mechanism: Mechanism) -> tuple[Claim, ...]:
     if not told.items() <= parameters_of(made).items():
         return tuple(dataclasses.replace(claim, expected=None) for claim in mechanism.claims)
     wrong: dict[bool, Literal["refuted"] | None] = {True: "refuted", False: None}
-    return tuple(dataclasses.replace(claim, expected=wrong[claim.status in reading.refuted]) for claim in mechanism.claims)
+    claims = mechanism.claims
+    return tuple(dataclasses.replace(claim, expected=wrong[reading.knows(claim.status, claim.kind)]) for claim in claims)
 
 
 def _build(target: str, mechanism_class: type, given: dict[str, Any]) -> Mechanism:

@@ -3,9 +3,10 @@
 i* = E_0(R_0) for R_0 uniform on [0, 1], the map that gives i a probability proportional to e^(n alpha f(D, i) / 4);
 t_i = f(D, i) + 2 l R_i / (alpha n), R_i standard Laplace; the release is (i*, t_1, ..., t_l), the score t_(i*).
 
-Claims as printed: alpha-differential privacy, alpha / 2 for the index and alpha / (2 l) for each t_i. "With standard deviation
-2 l / (alpha n)" is meant as the scale of the noise, as F_A has it; `scale="printed"` reads it as it stands, which loses
-alpha (1/2 + 1/sqrt(2)).
+Claims as printed: alpha-differential privacy ("it follows from standard results"), where the index is that of an
+alpha / 2-private exponential mechanism. "With standard deviation 2 l / (alpha n)" is meant as the scale of the noise, as F_A has
+it, and then each t_i loses alpha / (2 l); `scale="printed"` reads it as it stands, which loses alpha (1/2 + 1/sqrt(2)).
+`scale="noisy-max"` takes the noise l / (alpha n), which the text has for A' alone and not for A: that loses 3 alpha / 2.
 
 The example is there to show that training stability fails "for beta_1 = o(n)" and delta below
 e^(n alpha / 8) (e^(alpha / 2) - 1) / ((e^(n alpha / 8) + 1) (e^(n alpha / 8) + e^(alpha / 2))), l = 2: what is carried as
@@ -45,6 +46,8 @@ from dpassay.pairs import Compared
 from dpassay.rounding import UNIT_ROUNDOFF
 
 Array = NDArray[np.float64]
+SCALES = {"meant": 2.0, "printed": math.sqrt(2.0), "noisy-max": 1.0}
+"""The scale of the noise by how it is read, in units of l / (alpha n)."""
 LEAST = 1e-12
 CELL = 2.0**-11
 """Width of the cells of `quantile`."""
@@ -60,8 +63,8 @@ class Example61Exponential(Candidates):
         See `Candidates`.
     delta : float
         Share of random strings that the claim `corrected` about scores leaves out; in [1e-12, 1).
-    scale : {"meant", "printed"}
-        Scale of the Laplace noise 2 l / (alpha n), or its standard deviation.
+    scale : {"meant", "printed", "noisy-max"}
+        What the Laplace noise has: the scale 2 l / (alpha n), the standard deviation 2 l / (alpha n), or the scale l / (alpha n).
     release : {"all", "index"}
         What is answered: at a query with bits u_1 ... u_l (of `cut`) the number i* 2^l + sum of 2^(i - 1) [t_i >= u_i], i*
         counted from 0: all f lie between 0 and 1, so that these events lose as much of t_i as there is; or i* alone.
@@ -73,13 +76,13 @@ class Example61Exponential(Candidates):
     """
 
     delta: float = 0.01
-    scale: Literal["meant", "printed"] = "meant"
+    scale: Literal["meant", "printed", "noisy-max"] = "meant"
     release: Literal["all", "index"] = "all"
 
     def __post_init__(self) -> None:
         super(Example61Exponential, self).__post_init__()
         require(is_real(self.delta) and LEAST <= self.delta < 1, "delta", self.delta, f"a number in [{LEAST:g}, 1)")
-        require(self.scale in ("meant", "printed"), "scale", self.scale, "'meant' or 'printed'")
+        require(self.scale in SCALES, "scale", self.scale, f"one of {', '.join(SCALES)}")
         require(self.release in ("all", "index"), "release", self.release, "'all' or 'index'")
 
     @property
@@ -95,7 +98,7 @@ class Example61Exponential(Candidates):
     @property
     def spread(self) -> float:
         """Return n times the scale of the noise of a t_i."""
-        return 2 * self.l / self.alpha / (1.0 if self.scale == "meant" else math.sqrt(2.0))
+        return SCALES[self.scale] * self.l / self.alpha
 
     @property
     def claims(self) -> tuple[Claim, ...]:

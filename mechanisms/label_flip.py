@@ -5,11 +5,18 @@ the output hypothesis. 2. Given a point x in X, predict h'(x) with probability 1
 (section 3). The introduction takes gamma = epsilon alpha: "the additive guarantee of epsilon alpha implies a multiplicative
 guarantee of at most (alpha + epsilon alpha) / alpha = 1 + epsilon <= e^epsilon".
 
-Claims as printed: epsilon-private prediction; for the first calibration also "epsilon alpha / 2-stable".
+Claims as printed: epsilon-private prediction; for the first calibration also "epsilon alpha / 2-stable". Corollary 1, and Theorem
+1 that step 1 runs, have alpha in (0, 1).
 
 What holds. If h' answers y with probability p, the label y comes with probability alpha + (1 - 2 alpha) p, which moves by at most
-(1 - 2 alpha) gamma. The ratio (alpha + (1 - 2 alpha)(p + gamma)) / (alpha + (1 - 2 alpha) p) falls with p: the loss is at most
-ln(1 + (1 - 2 alpha) gamma / alpha), attained exactly if the base can go from p = 0 to gamma. docs/findings.md, 'Corollary 1'.
+|1 - 2 alpha| gamma, and is nowhere below min(alpha, 1 - alpha). So the loss is at most
+
+    ln(1 + |1 - 2 alpha| gamma / min(alpha, 1 - alpha)),
+
+attained if the base can go from p = 0 to gamma, for alpha > 1/2 from 1 - gamma to 1. It is at most epsilon for alpha <= 1/2;
+above 1/2 "Pr[A(S)(x) = y] >= alpha" is false, and the first calibration is epsilon-private exactly where
+alpha (2 alpha - 1) / (2 - 2 alpha) is at most (e^epsilon - 1) / epsilon: for every epsilon up to alpha = 0.7808, for none in
+(0, 1) from 0.8363 on. docs/findings.md, 'Corollary 1' and 'Corollary 1 above one half'.
 """
 
 from __future__ import annotations
@@ -53,7 +60,8 @@ class LabelFlip:
         Claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is stated for epsilon < 1. Relation:
         replace-one.
     alpha : float
-        Probability of a flip, in (0, 1/2); the error grows by at most as much.
+        Probability of a flip, in (0, 1) and not 1/2, where nothing but a fair coin would be left; the error grows by at most as
+        much. What is printed is false for large alpha, see above.
     base : str or Mechanism
         The stable algorithm: a name of the catalogue or `module:object`, its parameters behind it (`bagged,r=30,learner=tree`),
         or an object. A base that has the parameters gamma, n or alpha is given those of here; any other must claim
@@ -78,7 +86,8 @@ class LabelFlip:
 
     def __post_init__(self) -> None:
         require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
-        require(is_real(self.alpha) and 0 < self.alpha < 0.5, "alpha", self.alpha, "a number in (0, 1/2)")
+        possible = is_real(self.alpha) and 0 < self.alpha < 1 and self.alpha != 0.5
+        require(possible, "alpha", self.alpha, "a number in (0, 1), but not 1/2, which makes every answer a fair coin")
         require(self.calibration in SHARES, "calibration", self.calibration, "'corollary' or 'overview'")
         require(is_count(self.n), "n", self.n, "an integer >= 1")
         given = {"gamma": min(self.gamma, 1.0), "n": self.n, "alpha": self.alpha}
@@ -104,17 +113,17 @@ class LabelFlip:
         known = known_stability(self.built)
         coins = f"flip fresh; those of the base: {known.coins}"
         told = {
-            "corollary": "Dagan and Feldman 2020, Corollary 1 as in section 3",
-            "overview": "Dagan and Feldman 2020, Corollary 1 as in the introduction",
+            "corollary": "Dagan and Feldman 2020, section 3, steps 1 and 2 (proof of Corollary 1)",
+            "overview": "Dagan and Feldman 2020, introduction (overview of the proof of Corollary 1)",
         }[self.calibration]
         printed: list[Claim] = [DP(epsilon=self.epsilon, coins=coins, source=told, status="printed")]
         if self.calibration == "corollary" and self.gamma <= 1:
             printed.append(Stability(gamma=self.gamma, coins=coins, source=told, status="printed"))
         found = f"{known.source}; docs/findings.md, 'Corollary 1'"
-        moved = (1 - 2 * self.alpha) * known.gamma
+        moved, least = abs(1 - 2 * self.alpha) * known.gamma, min(self.alpha, 1 - self.alpha)
         return (
             *printed,
-            DP(epsilon=math.log1p(moved / self.alpha), coins=coins, source=found, status="corrected"),
+            DP(epsilon=math.log1p(moved / least), coins=coins, source=found, status="corrected"),
             Stability(gamma=moved, coins=coins, source=found, status="corrected"),
         )
 
@@ -147,8 +156,10 @@ class LabelFlip:
 
     def flipped(self, law: FiniteLaw) -> FiniteLaw:
         """Law of the flipped label: alpha + (1 - 2 alpha) p for each. Its logarithm moves by no more than that of p."""
-        log_p = np.log(self.alpha + (1 - 2 * self.alpha) * law.p)
-        return FiniteLaw(log_p=log_p, error=law.error + 8 * UNIT_ROUNDOFF * (1 - math.log(self.alpha)))
+        kept = law.p if self.alpha < 0.5 else law.p[:, ::-1]
+        alpha = min(self.alpha, 1 - self.alpha)  # of two labels: to flip with 1 - alpha is to exchange them and flip with alpha
+        log_p = np.log(alpha + (1 - 2 * alpha) * kept)
+        return FiniteLaw(log_p=log_p, error=law.error + 8 * UNIT_ROUNDOFF * (1 - math.log(alpha)))
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """Those of the base."""

@@ -31,7 +31,7 @@ QUANTILES = re.findall(rf"^\| delta = ([\d.e-]+){NUMBER * 2} \|$", PAGE, re.MULT
 
 
 def test_the_page_has_its_rows() -> None:
-    assert [len(each) for each in (RELEASES, DENSITIES, THEOREM, TAILS, EXAMPLES, SHARES, QUANTILES)] == [6, 3, 4, 5, 7, 3, 3]
+    assert [len(each) for each in (RELEASES, DENSITIES, THEOREM, TAILS, EXAMPLES, SHARES, QUANTILES)] == [6, 3, 4, 5, 11, 3, 3]
 
 
 @pytest.mark.parametrize(("target", "alpha", "n", "claimed", "true", "factor"), RELEASES)
@@ -164,3 +164,15 @@ def test_the_wrong_step_about_noisy_max() -> None:
     other = mechanism._release(np.array([1, 2]), np.array([[0.9, 0.0]]))
     assert [one.index[0], other.index[0]] == [1, 0]
     assert [one.t.max(), other.t.max()] == pytest.approx([1.0, 1.4])
+
+
+def test_the_noise_of_section_6_1_by_hand() -> None:
+    """Half the scale: one record; the standard deviation: three records. The readings lose this."""
+    chances = [1 / (1 + math.exp(-t)) for t in (-0.25, 0.25, -0.75)]
+    assert [f"{p:.4f}" for p in chances] == ["0.4378", "0.5622", "0.3208"]
+    half = math.log(chances[1] / chances[0]) + 0.5 + 0.5
+    deviation = math.log(chances[0] / chances[2]) + 2 / (2 * math.sqrt(2))
+    assert f"{half:.2f} {deviation:.4f}" == "1.25 1.0180"
+    for name, expected in (("example61-half-scale", half), ("example61-standard-deviation", deviation)):
+        auditee = resolve(name)
+        assert audit(auditee.mechanism, claim=auditee.claims[0], mode="exact").exact == pytest.approx(expected, abs=1e-12)

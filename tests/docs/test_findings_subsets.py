@@ -20,11 +20,12 @@ LEMMA = re.findall(rf"^\| subsampled \| ([a-z-]+,r=\d+){NUMBER * 8} \|$", PAGE, 
 ORDERS = re.findall(rf"^\| kept{NUMBER * 7} \|$", PAGE, re.MULTILINE)
 BAGS = re.findall(rf"^\| bagged \| (disjoint|subset){NUMBER * 5} \| inf \|$", PAGE, re.MULTILINE)
 FLIPS = re.findall(rf"^\| label-flip \| (corollary|overview){NUMBER * 9} \|$", PAGE, re.MULTILINE)
+NOISY = re.findall(rf"^\| label-flip \| (corollary|overview){NUMBER * 6} \|$", PAGE, re.MULTILINE)
 ROOTS = re.findall(r"^\| eta \|(.*)\|\n\|[-|]*\|\n\| 2 epsilon eta fails for epsilon above \|(.*)\|$", PAGE, re.MULTILINE)
 
 
 def test_the_page_has_its_rows() -> None:
-    assert (len(LEMMA), len(ORDERS), len(BAGS), len(FLIPS), len(ROOTS)) == (10, 3, 5, 7, 1)
+    assert (len(LEMMA), len(ORDERS), len(BAGS), len(FLIPS), len(NOISY), len(ROOTS)) == (10, 3, 5, 7, 5, 1)
 
 
 @pytest.mark.parametrize(("base", "epsilon", "n", "size", "printed", "corrected", "true", "first", "second"), LEMMA)
@@ -130,3 +131,29 @@ def test_flips(
 def test_flips_by_hand() -> None:
     assert f"{math.log(1.4):.3f} {math.log(1.8):.3f}" == "0.336 0.588"
     assert f"{0.1 * math.expm1(1) / 0.8:.3f} {0.1 + 0.8 * 0.215:.3f} {0.1 * math.e:.3f}" == "0.215 0.272 0.272"
+
+
+@pytest.mark.parametrize(("calibration", "epsilon", "alpha", "r", "claimed", "true", "attained"), NOISY)
+def test_flips_above_one_half(calibration: str, epsilon: str, alpha: str, r: str, claimed: str, true: str, attained: str) -> None:
+    given = {"calibration": calibration, "epsilon": float(epsilon), "alpha": float(alpha), "base": f"bagged,r={r}"}
+    auditee = resolve("label-flip", given)
+    claim, flips = auditee.claims[0], float(alpha)
+    gamma = float(epsilon) * flips * {"corollary": 0.5, "overview": 1.0}[calibration]
+    worst = any_size(auditee, claim)
+    assert worst is not None
+    assert f"{claim.promised:g}" == claimed
+    assert f"{worst.loss:.6f}" == true
+    assert f"{math.log1p((2 * flips - 1) * gamma / (1 - flips)):.6f}" == attained
+    result = audit(auditee.mechanism, claim=claim, mode="exact")
+    assert result.verdict == ("refuted" if flips > 0.8 else "not refuted")
+
+
+def test_flips_above_one_half_by_hand() -> None:
+    """Three blocks, 9 flips of 10: label 1 from 3 to 2 votes of 3."""
+    before, after = 1 - 0.9, 0.1 * 2 / 3 + 0.9 / 3
+    assert f"{after:.4f} {math.log(after / before):.3f}" == "0.3667 1.299"
+    auditee = resolve("label-flip-above-one-half")
+    assert (auditee.parameters["alpha"], auditee.parameters["epsilon"]) == (0.9, 0.75)
+    worst = any_size(auditee, auditee.claims[0])
+    assert worst is not None
+    assert worst.loss == pytest.approx(math.log(after / before), abs=1e-12)

@@ -99,12 +99,13 @@ def test_losses_by_formula(n: int, l: int) -> None:  # noqa: E741
     assert noisy.exact == pytest.approx(1.0, abs=1e-12)
 
 
-def test_a_standard_deviation_in_the_place_of_the_scale_breaks_the_claim() -> None:
-    mechanism = Example61Exponential(n=400, m=10, scale="printed")
+@pytest.mark.parametrize(("scale", "each"), [("printed", 1 / math.sqrt(2)), ("noisy-max", 1.0)])
+def test_other_noise_breaks_the_claim(scale: Any, each: float) -> None:
+    mechanism = Example61Exponential(n=400, m=10, scale=scale)
     printed, corrected = mechanism.claims
     assert audit(mechanism, claim=printed, mode="exact").verdict == "refuted"
     assert audit(mechanism, claim=corrected, mode="exact").verdict == "not refuted"
-    assert corrected.promised == pytest.approx(0.5 + 1 / math.sqrt(2))
+    assert corrected.promised == pytest.approx(0.5 + each)
 
 
 @pytest.mark.parametrize("beta1", [0.5, 1.0, 3.0, 7.0])

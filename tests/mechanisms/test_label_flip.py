@@ -24,7 +24,8 @@ from dpassay.targets import resolve
 from tests.mechanisms import twin_bagged as twin
 from tests.mechanisms.test_bagged import exhaust
 
-ALPHA = Fraction(1, 5)
+NOISES = {Fraction(1, 5): 5.0, Fraction(9, 10): 1.2}
+"""Probabilities of a flip, and an epsilon for which a half is stable enough."""
 CASES = [
     pytest.param(
         "bagged,r=2,learner=threshold", 4, 2, functools.partial(twin.disjoint, r=2, learner=twin.threshold), id="blocks"
@@ -38,13 +39,14 @@ def facts(claims: tuple[Claim, ...]) -> list[tuple[str, str, float]]:
     return [(claim.kind, claim.status, claim.promised) for claim in claims]
 
 
+@pytest.mark.parametrize("alpha", NOISES)
 @pytest.mark.parametrize(("base", "n", "place", "law"), CASES)
-def test_every_law_and_the_worst_case_are_the_twins(base: str, n: int, place: int, law: Any) -> None:
-    parameters = {"base": base, "alpha": float(ALPHA), "epsilon": 5.0, "n": n}
+def test_every_law_and_the_worst_case_are_the_twins(base: str, n: int, place: int, law: Any, alpha: Fraction) -> None:
+    parameters = {"base": base, "alpha": float(alpha), "epsilon": NOISES[alpha], "n": n}
 
     @functools.cache
     def flipped(dataset: twin.Dataset, query: Any) -> Fraction:
-        return twin.flipped(law(dataset, query), ALPHA)
+        return twin.flipped(law(dataset, query), alpha)
 
     places = list(range(1, place + 1))
     laws = domain_laws(resolve("label-flip", parameters), Domain(n=n, points=place), silent)
@@ -55,7 +57,8 @@ def test_every_law_and_the_worst_case_are_the_twins(base: str, n: int, place: in
     results = exhaust("label-flip", parameters, n, (place,))
     assert len(results) == 4
     for result in results:
-        assert result.verdict == "verified"
+        false = alpha > 0.5 and result.claim.kind == "DP" and result.claim.status == "printed"
+        assert result.verdict == ("refuted" if false else "verified")
         assert result.evidence is not None
         found = [cell.exact.value for cell in result.evidence.cells if cell.exact is not None]
         number = [float(gamma) if result.claim.kind == "Stability" else loss for gamma, loss in worst]
@@ -75,6 +78,51 @@ def test_votes_from_zero_attain_the_corrected_claims(epsilon: float, alpha: floa
         assert result.verdict == "not refuted"
         if claim.status == "corrected":
             assert result.exact == pytest.approx(claim.promised, abs=1e-12)
+
+
+def loss_above_one_half(epsilon: float, alpha: float, share: float) -> float:
+    """What flips with probability alpha > 1/2 of a label whose probability goes from 1 to 1 - gamma lose, gamma as printed."""
+    return math.log1p((2 * alpha - 1) * share * epsilon * alpha / (1 - alpha))
+
+
+@pytest.mark.parametrize(("share", "always", "never"), [(0.5, 0.7808, 0.8363), (1.0, 0.7071, 0.7646)])
+def test_the_domain_of_the_printed_claim(share: float, always: float, never: float) -> None:
+    """It holds up to `always` for every epsilon in (0, 1), from `never` on for none: roots of a quadratic, to four digits."""
+    epsilons = [1e-6, 1e-3, 0.1, 0.5, 0.9, 1 - 1e-9]
+    for alpha in np.arange(5001, 10000) / 10000:
+        holds = [loss_above_one_half(epsilon, alpha, share) <= epsilon for epsilon in epsilons]
+        assert all(holds) or alpha > always - 1e-4
+        assert not all(holds) or alpha < always + 1e-4
+        assert any(holds) or alpha > never - 1e-4
+        assert not any(holds) or alpha < never + 1e-4
+    for root, c in ((always, 1 / share), (never, (math.e - 1) / share)):  # alpha (2 alpha - 1) = c (1 - alpha)
+        assert root == pytest.approx((1 - c + math.sqrt((c - 1) ** 2 + 8 * c)) / 4, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "alpha", "r"), [(0.5, 0.8, 5), (0.1, 0.9, 23), (0.75, 0.9, 3), (0.75, 0.6, 5), (0.9, 0.99, 3)]
+)
+def test_votes_attain_the_corrected_claim_above_one_half(epsilon: float, alpha: float, r: int) -> None:
+    """1/r is at most epsilon alpha / 2; the printed epsilon is refuted where what is attained is above it."""
+    parameters = {"epsilon": epsilon, "alpha": alpha, "base": f"bagged,r={r}"}
+    attained = math.log1p((2 * alpha - 1) / r / (1 - alpha))
+    assert attained <= loss_above_one_half(epsilon, alpha, 0.5)
+    for claim in LabelFlip(**parameters).claims:  # type: ignore[arg-type]
+        result = audit(LabelFlip(**parameters), claim=claim, mode="exact")  # type: ignore[arg-type]
+        found = any_size(resolve("label-flip", parameters), claim)
+        assert found is not None
+        assert result.exact == pytest.approx(found.loss, abs=1e-12)
+        if claim.kind == "DP":
+            assert result.exact == pytest.approx(attained, abs=1e-12)
+        false = claim.kind == "DP" and claim.status == "printed" and attained > epsilon
+        assert result.verdict == ("refuted" if false else "not refuted")
+        if claim.status == "corrected":
+            assert result.exact == pytest.approx(claim.promised, abs=1e-12)
+
+
+def test_one_half_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"alpha = 0.5: must be a number in \(0, 1\), but not 1/2"):
+        LabelFlip(alpha=0.5)
 
 
 def test_the_claims() -> None:

@@ -44,7 +44,7 @@ BAD = [
     *[(name, "delta", value, "number in (0, 1)") for name in TRAINERS for value in (0, 1)],
     *[(name, "ties", "random", "'sum' or 'index'") for name in (WALK, OVERVIEW)],
     *[("subsampled", "eta", value, "number in (0, 1)") for value in (0, 1, -1, math.nan)],
-    *[("label-flip", "alpha", value, "number in (0, 1/2)") for value in (0, 0.5, -1, math.nan)],
+    *[("label-flip", "alpha", value, "number in (0, 1), but not 1/2") for value in (0, 0.5, 1, -1, math.nan)],
     ("label-flip", "calibration", "b", "'corollary' or 'overview'"),
     *[(name, "K", value, "integer >= 2") for name in (*TEACHERS, "private-knn") for value in (1, 0, 2.5)],
     *[(name, "gamma", value, "finite number > 0") for name in ("pate", "private-knn") for value in (0, math.inf, math.nan)],
