@@ -13,6 +13,7 @@ from dpassay.attacks.adaptive import best_strategy, composition, privacy_spent
 from dpassay.attacks.cells import Cell
 from dpassay.attacks.observed import Array
 from dpassay.attacks.optimal import ceiling
+from dpassay.attacks.reach import Reach, of_counts
 from dpassay.bounds import Bound, Counts
 from dpassay.claims import DP
 from dpassay.documents import number
@@ -87,6 +88,8 @@ class Rung:
         Largest advantage that the composed claim allows.
     limits : Limits or None
         None without exact laws, or with too many answers to table.
+    reach : Reach
+        What `lower` could have been, held against `basic`; the choice of the event is left out of account.
     """
 
     m: int
@@ -98,6 +101,7 @@ class Rung:
     optimal: float | None
     allowed: float
     limits: Limits | None
+    reach: Reach
 
     @property
     def broken(self) -> bool:
@@ -111,6 +115,7 @@ def rung_json(rung: Rung) -> dict[str, Any]:
     shown = _known({name: getattr(rung, name) for name in ("advantage", "basic", "advanced", "optimal", "allowed")})
     return shown | {
         "m": rung.m,
+        **rung.reach.as_json(),
         "lower": number(rung.lower.value),
         "alpha": number(rung.lower.alpha),
         "method": rung.lower.method,
@@ -181,6 +186,7 @@ def climb(
         optimal=None if pure is None else pure.optimal,
         allowed=float(min(1.0, np.tanh(basic / 2) * (1 - delta) + delta)),
         limits=limits,
+        reach=of_counts(n, claimed=basic, delta=delta, alpha=alpha),
     )
 
 
