@@ -206,7 +206,9 @@ def _attack(
         for name, attack in attacks.items():
             scores = attack.fit(mine, reference.coins.membership).score(theirs)
             found = _outcome(name, view, scores, attacked, target.claim, design, run)
-            apart = (sliced(part, flags, scores, attacked.coins, share=design.guesses, alpha=run) for part, flags in slices.items())
+            apart = (
+                sliced(part, flags, scores, attacked.coins, share=design.guesses, alpha=run) for part, flags in slices.items()
+            )
             outcomes.append(replace(found, sliced=tuple(apart)))
             progress(f"{target.name}: attacks", len(outcomes), len(views) * len(attacks))
         rules = exposed(mine, reference.coins.membership, design.certified)

@@ -7,9 +7,7 @@ These are estimates over the target models and records of an experiment; what is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -215,8 +213,11 @@ def auc_interval(scores: Array, membership: Flags, told: Flags | None = None) ->
         return None
     above = _wins(scores, inside, np.sort(scores[outside]))
     below = _wins(-scores, outside, np.sort(-scores[inside]))
-    own = np.array([auc(row[one], row[other]) if one.any() and other.any() else 0.0 for row, one, other in _rows(scores, inside, outside)])
-    without = (above.sum() - above - below + own * m * k) / rest
+    own = [
+        float(_wins(row[None], one[None], np.sort(row[other]))[0])
+        for row, one, other in zip(scores, inside, outside, strict=True)
+    ]
+    without = (above.sum() - above - below + np.array(own)) / rest
     whole, n = float(above.sum() / (m.sum() * k.sum())), len(scores)
     half = float(t.ppf(0.975, n - 1)) * math.sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
     return max(0.0, whole - half), min(1.0, whole + half)
@@ -227,10 +228,6 @@ def _wins(scores: Array, chosen: Flags, others: Array) -> Array:
     places = np.searchsorted(others, scores, side="left") + np.searchsorted(others, scores, side="right")
     found: Array = np.where(chosen, places / 2, 0.0).sum(axis=1)
     return found
-
-
-def _rows(*arrays: Array | Flags) -> Iterator[tuple[Any, ...]]:
-    return zip(*arrays, strict=True)
 
 
 def interval(values: ArrayLike, confidence: float = 0.95, *, least: float = 0.0, most: float = 1.0) -> tuple[float, float]:

@@ -105,7 +105,7 @@ def of_one_run(r: int, m: int, *, delta: float, alpha: float) -> Reach:
 
 @lru_cache(maxsize=1024)
 def of_counts(n: int, *, claimed: float, delta: float, alpha: float) -> Reach:
-    """Return the reach of a rung of repeated queries: an event counted n times on each side, by the test that is chosen for it."""
+    """Return the reach of a rung of repeated queries: an event among n transcripts a side, by the test that is chosen for it."""
     scale = Ratio(delta)
 
     def test(x: int, y: int) -> Method:
