@@ -20,7 +20,7 @@ from dpassay.attacks.metrics import (
     allowed_tpr,
     at_rate,
     auc,
-    interval,
+    auc_interval,
     per_model,
     roc,
     with_a_coin,
@@ -80,7 +80,7 @@ class Outcome:
     auc, advantage : float
         Estimates.
     auc_interval : tuple of float
-        95 % over the targets; an estimate.
+        95 %, by leaving out targets; around `auc`, in [0, 1]; an estimate.
     operating : tuple of (Operating or None)
         At `FALSE_POSITIVE_RATES`.
     tpr : array (rates, targets)
@@ -198,23 +198,22 @@ def _attack(
     progress: Progress,
 ) -> Attacked:
     views = target.subject.views
-    # each attack's one-run bounds, on all records and on each slice, and those of single records together
-    alpha /= len(views) * (len(attacks) * (1 + len(slices)) + 1)
+    single, run = shares(alpha, len(views), len(attacks), len(slices))
     outcomes: list[Outcome] = []
     bounds: dict[str, tuple[Certified, ...]] = {}
     for v, view in enumerate(views):
         mine, theirs = reference.observed[v], attacked.observed[v]
         for name, attack in attacks.items():
             scores = attack.fit(mine, reference.coins.membership).score(theirs)
-            found = _outcome(name, view, scores, attacked, target.claim, design, alpha)
+            found = _outcome(name, view, scores, attacked, target.claim, design, run)
             apart = (
-                sliced(part, flags, scores, attacked.coins, share=design.guesses, alpha=alpha) for part, flags in slices.items()
+                sliced(part, flags, scores, attacked.coins, share=design.guesses, alpha=run) for part, flags in slices.items()
             )
             outcomes.append(replace(found, sliced=tuple(apart)))
             progress(f"{target.name}: attacks", len(outcomes), len(views) * len(attacks))
         rules = exposed(mine, reference.coins.membership, design.certified)
         delta = 0.0 if target.claim is None else composed(target.claim, view)[1]
-        bounds[view.name] = certify(rules, theirs, attacked.coins.membership, delta=delta, alpha=alpha)
+        bounds[view.name] = certify(rules, theirs, attacked.coins.membership, delta=delta, alpha=single)
     return Attacked(
         name=target.name,
         claim=target.claim,
@@ -223,6 +222,25 @@ def _attack(
         certified=bounds,
         exposure=separation(reference.observed[0], reference.coins.membership),
     )
+
+
+def shares(alpha: float, views: int, attacks: int, slices: int) -> tuple[float, float]:
+    """Share the error probability of a subject: one half goes to what is held against its claim.
+
+    Parameters
+    ----------
+    alpha : float
+        Of everything that is certified of a subject.
+    views, attacks, slices : int
+        How many there are; slices with the natural rest, 0 where nothing is told apart.
+
+    Returns
+    -------
+    tuple of float
+        Of the bounds of single records in one view, all of them together; of a single one-run bound, of which every attack has
+        one on all records and one on each slice.
+    """
+    return alpha / 2 / views, alpha / 2 / (views * attacks * (1 + slices))
 
 
 def composed(claim: DP, view: View) -> tuple[float, float]:
@@ -243,7 +261,7 @@ def _outcome(name: str, view: View, scores: Array, attacked: Fleet, claim: DP | 
         curve=curve,
         auc=auc(members, others),
         advantage=advantage(curve),
-        auc_interval=interval([auc(one, other) for one, other in alone]),
+        auc_interval=auc_interval(scores, membership) or (0.0, 1.0),
         operating=operating,
         tpr=tpr,
         beyond=None if claim is None else beyond(curve, composed(claim, view), members.size, others.size),

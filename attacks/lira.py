@@ -18,6 +18,10 @@ from dpassay.errors import require
 
 PER_RECORD = 32
 """From so many models of a kind on, the standard deviation is estimated for each record; below, one for all."""
+GRID = 2.0**-38
+"""Log-odds are multiples of this: sums over 1,000 models are exact then, and do not depend on the order of the models."""
+BITS = 38
+"""Scores have so many binary digits, eleven decimal ones; what lies behind them is rounding, and would part records that tie."""
 LEAST_SPREAD = 1e-3
 """Standard deviations are taken no smaller: equal log-odds in all models would have none."""
 
@@ -56,11 +60,12 @@ class FittedLira:
 
     def score(self, target: Observed) -> Array:
         """Log-likelihood ratio, or log-probability, shape (models, e)."""
-        phi, (mean, spread) = target.phi, self.outside
+        phi, (mean, spread) = _on_grid(target.phi), self.outside
         if self.inside is None:
             found: Array = log_ndtr((phi - mean) / spread)
-            return found
-        return _log_density(phi, *self.inside) - _log_density(phi, mean, spread)
+            return _tied(found, np.abs(found))
+        one, other = _log_density(phi, *self.inside), _log_density(phi, mean, spread)
+        return _tied(one - other, np.abs(one) + np.abs(other))
 
 
 def _gaussians(phi: Array, chosen: Flags) -> tuple[Array, Array]:
@@ -70,10 +75,24 @@ def _gaussians(phi: Array, chosen: Flags) -> tuple[Array, Array]:
     require(
         fewest >= 1, "reference", f"{fewest} models of a kind for some record", "one at least with each record, and one without"
     )
+    phi = _on_grid(phi)
     means = np.where(chosen, phi, 0.0).sum(axis=0) / counts
-    squares = np.where(chosen, (phi - means) ** 2, 0.0)
+    squares = np.sort(np.where(chosen, (phi - means) ** 2, 0.0), axis=0)  # in one order, whichever models they come from
     spread = squares.sum(axis=0) / counts if fewest >= PER_RECORD else np.full(phi.shape[1], squares.sum() / counts.sum())
     return means, np.maximum(np.sqrt(spread), LEAST_SPREAD)
+
+
+def _on_grid(phi: Array) -> Array:
+    """Put log-odds on a grid on which sums are exact, in any order."""
+    found: Array = np.round(phi / GRID) * GRID
+    return found
+
+
+def _tied(scores: Array, size: Array) -> Array:
+    """Cut off what rounding may have done to differences of numbers of some size, so that equal scores are equal."""
+    quantum = 2.0 ** (np.ceil(np.log2(np.maximum(size, 1.0))) - BITS)
+    found: Array = np.round(scores / quantum) * quantum
+    return found
 
 
 def _log_density(phi: Array, mean: Array, spread: Array) -> Array:

@@ -186,8 +186,52 @@ def per_model(scores: Array, membership: Flags) -> list[tuple[Array, Array]]:
     return [(row[inside], row[~inside]) for row, inside in zip(scores, membership, strict=True)]
 
 
-def interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float]:
-    """Return Student's interval for the mean of independent values: of target models, or of their differences. An estimate.
+def auc_interval(scores: Array, membership: Flags, told: Flags | None = None) -> tuple[float, float] | None:
+    """Return a 95 % interval around the AUC of all models together, by leaving out one model after the other. An estimate.
+
+    Scores of different models are compared too, as in the curve, so that the mean of the models' own areas is another number. The
+    jackknife (Efron and Stein 1981) gives the standard error of the very number that is told; Student's quantile with one degree
+    of freedom less than there are models; cut off at 0 and 1, beyond which no AUC lies.
+
+    Parameters
+    ----------
+    scores : array (models, e)
+    membership : bool array (models, e)
+    told : bool array (e,), optional
+        Records that count; all where nothing is said.
+
+    Returns
+    -------
+    tuple of float or None
+        None where an area is left without members, or without others, when a model is left out.
+    """
+    flags = np.ones(membership.shape, dtype=bool) if told is None else np.broadcast_to(told, membership.shape)
+    inside, outside = membership & flags, ~membership & flags
+    m, k = inside.sum(axis=1), outside.sum(axis=1)
+    rest = (m.sum() - m) * (k.sum() - k)
+    if len(scores) < 2 or (rest == 0).any():
+        return None
+    above = _wins(scores, inside, np.sort(scores[outside]))
+    below = _wins(-scores, outside, np.sort(-scores[inside]))
+    own = [
+        float(_wins(row[None], one[None], np.sort(row[other]))[0])
+        for row, one, other in zip(scores, inside, outside, strict=True)
+    ]
+    without = (above.sum() - above - below + np.array(own)) / rest
+    whole, n = float(above.sum() / (m.sum() * k.sum())), len(scores)
+    half = float(t.ppf(0.975, n - 1)) * math.sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
+    return max(0.0, whole - half), min(1.0, whole + half)
+
+
+def _wins(scores: Array, chosen: Flags, others: Array) -> Array:
+    """How many of some ascending scores the chosen ones of each model exceed, ties counted half; shape (models,)."""
+    places = np.searchsorted(others, scores, side="left") + np.searchsorted(others, scores, side="right")
+    found: Array = np.where(chosen, places / 2, 0.0).sum(axis=1)
+    return found
+
+
+def interval(values: ArrayLike, confidence: float = 0.95, *, least: float = 0.0, most: float = 1.0) -> tuple[float, float]:
+    """Return Student's interval for the mean of independent shares of target models. An estimate.
 
     Parameters
     ----------
@@ -195,12 +239,14 @@ def interval(values: ArrayLike, confidence: float = 0.95) -> tuple[float, float]
         At least two; one for each target model.
     confidence : float
         In (0, 1).
+    least, most : float
+        What the mean cannot leave; the interval is cut off there.
     """
     values = np.asarray(values, dtype=float)
     require(values.ndim == 1 and values.size >= 2, "values", f"shape {values.shape}", "of shape (models,) with at least two")
     half = float(t.ppf((1 + confidence) / 2, values.size - 1)) * float(values.std(ddof=1)) / math.sqrt(values.size)
     middle = float(values.mean())
-    return middle - half, middle + half
+    return max(least, middle - half), min(most, middle + half)
 
 
 def thin(curve: Roc, most: int) -> Roc:

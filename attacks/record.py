@@ -13,6 +13,8 @@ from dpassay.attacks.certified import Certified
 from dpassay.attacks.experiment import Attacked, Outcome, composed
 from dpassay.attacks.metrics import interval, thin
 from dpassay.attacks.observed import Array
+from dpassay.attacks.one_run import OneRun
+from dpassay.attacks.reach import of_guesses, of_one_run
 from dpassay.attacks.slices import Sliced
 from dpassay.data import Labelled
 from dpassay.documents import number
@@ -64,7 +66,7 @@ def _subject(attacked: Attacked, records: Labelled) -> dict[str, Any]:
         "error": None,
         "accuracy": {"mean": number(float(attacked.accuracy.mean())), "low": number(low), "high": number(high)},
         "outcomes": [_outcome(each, attacked) for each in attacked.outcomes],
-        "certified": [{"view": view, **_certified(each)} for view, bounds in attacked.certified.items() for each in bounds],
+        "certified": [each for view, bounds in attacked.certified.items() for each in _bounds(attacked, view, bounds)],
         "separations": [number(float(each)) for each in np.quantile(attacked.exposure, np.linspace(0, 1, QUANTILES))],
         "exposed": _exposed(attacked.exposure, records),
         "slices": _slices(attacked.exposure, records),
@@ -92,7 +94,7 @@ def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
         "operating": [None if each is None else _numbers(asdict(each)) for each in outcome.operating],
         "tpr_per_target": [[None if math.isnan(rate) else number(rate) for rate in rates] for rates in outcome.tpr.tolist()],
         "beyond": None if outcome.beyond is None else number(outcome.beyond),
-        "one_run": _numbers(asdict(outcome.one_run)),
+        "one_run": _one_run(outcome.one_run),
         "roc": {"fpr": _list(curve.fpr), "tpr": _list(curve.tpr)},
         "slices": [_sliced(each) for each in outcome.sliced],
     }
@@ -114,7 +116,7 @@ def _sliced(part: Sliced) -> dict[str, Any]:
             "highest": number(part.highest),
             "per_target": [None if math.isnan(bits) else number(bits) for bits in part.exposure.tolist()],
         },
-        "one_run": None if part.one_run is None else _numbers(asdict(part.one_run)),
+        "one_run": None if part.one_run is None else _one_run(part.one_run),
     }
 
 
@@ -122,9 +124,18 @@ def _maybe(value: float | None) -> Any:
     return None if value is None else number(value)
 
 
-def _certified(bound: Certified) -> dict[str, Any]:
-    counts = bound.lower.counts
+def _bounds(attacked: Attacked, name: str, bounds: Sequence[Certified]) -> list[dict[str, Any]]:
+    view = next(each.view for each in attacked.outcomes if each.view.name == name)
+    claimed, delta = (0.0, 0.0) if attacked.claim is None else composed(attacked.claim, view)
+    return [_certified(name, each, claimed, delta) for each in bounds]
+
+
+def _certified(view: str, bound: Certified, claimed: float, delta: float) -> dict[str, Any]:
+    counts, targets = bound.lower.counts, bound.targets
+    reach = of_guesses(targets, claimed=claimed, delta=delta, alpha=bound.lower.alpha)
     return {
+        "view": view,
+        **reach.as_json(),
         "record": bound.rule.record,
         "rule": _numbers(asdict(bound.rule)),
         "lower": number(bound.lower.value),
@@ -133,6 +144,10 @@ def _certified(bound: Certified) -> dict[str, Any]:
         "method": bound.lower.method,
         "counts": None if counts is None else asdict(counts),
     }
+
+
+def _one_run(found: OneRun) -> dict[str, Any]:
+    return _numbers(asdict(found)) | of_one_run(found.r, found.m, delta=found.delta, alpha=found.alpha).as_json()
 
 
 def _exposed(exposure: Array, records: Labelled) -> list[dict[str, Any]]:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.cells import worst_cell
-from dpassay.attacks.rungs import Rung, climb, likelihood_scores, limits, rung_json
+from dpassay.attacks.cells import Cell, candidates, worst_cells
+from dpassay.attacks.rungs import Limits, Rung, climb, likelihood_scores, limits, on_pairs, rung_json
 from dpassay.auditee import Auditee
 from dpassay.claims import DP
 from dpassay.documents import number
@@ -35,7 +35,7 @@ class Repeated:
     Parameters
     ----------
     name, reason : str
-        What was attacked, and why on this pair.
+        What was attacked, and on which pair the loss of the most answers was certified; a rung may name another.
     epsilon, delta : float
         Claimed of one answer.
     transcripts : int
@@ -85,7 +85,7 @@ def repeated(
     name: str | None = None,
     progress: Progress = silent,
 ) -> Repeated:
-    """Attack a mechanism by repeated queries of its worst cell.
+    """Attack a mechanism by repeated queries of its worst cells.
 
     Parameters
     ----------
@@ -110,19 +110,25 @@ def repeated(
     """
     require(is_count(transcripts, LEAST_TRANSCRIPTS), "--transcripts", transcripts, f"an integer >= {LEAST_TRANSCRIPTS}")
     ms = tuple(m for m in ladder(claim.epsilon) if m * claim.delta < 1)
-    m = ms[-1]
-    cell = worst_cell(auditee, groups, m=m, trials=transcripts // 2, delta=m * claim.delta, seed=seed, progress=progress)
+    cells = candidates(auditee, groups, progress=progress)
+    shown = worst_cells(auditee, cells, ms, trials=transcripts // 2, delta=claim.delta, seed=seed)
     called, rungs, constant = name or auditee.name, [], []
-    for done, m in enumerate(ms, start=1):
+
+    def rung(cell: Cell, m: int, most: Limits | None) -> Rung:
         one, other = cell.draw(auditee, transcripts, m, phase=f"repeated {m}", seed=seed)
-        constant.append(is_sticky(one, other))
+        constant.append(m == 1 or is_sticky(one, other))
         scores = None if cell.rows is None else likelihood_scores(*cell.rows)
-        rungs.append(climb(one, other, claim, len(auditee.labels), alpha / len(ms), scores=scores, limits=limits(cell, m, claim)))
+        return climb(one, other, claim, len(auditee.labels), alpha / len(ms), scores=scores, limits=most)
+
+    for done, (m, worst) in enumerate(zip(ms, shown, strict=True), start=1):
+        found = rung(worst.losing, m, limits(cells, auditee.reachable(), m, claim))
+        told = found if worst.telling is worst.losing else rung(worst.telling, m, None)
+        rungs.append(on_pairs(found, told, worst))
         progress(f"{called}: repeated queries", done, len(ms))
-    sticky = len(ms) > 1 and all(constant[1:])
+    sticky = len(ms) > 1 and all(constant)
     return Repeated(
         name=called,
-        reason=f"{'own worst case: ' if cell.group.kind == 'own' else ''}{cell.group.reason}; {cell.change}",
+        reason=str(shown[-1].losing),
         epsilon=claim.epsilon,
         delta=claim.delta,
         transcripts=transcripts,

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.attacks.adaptive import best_strategy, composition, privacy_spent
-from dpassay.attacks.cells import Cell
+from dpassay.attacks.cells import Cell, Worst
 from dpassay.attacks.observed import Array
 from dpassay.attacks.optimal import ceiling
+from dpassay.attacks.reach import Reach, of_counts
 from dpassay.bounds import Bound, Counts
-from dpassay.claims import DP
+from dpassay.claims import DP, REPLACE_ONE
 from dpassay.documents import number
 from dpassay.errors import InvalidInput
+from dpassay.laws import FiniteLaw
 from dpassay.limits import ranking_bound
 from dpassay.lower_bounds import choose, lower_bound
+from dpassay.mechanism import Reachable
 from dpassay.scales import Ratio
 
 DELTA_PRIME = 1e-5
@@ -46,18 +49,23 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What no attacker can exceed with m answers, computed from the exact laws.
+    """What no attacker can exceed with m answers, computed from the exact laws; each at the pair that is worst for it.
+
+    The pairs are those that were looked at, and, for whoever repeats one query, all moves between the states that the mechanism
+    says are the only ones, whatever the data.
 
     Parameters
     ----------
     epsilon : float
-        Loss of the transcript at the claim's m delta, over all adaptive strategies on this pair, the larger of both directions.
+        Loss of the transcript at the claim's m delta, over all adaptive strategies, the larger of both directions.
     epsilon_prime : float or None
         The same at m delta + delta'; None where there are too many strategies to play through.
     advantage, auc : float
-        Of the best attacker who repeats this query.
+        Of the best attacker who repeats a query.
     adaptive : float or None
-        The best advantage over all adaptive strategies on the queries of this pair; None where they are too many.
+        The best advantage over all adaptive strategies on the queries of a pair; None where they are too many.
+    everywhere : bool
+        Whether all states of the mechanism were looked at, so that no other data give more to who repeats a query.
     """
 
     epsilon: float
@@ -65,6 +73,7 @@ class Limits:
     advantage: float
     auc: float
     adaptive: float | None
+    everywhere: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +87,7 @@ class Rung:
         Certified loss of the transcript in nats, at m times the claim's delta.
     event : Event
     advantage : float
-        Of a threshold chosen on the first half, on the second: an estimate.
+        Of a threshold chosen on the first half, on the second: an estimate. It may be of another pair than `lower`.
     basic : float
         Claimed of m answers, at m delta; what `lower` is held against.
     advanced, optimal : float or None
@@ -87,6 +96,10 @@ class Rung:
         Largest advantage that the composed claim allows.
     limits : Limits or None
         None without exact laws, or with too many answers to table.
+    reach : Reach
+        What `lower` could have been, held against `basic`; the choice of the event is left out of account.
+    losing, telling : str
+        The pairs of `lower` and of `advantage`; empty where there is but one.
     """
 
     m: int
@@ -98,6 +111,9 @@ class Rung:
     optimal: float | None
     allowed: float
     limits: Limits | None
+    reach: Reach
+    losing: str = ""
+    telling: str = ""
 
     @property
     def broken(self) -> bool:
@@ -111,6 +127,9 @@ def rung_json(rung: Rung) -> dict[str, Any]:
     shown = _known({name: getattr(rung, name) for name in ("advantage", "basic", "advanced", "optimal", "allowed")})
     return shown | {
         "m": rung.m,
+        "losing": rung.losing,
+        "telling": rung.telling,
+        **rung.reach.as_json(),
         "lower": number(rung.lower.value),
         "alpha": number(rung.lower.alpha),
         "method": rung.lower.method,
@@ -125,8 +144,13 @@ def rung_json(rung: Rung) -> dict[str, Any]:
     }
 
 
-def _known(values: Mapping[str, float | None]) -> dict[str, Any]:
-    return {name: None if value is None else number(value) for name, value in values.items()}
+def _known(values: Mapping[str, float | bool | None]) -> dict[str, Any]:
+    return {name: value if value is None or isinstance(value, bool) else number(value) for name, value in values.items()}
+
+
+def on_pairs(rung: Rung, other: Rung, worst: Worst) -> Rung:
+    """Return a rung with the advantage of another, and the names of the pairs of both."""
+    return replace(rung, advantage=other.advantage, losing=str(worst.losing), telling=str(worst.telling))
 
 
 def climb(
@@ -181,6 +205,7 @@ def climb(
         optimal=None if pure is None else pure.optimal,
         allowed=float(min(1.0, np.tanh(basic / 2) * (1 - delta) + delta)),
         limits=limits,
+        reach=of_counts(n, claimed=basic, delta=delta, alpha=alpha),
     )
 
 
@@ -224,23 +249,42 @@ def _advantage(one: Array, other: Array, half: int) -> float:
     return float((one[half:] >= best).mean() - (other[half:] >= best).mean())
 
 
-def limits(cell: Cell, m: int, claim: DP) -> Limits | None:
-    """Return what no attacker can exceed on the cell's pair; None without laws, or where the answers are too many to table."""
-    if cell.laws is None or cell.rows is None:
+def limits(cells: Sequence[Cell], reachable: Reachable | None, m: int, claim: DP) -> Limits | None:
+    """Return what no attacker can exceed; None where a pair has no law, or the answers are too many to table."""
+    pairs = list({id(cell.laws): cell.laws for cell in cells if cell.laws is not None}.values())
+    if any(cell.laws is None for cell in cells):
         return None
-    one, other = cell.laws[0].log_p, cell.laws[1].log_p
+    moves = list(_moves(reachable)) if claim.relation == REPLACE_ONE else []
+    rows = [*(cell.rows for cell in cells if cell.rows is not None), *moves]
     delta = m * claim.delta
+    laws = [(one.log_p, other.log_p) for one, other in pairs] + [(one[None], other[None]) for one, other in moves]
     try:
-        best = ceiling(*cell.rows, m)
-        epsilon = _spent(one, other, m, delta)
+        best = [ceiling(*each, m) for each in rows]
+        epsilon = max(_spent(*each, m, delta) for each in laws)
     except InvalidInput:
         return None
+    advantage = max(each.advantage for each in best)
+    adaptive: float | None
     try:
-        prime = _spent(one, other, m, min(delta + DELTA_PRIME, 1 - 1e-9))
-        adaptive = best.advantage if len(one) == 1 else best_strategy(one, other, m, 0.0).delta
+        prime = max(_spent(*each, m, min(delta + DELTA_PRIME, 1 - 1e-9)) for each in laws)
+        several = (best_strategy(one, other, m, 0.0).delta for one, other in laws if len(one) > 1)
+        adaptive = max(advantage, *several, 0.0)
     except InvalidInput:
         prime, adaptive = None, None
-    return Limits(epsilon=epsilon, epsilon_prime=prime, advantage=best.advantage, auc=best.auc, adaptive=adaptive)
+    return Limits(
+        epsilon=epsilon,
+        epsilon_prime=prime,
+        advantage=advantage,
+        auc=max(each.auc for each in best),
+        adaptive=adaptive,
+        everywhere=bool(moves),
+    )
+
+
+def _moves(reachable: Reachable | None) -> Iterator[tuple[Array, Array]]:
+    """Laws of the two states of each move."""
+    if reachable is not None and isinstance(reachable.law, FiniteLaw):
+        yield from ((reachable.law.log_p[one], reachable.law.log_p[other]) for one, other in reachable.moves.tolist())
 
 
 def _spent(one: Array, other: Array, m: int, delta: float) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpassay.attacks.coins import Coins
 from dpassay.attacks.exposure import exposure
-from dpassay.attacks.metrics import FALSE_POSITIVE_RATES, Operating, advantage, at_rate, auc, interval, per_model, roc
+from dpassay.attacks.metrics import FALSE_POSITIVE_RATES, Operating, advantage, at_rate, auc, auc_interval, roc
 from dpassay.attacks.observed import Array, Flags
 from dpassay.attacks.one_run import OneRun, one_run
 
@@ -28,7 +28,7 @@ class Sliced:
     auc, advantage : float or None
         Estimates; None where no target has a member, or none a non-member.
     auc_interval : tuple of float or None
-        95 % over the targets that have both; an estimate; None where fewer than two have.
+        95 %, by leaving out targets; around `auc`, in [0, 1]; an estimate; None where leaving one out leaves no area.
     operating : tuple of (Operating or None)
         At `FALSE_POSITIVE_RATES`.
     exposure : array (targets,)
@@ -94,9 +94,7 @@ def sliced(name: str, flags: Flags, scores: Array, coins: Coins, *, share: float
         curve, members, others = roc(scores[inside], scores[outside]), scores[inside], scores[outside]
         area, gain = auc(members, others), advantage(curve)
         rates = tuple(at_rate(curve, rate, others.size) for rate in FALSE_POSITIVE_RATES)
-        alone = per_model(scores[:, flags], membership[:, flags])
-        areas = [auc(one, other) for one, other in alone if one.size and other.size]
-        between = interval(areas) if len(areas) >= 2 else None
+        between = auc_interval(scores, membership, flags)
     return Sliced(
         name=name,
         records=int(flags.sum()),

@@ -16,7 +16,7 @@ class Paired:
     Parameters
     ----------
     difference, low, high : float
-        In [-1, 1] but for the interval, which may exceed it; 95 %.
+        In [-1, 1], the 95 % interval too: it is cut off there.
     targets : int
         Target models that both attacks have a rate for.
     """
@@ -54,7 +54,7 @@ def paired(one: Mapping[str, Any], other: Mapping[str, Any], k: int = 0, confide
     mean = math.fsum(gaps) / n
     variance = math.fsum((gap - mean) ** 2 for gap in gaps) / (n - 1)
     half = float(t.ppf((1 + confidence) / 2, n - 1)) * math.sqrt(variance / n)
-    return Paired(difference=mean, low=mean - half, high=mean + half, targets=n)
+    return Paired(difference=mean, low=max(-1.0, mean - half), high=min(1.0, mean + half), targets=n)
 
 
 def tossed(outcome: Mapping[str, Any], fpr: float) -> float:
