@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dpassay.auditee import Auditee
-from dpassay.claims import Claim, PredictionStability, ScoreStability
+from dpassay.claims import Accuracy, Claim, PredictionStability, ScoreStability
 from dpassay.codings import Bins, Coding, Labels, Pilot, Rounded, bins_from
 from dpassay.directions import learned
 from dpassay.errors import AuditeeError
@@ -63,6 +63,8 @@ class Sampling:
         AuditeeError
             If the mechanism fails; the same for every claim that needs these counts.
         """
+        if isinstance(claim, Accuracy):
+            raise AuditeeError(f"it has no exact law for these data, and {claim} is held against computed errors only")
         means = isinstance(claim, PredictionStability)
         if means not in self._trials:
             try:
