@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpassay.api import audit as audit
     from dpassay.claims import DP as DP
+    from dpassay.claims import Accuracy as Accuracy
     from dpassay.claims import PredictionStability as PredictionStability
     from dpassay.claims import ScoreStability as ScoreStability
     from dpassay.claims import Stability as Stability
@@ -36,6 +37,7 @@ _WHERE = {
     "NoiseLaw": "laws",
     "Pairs": "pairs",
     "PointLaw": "laws",
+    "Accuracy": "claims",
     "PredictionStability": "claims",
     "ScoreStability": "claims",
     "Stability": "claims",

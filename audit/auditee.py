@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import Claim, PredictionStability, ScoreStability, Stability
+from dpassay.claims import Accuracy, Claim, PredictionStability, ScoreStability, Stability
 from dpassay.data import points
 from dpassay.errors import AuditeeError, InvalidInput, as_real, is_count, require
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
@@ -79,7 +79,7 @@ class Auditee:
                 isinstance(claim, Claim),
                 "claim",
                 claim,
-                "a DP(...), Stability(...), PredictionStability(...) or ScoreStability(...)",
+                "a DP(...), Stability(...), PredictionStability(...), ScoreStability(...) or Accuracy(...)",
             )
             self._check_claim(claim, numbers)
         object.__setattr__(self, "numbers", numbers)
@@ -101,8 +101,13 @@ class Auditee:
         if isinstance(claim, PredictionStability) and numbers is None:
             raise InvalidInput(f"claim = {claim}: is about real predictions, {self.name} answers labels; say Stability(...)")
 
+        if isinstance(claim, Accuracy) and numbers is None:
+            raise InvalidInput(f"claim = {claim}: is about an error, {self.name} answers labels, not numbers")
+
     def most(self, claim: Claim) -> float:
         """Largest leak that there can be of what a claim is about, in its units."""
+        if isinstance(claim, Accuracy):
+            return max(0.0, (self.numbers or (0.0, 1.0))[1])
         if not isinstance(claim, PredictionStability):
             return scale_of(claim).most
         low, high = self.numbers or (0.0, 1.0)
@@ -119,8 +124,11 @@ class Auditee:
 
     @property
     def sampled(self) -> Auditee:
-        """The same without claims that no trials can certify, as long as others are left: of means without limits."""
-        hopeless = [isinstance(claim, PredictionStability) and math.isinf(self.most(claim)) for claim in self.claims]
+        """The same without claims that no trials can certify, as long as others are left: of errors, and means without limits."""
+        hopeless = [
+            isinstance(claim, Accuracy) or (isinstance(claim, PredictionStability) and math.isinf(self.most(claim)))
+            for claim in self.claims
+        ]
         left = tuple(claim for claim, lost in zip(self.claims, hopeless, strict=True) if not lost)
         return replace(self, claims=left) if left else self
 

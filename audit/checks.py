@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from dpassay.auditee import Auditee
-from dpassay.claims import Claim, PredictionStability, records_replaced
+from dpassay.claims import Accuracy, Claim, PredictionStability, records_replaced
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import HasLaw, HasWorstCases
 from dpassay.plan import Group
@@ -39,6 +39,8 @@ def check(auditees: Sequence[Auditee], data: Group | None, settings: Settings) -
 
 def _check_claim(auditee: Auditee, claim: Claim, settings: Settings) -> None:
     sampled = settings.mode == "monte-carlo" or not isinstance(auditee.mechanism, HasLaw)
+    if sampled and isinstance(claim, Accuracy):
+        raise InvalidInput(f"{auditee.name}: {claim} is held against computed errors only; use mode exact or exhaustive")
     if sampled and isinstance(claim, PredictionStability) and not all(map(math.isfinite, auditee.numbers or ())):
         raise InvalidInput(f"{auditee.name}: answers without limits have no certified mean; say numbers=(least, greatest)")
     if sampled and isinstance(claim, PredictionStability) and math.isinf(auditee.most(claim)):

@@ -261,10 +261,51 @@ class ScoreStability(Promise):
         return self.delta
 
 
-Claim = DP | Stability | PredictionStability | ScoreStability
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy(Promise):
+    """An error that is computed from one dataset S, and nothing else, is at most `bound`, whatever S is.
+
+    Theorems about learning promise such numbers: an empirical error beyond that of the best function of a class, say. The
+    neighbour relation says only which datasets are looked at; every one of them is held against the bound by itself. A mechanism
+    that claims it answers the error, as a number without coins, and is audited in exact or exhaustive mode.
+
+    Parameters
+    ----------
+    bound : float
+        Claimed largest error, in the units of the answer; finite and > 0.
+    relation, unit, coins, source, status, expected
+        See `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
+    """
+
+    kind: ClassVar[str] = "Accuracy"
+    quantity: ClassVar[str] = "error"
+
+    bound: float
+
+    def __post_init__(self) -> None:
+        super(Accuracy, self).__post_init__()
+        bound = as_real(self.bound)
+        require(0 < bound < math.inf, "bound", self.bound, "a finite number > 0")
+        object.__setattr__(self, "bound", bound)
+
+    def __str__(self) -> str:
+        return f"Accuracy({self.bound:g})"
+
+    @property
+    def promised(self) -> float:
+        """The bound, an error."""
+        return self.bound
+
+
+Claim = DP | Stability | PredictionStability | ScoreStability | Accuracy
 """Every kind of claim there is."""
 
-KINDS: dict[str, type[Claim]] = {kind.kind: kind for kind in (DP, Stability, PredictionStability, ScoreStability)}
+KINDS: dict[str, type[Claim]] = {kind.kind: kind for kind in (DP, Stability, PredictionStability, ScoreStability, Accuracy)}
 """Each kind by the name that a record knows it by."""
 
 
@@ -273,7 +314,7 @@ def unclaimed(claim: Claim) -> Claim | None:
 
     Its number is the largest there is, so that nothing finite exceeds it; None for claims about anything else than answers.
     """
-    if isinstance(claim, (PredictionStability, ScoreStability)):
+    if isinstance(claim, (PredictionStability, ScoreStability, Accuracy)):
         return None
     shared = {field.name: getattr(claim, field.name) for field in fields(Promise)}
     named = shared | {"source": "measured, not claimed", "status": "measured", "expected": None}

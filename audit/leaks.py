@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import DP, Claim, PredictionStability
+from dpassay.claims import DP, Accuracy, Claim, PredictionStability
 from dpassay.evidence import Event, HalfLine, event_labels
-from dpassay.laws import FiniteLaw, Law, NoiseLaw
+from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.loss import Loss, prediction_difference
 from dpassay.noise import Noise
 from dpassay.profile import Profile, exact_profile, grid_for
@@ -86,6 +86,25 @@ class ValueLeaks:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class ErrorLeaks:
+    """Errors of one dataset, the first of the two; the other is looked at in the other direction."""
+
+    def loss(self, one: Array, other: Array, error: float) -> Loss:
+        """The error itself, 0 where it is below."""
+        found = np.broadcast_arrays(one, other)[0][..., 0]
+        doubt = np.full(found.shape, error)
+        return Loss(value=np.maximum(found, 0.0), event=np.zeros((*found.shape, 0), dtype=bool), error=doubt)
+
+    def seen(self, one: Array, other: Array, loss: float) -> Seen:  # noqa: ARG002
+        """No event; the errors of both datasets."""
+        return Seen(event=(), p1=float(one[0]), p0=float(other[0]))
+
+    def profile(self, one: Array, other: Array, error: float) -> Profile | None:  # noqa: ARG002
+        """None: the claim is about no event."""
+        return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseLeaks:
     """Events of a number that is a value plus noise: the values are the table, half-lines the worst events."""
@@ -132,6 +151,8 @@ def leaks_of(claim: Claim, law: Law, labels: tuple[int, ...]) -> Leaks | None:
 
     Events of numbers without coins have no useful loss, and the mean of a projected number is not its value.
     """
+    if isinstance(claim, Accuracy):
+        return ErrorLeaks() if isinstance(law, PointLaw) else None
     if isinstance(law, FiniteLaw):
         return LabelLeaks(claim=claim, labels=labels)
     if isinstance(claim, PredictionStability):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from dpassay.auditee import Auditee
 from dpassay.baseline_cells import Raw, certified_again
-from dpassay.claims import Claim, PredictionStability, ScoreStability
+from dpassay.claims import Accuracy, Claim, PredictionStability, ScoreStability
 from dpassay.codings import Bins, Coding, Labels, Pilot, Rounded, bins_from
 from dpassay.directions import learned
 from dpassay.errors import AuditeeError
@@ -73,6 +73,8 @@ class Sampling:
         AuditeeError
             If the mechanism fails; the same for every claim that needs these counts.
         """
+        if isinstance(claim, Accuracy):
+            raise AuditeeError(f"it has no exact law for these data, and {claim} is held against computed errors only")
         means = isinstance(claim, PredictionStability)
         if means not in self._trials:
             try:

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from dpassay.auditee import Auditee
 from dpassay.bounds import Bound
-from dpassay.claims import Claim, ScoreStability, claim_from_json
+from dpassay.claims import Accuracy, Claim, ScoreStability, claim_from_json
 from dpassay.codings import Bins, Coding, Labels, Rounded
 from dpassay.coupled import coupled
 from dpassay.data import Labelled, load, points, split
@@ -135,7 +135,13 @@ def in_words(result: Result) -> str:
     sides = ("S", "S'") if cell.direction == DIRECTIONS[0] else ("S'", "S")
     counts = cell.lower.counts
     if not isinstance(cell.event, HalfLine) and not cell.event:
-        number_of = "prediction" if cell.lower.histograms is None else "mean prediction"
+        number_of = (
+            "error"
+            if isinstance(result.claim, Accuracy)
+            else "prediction"
+            if cell.lower.histograms is None
+            else "mean prediction"
+        )
         seen = f"{number_of} is {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
     elif counts is None:
         seen = f"{event} has probability {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"

@@ -77,7 +77,7 @@ def findings_table(findings: tuple[Finding, ...]) -> Table | None:
     if not rows:
         return None
     return Table(
-        caption="Claimed and true leak, a loss in nats unless γ is claimed; the factor is true over claimed",
+        caption="Claimed and true leak, a loss in nats unless γ or an error is claimed; the factor is true over claimed",
         columns=("result", "finding", "claimed", "true", "factor", "worst over", "witness", "source"),
         numeric=(False, False, True, True, True, False, False, False),
         rows=rows,

@@ -273,6 +273,8 @@ def _units(results: Sequence[ResultView]) -> str:
     if moved:
         both = "γ is a change of a probability or of a prediction"
         words.append(both if UNITS["DP"] in units else f"γ is a {' or a '.join(moved)}")
+    if UNITS["Accuracy"] in units:
+        words.append("errors are those of one dataset, as the unit of the claim says")
     if UNITS["ScoreStability"] in units:
         words.append("beside β a proportion of bad random strings, δ is what is claimed of it")
     return f"{'; '.join(words)}."

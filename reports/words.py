@@ -65,6 +65,7 @@ QUANTITIES = {
     "Stability": "change of a label's probability",
     "PredictionStability": "change of the prediction",
     "ScoreStability": "proportion of bad random strings",
+    "Accuracy": "error",
 }
 """What a kind of claim bounds."""
 UNITS = {
@@ -72,19 +73,28 @@ UNITS = {
     "Stability": "change of a probability",
     "PredictionStability": "change of the prediction",
     "ScoreStability": "proportion of bad random strings",
+    "Accuracy": "error",
 }
 """The same for an axis."""
-PROMISED = {"DP": "epsilon", "Stability": "gamma", "PredictionStability": "gamma", "ScoreStability": "delta"}
+PROMISED = {
+    "DP": "epsilon",
+    "Stability": "gamma",
+    "PredictionStability": "gamma",
+    "ScoreStability": "delta",
+    "Accuracy": "bound",
+}
 """Which number of a claim is held against what is found."""
 
 
 def promised(claim: Raw) -> float:
-    """Return the number that what is found is held against: epsilon, gamma or a proportion delta."""
+    """Return the number that what is found is held against: epsilon, gamma, a proportion delta or the bound of an error."""
     return float(claim[PROMISED[claim["kind"]]])
 
 
 def claim_short(claim: Raw) -> str:
-    """Write the claimed numbers for a table: epsilon, and delta where there is one; gamma; or beta1, beta2 and delta."""
+    """Write the claimed numbers for a table: epsilon, and delta where there is one; gamma; beta1, beta2 and delta; or a bound."""
+    if claim["kind"] == "Accuracy":
+        return f"error ≤ {plain(claim['bound'])}"
     if claim["kind"] == "ScoreStability":
         return f"β = {plain(claim['beta1'])}, {plain(claim['beta2'])}, δ = {plain(claim['delta'])}"
     if claim["kind"] != "DP":
@@ -101,6 +111,8 @@ def claim_words(claim: Raw) -> tuple[str, ...]:
 
 def claim_name(claim: Raw) -> str:
     """Name what was promised in a few words."""
+    if claim["kind"] == "Accuracy":
+        return f"error of at most {plain(claim['bound'])}"
     relation = clean(claim["relation"])
     if claim["kind"] == "ScoreStability":
         numbers = ", ".join(plain(claim[name]) for name in ("beta1", "beta2", "delta"))
@@ -116,6 +128,8 @@ def claim_name(claim: Raw) -> str:
 def _promise(claim: Raw) -> str:
     name, k = claim_name(claim), clean(claim["relation"]).removeprefix("replace-")
     records = "one record" if k == "one" else f"up to {k} records"
+    if claim["kind"] == "Accuracy":
+        return f"{name}, on every dataset; S and S' are looked at one by one."
     if claim["kind"] == "ScoreStability":
         beta1, beta2, delta = (plain(claim[name]) for name in ("beta1", "beta2", "delta"))
         moves = f"no training record moves the score by more than {beta1} / n, no validation record by more than {beta2} / m"
@@ -161,7 +175,7 @@ def _counts(result: Raw) -> Part | None:
     total = f"{count(result['trials'])} runs of the mechanism in all, screening included."
     if not event:
         of = "No trials" if trials is None else f"{count(trials['draws'])} runs on each side"
-        mean = "prediction" if trials is None else "mean prediction"
+        mean = "error" if result["claim"]["kind"] == "Accuracy" else "prediction" if trials is None else "mean prediction"
         means = f"the {mean} is {plain(witness['p1'])} on {one}, {plain(witness['p0'])} on {other}"
         return Part(title="Counts", texts=(f"{of}; {means}." + ("" if trials is None else f" {total}"),))
     if trials is not None:
@@ -181,6 +195,10 @@ def _method(result: Raw) -> Part | None:
         return None
     if mode == "monte-carlo":
         return Part(title="How the bound was made", texts=_sampled(result))
+    if result["claim"]["kind"] == "Accuracy":
+        every = "every dataset of the domain" if mode == "exhaustive" else "every audited dataset, S and each S'"
+        how = f"Computed: the error of {every}, with a bound on its rounding."
+        return Part(title="How the bound was made", texts=(how,))
     error = f"Numerical error at most {value(result['error']) or 0.0:.2g}, already outside the bounds."
     if mode == "exhaustive":
         how = (
