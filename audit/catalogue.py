@@ -88,6 +88,11 @@ READINGS = {
         kinds=("DP",),
         finding="Corollary 1 above one half",
     ),
+    "stable-learner-rounded-up": Reading(
+        target="stable-learner",
+        parameters={"rounding": "up", "n": 3, "representative": "adverse"},
+        finding="The size of T rounded up",
+    ),
     # by Chaudhuri and Vinterbo in 2013
     "example61-standard-deviation": Reading(
         target="example61-exponential",

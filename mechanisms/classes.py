@@ -20,9 +20,11 @@ from dpassay.errors import InvalidInput, is_count, require
 Points = NDArray[np.float64]
 Labels = NDArray[np.bool_]
 
-Rule = Literal["least", "greatest", "middle"]
-"""Representative of a labelling of T: the function with the fewest ones elsewhere, with the most, or one between them."""
+Rule = Literal["least", "greatest", "middle", "adverse"]
+"""Representative of a labelling of T: the function with the fewest ones elsewhere, with the most, or one between them; or chosen
+to leak, which is known for thresholds alone."""
 RULES: tuple[Rule, ...] = ("least", "greatest", "middle")
+"""Those that every class has."""
 
 MOST_FUNCTIONS = 1 << 16
 """Hypotheses that a finite class may have."""
@@ -58,7 +60,8 @@ class Thresholds:
     """h_t(x) = 1 if x >= t, for t in [-inf, inf]; the parameter is t. d = 1.
 
     Rules: t lies above the last point labelled 0, up to the first one labelled 1. `least` is that upper end, `greatest` the next
-    number above the lower one, `middle` the midpoint; where one end is infinite, the other.
+    number above the lower one, `middle` the midpoint; where one end is infinite, the other. `adverse` is the midpoint too, but
+    below the first point x of T and above the last one it is as near to x as can be if floor(x) is odd, else infinite.
 
     Parameters
     ----------
@@ -376,7 +379,11 @@ def gap_ends(xs: Points, rule: Rule) -> Points:
         return after(low)
     with np.errstate(invalid="ignore"):
         middle = np.where(np.isinf(low), high, np.where(np.isinf(high), after(low), low + (high - low) / 2))
-    return np.maximum(middle, after(low))
+    found: Points = np.maximum(middle, after(low))
+    if rule == "adverse":
+        far = np.floor(xs[..., [0, -1]]) % 2 == 0
+        found[..., [0, -1]] = np.where(far, [-np.inf, np.inf], found[..., [0, -1]])
+    return found
 
 
 def chosen(labellings: Labels, rule: Rule) -> NDArray[np.int64]:

@@ -13,7 +13,9 @@ a label by epsilon at most, and sigma(t + epsilon/2) - sigma(t - epsilon/2) <= t
 
     eta + (1 - eta) tanh(epsilon / 4),
 
-and for no smaller number if representatives may be chosen in any way (docs/findings.md, 'The stable learner').
+and for no smaller number if representatives may be chosen in any way (docs/findings.md, 'The stable learner'). The outline's
+|T| = gamma n / 2 need not be an integer. Its proof has "a probability of at most gamma / 2 to appear in T", so it is rounded
+down; rounded up, the outline is false where gamma n is small (docs/findings.md, 'The size of T rounded up').
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ from dpassay.mechanisms.classes import (
 from dpassay.mechanisms.functions_law import law_of_counts, law_of_functions, reachable_counts, states_of
 from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.mechanisms.stable_draws import drawer_of
-from dpassay.mechanisms.stable_worst import equal_records, exposed_counts, places_of
+from dpassay.mechanisms.stable_worst import balanced, equal_records, exposed_counts, places_of
 from dpassay.mechanisms.subsets import Gathered, columns_of, gather, law_by_sets, random_subsets
 from dpassay.mechanisms.threshold_law import threshold_law
 from dpassay.mechanisms.vc import cover, exponential_size, net_size
@@ -67,14 +69,18 @@ class StableLearner:
     n : int
         Records, >= 1, and so many that T is not empty.
     calibration : {"outline", "lemma7"}
-        `outline`: |T| = floor(gamma n / 2), epsilon = gamma / 4, stability gamma. `lemma7`: |T| = floor(gamma n),
-        epsilon = gamma, stability 3 gamma. Up to rounding: gamma n that is an integer but for 1e-12 of it counts as that.
+        `outline`: |T| = gamma n / 2, epsilon = gamma / 4, stability gamma. `lemma7`: |T| = gamma n, epsilon = gamma, stability
+        3 gamma.
+    rounding : {"down", "up"}
+        What is made of a |T| that is no integer; one that is an integer but for 1e-12 of it counts as that. Lemma 7 asks for
+        n >= n' / gamma, which is `down`; so does the outline's proof, and there `up` is false (module's docstring).
     H : str or HypothesisClass
         `thresholds`, `intervals`, `corners`, `halfspaces`, `functions`, or an object like those of `classes`.
     points, feature, feature2 : int
         Parameters of those classes that have them.
-    representative : {"least", "greatest", "middle"}
-        Which function represents a labelling of T; see the classes.
+    representative : {"least", "greatest", "middle", "adverse"}
+        Which function represents a labelling of T; see the classes. `adverse` is for thresholds alone: for |T| = 1 and an odd n
+        no choice of representatives is less stable.
     cover : {"labelings", "net"}
         H_T, or a greedy alpha-cover of it (Remark 1).
     alpha : float
@@ -90,6 +96,7 @@ class StableLearner:
     n: int = 400
     alpha: float = 0.1
     calibration: Literal["outline", "lemma7"] = "outline"
+    rounding: Literal["down", "up"] = "down"
     H: Any = "thresholds"
     points: int = 3
     feature: int = 0
@@ -105,9 +112,12 @@ class StableLearner:
             require(is_real(value) and 0 < value < 1, name, value, "a number in (0, 1)")
         require(is_count(self.n), "n", self.n, "an integer >= 1")
         require(self.calibration in ("outline", "lemma7"), "calibration", self.calibration, "'outline' or 'lemma7'")
-        require(self.representative in RULES, "representative", self.representative, f"one of {', '.join(RULES)}")
+        rounded = self.rounding == "down" or (self.rounding == "up" and self.calibration == "outline")
+        require(rounded, "rounding", self.rounding, "'down', or 'up' with calibration=outline: Lemma 7 has n >= n' / gamma")
         require(self.cover in ("labelings", "net"), "cover", self.cover, "'labelings' or 'net'")
         found = class_of(self.H, points=self.points, feature=self.feature, feature2=self.feature2)
+        rules = (*RULES, "adverse") if type(found) is Thresholds else RULES
+        require(self.representative in rules, "representative", self.representative, f"one of {', '.join(rules)}")
         object.__setattr__(self, "hypotheses", found)
         object.__setattr__(self, "remembered", {})
         share = "gamma n / 2" if self.calibration == "outline" else "gamma n"
@@ -118,7 +128,7 @@ class StableLearner:
     def n_prime(self) -> int:
         """The size n' of T."""
         share = self.gamma / 2 if self.calibration == "outline" else self.gamma
-        return math.floor(share * self.n * (1 + 1e-12))
+        return math.floor(share * self.n * (1 + 1e-12)) if self.rounding == "down" else math.ceil(share * self.n * (1 - 1e-12))
 
     @property
     def epsilon(self) -> float:
@@ -131,6 +141,7 @@ class StableLearner:
         eta = self.n_prime / self.n
         printed = self.gamma if self.calibration == "outline" else min(3 * self.gamma, 1.0)
         where = "section 3, proof outline" if self.calibration == "outline" else "Lemma 7"
+        where += ", |T| rounded up" if self.rounding == "up" else ""
         corrected = eta + (1 - eta) * math.tanh(self.epsilon / 4)
         mended = "docs/findings.md, 'The stable learner'"
         return (
@@ -185,7 +196,7 @@ class StableLearner:
         H.check(queries)
         if type(H) is Functions and self.cover == "labelings":
             return law_of_functions(state, H, rule, queries, epsilon=self.epsilon, m=self.n_prime)
-        if type(H) is Thresholds and self.cover == "labelings" and rule != "middle" and len(state.X) > FEW:
+        if type(H) is Thresholds and self.cover == "labelings" and rule in ("least", "greatest") and len(state.X) > FEW:
             found = threshold_law(state, H.feature, queries, epsilon=self.epsilon, m=self.n_prime, greatest=rule == "greatest")
             if found is not None:
                 return found
@@ -212,7 +223,8 @@ class StableLearner:
                 law = law_of_counts(states[0], self.n, epsilon=self.epsilon, m=self.n_prime)
                 return exposed_counts(law, *states, self.n, H, self.representative)
         places, queries = places_of(H)
-        return equal_records(lambda data, at: self.distribution(self.prepare(data), at), self.n, places, queries)
+        found = equal_records(lambda data, at: self.distribution(self.prepare(data), at), self.n, places, queries)
+        return (*found, balanced(self.n, places)) if self.representative == "adverse" else found
 
     def _class_of(self, state: Gathered) -> Any:
         """Return what makes H_T, or its cover, of how often T hits each point."""

@@ -73,6 +73,24 @@ def equal_records(law: LawOf, n: int, places: Points, queries: Points) -> tuple[
     return tuple(_case(one, other, queries[query : query + 1]) for _, _, one, other, query in worst.values())
 
 
+def balanced(n: int, places: Points) -> WorstCase:
+    """Of the rule `adverse`: all records but one at the second place of three, half of them labelled 1; the other goes across.
+
+    Parameters
+    ----------
+    n : int
+        Records; half of n - 1 is rounded up.
+    places : array (3, columns)
+        1, 2 and 3 on the line.
+    """
+    base = Labelled(places[np.minimum(np.arange(n), 1)], np.arange(n) % 2)
+    one, across = Replace(0, places[0], 1).apply(base), Replace(0, places[2], 0)
+    how = f"{n - 1} records at 2, half of them labelled 1, and (1, 1), which goes to (3, 0)"
+    pair = Pairs(base=one, changes=(across,), how=how)
+    reason = "functions that represent T = {1} say 1 at 2, those of T = {3} say 0, and those of T = {2} differ everywhere"
+    return WorstCase(pairs=pair, queries=points(places[1:2], "queries"), reason=reason)
+
+
 def both_ways(p: FiniteLaw, q: FiniteLaw) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Change of a label's probability, and loss, in the worse direction at each query."""
     measures: tuple[Callable[..., Loss], Callable[..., Loss]] = (label_difference, privacy_loss)

@@ -15,7 +15,7 @@ from scipy.stats import binom
 from dpassay.api import audit
 from dpassay.data import Labelled
 from dpassay.exact import any_size
-from dpassay.mechanisms.classes import Halfspaces, Intervals, Thresholds
+from dpassay.mechanisms.classes import Halfspaces, Intervals, Labels, Points, Rule, Thresholds
 from dpassay.mechanisms.functions_law import hit_and_missed
 from dpassay.mechanisms.stable_learner import StableLearner
 from dpassay.mechanisms.vc import cover, exponential_size, is_net, net_probability, net_size
@@ -32,6 +32,8 @@ SMALL = re.findall(rf"^\| (outline|lemma7) \| (\w+) \| ([\d. x]+) \| ({RULES}){N
 BIG = re.findall(rf"^\| (\w+) \| ({RULES}){NUMBER * 5} \|$", SECTION, re.MULTILINE)
 NETS = re.findall(rf"^\| net{NUMBER * 5} \|$", SECTION, re.MULTILINE)
 ACCURACY = re.findall(rf"^\| accuracy{NUMBER * 9} \|$", SECTION, re.MULTILINE)
+ROUNDED = re.findall(rf"^\| stable-learner \| ({RULES}|adverse){NUMBER * 5} \|$", SECTION, re.MULTILINE)
+WORST = re.findall(rf"^\| n = (\d){NUMBER * 5} \|$", SECTION, re.MULTILINE)
 BOUNDS = re.findall(rf"^\| lower bound \| (\d+) \| (\d+) \| (outline|lemma7){NUMBER * 5} \|$", SECTION, re.MULTILINE)
 
 
@@ -41,6 +43,7 @@ def shown(value: float) -> str:
 
 def test_the_page_has_its_rows() -> None:
     assert (len(SMALL), len(BIG), len(NETS), len(ACCURACY), len(BOUNDS)) == (36, 15, 3, 5, 5)
+    assert (len(ROUNDED), len(WORST)) == (7, 4)
 
 
 def check_small(
@@ -188,3 +191,122 @@ def test_a_net_is_not_enough_for_remark_1() -> None:
     few = every[cover(H.predict(every, T), 0.1)]
     errors = [float((H.predict(each, X) != (X[:, 0] >= 500)).mean(axis=1).min()) for each in (every, few)]
     assert (len(T), len(few), errors) == (90, 10, [0.0, 0.4])
+
+
+@pytest.mark.parametrize(("rule", "n", "size", "claimed", "corrected", "found"), ROUNDED)
+def test_rounded_up(rule: str, n: str, size: str, claimed: str, corrected: str, found: str) -> None:
+    learner: Any = resolve("stable-learner", {"rounding": "up", "representative": rule, "n": int(n)}).mechanism
+    results = [audit(learner, claim=claim, mode="exact") for claim in learner.claims]
+    assert str(learner.n_prime) == size
+    assert f"{learner.claims[0].gamma:g}" == claimed
+    assert f"{learner.claims[1].gamma:.6f}" == corrected
+    assert [f"{result.exact:.6f}" for result in results] == [found, found]
+    assert [result.verdict for result in results] == ["refuted" if int(n) <= 4 else "not refuted", "not refuted"]
+
+
+def test_rounding_up_by_hand() -> None:
+    """n = 3, gamma = 0.1: the reading."""
+    one, other = 1 / 3 + 2 / 3 * expit(0.0125), 2 / 3 * expit(-0.0125)
+    assert (
+        f"{expit(0.0125):.4f} {expit(-0.0125):.4f} {one:.4f} {other:.4f} {one - other:.4f}"
+        == "0.5031 0.4969 0.6687 0.3313 0.3375"
+    )
+    learner: Any = resolve("stable-learner-rounded-up").mechanism
+    assert (learner.n, learner.n_prime, learner.epsilon) == (3, 1, 0.025)
+    assert audit(learner, claim=learner.claims[0], mode="exact").exact == pytest.approx(one - other, abs=1e-12)
+
+
+def test_where_rounding_up_does_no_harm() -> None:
+    """By the bound: none from gamma n = 2.14 on, always below 1."""
+    for n, share in itertools.product(range(1, 80), range(1, 100)):
+        gamma = share / 100
+        eta = StableLearner(n=n, gamma=gamma, rounding="up").n_prime / n
+        bound = eta + (1 - eta) * math.tanh(gamma / 16)
+        assert bound <= gamma or gamma * n < 2.14
+        assert bound > gamma or gamma * n >= 1
+
+
+def worst_of_all_choices(d: int, n: int, epsilon: float) -> float:
+    """Thresholds 1, ..., d + 1 on {1, ..., d}, |T| = 1: the largest change, each point with the worst thresholds for the pair."""
+    records = [(x, y) for x in range(1, d + 1) for y in (0, 1)]
+    every = list(itertools.combinations_with_replacement(records, n))
+    number = {each: i for i, each in enumerate(every)}
+    errors = np.array([[sum((x >= t) != y for x, y in each) for t in range(1, d + 2)] for each in every])
+    counts = np.array([[sum(x == at for x, _ in each) for at in range(1, d + 1)] for each in every])
+    rests = itertools.combinations_with_replacement(records, n - 1)
+    near = np.array([[number[tuple(sorted((*rest, record)))] for record in records] for rest in rests])
+    one, other = (near[:, each].ravel() for each in np.array(list(itertools.permutations(range(2 * d), 2))).T)
+    largest = 0.0
+    for query in range(1, d + 1):
+        change = np.zeros(len(one))
+        for x in range(1, d + 1):
+            ones = [
+                expit(epsilon / 2 * (errors[:, high - 1] - errors[:, low - 1])) * (query >= low)
+                + expit(epsilon / 2 * (errors[:, low - 1] - errors[:, high - 1])) * (query >= high)
+                for low in range(1, x + 1)
+                for high in range(x + 1, d + 2)
+            ]
+            weighed = np.array(ones) * counts[:, x - 1] / n
+            change += (weighed[:, one] - weighed[:, other]).max(axis=0)
+        largest = max(largest, float(change.max()))
+    return largest
+
+
+@pytest.mark.parametrize(("n", "d", "thresholds", "choices", "change", "corrected"), WORST)
+def test_worst_of_all_choices(n: str, d: str, thresholds: str, choices: str, change: str, corrected: str) -> None:
+    size, points_ = int(n), int(d)
+    assert int(thresholds) == points_ + 1
+    assert int(choices) == math.factorial(points_) ** 2
+    found, bound = worst_of_all_choices(points_, size, 0.25), 1 / size + (1 - 1 / size) * math.tanh(0.25 / 4)
+    assert f"{found:.10f} {bound:.10f}" == f"{change} {corrected}"
+    assert found <= bound + 1e-12
+
+
+@pytest.mark.parametrize("n", [1, 3, 5, 21])
+def test_adverse_representatives_attain_the_bound_for_one_record_in_T(n: int) -> None:
+    learner = StableLearner(n=n, gamma=0.99 / n, rounding="up", representative="adverse")
+    assert learner.n_prime == 1
+    result = audit(learner, claim=learner.claims[1], mode="exact")
+    assert result.exact == pytest.approx(learner.claims[1].promised, abs=1e-13)
+    assert result.verdict == "not refuted"
+
+
+CHOSEN = {1: (1, 5), 2: (2, 3), 3: (1, 5), 4: (4, 5), 5: (2, 6)}
+"""For each point a threshold up to it and one above it, as chosen on the page for an even n."""
+
+
+class FivePoints(Thresholds):
+    """Thresholds with these representatives."""
+
+    __slots__ = ()
+
+    def representatives(self, T: Points, rule: Rule) -> Points:
+        """T is one point."""
+        return np.array([[t] for t in CHOSEN[int(T[0, 0])]], dtype=float)
+
+    def predict(self, hypotheses: Points, X: Points) -> Labels:
+        return super().predict(hypotheses, X)
+
+
+@pytest.mark.parametrize("n", [4, 6, 20])
+def test_five_points_attain_the_bound_for_an_even_n(n: int) -> None:
+    learner = StableLearner(n=n, gamma=1 / n, calibration="lemma7", H=FivePoints())
+    rest = [(1, 0), (5, 0)] + [(3, (i + 1) % 2) for i in range(n - 3)]
+    p = []
+    for record in ((2, 1), (4, 0)):
+        X, y = np.array([record, *rest], dtype=float).T
+        law = learner.distribution(learner.prepare(Labelled(X[:, None], y.astype(int))), np.array([[3.0]]))
+        assert law is not None
+        p.append(float(law.p[0, 1]))
+    assert p[0] - p[1] == pytest.approx(learner.claims[1].promised, abs=1e-13)
+
+
+def test_two_records_do_not_attain_the_bound() -> None:
+    assert worst_of_all_choices(6, 2, 0.25) < 0.5 + 0.5 * math.tanh(0.25 / 4) - 1e-4
+
+
+def test_worst_representatives_by_hand() -> None:
+    assert (
+        f"{1 / 3:.4f} {2 / 3:.4f} {math.tanh(1 / 16):.5f} {1 / 3 + 2 / 3 * math.tanh(1 / 16):.4f}"
+        == "0.3333 0.6667 0.06242 0.3749"
+    )

@@ -54,6 +54,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("group", {"k": 2, "base": "interface,m=2"}),
     ("stable-learner", {"gamma": 0.2, "representative": "greatest", "calibration": "lemma7"}),
     ("stable-learner", {"gamma": 0.14, "representative": "middle"}),
+    ("stable-learner", {"gamma": 0.1, "rounding": "up", "representative": "adverse"}),
     ("subsampled", {"eta": 0.1, "base": "projected-walk,T=2,feature=1", "epsilon": 0.9, "order": "kept"}),
     ("subsampled", {"eta": 0.1, "base": "soft-majority,r=3", "epsilon": 2.0}),
     ("subsampled", {"eta": 0.03, "base": "projected-walk-overview,alpha=0.2"}),
