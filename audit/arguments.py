@@ -85,7 +85,8 @@ def _sides(text: str) -> int | tuple[int, ...]:
 def auditees_of(arguments: argparse.Namespace, records: int) -> list[Auditee]:
     """Return the mechanisms that are asked for, else the configured ones, else the catalogue; each with its claims.
 
-    Built-in ones whose claims depend on the number n of records are told it, unless it was said.
+    Built-in ones whose claims depend on the number n of records are told it, unless it was said. Of the catalogue as a whole
+    those are left out that no trials can say anything about, where trials are asked for.
     """
     parameters = dict(_assignment(text, "-p") for text in arguments.parameters)
     if arguments.learner is not None:
@@ -95,21 +96,26 @@ def auditees_of(arguments: argparse.Namespace, records: int) -> list[Auditee]:
     wanted = [Configured(target=target) for target in arguments.targets]
     wanted = wanted or list(arguments.mechanisms) or [Configured(target=target) for target in ENTRIES]
     sampled = getattr(arguments, "mode", "monte-carlo") == "monte-carlo"
+    fixed = getattr(arguments, "mode", "auto") != "exhaustive"
     if len(wanted) == 1:
-        only = _auditee(_sized(wanted[0], records), parameters, claim, answers)
+        only = _auditee(_sized(wanted[0], records, fixed=fixed), parameters, claim, answers)
         return [only.sampled if sampled else only]
     for name in parameters:
         if not any(accepts(each.target, name) for each in wanted):
             raise InvalidInput(f"-p {name}: none of {', '.join(each.called for each in wanted)} has such a parameter")
     auditees = [
         _auditee(each, {name: value for name, value in parameters.items() if accepts(each.target, name)}, claim, answers)
-        for each in (_sized(each, records) for each in wanted)
+        for each in (_sized(each, records, fixed=fixed) for each in wanted)
     ]
-    return [each.sampled for each in auditees] if sampled else auditees
+    if not sampled:
+        return auditees
+    named = bool(arguments.targets or arguments.mechanisms)
+    return [each.sampled for each in auditees if named or not each.only_computed]
 
 
-def _sized(wanted: Configured, records: int) -> Configured:
-    chosen = wanted.target in READINGS and "n" in READINGS[wanted.target].parameters
+def _sized(wanted: Configured, records: int, *, fixed: bool) -> Configured:
+    """Tell a mechanism the number of records; a reading has its own, unless all datasets of one size are asked for."""
+    chosen = fixed and wanted.target in READINGS and "n" in READINGS[wanted.target].parameters
     if wanted.target not in ENTRIES or chosen or not accepts(wanted.target, "n"):
         return wanted
     return replace(wanted, parameters={"n": str(records), **wanted.parameters})

@@ -54,6 +54,9 @@ class Auditee:
         The object itself.
     claims : tuple of Claim
         What it is held against; its own promises unless the user said otherwise.
+    alone : bool
+        Whether its own pairs are all that it is asked about: a reading whose number n of records is part of what is false,
+        or a mechanism that says so.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Auditee:
     parameters: dict[str, Any]
     mechanism: Mechanism
     claims: tuple[Claim, ...]
+    alone: bool = False
     labels: tuple[int, ...] = field(init=False)
     numbers: tuple[float, float] | None = field(init=False)
 
@@ -121,6 +125,11 @@ class Auditee:
         limit = "" if math.isinf(most) else f", and below the largest {claim.quantity} there can be, {most:g}"
         allowed = f"above the claim, {claim.promised:g}{limit} ({self.name})"
         require(claim.promised < as_real(leak) < most, argument, leak, allowed)
+
+    @property
+    def only_computed(self) -> bool:
+        """Whether all its claims are about errors, which are computed and never sampled."""
+        return all(isinstance(claim, Accuracy) for claim in self.claims)
 
     @property
     def sampled(self) -> Auditee:

@@ -10,6 +10,8 @@ CATALOGUE = {
     "soft-majority-overview": "dpassay.mechanisms.soft_majority_overview:SoftMajorityOverview",
     "projected-walk": "dpassay.mechanisms.projected_walk:ProjectedWalk",
     "projected-walk-overview": "dpassay.mechanisms.projected_walk_overview:ProjectedWalkOverview",
+    "projected-walk-error": "dpassay.mechanisms.projected_walk_error:ProjectedWalkError",
+    "projected-walk-risk": "dpassay.mechanisms.projected_walk_risk:ProjectedWalkRisk",
     "averaged": "dpassay.mechanisms.averaged:Averaged",
     "stable-laplace": "dpassay.mechanisms.stable_laplace:StableLaplace",
     "stable-gaussian": "dpassay.mechanisms.stable_gaussian:StableGaussian",
@@ -80,6 +82,26 @@ READINGS = {
         target="stable-laplace",
         parameters={"scale": "printed", "epsilon": 0.5, "r": 1},
         finding="The scale in Lemma 4.5",
+    ),
+    "projected-walk-tied-in-order": Reading(
+        target="projected-walk-error",
+        parameters={"ties": "index", "n": 8, "T": 1, "epsilon": 10.0},
+        finding="Ties in the projected walk",
+    ),
+    "projected-walk-tied-by-label": Reading(
+        target="projected-walk-error",
+        parameters={"ties": "label", "n": 8, "T": 1, "epsilon": 10.0},
+        finding="Ties in the projected walk",
+    ),
+    "projected-walk-risk-tied-by-label": Reading(
+        target="projected-walk-risk",
+        parameters={"ties": "label", "alpha": 0.1, "epsilon": 0.5},
+        finding="Theorem 5.3 with ties",
+    ),
+    "projected-walk-below": Reading(
+        target="projected-walk-error",
+        parameters={"traversed": "below", "n": 7, "T": 1, "epsilon": 10.0},
+        finding="Points smaller than x",
     ),
     # by Dagan and Feldman in 2020
     "label-flip-above-one-half": Reading(

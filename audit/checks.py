@@ -31,7 +31,7 @@ def check(auditees: Sequence[Auditee], data: Group | None, settings: Settings) -
                 )
         if settings.mode == "exhaustive" and settings.domain is not None:
             auditee.check(settings.domain.dataset((0,) * settings.domain.n))
-        elif data is not None:
+        elif data is not None and not auditee.alone:
             auditee.check(data.pairs.base)
         elif not isinstance(auditee.mechanism, HasWorstCases):
             raise InvalidInput(f"{auditee.name}: no pairs to audit; it names no worst cases of its own, so give it data")

@@ -18,7 +18,7 @@ from dpassay.attack_record import broken, is_attack_record, outspent, read_attac
 from dpassay.baseline import cells_of
 from dpassay.catalogue import ENTRIES
 from dpassay.checks import check
-from dpassay.claims import claim_from_json
+from dpassay.claims import Accuracy, claim_from_json
 from dpassay.documents import dumps, writable
 from dpassay.errors import InvalidInput
 from dpassay.ledger import Ledger
@@ -180,7 +180,10 @@ def _dry_run(auditees: list[Auditee], data: Group | None, settings: Settings, *,
     for name, claim, law, each in plans:
         out.print(f"{name}, {claim}: {each.pairs:,} pairs, {each.queries:,} queries, {each.cells:,} cells")
         if law:
-            out.print("  exact, without trials, if its law is known for these data; else sampled as follows")
+            only = isinstance(claim, Accuracy)
+            out.print(f"  exact, without trials{'' if only else ', if its law is known for these data; else sampled as follows'}")
+            if only:
+                continue
         out.print(f"  screening: {each.screening:,} trials of each of {each.pairs + 1:,} datasets at least")
         out.print(
             f"  certification: {each.certified:,} cells, {each.draws:,} trials per side; {each.trials:,} runs in all at most"

@@ -65,7 +65,8 @@ def groups_for(auditee: Auditee, data: Group | None) -> tuple[Group, ...]:
     """Return the user's pairs, if any, followed by the mechanism's own worst cases.
 
     Pairs made of a data set that is named are made as wide as the claims allow; own worst cases that are no neighbours under a
-    claim are left out. A mechanism that says that it is `without_query` is asked nothing.
+    claim are left out, and so are the user's where the mechanism is `alone`. A mechanism that says that it is
+    `without_query` is asked nothing.
     """
     k = min(records_replaced(claim.relation) for claim in auditee.claims)
     own = tuple(
@@ -76,7 +77,7 @@ def groups_for(auditee: Auditee, data: Group | None) -> tuple[Group, ...]:
     if data is not None and data.source is not None and k > 1:
         pairs = replace_several(data.pairs, k)
         data = replace(data, pairs=pairs, reason=pairs.how)
-    groups = own if data is None else (data, *own)
+    groups = own if data is None or auditee.alone else (data, *own)
     if isinstance(auditee.mechanism, HasNoQuery) and auditee.mechanism.without_query:
         return tuple(replace(group, queries=NOTHING_ASKED) for group in groups)
     return groups

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from scipy.special import ndtri
 
 from dpassay.auditee import Auditee
-from dpassay.claims import DP, Claim, PredictionStability, ScoreStability
+from dpassay.claims import DP, Accuracy, Claim, PredictionStability, ScoreStability
 from dpassay.errors import InvalidInput
 from dpassay.monte_carlo import Budget
 from dpassay.plan import Group
@@ -169,6 +169,8 @@ def _detectable(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budge
     screening = Screening(
         draws=budget.screening(groups), pairs=max(len(group.pairs) for group in groups), finalists=budget.finalists(groups)
     )
+    if isinstance(claim, Accuracy):  # computed: any error above the claim is seen
+        return claim.promised
     if isinstance(claim, PredictionStability):
         low, high = auditee.numbers or (0.0, 1.0)
         gamma, spreads = claim.gamma / (high - low), (HALF, HALF)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -99,7 +100,9 @@ def resolve(
     else:
         raise InvalidInput(f"target = '{target}': must be a mechanism or a function, not {type(found).__name__}")
     claims = claims or _declared(target, mechanism)
-    return Auditee(name=name or target, target=target, parameters=given, mechanism=mechanism, claims=claims)
+    alone = target in READINGS and given.get("n") == READINGS[target].parameters.get("n", math.nan)
+    alone = alone or bool(getattr(mechanism, "alone", False))
+    return Auditee(name=name or target, target=target, parameters=given, mechanism=mechanism, claims=claims, alone=alone)
 
 
 def is_function(target: str) -> bool:

@@ -10,13 +10,17 @@ The pseudo-code (figure 1) is missing from our copy of the paper; this is how it
 * "output 1 with probability e^(epsilon V / 2) / (1 + e^(epsilon V / 2))" (proof of Lemma 5.1), V the last value.
 
 Ties. The text assumes a sorted sequence and says nothing about equal x, where "the walk at x_i" of Lemma 5.2 is not
-defined. Two readings are built in. `ties="index"` makes a step and a projection per example, equal x in the order given;
+defined. Three readings are built in. `ties="index"` makes a step and a projection per example, equal x in the order given;
 it keeps Lemma 5.1 as long as the changed record keeps its place, but the answer depends on the storage order, and Lemma 5.2
-fails (docs/findings.md, 'Ties in the projected walk'). `ties="sum"`, the default, makes one step of sum(2 y_i - 1) for all
+fails (docs/findings.md, 'Ties in the projected walk'). `ties="label"` does the same with the records sorted by (x, y), so that
+labels 1 come last; Lemma 5.2 and Theorem 5.3 fail. `ties="sum"`, the default, makes one step of sum(2 y_i - 1) for all
 examples at a point and projects once. It is the same algorithm where all x differ, needs no order, and keeps both lemmas:
 Lemma 5.1 because a removed record changes one step by 1 and projection does not expand; Lemma 5.2 because two opposite
 examples at one point cost one error for both M and every f, and after cancelling them the rest are copies of one example,
 whose walk ends where all of them are evaluated, on the side of their label.
+
+"Smaller than x" alone, x_i < x, is `traversed="below"`: the answer at x is then that just below it, so Lemma 5.1 holds, and
+Lemma 5.2 does not (docs/findings.md, 'Points smaller than x').
 
 Claim as printed (Lemma 5.1): epsilon-differentially private prediction for any n, T >= 1 and epsilon > 0.
 """
@@ -38,6 +42,9 @@ from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.pairs import FlipLabel, Pairs
+
+Ties = Literal["sum", "index", "label"]
+Traversed = Literal["up to", "below"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -68,8 +75,10 @@ class ProjectedWalk:
         The walk stays in [-T, T]; >= 1. Theorem 5.3 takes T = ceil(2 ln(2 / alpha) / epsilon) for error alpha (`bound_for`).
     feature : int
         Which column of X is the line; >= 0. Nothing else of a record is used.
-    ties : {"sum", "index"}
+    ties : {"sum", "index", "label"}
         How examples with equal x step; see the module's docstring.
+    traversed : {"up to", "below"}
+        Which examples the walk at x goes through: those with x_i <= x, or those with x_i < x.
 
     Raises
     ------
@@ -80,13 +89,15 @@ class ProjectedWalk:
     epsilon: float = 1.0
     T: int = 8
     feature: int = 0
-    ties: Literal["sum", "index"] = "sum"
+    ties: Ties = "sum"
+    traversed: Traversed = "up to"
 
     def __post_init__(self) -> None:
         require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
         require(isinstance(self.T, int) and self.T >= 1, "T", self.T, "an integer >= 1")
         require(isinstance(self.feature, int) and self.feature >= 0, "feature", self.feature, "an integer >= 0")
-        require(self.ties in ("sum", "index"), "ties", self.ties, "'sum' or 'index'")
+        require(self.ties in ("sum", "index", "label"), "ties", self.ties, "'sum', 'index' or 'label'")
+        require(self.traversed in ("up to", "below"), "traversed", self.traversed, "'up to' or 'below'")
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -134,7 +145,7 @@ class ProjectedWalk:
         """Sort and walk."""
         self.check(data)
         x, step = data.X[:, self.feature], 2 * data.y - 1
-        order = np.argsort(x, kind="stable")
+        order = np.lexsort((step, x)) if self.ties == "label" else np.argsort(x, kind="stable")
         x, step = x[order], step[order]
         first = np.concatenate([[True], x[1:] != x[:-1]])
         if self.ties == "sum":
@@ -146,18 +157,19 @@ class ProjectedWalk:
 
     def sample(self, state: Walk, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Labels of `size` independent trials at q queries, shape (size, q)."""
-        return (rng.random((size, len(queries))) < expit(self._logit(state, queries))).astype(np.int64)
+        return (rng.random((size, len(queries))) < expit(self.logit(state, queries))).astype(np.int64)
 
     def distribution(self, state: Walk, queries: NDArray[np.float64]) -> FiniteLaw:
         """Exact law: P[1] = sigma(epsilon V(S, x) / 2)."""
-        return bernoulli_law(self._logit(state, queries))
+        return bernoulli_law(self.logit(state, queries))
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """T examples labelled 0 at one point, one label flipped: V moves from -T to 2 - T."""
         data = Labelled(np.ones((self.T, 1 + self.feature)), np.zeros(self.T, dtype=int))
         pair = Pairs(base=data, changes=(FlipLabel(0),), how=f"{self.T} examples labelled 0 at one point, one label flipped")
         reason = f"the walk ends at {2 - self.T} instead of {-self.T}, and label 1 is as rare as it can be"
-        return (WorstCase(pairs=pair, queries=points(data.X[:1], "queries"), reason=reason),)
+        beyond = 0.0 if self.traversed == "up to" else 1.0
+        return (WorstCase(pairs=pair, queries=points(data.X[:1] + beyond, "queries"), reason=reason),)
 
     def reachable(self) -> Reachable:
         """End values -T, ..., T; a replaced example moves the end by at most 2."""
@@ -178,8 +190,9 @@ class ProjectedWalk:
             ),
         )
 
-    def _logit(self, state: Walk, queries: NDArray[np.float64]) -> NDArray[np.float64]:
-        reached = np.searchsorted(state.xs, queries[:, self.feature], side="right")
+    def logit(self, state: Walk, queries: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log-odds of label 1 at each query: epsilon V / 2, shape (q,)."""
+        reached = np.searchsorted(state.xs, queries[:, self.feature], side="right" if self.traversed == "up to" else "left")
         return self.epsilon * state.values[reached] / 2
 
 

@@ -14,7 +14,7 @@ from dpassay.claims import DP
 from dpassay.data import Labelled, points
 from dpassay.exact import any_size
 from dpassay.mechanisms.interface import advanced_composition, optimal_composition
-from dpassay.mechanisms.projected_walk import ProjectedWalk
+from dpassay.mechanisms.projected_walk import ProjectedWalk, Ties
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.targets import resolve
 
@@ -23,12 +23,12 @@ LOSSES = re.findall(r"^\| ([a-z-]+) \| (\d) \| (\d+) \| (\d) \| ([\d.]+) \| ([\d
 BASIC = re.findall(r"^\| ([a-z-]+,\w=\d+) \| ([\d.]+) \| (\d+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
 COMPOSED = re.findall(r"^\| ([a-z-]+,\w=\d+)" + r" \| ([\d.]+)" * 8 + r" \|$", PAGE, re.MULTILINE)
 ADVERSARIES = re.findall(r"^\| (repeat|sweep|adaptive|any) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
-TIES = re.findall(r"^\| (index|sum) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
+TIES = re.findall(r"^\| (index|label|sum) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
 
 
 def test_the_page_has_its_rows() -> None:
     assert len(LOSSES) == 12
-    assert len(TIES) == 2
+    assert len(TIES) == 3
     assert (len(BASIC), len(COMPOSED), len(ADVERSARIES)) == (6, 6, 4)
 
 
@@ -54,9 +54,10 @@ def test_the_corrected_claim_is_not_refuted() -> None:
 
 
 @pytest.mark.parametrize(("ties", "n", "T", "k", "epsilon", "error", "bound"), TIES)
-def test_ties(ties: str, n: str, T: str, k: str, epsilon: str, error: str, bound: str) -> None:
-    walk = ProjectedWalk(epsilon=float(epsilon), T=int(T), ties="index" if ties == "index" else "sum")
-    data = Labelled(np.ones((int(n), 1)), np.array([1] * 6 + [0] * 2))
+def test_ties(ties: Ties, n: str, T: str, k: str, epsilon: str, error: str, bound: str) -> None:
+    walk = ProjectedWalk(epsilon=float(epsilon), T=int(T), ties=ties)
+    last = int(ties == "label")
+    data = Labelled(np.ones((int(n), 1)), np.array([1 - last] * 6 + [last] * 2))
     law = walk.distribution(walk.prepare(data), points([[1.0]], "queries"))
     wrong = law.p[0, 1 - data.y].mean()
     assert f"{wrong:.6f}" == error

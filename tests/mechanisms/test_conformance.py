@@ -30,6 +30,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("soft-majority-overview", {"r": 3, "learner": "stump", "epsilon": 0.2}),
     ("projected-walk", {"T": 1, "ties": "index", "feature": 1}),
     ("projected-walk", {"T": 5, "epsilon": 0.2}),
+    ("projected-walk", {"T": 2, "ties": "label", "traversed": "below"}),
+    ("projected-walk-error", {"T": 2, "k": 2, "ties": "label", "traversed": "below", "feature": 1}),
     ("projected-walk-overview", {"epsilon": 0.3, "alpha": 0.2, "feature": 1}),
     ("projected-walk-overview", {"epsilon": 2.0, "alpha": 0.3, "ties": "index"}),
     ("averaged", {"r": 4, "learner": "tree"}),
@@ -121,7 +123,10 @@ HEAVY: list[tuple[str, dict[str, Any]]] = [
     ("relabelled", {"H": "corners", "n_prime": 1, "eta": 0.05, "r": 4}),
 ]
 """Seconds each: for the slow tests."""
-CASES = [*((name, {}) for name in CATALOGUE), *VARIANTS, *(pytest.param(case, marks=pytest.mark.slow) for case in HEAVY)]
+SLOW = {"projected-walk-risk"}
+"""The same at their defaults."""
+PLAIN = [pytest.param((name, {}), marks=pytest.mark.slow if name in SLOW else ()) for name in CATALOGUE]
+CASES = [*PLAIN, *VARIANTS, *(pytest.param(case, marks=pytest.mark.slow) for case in HEAVY)]
 DRAWS = 32_000
 LEVEL = 1e-3
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dpassay.arguments import auditees_of
 from dpassay.assay import assay
 from dpassay.catalogue import CATALOGUE, READINGS
+from dpassay.cli import main
 from dpassay.settings import Settings
 from dpassay.targets import resolve
 
@@ -35,3 +40,30 @@ def test_at_other_parameters_nothing_is_declared() -> None:
 
 def test_other_claims_are_not_declared_wrong() -> None:
     assert resolve("stable-laplace").claims[0].expected is None
+
+
+def test_a_reading_of_one_size_is_asked_about_its_own_pairs_alone() -> None:
+    """Other datasets, the default one included, have another size; at another size nothing is known of it."""
+    assert resolve("projected-walk-below").alone
+    assert not resolve("projected-walk-below", {"n": "9"}).alone
+    assert resolve("projected-walk-below", {"n": "9"}).claims[0].expected is None
+    assert not resolve("stable-laplace-printed-scale").alone
+    assert not resolve("projected-walk-error").alone
+
+
+def test_readings_of_one_size_run_with_any_data(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "projected-walk-below", "projected-walk", "-p", "T=1", "--json", "-q"]) == 0
+    results = json.loads(capsys.readouterr().out)["results"]
+    assert [(result["verdict"], result["searched"]["pairs"]) for result in results] == [("refuted", 1), ("not refuted", 797)]
+
+
+def test_errors_are_left_out_of_a_sampled_catalogue() -> None:
+    """In a run of every dataset of a size they are looked at, and a reading of another size is looked at in that size."""
+    given: dict[str, Any] = {"parameters": [], "learner": None, "claim": None, "answers": None, "targets": [], "mechanisms": []}
+    for mode in ("exact", "exhaustive", "monte-carlo"):
+        auditees = auditees_of(argparse.Namespace(**given, mode=mode), 100)
+        names = {auditee.name: auditee for auditee in auditees}
+        assert ("projected-walk-error" in names) is (mode != "monte-carlo")
+        assert "stable-laplace-printed-scale" in names
+        if mode != "monte-carlo":
+            assert names["projected-walk-below"].parameters["n"] == (100 if mode == "exhaustive" else 7)
