@@ -17,7 +17,7 @@ from dpassay.attacks.one_run import OneRun
 from dpassay.attacks.reach import of_guesses, of_one_run
 from dpassay.attacks.slices import Sliced
 from dpassay.data import Labelled
-from dpassay.documents import number
+from dpassay.documents import lower_number, number
 
 SCHEMA = "dpassay/attack/1"
 POINTS = 100
@@ -138,7 +138,7 @@ def _certified(view: str, bound: Certified, claimed: float, delta: float) -> dic
         **reach.as_json(),
         "record": bound.rule.record,
         "rule": _numbers(asdict(bound.rule)),
-        "lower": number(bound.lower.value),
+        "lower": lower_number(bound.lower.value),
         "gamma": number(bound.gamma),
         "alpha": number(bound.lower.alpha),
         "method": bound.lower.method,

@@ -16,7 +16,7 @@ from dpassay.attacks.optimal import ceiling
 from dpassay.attacks.reach import Reach, of_counts
 from dpassay.bounds import Bound, Counts
 from dpassay.claims import DP, REPLACE_ONE
-from dpassay.documents import number
+from dpassay.documents import lower_number, number
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw
 from dpassay.limits import ranking_bound
@@ -130,7 +130,7 @@ def rung_json(rung: Rung) -> dict[str, Any]:
         "losing": rung.losing,
         "telling": rung.telling,
         **rung.reach.as_json(),
-        "lower": number(rung.lower.value),
+        "lower": lower_number(rung.lower.value),
         "alpha": number(rung.lower.alpha),
         "method": rung.lower.method,
         "counts": None if counts is None else asdict(counts),

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpassay.api import audit
-from dpassay.documents import dumps, number, percent, write_text
+from dpassay.documents import dumps, lower_number, percent, upper_number, write_text
 from dpassay.result import Result
+from dpassay.rounding import DOWN, UP, written
 from dpassay.verdicts import apart
 from dpassay.witness import in_words, make_witness
 
@@ -97,7 +98,7 @@ class Assayed:
             asked = "" if detectable is None else f" (asked: {detectable:g})"
             raise AssertionError(
                 f"{self.result.claim} of {self.result.auditee.name} is not refuted, but the audit could only see a "
-                f"{self.result.claim.quantity} of {self.result.detectable:.4g}{asked}: raise the budget\n  {reason}"
+                f"{self.result.claim.quantity} of {written(self.result.detectable, 4, UP)}{asked}: raise the budget\n  {reason}"
             )
 
     def facts(self) -> dict[str, Any]:
@@ -107,9 +108,9 @@ class Assayed:
             "claim": str(self.result.claim),
             "verdict": self.result.verdict,
             "reason": self.result.judgement.reason,
-            "lower": number(self.lower),
-            "upper": number(self.upper),
-            "detectable": number(self.detectable),
+            "lower": lower_number(self.lower, self.result.claim.promised),
+            "upper": upper_number(self.upper),
+            "detectable": upper_number(self.detectable),
             "confidence": self.confidence,
             "seed": self.result.seed,
         }
@@ -127,7 +128,7 @@ class Assayed:
             return f"{result.claim} of {result.auditee.name} could not be audited\n  cause       {result.judgement.reason}{said}"
         exact = result.exact is not None
         certainty = "computed from the exact law" if exact else f"certified at {percent(self.confidence)} confidence"
-        least, allowed = apart(result.lower, result.claim.promised)
+        least, allowed = apart(result.lower, result.claim.promised, DOWN)
         lines = [
             f"{result.claim} of {result.auditee.name} is refuted",
             f"  claim       {result.claim.quantity} of at most {allowed} ({result.claim.source})",

@@ -15,6 +15,7 @@ from dpassay.errors import InvalidInput
 from dpassay.record import read_record
 from dpassay.regression import Change, Comparison, entry_key
 from dpassay.suppressions import Suppression
+from dpassay.verdicts import apart
 
 Raw = Mapping[str, Any]
 
@@ -77,10 +78,17 @@ def judge(comparison: Comparison, suppressions: Iterable[Suppression], today: da
             let_pass.append((change, holding[-1]))
             continue
         open_.append(change)
-        notes += [f"does not hold any more, {change.size:.6g} is above {each.up_to:g}: {_named(each)}" for each in meant]
+        notes += [f"does not hold any more, {_excess(change, each)}: {_named(each)}" for each in meant]
     here = {(change.id, change.kind) for change in comparison.regressions}
     notes += [f"not needed any more: {_named(each)}" for each in alive if (each.result, each.kind) not in here]
     return Judged(comparison=comparison, open=tuple(open_), let_pass=tuple(let_pass), notes=tuple(notes))
+
+
+def _excess(change: Change, each: Suppression) -> str:
+    """Say why a suppression with a limit does not hold."""
+    if change.size is None or each.up_to is None:
+        return "this kind of regression has no size to be held against its limit"
+    return " is above ".join(apart(change.size, each.up_to))
 
 
 def _named(each: Suppression) -> str:

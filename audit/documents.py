@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dpassay.errors import InvalidInput
+from dpassay.rounding import DOWN, NEAREST, UP, computed, rounded
 
 DIGITS = 12
 """Computed numbers are written with this many significant digits, so that equal runs give equal bytes."""
@@ -31,10 +32,38 @@ TYPES: dict[str, Callable[[object], bool]] = {
 
 
 def number(value: float) -> float | str:
-    """Return a computed number as it is recorded: 12 significant digits, infinities as text."""
+    """Return a number that is no bound as it is recorded: 12 significant digits, infinities as text."""
+    return _recorded(rounded(value, DIGITS, NEAREST))
+
+
+def lower_number(value: float, claimed: float = math.inf) -> float | str:
+    """Return a lower bound as it is recorded: 12 significant digits, never more than it is.
+
+    Parameters
+    ----------
+    value : float
+    claimed : float, optional
+        What it is held against. A bound above the claim stays above it, and keeps the digits that takes.
+    """
+    short = rounded(value, DIGITS, DOWN)
+    return _recorded(float(value) if value > claimed >= short else short)
+
+
+def upper_number(value: float) -> float | str:
+    """Return an upper bound, or an error, as it is recorded: 12 significant digits, never less than it is."""
+    return _recorded(rounded(value, DIGITS, UP))
+
+
+def computed_number(value: float, error: float) -> tuple[float | str, float | str]:
+    """Return a computed number and its error as they are recorded: together they still contain what they contained."""
+    short, wide = computed(value, error, DIGITS)
+    return _recorded(short), _recorded(wide)
+
+
+def _recorded(value: float) -> float | str:
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
-    return float(f"{float(value):.{DIGITS}g}")
+    return value
 
 
 def percent(share: float) -> str:

@@ -98,6 +98,10 @@ class AnySize:
     states: tuple[str, str]
     argument: str
 
+    def exceeds(self, claimed: float) -> bool:
+        """Whether the worst leak is above a claim for certain, numerical error taken off; unrounded numbers decide."""
+        return self.loss - self.error > claimed
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:

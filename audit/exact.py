@@ -25,6 +25,7 @@ from dpassay.seeds import stream
 from dpassay.trials import draw
 
 FIT_DRAWS = 2000
+CELL_COLUMNS = ("group", "pair", "query", "direction", "loss", "lower", "upper")
 POINT_DRAWS = 10
 POINT_ROUNDING = 1e-9
 """Predictions without coins are drawn so often, and must agree with the law up to this part of themselves."""
@@ -123,7 +124,7 @@ def exact_evidence(
     """
     cells: list[Cell] = []
     highest = 0.0
-    columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in ("group", "pair", "query", "direction", "loss")}
+    columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in CELL_COLUMNS}
     for g, law in enumerate(laws):
         leaks = readable(auditee, claim, law.law)
         loss = both_directions(law, leaks)
@@ -135,7 +136,9 @@ def exact_evidence(
         for name, column in zip(("direction", "pair", "query"), np.indices(loss.value.shape), strict=True):
             columns[name].append(column.ravel())
         columns["group"].append(np.full(loss.value.size, g))
-        columns["loss"].append(loss.value.ravel())
+        bounds = {"loss": loss.value, "lower": np.maximum(loss.certain, 0.0), "upper": loss.value + loss.error}
+        for name, values in bounds.items():
+            columns[name].append(values.ravel())
         highest = max(highest, float(np.max(loss.value + loss.error)))
     worst = max(cells, key=lambda cell: cell.lower.value)
     return Evidence(

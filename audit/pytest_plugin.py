@@ -92,11 +92,14 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     lines = [(nodeid, facts) for nodeid, value in held if (facts := _facts(value))]
     if not lines:
         return
+    from dpassay.rounding import DOWN, UP, written
+
     terminalreporter.section("dpassay")
     for nodeid, facts in sorted(lines, key=lambda line: (line[0], line[1]["mechanism"])):
         terminalreporter.write_line(f"{facts['verdict']}: {nodeid}")
-        seen = f"detectable {float(facts['detectable']):.6g}" if facts["verdict"] != "error" else facts["reason"]
-        terminalreporter.write_line(f"    {facts['claim']}, at least {float(facts['lower']):.6g}, {seen}, seed {facts['seed']}")
+        seen = f"detectable {written(float(facts['detectable']), way=UP)}" if facts["verdict"] != "error" else facts["reason"]
+        least = written(float(facts["lower"]), way=DOWN)
+        terminalreporter.write_line(f"    {facts['claim']}, at least {least}, {seen}, seed {facts['seed']}")
     terminalreporter.write_line("Not refuted does not mean private.")
 
 

@@ -11,17 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.claims import claim_from_json
-from dpassay.documents import DIGITS, fault, number, schema_at
+from dpassay.bounds import Computed
+from dpassay.claims import Claim, claim_from_json
+from dpassay.documents import DIGITS, computed_number, fault, lower_number, number, schema_at, upper_number
 from dpassay.errors import InvalidInput
 from dpassay.evidence import Cell, Evidence
 from dpassay.profile import LEVELS, Profile, trade_off
 from dpassay.result import Result
+from dpassay.rounding import DOWN, NEAREST, UP, rounded, written
 from dpassay.witness import event_json, make_witness
 
 SCHEMA = "dpassay/record/1"
-FALSE_POSITIVE = LEVELS[::4]
+FALSE_POSITIVE = np.array([rounded(level, 6, NEAREST) for level in LEVELS[::4]])
 """Where the trade-off function is written down."""
+CURVE_DIGITS = 6
+"""Significant digits of the points of a band; where they belong is written in full, or they would belong elsewhere."""
+WAYS = {"lower": DOWN, "upper": UP}
+"""Which way the columns of bounds are rounded."""
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 
 
@@ -76,25 +82,24 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
             "fit",
         )
         return entry | dict.fromkeys(empty) | {"trials": 0, "per_query": []}
-    exact, sampled = evidence.worst.exact, evidence.mode == "monte-carlo"
+    sampled, claimed = evidence.mode == "monte-carlo", result.claim.promised
     return (
         entry
         | {
-            "lower": number(evidence.lower.value),
-            "upper": number(evidence.upper.value),
-            "exact": None if exact is None else number(exact.value),
-            "error": None if exact is None else number(exact.error),
-            "detectable": number(evidence.detectable),
+            "lower": lower_number(evidence.lower.value, claimed),
+            "upper": upper_number(evidence.upper.value),
+            **_computed(evidence.worst.exact),
+            "detectable": upper_number(evidence.detectable),
             "alpha": number(evidence.alpha),
             "spending": None if evidence.spending is None else _numbers(evidence.spending.as_json()),
             "confidence": number(confidence) if sampled else 1,
             "trials": evidence.trials,
             "searched": evidence.searched,
             "witness": make_witness(result),
-            "any_size": _any_size(evidence),
+            "any_size": _any_size(evidence, result.claim),
             "other": _other(result),
             "fit": _fit(evidence),
-            "per_query": [_cell(cell, evidence) for cell in evidence.cells],
+            "per_query": [_cell(cell, evidence, claimed) for cell in evidence.cells],
         }
         | ({"again": list(evidence.again)} if evidence.again else {})
     )
@@ -165,7 +170,8 @@ def record_schema() -> dict[str, Any]:
 def cells_csv(results: Iterable[Result]) -> str:
     """Write all cells of all results as CSV, for the sidecar; an enumerated domain has too many and is left out.
 
-    Columns: result, group, pair, query, direction (0 is S to S'), then `loss`, or `lower` and `upper`.
+    Columns: result, group, pair, query, direction (0 is S to S'), `loss` where it was computed, and `lower` and `upper`, which
+    are rounded down and up.
     """
     names = ("group", "pair", "query", "direction", "loss", "lower", "upper")
     lines = [",".join(("result", *names))]
@@ -173,18 +179,26 @@ def cells_csv(results: Iterable[Result]) -> str:
         table = {} if result.evidence is None else result.evidence.table
         if not table:
             continue
-        columns = [_texts(table[name]) if name in table else [""] * len(table["group"]) for name in names]
+        columns = [
+            _texts(table[name], WAYS.get(name, NEAREST)) if name in table else [""] * len(table["group"]) for name in names
+        ]
         lines += [",".join((result.id, *row)) for row in zip(*columns, strict=True)]
     return "\n".join(lines) + "\n"
 
 
-def _texts(column: Any) -> list[str]:
+def _texts(column: Any, way: str) -> list[str]:
     if np.issubdtype(column.dtype, np.integer):
         return [str(value) for value in column.tolist()]
-    return [f"{value:.{DIGITS}g}" for value in column.tolist()]
+    return [written(value, DIGITS, way) for value in column.tolist()]
 
 
-def _cell(cell: Cell, evidence: Evidence) -> dict[str, Any]:
+def _computed(exact: Computed | None) -> dict[str, Any]:
+    """Write a computed leak with its error, which then holds the rounding too; nothing of either where it was sampled."""
+    value, error = (None, None) if exact is None else computed_number(exact.value, exact.error)
+    return {"exact": value, "error": error}
+
+
+def _cell(cell: Cell, evidence: Evidence, claimed: float) -> dict[str, Any]:
     group = evidence.groups[cell.group]
     change = group.pairs.changes[cell.pair]
     return {
@@ -196,9 +210,9 @@ def _cell(cell: Cell, evidence: Evidence) -> dict[str, Any]:
         "change": str(change),
         "direction": cell.direction,
         "event": event_json(cell.event),
-        "lower": number(cell.lower.value),
-        "upper": number(cell.upper.value),
-        "exact": None if cell.exact is None else number(cell.exact.value),
+        "lower": lower_number(cell.lower.value, claimed),
+        "upper": upper_number(cell.upper.value),
+        "exact": _computed(cell.exact)["exact"],
         "method": cell.lower.method,
         "estimate": None if cell.estimate is None else number(cell.estimate.value),
         "p1": number(cell.p1),
@@ -213,28 +227,29 @@ def _cell(cell: Cell, evidence: Evidence) -> dict[str, Any]:
 def _profile(profile: Profile) -> dict[str, Any]:
     """Write a privacy profile and the trade-off function that follows from it, computed numbers with fewer digits."""
     below, above = trade_off(profile, FALSE_POSITIVE)
-    curves = {
-        "epsilon": profile.epsilon,
-        "lower": profile.lower,
-        "upper": profile.upper,
-        "false_positive": FALSE_POSITIVE,
-        "trade_off_lower": below,
-        "trade_off_upper": above,
+    bands = {
+        "lower": (profile.lower, DOWN),
+        "upper": (profile.upper, UP),
+        "trade_off_lower": (below, DOWN),
+        "trade_off_upper": (above, UP),
     }
-    return {name: [float(f"{each:.6g}") for each in curve] for name, curve in curves.items()} | {"alpha": number(profile.alpha)}
+    short = {name: [rounded(each, CURVE_DIGITS, way) for each in curve] for name, (curve, way) in bands.items()}
+    where = {"epsilon": profile.epsilon.tolist(), "false_positive": FALSE_POSITIVE.tolist()}
+    return where | short | {"alpha": number(profile.alpha)}
 
 
 def _numbers(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: number(value) if isinstance(value, float) else value for name, value in fields.items()}
 
 
-def _any_size(evidence: Evidence) -> dict[str, Any] | None:
+def _any_size(evidence: Evidence, claim: Claim | None = None) -> dict[str, Any] | None:
     found = evidence.any_size
     if found is None:
         return None
-    return {
-        "exact": number(found.loss),
-        "error": number(found.error),
+    exact, error = computed_number(found.loss, found.error)
+    return ({} if claim is None else {"exceeds": found.exceeds(claim.promised)}) | {
+        "exact": exact,
+        "error": error,
         "states": list(found.states),
         "argument": found.argument,
     }
@@ -249,8 +264,7 @@ def _other(result: Result) -> dict[str, Any] | None:
     return {
         "id": measured.id,
         "kind": measured.claim.kind,
-        "exact": number(evidence.lower.value if exact is None else exact.value),
-        "error": None if exact is None else number(exact.error),
+        **(_computed(exact) if exact is not None else {"exact": lower_number(evidence.lower.value), "error": None}),
         "any_size": _any_size(evidence),
         "witness": make_witness(measured),
     }

@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 from dpassay.claims import Claim, claim_from_json
 from dpassay.comparison import bounds_at_alpha, bounds_of_cell, detectable_at_alpha, in_common, require_alpha
-from dpassay.documents import number, percent, witness_file
+from dpassay.documents import lower_number, number, percent, upper_number, witness_file
 from dpassay.errors import is_real, require
+from dpassay.rounding import DOWN, UP, written
 
 Raw = Mapping[str, Any]
 Kind = Literal[
@@ -237,6 +238,9 @@ def entry_key(mechanism: str, parameters: Raw, claim: Raw) -> str:
 
 
 def _change(result: Raw, kind: Kind, words: str, size: float | None = None) -> Change:
+    """Describe a change; its size is rounded as it is written down, so that a suppression may quote it."""
+    if size is not None:
+        size = float(upper_number(size) if kind == "blinder" else lower_number(size))
     return Change(id=result["id"], mechanism=result["mechanism"], kind=kind, words=words, size=size)
 
 
@@ -325,7 +329,9 @@ def _power(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Chang
         seen, could = (detectable_at_alpha(old, claim, each, alpha) for each in (draws, before))
         if seen - could > tolerance * claim.promised:
             trials = f"{draws:,} instead of {before:,} trials a side"
-            lost.append(f"{trials}: detectable {seen:.4g} instead of {could:.4g} at one error probability")
+            lost.append(
+                f"{trials}: detectable {written(seen, 4, UP)} instead of {written(could, 4, UP)} at one error probability"
+            )
     if new["exact"] is not None and new["verdict"] == "inconclusive" != old["verdict"]:
         lost.append(f"inconclusive: {new['reason']}")
     if lost:
@@ -363,8 +369,9 @@ def _bounds(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Chan
         yield _change(new, "rose", _moved(most, old, new, claim), max(after[0], most[1][0]))
     elif _above(after, before, margin):
         words = (
-            f"the {claim.quantity} is at least {after[0]:.6g} at a cell that the old record had not certified, and was at most "
-            f"{before[1]:.6g} at those it lists; whether it rose there is not known; the claim allows {claim.promised:g}"
+            f"the {claim.quantity} is at least {written(after[0], way=DOWN)} at a cell that the old record had not certified, "
+            f"and was at most {written(before[1], way=UP)} at those it lists; whether it rose there is not known; the claim "
+            f"allows {claim.promised:g}"
         )
         yield _change(new, "elsewhere", words)
     elif fall is not None and _above(fall[0], fall[1], margin):
@@ -422,8 +429,8 @@ def _moved(bounds: tuple[tuple[float, float], tuple[float, float]], old: Raw, ne
 
 def _span(bounds: tuple[float, float], result: Raw) -> str:
     if result["exact"] is not None:
-        return f"{bounds[1]:.6g}"
-    return f"between {bounds[0]:.6g} and {bounds[1]:.6g} at the cells that both certified"
+        return written(bounds[1])
+    return f"between {written(bounds[0], way=DOWN)} and {written(bounds[1], way=UP)} at the cells that both certified"
 
 
 def _claim(result: Raw) -> str:

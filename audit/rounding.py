@@ -27,11 +27,11 @@ def rounded(value: float, digits: int, way: str) -> float:
     Returns
     -------
     float
-        Never above `value` with DOWN, never below it with UP; so is the decimal number that it is written as.
+        Never above `value` with DOWN, never below it with UP; and so are the decimal numbers that the two are written as.
     """
     if not math.isfinite(value):
         return value
-    return float(Context(prec=digits, rounding=way).create_decimal_from_float(float(value)))
+    return float(Context(prec=digits, rounding=way).create_decimal(repr(float(value))))
 
 
 def written(value: float, digits: int = 6, way: str = NEAREST) -> str:

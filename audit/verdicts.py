@@ -9,6 +9,7 @@ from typing import Literal
 from dpassay.bounds import Bound
 from dpassay.claims import Claim
 from dpassay.evidence import Evidence
+from dpassay.rounding import ALL_DIGITS, DOWN, NEAREST, UP, rounded, written
 
 VerdictWord = Literal["refuted", "not refuted", "verified", "inconclusive", "error"]
 
@@ -69,7 +70,7 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
         found, promised = apart(evidence.worst.exact.value, claim.promised)
         return Verdict(word="refuted", reason=f"the {claim.quantity} is {found}; the claim allows {promised}")
     if upper.value > claim.promised + ROUNDING * (claim.promised or 1.0):
-        span = f"between {lower.value:.6g} and {upper.value:.6g}"
+        span = f"between {written(lower.value, way=DOWN)} and {written(upper.value, way=UP)}"
         return Verdict(
             word="inconclusive", reason=f"the numerical error of the law leaves the {claim.quantity} {span}; {allowed}"
         )
@@ -79,17 +80,17 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
     return Verdict(word="not refuted", reason=f"the worst {claim.quantity} at the audited cells is {exact}{equal}; {allowed}")
 
 
-def apart(found: float, claimed: float) -> tuple[str, str]:
-    """Write a number and the claim; where the number is above it, with as many digits as tell the two apart."""
+def apart(found: float, claimed: float, way: str = NEAREST) -> tuple[str, str]:
+    """Write a number, a lower bound down (way), and the claim; a number above the claim with digits that tell the two apart."""
     digits = 6
-    while found > claimed and f"{found:.{digits}g}" == f"{claimed:.{digits}g}":
+    while found > claimed and digits < ALL_DIGITS and rounded(found, digits, way) <= rounded(claimed, digits, NEAREST):
         digits += 1
-    return f"{found:.{digits}g}", f"{claimed:.{digits}g}"
+    return written(found, digits, way), written(claimed, digits)
 
 
 def _sampled(claim: Claim, evidence: Evidence, detect: float, most: float) -> Verdict:
     lower, counts = evidence.lower, evidence.lower.counts
-    least, promised = apart(lower.value, claim.promised)
+    least, promised = apart(lower.value, claim.promised, DOWN)
     shown = "" if counts is None else f" ({counts.x} of {counts.n1} against {counts.y} of {counts.n0})"
     found = f"the {claim.quantity} is at least {least}{shown}; the claim allows {promised}"
     if lower.value > claim.promised:

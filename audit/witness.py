@@ -19,7 +19,7 @@ from dpassay.claims import Accuracy, Claim, ScoreStability, claim_from_json
 from dpassay.codings import Bins, Coding, Labels, Rounded
 from dpassay.coupled import coupled
 from dpassay.data import Labelled, load, points, split
-from dpassay.documents import number
+from dpassay.documents import lower_number, number
 from dpassay.errors import InvalidInput, require
 from dpassay.evidence import Event, HalfLine
 from dpassay.exact import check_alike, readable
@@ -88,7 +88,7 @@ def make_witness(result: Result) -> dict[str, Any] | None:
         "query": cell.query,
         "direction": cell.direction,
         "event": event_json(cell.event),
-        "loss": number(cell.lower.value if cell.exact is None else cell.exact.value),
+        "loss": lower_number(cell.lower.value, result.claim.promised) if cell.exact is None else number(cell.exact.value),
         "p1": number(cell.p1),
         "p0": number(cell.p0),
         "trials": _trials(cell.lower, result.seed),

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dpassay.documents import witness_file
-from dpassay.reports.numbers import clean, factor, loss, value
+from dpassay.reports.numbers import below, clean, exact, factor, value
 from dpassay.reports.tables import Table
-from dpassay.reports.words import claim_short, promised
+from dpassay.reports.words import claim_short, exceeds, promised
+from dpassay.rounding import DOWN
 
 Raw = Mapping[str, Any]
 Kind = Literal["refuted", "exceeded", "loose", "tight"]
@@ -51,17 +52,21 @@ def finding_of(result: Raw) -> Finding | None:
     found = known(result)
     if found is None:
         return None
-    true, certified, scope = found
-    kind = _kind(result, true, certified, scope)
+    true, scope = found
+    kind = _kind(result, true, scope)
     if kind is None:
         return None
-    least = "≥ " if result["exact"] is None and scope == AUDITED else ""
+    least, broken = result["exact"] is None and scope == AUDITED, kind in ("refuted", "exceeded")
+    if least:
+        words = f"≥ {below(true, claimed)}", f"≥ {factor(true, claimed, DOWN)}"
+    else:
+        words = exact(true, claimed, exceeds=broken), factor(true, claimed, exceeds=broken)
     return Finding(
         kind=kind,
         result=clean(result["id"]),
-        claimed=claim_short(result["claim"]),
-        true=least + loss(true, claimed),
-        factor=least + factor(true, claimed),
+        claimed=claim_short(result["claim"], true if broken else None),
+        true=words[0],
+        factor=words[1],
         scope=scope,
         witness=witness_file(result["id"]),
         source=clean(result["claim"]["source"]),
@@ -84,8 +89,8 @@ def findings_table(findings: tuple[Finding, ...]) -> Table | None:
     )
 
 
-def known(result: Raw) -> tuple[float, float, str] | None:
-    """Return the true leak, what is certain of it, and over what it is the worst."""
+def known(result: Raw) -> tuple[float, str] | None:
+    """Return the true leak and over what it is the worst."""
     if result["verdict"] == "error":
         return None
     found = result["any_size"]
@@ -93,19 +98,19 @@ def known(result: Raw) -> tuple[float, float, str] | None:
     if found is not None:
         true, error = float(found["exact"]), float(found["error"])
         if lower is None or true + error >= lower:
-            return true, true - error, "datasets of any size"
+            return true, "datasets of any size"
     if lower is None:
         return None
     scope = "the enumerated domain" if result["mode"] == "exhaustive" else AUDITED
-    return (lower if exact is None else exact), lower, scope
+    return (lower if exact is None else exact), scope
 
 
-def _kind(result: Raw, true: float, certified: float, scope: str) -> Kind | None:
-    claimed = promised(result["claim"])
+def _kind(result: Raw, true: float, scope: str) -> Kind | None:
+    """Say what a finding is: the verdict and the audit's word on datasets of any size decide, no number is compared again."""
     if result["verdict"] == "refuted":
         return "refuted"
-    if certified > claimed:
+    if exceeds(result):
         return "exceeded"
     if scope == AUDITED:  # a small loss there says nothing about the worst case
         return None
-    return "tight" if true >= TIGHT * claimed else "loose"
+    return "tight" if true >= TIGHT * promised(result["claim"]) else "loose"

@@ -8,9 +8,9 @@ from typing import Any
 
 from dpassay.documents import witness_file
 from dpassay.reports.findings import known
-from dpassay.reports.numbers import MISSING, clean, loss
+from dpassay.reports.numbers import MISSING, clean, exact, loss
 from dpassay.reports.tables import Table
-from dpassay.reports.words import claim_short, promised
+from dpassay.reports.words import claim_short, exceeds, promised
 
 Raw = Mapping[str, Any]
 
@@ -47,12 +47,14 @@ def _notion(same: Sequence[Raw], kind: str) -> tuple[str, str, str] | None:
     for result in same:
         claim = result["claim"]
         if claim["kind"] == kind and not claim["delta"] and (found := known(result)) is not None:
-            return claim_short(claim), loss(found[0], promised(claim)), witness_file(result["id"])
+            above = result["verdict"] == "refuted" or exceeds(result)
+            shown = exact(found[0], promised(claim), exceeds=above)
+            return claim_short(claim, found[0] if above else None), shown, witness_file(result["id"])
     for result in same:
         other = result["other"]
         if other["kind"] != kind:
             continue
         found = known(other | {"verdict": "", "lower": other["exact"], "mode": result["mode"]})
         if found is not None:
-            return MISSING, loss(found[0], 1.0), witness_file(other["id"])
+            return MISSING, loss(found[0]), witness_file(other["id"])
     return None

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
+
+from dpassay.rounding import ALL_DIGITS, DOWN, NEAREST, UP, rounded, written
 
 MISSING = "–"
 INFINITY = "∞"
+EQUAL = 1e-9
+"""A number that is above a claim by no more than this part of it, and not for certain, is shown as the claim."""
 MAX_TEXT = 160
 """Parameter values longer than this are cut; the record has them in full."""
 
@@ -29,26 +34,80 @@ def value(recorded: float | str | None) -> float | None:
     return None if recorded is None else float(recorded)
 
 
-def loss(number: float | None, claimed: float | None = None) -> str:
+def loss(number: float | None, way: str = NEAREST) -> str:
     """Write a loss in nats with six decimals, so that columns align.
 
     Parameters
     ----------
     number : float or None
         The loss; None is shown as a dash.
-    claimed : float, optional
-        What it is compared with: a loss above the claim must not look equal to it, so it gets the digits that show it.
+    way : {DOWN, NEAREST, UP}
+        Which way it goes: a lower bound down, an upper bound up.
     """
     if number is None:
         return MISSING
     if math.isinf(number):
         return INFINITY
     if number != 0 and not 1e-4 <= abs(number) < 1e6:
-        return f"{number:.3g}"
-    text = f"{number:.6f}"
-    if claimed is not None and number > claimed >= float(text):
-        return f"{number:.12g}"
-    return text
+        return written(number, 3, way)
+    return f"{Decimal(repr(float(number))).quantize(Decimal('1e-6'), rounding=way):f}"
+
+
+def below(number: float | None, claimed: float) -> str:
+    """Write a lower bound: down, and where it is above the claim with the digits that show it."""
+    text = loss(number, DOWN)
+    return _apart(number, claimed, DOWN) if number is not None and number > claimed >= _read(text) else text
+
+
+def above(number: float | None) -> str:
+    """Write an upper bound, or the smallest leak that would be seen: up."""
+    return loss(number, UP)
+
+
+def exact(number: float | None, claimed: float, *, exceeds: bool) -> str:
+    """Write a computed number beside a claim, above it if that is certain and not above it otherwise.
+
+    Parameters
+    ----------
+    number : float or None
+    claimed : float
+        What it is held against.
+    exceeds : bool
+        Whether it is above the claim for certain, as the record says: numbers that are rounded cannot tell.
+    """
+    text = loss(number)
+    if number is None or (_read(text) > claimed) == exceeds:
+        return text
+    if exceeds:
+        return _apart(number, claimed, NEAREST)
+    return loss(claimed) if number > claimed and math.isclose(number, claimed, rel_tol=EQUAL) else loss(number, DOWN)
+
+
+def promise(claimed: float, found: float | None = None) -> str:
+    """Write a claimed number, with the digits that what is found beside it has.
+
+    Parameters
+    ----------
+    claimed : float
+    found : float, optional
+        A leak that is above the claim for certain: the claim gets so many digits that it is seen to be below.
+    """
+    text = plain(claimed)
+    if float(text) != claimed and 1e-4 <= claimed < 1e6:
+        text = loss(claimed)
+    return _apart(claimed, found, NEAREST) if found is not None and claimed < found <= _read(text) else text
+
+
+def _apart(number: float, other: float, way: str) -> str:
+    """Write a number with so few digits as put it on its side of another."""
+    for digits in range(7, ALL_DIGITS):
+        if (rounded(number, digits, way) > other) == (number > other) and rounded(number, digits, way) != other:
+            return f"{rounded(number, digits, way):.{digits}g}"
+    return f"{number:.{ALL_DIGITS}g}"
+
+
+def _read(text: str) -> float:
+    return math.inf if text == INFINITY else float(text)
 
 
 def plain(number: float) -> str:
@@ -61,12 +120,16 @@ def count(number: int) -> str:
     return f"{number:,}"
 
 
-def factor(true: float, claimed: float) -> str:
-    """Write how many times the true loss is the claimed one."""
+def factor(true: float, claimed: float, way: str = NEAREST, *, exceeds: bool = True) -> str:
+    """Write how many times the true loss is the claimed one: more than once only where it exceeds the claim for certain."""
     ratio = true / claimed if claimed else math.inf if true else 1.0
+    if not exceeds:
+        ratio = min(ratio, 1.0)
     if math.isinf(ratio):
         return f"{INFINITY} ×"
-    return f"{ratio:.2f} ×" if abs(ratio - 1) >= 0.01 else f"{ratio:.6g} ×"
+    if abs(ratio - 1) >= 0.01:
+        return f"{Decimal(repr(ratio)).quantize(Decimal('0.01'), rounding=way)} ×"
+    return f"{_apart(ratio, 1.0, way) if exceeds and ratio > 1 >= rounded(ratio, 6, way) else written(ratio, 6, way)} ×"
 
 
 def plural(number: int, noun: str) -> str:

@@ -13,6 +13,8 @@ from dpassay.reports.tables import QueryView, Table
 
 Raw = Mapping[str, Any]
 
+NARROW = 1e-4
+"""A band is shown as one number where it is no wider than this part of itself."""
 LEVEL = 0.05
 """False positive rate that the sentence speaks of: the recorded one next to it."""
 
@@ -76,17 +78,20 @@ def _words(label: str, profile: Raw, trade_off: Raw, epsilon: float, delta: floa
     held = "" if alpha == 0 else f" (the whole band is wrong with a probability of at most {plain(alpha)})"
     corner = trade_off["false_positive"][level]
     allowed = max(0.0, 1 - delta - math.exp(min(epsilon, 700.0)) * corner, math.exp(-epsilon) * (1 - delta - corner))
-    asked = f"At query {label} δ({plain(profile['epsilon'][nearest])}) is {_between(profile, nearest)}{held}"
+    asked = f"At query {label} δ({plain(profile['epsilon'][nearest])}) is {_between(profile, nearest, delta)}{held}"
     told = f"Whoever tells S from S' by one answer with {percent(round(corner, 4))} false positives has a false negative rate of"
     return (
         f"{asked}; the claim allows {plain(delta)}.",
-        f"{told} {_between(trade_off, level)} at best; the claim promises at least {plain(allowed)}.",
+        f"{told} {_between(trade_off, level, allowed)} at best; the claim promises at least {plain(allowed)}.",
     )
 
 
-def _between(curves: Raw, k: int) -> str:
+def _between(curves: Raw, k: int, promised: float) -> str:
+    """Write a band at one place; where it is as narrow as a rounding one number, the promised one if that may be it."""
     low, high = curves["lower"][k], curves["upper"][k]
-    return plain(high) if high - low <= 1e-6 else f"between {plain(low)} and {plain(high)}"
+    if high - low > max(NARROW * high, 1e-12):
+        return f"between {plain(low)} and {plain(high)}"
+    return plain(promised if low <= promised <= high else (low + high) / 2)
 
 
 def _table(caption: str, columns: tuple[str, ...], curves: Raw) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.reports.numbers import clean, count, loss, plain, value
+from dpassay.reports.numbers import above, below, clean, count, exact, plain, value
 from dpassay.reports.words import event_words, promised
 
 Raw = Mapping[str, Any]
@@ -124,18 +124,20 @@ def shortlist(queries: Sequence[QueryView], *, sampled: bool, limit: int, unit: 
 
 
 def _query_view(cell: Raw, claimed: float) -> QueryView:
-    lower, upper, exact = (value(cell[name]) for name in ("lower", "upper", "exact"))
+    lower, upper, leak = (value(cell[name]) for name in ("lower", "upper", "exact"))
+    least, most = below(lower, claimed), above(upper)
     label = _label(cell)
     event = event_words(cell["event"]) or "mean"
     counts = cell["counts"]
     if cell["histograms"] is not None:
-        numbers: tuple[str, ...] = (loss(lower, claimed), loss(upper, claimed), plain(cell["p1"]), plain(cell["p0"]))
+        numbers: tuple[str, ...] = (least, most, plain(cell["p1"]), plain(cell["p0"]))
     elif counts is None:
-        numbers = (loss(exact if exact is not None else lower, claimed), plain(cell["p1"]), plain(cell["p0"]))
+        known = least if leak is None else exact(leak, claimed, exceeds=(lower or 0.0) > claimed)
+        numbers = (known, plain(cell["p1"]), plain(cell["p0"]))
     else:
         numbers = (
-            loss(lower, claimed),
-            loss(upper, claimed),
+            least,
+            most,
             f"{count(counts['x'])} of {count(counts['n1'])}",
             f"{count(counts['y'])} of {count(counts['n0'])}",
         )
@@ -144,7 +146,7 @@ def _query_view(cell: Raw, claimed: float) -> QueryView:
         own=cell["group"] == "own",
         lower=lower or 0.0,
         upper=upper if upper is not None else float("inf"),
-        exact=exact,
+        exact=leak,
         cells=(label, GROUPS[cell["group"]], *numbers, event, cell["direction"], clean(cell["change"])),
     )
 

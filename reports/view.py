@@ -16,7 +16,7 @@ from dpassay.documents import percent
 from dpassay.errors import InvalidInput
 from dpassay.reports.findings import Finding, finding_of, findings_table
 from dpassay.reports.notions import notions_table
-from dpassay.reports.numbers import MISSING, clean, count, loss, plain, plural, shorten, value
+from dpassay.reports.numbers import MISSING, above, below, clean, count, exact, plain, plural, shorten, value
 from dpassay.reports.profiles import ProfileView, profile_view
 from dpassay.reports.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
 from dpassay.reports.tables import QueryView, Table, query_table, query_views, shortlist
@@ -218,7 +218,9 @@ def find_result(view: View, result_id: str) -> ResultView:
 def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultView:
     claimed, name = promised(result["claim"]), clean(result["id"])
     status, sampled = status_of(result), result["mode"] == "monte-carlo"
-    lower, upper, exact = (value(result[key]) for key in ("lower", "upper", "exact"))
+    lower, upper, leak = (value(result[key]) for key in ("lower", "upper", "exact"))
+    broken = result["verdict"] == "refuted"
+    top = MISSING if upper is None else f"≤ {above(upper)}"
     queries = query_views(result)
     profile = profile_view(result, queries)
     return ResultView(
@@ -226,15 +228,15 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         anchor=_anchor(name, taken),
         place=place,
         status=status,
-        claim=claim_short(result["claim"]),
+        claim=claim_short(result["claim"], lower if broken else None),
         source=clean(result["claim"]["source"]),
-        lower=loss(lower, claimed),
-        top=_top(exact, upper, claimed),
-        detectable=loss(value(result["detectable"]), claimed),
+        lower=below(lower, claimed),
+        top=top if leak is None else f"= {exact(leak, claimed, exceeds=broken)}",
+        detectable=above(value(result["detectable"])),
         trials=count(result["trials"]),
         claimed=claimed,
         unit=UNITS[result["claim"]["kind"]],
-        bar=lower if exact is None else exact,
+        bar=lower if leak is None else leak,
         upper=upper,
         sampled=sampled,
         parts=parts_of(result, status, run, () if profile is None else profile.words),
@@ -282,12 +284,6 @@ def _units(results: Sequence[ResultView]) -> str:
 
 def _worst_first(result: ResultView) -> tuple[int, float]:
     return result.status.rank, -(result.bar or 0.0) / (result.claimed or 1.0)
-
-
-def _top(exact: float | None, upper: float | None, claimed: float) -> str:
-    if exact is not None:
-        return f"= {loss(exact, claimed)}"
-    return MISSING if upper is None else f"≤ {loss(upper, claimed)}"
 
 
 def _anchor(name: str, taken: set[str]) -> str:

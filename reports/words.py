@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpassay.documents import witness_file
-from dpassay.reports.numbers import clean, count, loss, plain, plural, shorten, value
+from dpassay.reports.numbers import clean, count, exact, loss, plain, plural, promise, shorten, value
 from dpassay.reports.statuses import EXPECTED, MISSED, Status
+from dpassay.rounding import UP, written
 
 Raw = Mapping[str, Any]
 
@@ -91,16 +92,39 @@ def promised(claim: Raw) -> float:
     return float(claim[PROMISED[claim["kind"]]])
 
 
-def claim_short(claim: Raw) -> str:
-    """Write the claimed numbers for a table: epsilon, and delta where there is one; gamma; beta1, beta2 and delta; or a bound."""
+ROUNDED = 1e-11
+"""Part of a number that writing it down with 12 digits changes, at most."""
+
+
+def exceeds(result: Raw) -> bool:
+    """Whether the worst case over datasets of any size is above the claim for certain.
+
+    The audit decides that, from numbers that are not rounded. A record from before it wrote that down has rounded ones: there the
+    leak must be above by more than its error and the rounding.
+    """
+    found = result["any_size"]
+    if found is None:
+        return False
+    if "exceeds" in found:
+        return bool(found["exceeds"])
+    exact, claimed = float(found["exact"]), promised(result["claim"])
+    return exact - float(found["error"]) > claimed + ROUNDED * max(exact, claimed)
+
+
+def claim_short(claim: Raw, found: float | None = None) -> str:
+    """Write the claimed numbers for a table: epsilon, and delta where there is one; gamma; beta1, beta2 and delta; or a bound.
+
+    A leak that was found to be above the claim for certain gives it the digits that show it.
+    """
+    number = promise(promised(claim), found)
     if claim["kind"] == "Accuracy":
-        return f"error ≤ {plain(claim['bound'])}"
+        return f"error ≤ {number}"
     if claim["kind"] == "ScoreStability":
-        return f"β = {plain(claim['beta1'])}, {plain(claim['beta2'])}, δ = {plain(claim['delta'])}"
+        return f"β = {plain(claim['beta1'])}, {plain(claim['beta2'])}, δ = {number}"
     if claim["kind"] != "DP":
-        return f"γ = {plain(claim['gamma'])}"
+        return f"γ = {number}"
     delta = f", δ = {plain(claim['delta'])}" if claim["delta"] else ""
-    return f"{plain(claim['epsilon'])}{delta}"
+    return f"{number}{delta}"
 
 
 def claim_words(claim: Raw) -> tuple[str, ...]:
@@ -115,12 +139,12 @@ def claim_name(claim: Raw) -> str:
         return f"error of at most {plain(claim['bound'])}"
     relation = clean(claim["relation"])
     if claim["kind"] == "ScoreStability":
-        numbers = ", ".join(plain(claim[name]) for name in ("beta1", "beta2", "delta"))
+        numbers = f"{plain(claim['beta1'])}, {plain(claim['beta2'])}, {promise(claim['delta'])}"
         return f"({numbers})-score stability, {relation}"
     if claim["kind"] != "DP":
         kind = "stability" if claim["kind"] == "Stability" else "prediction stability"
-        return f"{plain(claim['gamma'])}-uniform {kind}, {relation}"
-    epsilon, delta = plain(claim["epsilon"]), claim["delta"]
+        return f"{promise(claim['gamma'])}-uniform {kind}, {relation}"
+    epsilon, delta = promise(claim["epsilon"]), claim["delta"]
     name = f"({epsilon}, {plain(delta)})" if delta else epsilon
     return f"{name}-differential privacy, {relation}"
 
@@ -131,14 +155,14 @@ def _promise(claim: Raw) -> str:
     if claim["kind"] == "Accuracy":
         return f"{name}, on every dataset; S and S' are looked at one by one."
     if claim["kind"] == "ScoreStability":
-        beta1, beta2, delta = (plain(claim[name]) for name in ("beta1", "beta2", "delta"))
+        beta1, beta2, delta = plain(claim["beta1"]), plain(claim["beta2"]), promise(claim["delta"])
         moves = f"no training record moves the score by more than {beta1} / n, no validation record by more than {beta2} / m"
         return f"{name}: with the same random string on both sides {moves}, for all strings but a share of {delta}."
     if claim["kind"] != "DP":
         what = "the probability of a label" if claim["kind"] == "Stability" else "the (mean) prediction"
-        return f"{name}: replacing {records} moves {what} by at most {plain(claim['gamma'])}."
+        return f"{name}: replacing {records} moves {what} by at most {promise(claim['gamma'])}."
     epsilon, delta = claim["epsilon"], claim["delta"]
-    bound = f"e^{plain(epsilon)}" + (f" = {plain(math.exp(epsilon))}" if epsilon < 700 else "")
+    bound = f"e^{promise(epsilon)}" + (f" = {plain(math.exp(epsilon))}" if epsilon < 700 else "")
     slack = f", plus δ = {plain(delta)}" if delta else ""
     return f"{name}: replacing {records} changes the probability of any event by a factor of at most {bound}{slack}."
 
@@ -184,7 +208,7 @@ def _counts(result: Raw) -> Part | None:
         return Part(title="Counts", texts=(f"{seen} {total}",))
     law = f"P[{event}] is {plain(witness['p1'])} on {one} and {plain(witness['p0'])} on {other}"
     slack = f" - {plain(result['claim']['delta'])}" if result["claim"]["delta"] else ""
-    shown = loss(value(witness["loss"]), promised(result["claim"]))
+    shown = exact(value(witness["loss"]), promised(result["claim"]), exceeds=result["verdict"] == "refuted")
     formula = "p1 - p0" if result["claim"]["kind"] != "DP" else f"ln((p1{slack}) / p0)" if slack else "ln(p1 / p0)"
     return Part(title="Counts", texts=(f"No trials; by the law, {law}: {formula} = {shown}.",))
 
@@ -199,7 +223,7 @@ def _method(result: Raw) -> Part | None:
         every = "every dataset of the domain" if mode == "exhaustive" else "every audited dataset, S and each S'"
         how = f"Computed: the error of {every}, with a bound on its rounding."
         return Part(title="How the bound was made", texts=(how,))
-    error = f"Numerical error at most {value(result['error']) or 0.0:.2g}, already outside the bounds."
+    error = f"Numerical error at most {written(value(result['error']) or 0.0, 2, UP)}, already outside the bounds."
     if mode == "exhaustive":
         how = (
             "Exhaustive enumeration: the exact law of every dataset of the domain was compared with that of every neighbour at "
@@ -258,9 +282,9 @@ def _any_size(result: Raw) -> Part | None:
     found = result["any_size"]
     if found is None:
         return None
-    worst = loss(value(found["exact"]), promised(result["claim"]))
+    worst = exact(value(found["exact"]), promised(result["claim"]), exceeds=exceeds(result))
     one, other = (clean(state) for state in found["states"])
-    error = f"numerical error at most {value(found['error']) or 0.0:.2g}"
+    error = f"numerical error at most {written(value(found['error']) or 0.0, 2, UP)}"
     quantity = QUANTITIES[result["claim"]["kind"]]
     text = f"The worst {quantity} over datasets of any size is {worst} ({error}), between '{one}' and '{other}'."
     return Part(title="Datasets of any size", texts=(text, clean(found["argument"])))
@@ -276,10 +300,10 @@ def _other(result: Raw) -> Part | None:
     if found == math.inf:
         said = "The loss is infinite: an answer that one dataset gives, its neighbour never gives."
     else:
-        said = f"The worst {QUANTITIES[other['kind']]} of the audited cells is {letter} = {loss(found, 1.0)}."
+        said = f"The worst {QUANTITIES[other['kind']]} of the audited cells is {letter} = {loss(found)}."
     everywhere = other["any_size"]
     if everywhere is not None:
-        worst = loss(value(everywhere["exact"]), 1.0)
+        worst = loss(value(everywhere["exact"]))
         said += f" Over datasets of any size it is {worst}, between '{clean(everywhere['states'][0])}' and "
         said += f"'{clean(everywhere['states'][1])}'."
     witness = other["witness"]

@@ -124,6 +124,30 @@ def test_all_cells_are_in_the_sidecar() -> None:
     assert all(line.count(",") == 7 for line in (exact + sampled).splitlines())
 
 
+def test_every_number_is_rounded_outwards() -> None:
+    """Thirds have no twelve digits: recorded bounds lie outside the ones that were found, the error holds the rounding."""
+    auditee = auditee_of(WithWorstCase(table=((2 / 3, 1 / 3), (1 / 7, 6 / 7))))
+    run = record("exact")["run"]
+    for mode in ("exact", "monte-carlo"):
+        (result,) = assay([auditee], None, Settings(mode=mode, budget=500))  # type: ignore[arg-type]
+        (entry,) = make_record(run, [result])["results"]
+        assert result.evidence is not None
+        assert entry["lower"] <= result.lower
+        assert float(entry["upper"]) >= result.upper
+        assert float(entry["detectable"]) >= result.detectable
+        for cell, found in zip(entry["per_query"], result.evidence.cells, strict=True):
+            assert cell["lower"] <= found.lower.value
+            assert float(cell["upper"]) >= found.upper.value
+        for line, low, high in zip(
+            cells_csv([result]).splitlines()[1:], result.evidence.table["lower"], result.evidence.table["upper"], strict=True
+        ):
+            assert float(line.split(",")[-2]) <= low
+            assert float(line.split(",")[-1]) >= high
+        if result.exact is not None:
+            assert entry["exact"] - entry["error"] <= result.lower <= result.upper <= entry["exact"] + entry["error"]
+            assert entry["exact"] != result.exact
+
+
 def test_reading_what_is_no_record(tmp_path: Path) -> None:
     path = tmp_path / "record.json"
     for text, message in (

@@ -12,7 +12,7 @@ import pytest
 from dpassay.documents import percent
 from dpassay.errors import InvalidInput
 from dpassay.record import record_schema
-from dpassay.reports.numbers import clean, factor, loss, plural
+from dpassay.reports.numbers import below, clean, exact, factor, loss, plural
 from dpassay.reports.view import find_result, make_view
 
 Record = dict[str, Any]
@@ -124,15 +124,25 @@ def test_a_reachable_violation_outside_the_audited_cells_is_a_finding(make: Any)
     assert "violates the claim" in make_view(record).findings_words[0]
 
 
+def test_what_is_above_the_claim_by_less_than_its_error_is_tight(make: Any) -> None:
+    """Recorded numbers are rounded: they never say that a claim is exceeded, the record's key does."""
+    for key, kind in (({}, "tight"), ({"exceeds": False}, "tight"), ({"exceeds": True}, "exceeded")):
+        found = make.any_size(1.000000000001) | {"error": 1e-15} | key
+        (result,) = make_view(make.record(make.computed("a", "not refuted", 1.0, any_size=found))).results
+        assert result.finding is not None
+        assert result.finding.kind == kind, key
+        assert (float(result.finding.true) > 1.0) == (kind == "exceeded")
+
+
 def test_a_small_loss_at_the_audited_cells_is_no_finding(make: Any) -> None:
     (result,) = make_view(make.record(make.computed("a", "not refuted", 0.1))).results
     assert result.finding is None
 
 
 def test_a_refuting_loss_never_looks_equal_to_the_claim() -> None:
-    assert loss(1.0000000123, 1.0) == "1.0000000123"
-    assert loss(0.9999999, 1.0) == "1.000000"
-    assert loss(1.5, 1.0) == "1.500000"
+    assert (below(1.0000000123, 1.0), exact(1.0000000123, 1.0, exceeds=True)) == ("1.00000001", "1.00000001")
+    assert (below(0.9999999, 1.0), exact(0.9999999, 1.0, exceeds=False)) == ("0.999999", "1.000000")
+    assert (below(1.5, 1.0), exact(1.5, 1.0, exceeds=True)) == ("1.500000", "1.500000")
 
 
 def test_numbers() -> None:
