@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from dpassay.attacks.observed import Array
-from dpassay.auditee import MOST_TEXT
 from dpassay.data import Labelled
-from dpassay.errors import AuditeeError, InvalidInput, is_count
+from dpassay.errors import MOST_TEXT, AuditeeError, InvalidInput, is_count
 from dpassay.seeds import stream
 from dpassay.targets import load_object
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.api import audit
 from dpassay.documents import dumps, lower_number, percent, upper_number, write_text
+from dpassay.errors import first_line
 from dpassay.result import Result
 from dpassay.rounding import DOWN, UP, written
 from dpassay.verdicts import apart
@@ -124,7 +125,7 @@ class Assayed:
     def _message(self) -> str:
         result = self.result
         if result.verdict == "error":
-            said = f": {result.judgement.detail}" if result.judgement.detail else ""
+            said = f": {first_line(result.judgement.detail)}" if result.judgement.detail else ""
             return f"{result.claim} of {result.auditee.name} could not be audited\n  cause       {result.judgement.reason}{said}"
         exact = result.exact is not None
         certainty = "computed from the exact law" if exact else f"certified at {percent(self.confidence)} confidence"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import Accuracy, Claim, PredictionStability, ScoreStability, Stability
 from dpassay.data import points
-from dpassay.errors import AuditeeError, InvalidInput, as_real, is_count, require
+from dpassay.errors import AuditeeError, InvalidInput, as_real, is_count, require, told
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import (
     HasCheck,
@@ -34,8 +34,6 @@ from dpassay.pairs import Change, one_by_one
 from dpassay.scales import scale_of
 
 T = TypeVar("T")
-MOST_TEXT = 500
-"""Characters of what a mechanism says when it fails that are passed on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -245,7 +243,7 @@ class Auditee:
         except AuditeeError:
             raise
         except (Exception, SystemExit, GeneratorExit) as error:
-            raise AuditeeError(f"{method} on {where} raised {type(error).__name__}", _text(error)) from error
+            raise AuditeeError(f"{method} on {where} raised {type(error).__name__}", told(error)) from error
 
 
 def _labels(said: Any) -> tuple[int, ...]:
@@ -254,12 +252,3 @@ def _labels(said: Any) -> tuple[int, ...]:
     known = len(labels) >= 2 and all(isinstance(label, Integral) for label in labels) and len(set(labels)) == len(labels)
     require(known, "labels", said, "at least two integers, all different")
     return tuple(int(label) for label in labels)
-
-
-def _text(error: BaseException) -> str:
-    """What an exception says, on one line and not too long; it may fail to say anything."""
-    try:
-        line = " ".join(str(error).split())
-    except Exception:  # noqa: BLE001  (what is not ours may do anything)
-        return ""
-    return line if len(line) <= MOST_TEXT else f"{line[:MOST_TEXT]}..."

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 from dpassay.attack_parser import attack_parser
-from dpassay.errors import DpassayError, InvalidInput
+from dpassay.errors import AuditeeError, DpassayError, InvalidInput
 from dpassay.parsing import Parser, one_of
 
 EXIT_CODES = """exit codes:
@@ -42,6 +43,7 @@ RUN_EXAMPLES = """examples:
 """
 
 
+DEBUG = "--debug"
 MODULES = {
     "selftest": "selftest_command",
     "config": "config_command",
@@ -57,6 +59,9 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     top = Parser(prog="dpassay", description="Test a randomised algorithm against the privacy it claims.", epilog=EXIT_CODES)
     top.add_argument("--version", action="store_true", help="print the version and stop")
+    top.add_argument(
+        DEBUG, action="store_true", help="show the traceback of an error, of your own code too; goes with every command"
+    )
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     _run(commands)
     _plan(commands)
@@ -366,9 +371,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         The exit code; see `EXIT_CODES`.
     """
-    words = list(sys.argv[1:] if argv is None else argv)
+    given = list(sys.argv[1:] if argv is None else argv)
+    words = [word for word in given if word != DEBUG]  # wherever it stands; no number depends on it
+    debug = len(words) < len(given)
     try:
         arguments = parse(words)
+        arguments.debug = debug
         if arguments.version:
             from dpassay import __version__
 
@@ -380,17 +388,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         commands = import_module(f"dpassay.{MODULES.get(arguments.command, 'commands')}")
         return int(getattr(commands, f"{arguments.command}_command")(arguments, words))
     except DpassayError as error:
-        _complain(f"dpassay: error: {' '.join(str(error).split())}\n")
+        _complain(f"dpassay: error: {' '.join(str(error).split())}\n", error if debug else None)
         return 2 if isinstance(error, InvalidInput) else 3
     except KeyboardInterrupt:
         _complain("dpassay: interrupted\n")
         return 130
     except Exception as error:  # noqa: BLE001  (exit 1 means 'refuted': no bug of ours may leave with it)
         text = " ".join(str(error).split())
-        _complain(f"dpassay: error: {type(error).__name__}: {text} (a bug of dpassay, or a file or terminal that failed)\n")
+        told = f"dpassay: error: {type(error).__name__}: {text} (a bug of dpassay, or a file or terminal that failed)\n"
+        _complain(told, error if debug else None)
         return 3
 
 
-def _complain(text: str) -> None:
+def _complain(text: str, error: BaseException | None = None) -> None:
+    """Write a complaint, and how it came to an error if that is given."""
     with suppress(OSError):  # whoever reads stderr may have gone
         sys.stderr.write(text)
+        if error is not None:
+            sys.stderr.writelines(traceback.format_exception(error))
+            if isinstance(error, AuditeeError) and error.__cause__ is None and error.detail:
+                sys.stderr.write(f"{error.detail}\n")  # it came from another process, which alone had the traceback

@@ -20,7 +20,7 @@ from dpassay.catalogue import ENTRIES
 from dpassay.checks import check
 from dpassay.claims import Accuracy, claim_from_json
 from dpassay.documents import dumps, writable
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, first_line
 from dpassay.ledger import Ledger
 from dpassay.mechanism import HasLaw, HasReachable
 from dpassay.monte_carlo import Budget
@@ -71,7 +71,8 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
             for result in assay(auditees, data, settings, progress, ledger, accepted):
                 results.append(result)
                 if result.verdict == "error" and not arguments.quiet:
-                    cause = ": ".join(filter(None, (result.judgement.reason, result.judgement.detail)))
+                    detail = result.judgement.detail if arguments.debug else first_line(result.judgement.detail)
+                    cause = ": ".join(filter(None, (result.judgement.reason, detail)))
                     sys.stderr.write(f"dpassay: {result.id}: error: {cause}\n")
     except KeyboardInterrupt:
         complete = False

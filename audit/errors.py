@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import math
+import os
+import sysconfig
+import traceback
 from numbers import Integral, Real
 from typing import Any
+
+OURS = os.path.dirname(__file__)  # noqa: PTH120  (compared with file names of a traceback, which are texts)
+LIBRARIES = tuple(dict.fromkeys(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")))
+"""Folders of code that is not the user's."""
+MOST_TEXT = 500
+"""Characters of what a mechanism says when it fails that are passed on."""
+MOST_TRACE, MOST_FRAMES = 8000, 20
+"""Characters and frames of its traceback."""
 
 
 class DpassayError(Exception):
@@ -27,13 +38,66 @@ class AuditeeError(DpassayError, RuntimeError):
     cause : str
         What happened and where. It goes into the record.
     detail : str
-        What the mechanism itself said. It may quote data, so it is shown but never recorded.
+        What the mechanism itself said, of what type and in which line of its code; below that the traceback. It may quote data,
+        so it is shown but never recorded.
     """
 
     def __init__(self, cause: str, detail: str = "") -> None:
-        super().__init__(f"{cause}: {detail}" if detail else cause)
+        said = first_line(detail)
+        super().__init__(f"{cause}: {said}" if said else cause)
         self.cause = cause
         self.detail = detail
+
+    def __reduce__(self) -> tuple[type[AuditeeError], tuple[str, str]]:
+        return type(self), (self.cause, self.detail)
+
+
+def first_line(text: str) -> str:
+    """Return what a detail says in short: it may have a traceback below."""
+    return text.partition("\n")[0]
+
+
+def told(error: BaseException) -> str:
+    """Say what an exception of foreign code said, its type and the place; below that its traceback.
+
+    Returns
+    -------
+    str
+        'message (Type at file:line in function)' on the first line. The place is the innermost one that is neither ours nor of
+        an installed library, where there is one.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not _inside(frame.filename, OURS)]
+    own = [frame for frame in theirs if not any(_inside(frame.filename, folder) for folder in LIBRARIES)]
+    place = next(
+        (f" at {_near(few[-1].filename)}:{few[-1].lineno} in {few[-1].name}" for few in (own, theirs, frames) if few), ""
+    )
+    said = _text(error)
+    line = f"{said} ({type(error).__name__}{place})" if said else f"{type(error).__name__}{place}"
+    try:
+        trace = "".join(traceback.format_exception(error, limit=-MOST_FRAMES))
+    except Exception:  # noqa: BLE001  (what is not ours may do anything, also when it is asked what went wrong)
+        return line
+    return f"{line}\n{trace[-MOST_TRACE:].rstrip()}"
+
+
+def _inside(file: str, folder: str) -> bool:
+    return file.startswith(folder + os.sep)
+
+
+def _near(file: str) -> str:
+    """Name a file from the working directory where it lies below that."""
+    here = os.getcwd()  # noqa: PTH109  (file names of a traceback are texts, not always of files)
+    return os.path.relpath(file, here) if _inside(file, here) else file
+
+
+def _text(error: BaseException) -> str:
+    """What an exception says, on one line and not too long; it may fail to say anything."""
+    try:
+        line = " ".join(str(error).split())
+    except Exception:  # noqa: BLE001  (what is not ours may do anything)
+        return ""
+    return line if len(line) <= MOST_TEXT else f"{line[:MOST_TEXT]}..."
 
 
 def is_real(value: object) -> bool:

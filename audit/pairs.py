@@ -229,8 +229,8 @@ class Pairs:
 
     Parameters
     ----------
-    base : object
-        The dataset S, as the mechanism takes it.
+    base : Labelled
+        The dataset S.
     changes : tuple of Change
         One per pair; at least one.
     how : str
@@ -243,7 +243,8 @@ class Pairs:
     Raises
     ------
     InvalidInput
-        If there is no change, or one that the relation does not allow.
+        If the dataset is no Labelled, if there is no change, or one that the relation does not allow or of a record that is not
+        there, or the pool is no Labelled.
     """
 
     base: Any
@@ -253,13 +254,31 @@ class Pairs:
     relation: str = field(default=REPLACE_ONE)
 
     def __post_init__(self) -> None:
+        require(isinstance(self.base, Labelled), "base", _kind(self.base), "a dataset, Labelled(X, y)")
+        known = isinstance(self.changes, (tuple, list)) and all(map(_is_change, self.changes))
+        require(known, "changes", _kind(self.changes), "a tuple of changes: Replace(...), FlipLabel(...), Several(...)")
+        require(self.pool is None or isinstance(self.pool, Labelled), "pool", _kind(self.pool), "a Labelled(X, y), or None")
+        object.__setattr__(self, "changes", tuple(self.changes))
         require(len(self.changes) > 0, "pairs", "no change", "at least one change, else there is nothing to compare")
+        for change in (each for several in self.changes for each in getattr(several, "changes", (several,))):
+            there = is_count(change.index, 0) and change.index < len(self.base)
+            require(there, "change", str(change), f"of one of the records 0 to {len(self.base) - 1} of base")
         most = max(len(one_by_one(change)) for change in self.changes)
         allowed = f"'{replace_relation(most)}' or wider, as a change replaces {most} records"
         require(records_replaced(self.relation) >= most, "relation", self.relation, allowed)
 
     def __len__(self) -> int:
         return len(self.changes)
+
+
+def _is_change(change: object) -> bool:
+    return all(hasattr(change, name) for name in ("index", "at", "apply", "as_json"))
+
+
+def _kind(found: object) -> str:
+    """Name the type of what was given in place of a dataset: its values may be anybody's records."""
+    inside = {type(each).__name__ for each in found} if isinstance(found, (tuple, list)) and len(found) <= 100 else set()
+    return f"{type(found).__name__} of {', '.join(sorted(inside))}" if inside else type(found).__name__
 
 
 def replace_one(

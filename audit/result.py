@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING
 
 from dpassay.auditee import Auditee
 from dpassay.claims import DP, Claim
 from dpassay.evidence import Evidence, Mode
-from dpassay.verdicts import Verdict
+from dpassay.rounding import DOWN, UP, written
+from dpassay.verdicts import Verdict, apart
 
 if TYPE_CHECKING:
     import pandas as pd
 
+VALUES = re.compile(r" by \(x = [^()]*\)")
+"""How a change names the record that it puts in, where that is in no pool and so has no number."""
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Result:
-    """Verdict and evidence on one claim.
+    """Verdict and evidence on one claim; printed as three lines that hold no record of any dataset.
 
     Parameters
     ----------
@@ -44,6 +50,31 @@ class Result:
     evidence: Evidence | None
     seed: int
     draws: int
+
+    def __repr__(self) -> str:
+        return "\n  ".join(self._lines())
+
+    def _repr_html_(self) -> str:
+        """The three lines for a notebook."""
+        first, *rest = map(escape, self._lines())
+        return f"<div><strong>{first}</strong>{''.join(f'<br>{line}' for line in rest)}</div>"
+
+    def _lines(self) -> tuple[str, str, str]:
+        """Verdict, numbers, and the reason or what to read; a record that a change names by its values is left out."""
+        how = "" if self.mode is None else f" ({self.mode})"
+        reason = re.sub(VALUES, "", " ".join(self.judgement.reason.split()))
+        if self.evidence is None:
+            head = f"{self.claim} of {self.auditee.name}: {self.verdict}{how}"
+            return head, f"cause: {reason}", "what the mechanism said, and where: .judgement.detail"
+        claimed, quantity, exact = self.claim.promised, self.claim.quantity, self.evidence.worst.exact
+        if exact is not None:
+            numbers = f"{quantity} {written(exact.value)}, computed from the exact law (claimed: at most {claimed:g})"
+        else:
+            least, allowed = apart(self.lower, claimed, DOWN)
+            most = written(self.upper, way=UP)
+            numbers = f"{quantity} at least {least}, at most {most} at the certified cells (claimed: at most {allowed})"
+        seen = "" if exact is not None else f"; detectable: {written(self.detectable, way=UP)}"
+        return f"{self.claim} of {self.auditee.name}: {self.verdict}{how}", f"{numbers}{seen}", f"because {reason}"
 
     @property
     def verdict(self) -> str:

@@ -47,6 +47,29 @@ def test_what_a_mechanism_says_of_the_data_is_shown_but_not_recorded(traps: Path
         assert b".867642" not in path.read_bytes(), path
 
 
+def test_the_place_of_an_error_is_shown_and_its_traceback_with_debug(traps: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "traps:tells", *(word for word in ON_PEOPLE if word != "-q"), "--out", "out"]
+    line = 1 + TRAPS.splitlines().index(next(each for each in TRAPS.splitlines() if "tells" in each))
+    place = f"(ValueError at traps.py:{line} in tells)"
+    assert main(words) == 3
+    shown = capsys.readouterr().err
+    assert place in shown
+    assert "Traceback" not in shown
+    without = Path("out/record.json").read_bytes()
+    for debugged in (["--debug", *words], [*words, "--debug"]):
+        assert main(debugged) == 3
+        shown = capsys.readouterr().err
+        assert place in shown
+        assert "Traceback" in shown
+        assert Path("out/record.json").read_bytes() == without
+    assert "traps.py" not in without.decode()
+
+
+def test_debug_shows_the_traceback_of_wrong_usage_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "nowhere"]) == main(["run", "nowhere", "--debug"]) == 2
+    assert capsys.readouterr().err.count("Traceback") == 1
+
+
 def test_no_report_of_a_run_on_a_file_holds_its_values(traps: Path) -> None:
     assert main(["run", "traps:honest", *ON_PEOPLE, "--out", "out", "--allow-inconclusive"]) == 0
     for path in Path("out").rglob("*.*"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from dpassay.pairs import FlipLabel
 from tests.core.toys import Sampled, TableMechanism, WithWorstCase, auditee_of, flip_group
 
 QUERIES = flip_group(queries=2).queries
+PLACE = r"\S*test_auditee\.py:\d+ in function"
 TABLE = ((0.5, 0.5), (0.25, 0.75))
 
 
@@ -40,14 +43,31 @@ def answering(answer: Any) -> Auditee:
         (np.array([[0, 1], [1, 0], [np.nan, 0]]), "nan.* in trial 2 at query 0; expected one of"),
         (np.full((3, 2), 0.5), "0.5.* in trial 0 at query 0"),
         (np.full((3, 2), "yes"), "returned an array of <U3"),
-        (ValueError("no\nmore"), "sample on here raised ValueError: no more$"),
-        (ZeroDivisionError(), "sample on here raised ZeroDivisionError$"),
-        (InvalidInput("r = 0"), "sample on here raised InvalidInput: r = 0$"),
+        (ValueError("no\nmore"), rf"sample on here raised ValueError: no more \(ValueError at {PLACE}\)$"),
+        (ZeroDivisionError(), f"sample on here raised ZeroDivisionError: ZeroDivisionError at {PLACE}$"),
+        (InvalidInput("r = 0"), rf"sample on here raised InvalidInput: r = 0 \(InvalidInput at {PLACE}\)$"),
     ],
 )
 def test_what_a_sample_may_do_wrong(answer: Any, message: str) -> None:
     with pytest.raises(AuditeeError, match=message):
         answering(answer).sample(None, QUERIES, 3, np.random.default_rng(0), "here")
+
+
+def test_an_error_says_its_place_in_the_code_of_the_user_and_has_the_traceback_below() -> None:
+    def function(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+        return np.linalg.inv(np.zeros((2, 2)))  # the innermost place is numpy's
+
+    auditee = auditee_of(FunctionMechanism(function=function, claims=(DP(epsilon=1.0),)))
+    with pytest.raises(AuditeeError) as caught:
+        auditee.sample(None, QUERIES, 3, np.random.default_rng(0), "here")
+    first, *rest = caught.value.detail.splitlines()
+    line = function.__code__.co_firstlineno + 1
+    assert re.fullmatch(rf"Singular matrix \(LinAlgError at \S*test_auditee\.py:{line} in function\)", first)
+    assert rest[0] == "Traceback (most recent call last):"
+    assert "Singular matrix" not in caught.value.cause
+    again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301  (as it comes from a worker)
+    assert (again.cause, again.detail, str(again)) == (caught.value.cause, caught.value.detail, str(caught.value))
+    assert "\n" not in str(again)
 
 
 def test_labels_of_another_number_type_are_taken() -> None:

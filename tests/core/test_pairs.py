@@ -85,6 +85,26 @@ def test_no_change_is_no_pair() -> None:
         Pairs(base=BASE, changes=(), how="none")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"base": [[1.0, 31415.0]]}, r"base = 'list of list': must be a dataset, Labelled\(X, y\)"),
+        ({"base": list}, "base = 'type': must be a dataset"),
+        ({"base": BASE.X}, "base = 'ndarray': must be a dataset"),
+        ({"changes": FlipLabel(0)}, "changes = 'FlipLabel': must be a tuple of changes"),
+        ({"changes": [1, 2]}, "changes = 'list of int': must be a tuple of changes"),
+        ({"changes": (FlipLabel(6),)}, "change = 'label of record 6 flipped': must be of one of the records 0 to 5 of base"),
+        ({"changes": (FlipLabel(-1),)}, "must be of one of the records 0 to 5"),
+        ({"changes": (Several((FlipLabel(0), FlipLabel(9))),), "relation": "replace-2"}, "'label of record 9 flipped'"),
+        ({"pool": (BASE.X, BASE.y)}, "pool = 'tuple of ndarray': must be a Labelled"),
+    ],
+)
+def test_what_are_no_pairs_is_refused_in_one_line_without_the_records(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message) as caught:
+        Pairs(**({"base": BASE, "changes": (FlipLabel(0),), "how": "by hand"} | arguments))
+    assert "31415" not in str(caught.value)
+
+
 @given(st.integers(0, 5), st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=2), st.integers(0, 3))
 def test_a_replacement_by_value_survives_json(index: int, x: list[float], y: int) -> None:
     change = Replace(index, np.array(x), y)

@@ -129,7 +129,7 @@ def test_every_number_is_rounded_outwards() -> None:
     auditee = auditee_of(WithWorstCase(table=((2 / 3, 1 / 3), (1 / 7, 6 / 7))))
     run = record("exact")["run"]
     for mode in ("exact", "monte-carlo"):
-        (result,) = assay([auditee], None, Settings(mode=mode, budget=500))  # type: ignore[arg-type]
+        (result,) = assay([auditee], None, Settings(mode=mode, budget=500))
         (entry,) = make_record(run, [result])["results"]
         assert result.evidence is not None
         assert entry["lower"] <= result.lower
