@@ -124,7 +124,8 @@ class Sight:
 
     def as_json(self) -> dict[str, Any]:
         """Every field, for programs."""
-        return asdict(self) | {"before": [number(each) for each in self.before], "least": number(self.least)}
+        before = [lower_number(self.before[0]), upper_number(self.before[1])]
+        return asdict(self) | {"before": before, "least": upper_number(self.least)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,7 +101,7 @@ def test_no_change_is_no_pair() -> None:
 )
 def test_what_are_no_pairs_is_refused_in_one_line_without_the_records(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput, match=message) as caught:
-        Pairs(**({"base": BASE, "changes": (FlipLabel(0),), "how": "by hand"} | arguments))
+        Pairs(**(dict[str, Any](base=BASE, changes=(FlipLabel(0),), how="by hand") | arguments))
     assert "31415" not in str(caught.value)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from dpassay.api import audit
 from dpassay.claims import DP
+from dpassay.data import Labelled
 from dpassay.pairs import Pairs, Replace, replace_one
 from dpassay.result import Result
 
@@ -22,8 +23,8 @@ def failing(data: object, queries: np.ndarray, size: int, rng: np.random.Generat
     raise ValueError(f"cannot train on {X[0, 0]}")
 
 
-def leaky(data: object, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-    return np.full((size, len(queries)), int(data.y.sum() % 2))  # type: ignore[attr-defined]
+def leaky(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    return np.zeros((size, len(queries))) + int(data.y.sum() % 2)
 
 
 def result_of(function: object, *, by_value: bool = False) -> Result:
