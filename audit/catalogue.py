@@ -126,6 +126,12 @@ READINGS = {
         parameters={"scale": "noisy-max", "n": 1, "m": 0},
         finding="The noise in section 6.1",
     ),
+    "data-split-overlooked": Reading(
+        target="data-split",
+        parameters={"base": "output-perturbation,loss=huber,lambdas=4;4", "m": 2, "V": "overlooked"},
+        refuted=("own",),
+        finding="dataSplit with a record in T and V",
+    ),
     # relatives of theirs
 }
 """Name of a reading -> what is built, and what is known of it."""

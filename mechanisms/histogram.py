@@ -4,8 +4,8 @@ n_i records of T lie in bin i of width h; n~_i = max(0, n_i + 2 R_i / alpha) wit
 density in bin i is n~_i / (h n~). The text has one dimension, "although the general techniques can be easily extended": in d
 dimensions bins are cubes, and h^d stands wherever h stands. Where n~ = 0, which the text leaves open, the density is uniform.
 
-Claims as printed: alpha-differential privacy of the histogram (a replaced record moves two counts by 1, so all counts lose
-alpha and a single one alpha / 2). Theorem 6, for widths H, k = |H|, nu = 2 ln(4 k / delta) / (n alpha sqrt(h_min)): if
+Claims as printed: alpha-differential privacy of the histogram. A replaced record moves two counts by 1, so all counts together
+lose alpha and a single one alpha / 2. Theorem 6, for widths H, k = |H|, nu = 2 ln(4 k / delta) / (n alpha sqrt(h_min)): if
 n (1 - nu) >= 1, the score q(f, V) = - integral f^2 + (2 / m) sum f(z_j) is (beta_1, beta_2, delta / k)-stable with
 beta_1 = 6 / ((1 - nu) h_min), beta_2 = 2 / h_min. With p_i = n~_i / n~ and v the shares of V,
 
@@ -26,16 +26,23 @@ from numpy.typing import NDArray
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import require
-from dpassay.laws import Law, NoiseLaw
+from dpassay.laws import FiniteLaw, Law, NoiseLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.binned import Binned, sides
 from dpassay.mechanisms.densities import Masses, fuller
 from dpassay.noise import Noise
 from dpassay.pairs import Pairs, Replace
+from dpassay.rounding import UNIT_ROUNDOFF
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
-RELEASES = ("count", "comparison", "density")
+UNITS = {
+    "all": "all noisy counts",
+    "count": "noisy count of one bin",
+    "comparison": "comparison of two bins",
+    "density": "density at one point",
+}
+LN2 = math.log(2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +53,11 @@ class Histogram(Binned):
     ----------
     alpha, h, H, n, m, delta, feature, d, low, high
         See `Binned`.
-    release : {"count", "comparison", "density"}
-        What is answered at a query x: n~_i of its bin i; whether the next bin (the first follows the last) has a larger n~, a
-        statistic of the whole vector that loses almost all of alpha; the density at x.
+    release : {"all", "count", "comparison", "density"}
+        What is released. `all`: the whole vector n~, of which is answered at a query x with bin i the number 2 [n~_i >= n] +
+        [some other n~_j > 0], n the records of T: of a record that goes into bin i or out of it these two bits tell as much as
+        the vector, and no event of the vector loses more. `count`: n~_i. `comparison`: whether the next bin (the first follows
+        the last) has a larger n~, another statistic of the vector, which loses almost all of alpha. `density`: that at x.
 
     Raises
     ------
@@ -56,30 +65,29 @@ class Histogram(Binned):
         If a parameter is out of its range, or there is nothing to compare.
     """
 
-    release: Literal["count", "comparison", "density"] = "count"
+    release: Literal["all", "count", "comparison", "density"] = "all"
 
     def __post_init__(self) -> None:
         super(Histogram, self).__post_init__()
-        require(self.release in RELEASES, "release", self.release, f"one of {', '.join(RELEASES)}")
+        require(self.release in UNITS, "release", self.release, f"one of {', '.join(UNITS)}")
         enough = self.release != "comparison" or sides(self.h) > 1
         require(enough, "h", self.h, "so small that there are two bins to compare")
 
     @property
     def labels(self) -> tuple[int, ...]:
-        """Whether the next bin is fuller."""
-        return (0, 1)
+        """The two bits of `all`, or whether the next bin is fuller."""
+        return (0, 1, 2, 3) if self.release == "all" else (0, 1)
 
     @property
     def numbers(self) -> tuple[float, float] | None:
-        """Limits of counts and densities; None for a comparison."""
+        """Limits of counts and densities; None for bits."""
         limits = {"count": (0.0, math.inf), "density": (0.0, float(self.bins(self.h)))}
         return limits.get(self.release)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Privacy as printed, and of a single count; Theorem 6 where its condition holds, and with the constant that is true."""
-        unit = {"count": "noisy count of one bin", "comparison": "comparison of two bins", "density": "density at one point"}
-        facts: dict[str, Any] = {"unit": unit[self.release], "coins": "noise fresh; there are no others"}
+        facts: dict[str, Any] = {"unit": UNITS[self.release], "coins": "noise fresh; there are no others"}
         text = "Chaudhuri and Vinterbo 2013, Algorithm 5"
         claims: list[Claim] = [DP(epsilon=self.alpha, source=text, status="printed", **facts)]
         page = "docs/findings.md, 'The histogram: one count and all of them'"
@@ -100,17 +108,36 @@ class Histogram(Binned):
             return noisy[:, at]
         if self.release == "density":
             return Masses.of(noisy).p[:, at] * len(state)
+        if self.release == "all":
+            some = noisy > 0
+            others = some.sum(axis=1)[:, None] > some[:, at]
+            full = noisy[:, at] >= self.n - self.m
+            return np.asarray(2 * full + others, dtype=np.int64)
         return (noisy[:, (at + 1) % len(state)] > noisy[:, at]).astype(np.int64)
 
     def distribution(self, state: Counts, queries: Array) -> Law | None:
-        """Exact law of a count, or of a comparison in closed form; None for the density."""
+        """Exact law of a count, of a comparison and of the two bits of `all` in closed form; None for the density."""
         at = self.bins_of(queries, self.h)
         if self.release == "count":
             noise = Noise(kind="laplace", scale=2 / self.alpha)
             return NoiseLaw(values=state[at].astype(float), noise=noise, error=0.0, low=0.0)
         if self.release == "density":
             return None
+        if self.release == "all":
+            return self._bits(state[at])
         return fuller(state[at] * self.alpha / 2, state[(at + 1) % len(state)] * self.alpha / 2)
+
+    def _bits(self, counts: Counts) -> FiniteLaw:
+        """Law of the two bits of `all` where bin i has these counts, and the others the n - n_i records that are left.
+
+        With a = (n - n_i) alpha / 2 the bits are independent, P[n~_i >= n] = e^-a / 2 and P[all others 0] = e^-a / 2^(bins - 1).
+        """
+        left = (self.n - self.m - counts) * self.alpha / 2
+        full, none = -left - LN2, -left - (self.bins(self.h) - 1) * LN2
+        with np.errstate(divide="ignore"):  # there is no other bin
+            sides_of = [(np.log1p(-np.exp(log_p)), log_p) for log_p in (full, none)]
+        log_p = np.stack([a + b for a in sides_of[0] for b in sides_of[1][::-1]], axis=-1)
+        return FiniteLaw(log_p=log_p, error=16 * UNIT_ROUNDOFF * (1 - float(none.min())))
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """All of T in the first bin, all of V in the second; one record of T goes where V is, or one of V where T is."""
@@ -133,13 +160,14 @@ class Histogram(Binned):
 
     def reachable(self) -> Reachable | None:
         """Counts 0, ..., n of a bin, where there are two bins or more."""
-        if self.release != "count" or sides(self.h) == 1:
+        if self.release not in ("all", "count") or sides(self.h) == 1:
             return None
         counts = np.arange(self.n - self.m + 1)
         noise = Noise(kind="laplace", scale=2 / self.alpha)
+        count = NoiseLaw(values=counts.astype(float), noise=noise, error=0.0, low=0.0)
         return Reachable(
-            states=tuple(f"{count} records in the bin" for count in counts),
-            law=NoiseLaw(values=counts.astype(float), noise=noise, error=0.0, low=0.0),
+            states=tuple(f"{each} records in the bin" for each in counts),
+            law=self._bits(counts) if self.release == "all" else count,
             moves=np.stack([counts[:-1], counts[1:]], axis=1),
             argument="A record lies in one bin, so a replacement moves a count by at most 1; records can be put in any bin.",
             several="k replacements move a count by at most k, and each step is one record put in or out of the bin.",

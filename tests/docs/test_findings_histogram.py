@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.special import gammaincc
 
 from dpassay.api import audit
 from dpassay.claims import DP, ScoreStability
@@ -22,6 +25,7 @@ from tests.mechanisms.twin_histogram import two_bin_log_density
 
 NUMBER = r" \| ([\d.e+-]+)"
 RELEASES = re.findall(rf"^\| (histogram,release=\w+){NUMBER * 5} \|$", PAGE, re.MULTILINE)
+WHOLE = re.findall(rf"^\| density{NUMBER * 3} \|$", PAGE, re.MULTILINE)
 DENSITIES = re.findall(rf"^\| equal counts{NUMBER * 2} \|$", PAGE, re.MULTILINE)
 THEOREM = re.findall(rf"^\| Theorem 6{NUMBER * 2} \| ([\d. ]+){NUMBER * 5} \|$", PAGE, re.MULTILINE)
 TAILS = re.findall(rf"^\| s = (\d+){NUMBER * 3} \|$", PAGE, re.MULTILINE)
@@ -31,7 +35,8 @@ QUANTILES = re.findall(rf"^\| delta = ([\d.e-]+){NUMBER * 2} \|$", PAGE, re.MULT
 
 
 def test_the_page_has_its_rows() -> None:
-    assert [len(each) for each in (RELEASES, DENSITIES, THEOREM, TAILS, EXAMPLES, SHARES, QUANTILES)] == [6, 3, 4, 5, 11, 3, 3]
+    assert [len(each) for each in (RELEASES, DENSITIES, THEOREM, TAILS, EXAMPLES, SHARES, QUANTILES)] == [9, 3, 4, 5, 11, 3, 3]
+    assert len(WHOLE) == 5
 
 
 @pytest.mark.parametrize(("target", "alpha", "n", "claimed", "true", "factor"), RELEASES)
@@ -75,6 +80,30 @@ def test_densities(half: str, gap: str) -> None:
     N = int(half)
     x = 1 + 8 / math.sqrt(N)
     assert f"{two_bin_log_density(x, N, N, 1.0) - two_bin_log_density(x, N - 1, N + 1, 1.0):.6f}" == gap
+
+
+def log_density(p: list[float], counts: list[int], s: float) -> float:
+    """Log-likelihood of a density that is above 0 in all bins, by quadrature over the total t of the noisy counts."""
+
+    def integrand(t: float) -> float:
+        return t ** (len(p) - 1) * math.exp(-s * sum(abs(t * share - n) for share, n in zip(p, counts, strict=True)))
+
+    ends = [0.0, *sorted(n / share for share, n in zip(p, counts, strict=True) if n), 20.0, 200 / s]
+    return math.log(sum(quad(integrand, *each, epsabs=0, epsrel=1e-11)[0] for each in itertools.pairwise(ends)))
+
+
+@pytest.mark.parametrize(("bins", "alpha", "supremum"), WHOLE)
+def test_the_whole_density_of_one_record(bins: str, alpha: str, supremum: str) -> None:
+    K, s = int(bins), float(alpha) / 2
+    below = quad(lambda t: t ** (K - 1) * math.exp(s * (t - 1)), 0, 1, epsabs=0, epsrel=1e-12)[0] * s**K / math.gamma(K)
+    most = s + math.log(below + math.exp(s) * gammaincc(K, s))
+    assert f"{most:.6f}" == supremum
+    near = []
+    for tiny in (0.3, 0.1, 0.001 / K):
+        p = [1 - (K - 1) * tiny, *[tiny] * (K - 1)] if tiny < 1 / K else [0.9, *[0.1 / (K - 1)] * (K - 1)]
+        near.append(log_density(p, [1, *[0] * (K - 1)], s) - log_density(p, [0, 1, *[0] * (K - 2)], s))
+    assert max(near) < most
+    assert near[-1] > most - 0.01
 
 
 @pytest.mark.parametrize(("alpha", "n", "H", "delta", "beta1", "true", "factor", "missed"), THEOREM)

@@ -15,6 +15,7 @@ from scipy.integrate import quad
 
 from dpassay import DP, Domain, Labelled, ScoreStability, audit
 from dpassay.errors import InvalidInput
+from dpassay.laws import FiniteLaw
 from dpassay.mechanisms.densities import Masses, integrated_score, log_laplace, most_moved, sum_above, total_below
 from dpassay.mechanisms.histogram import Histogram
 from dpassay.pairs import Compared
@@ -45,6 +46,43 @@ def test_estimates_and_scores_are_the_twins(h: float) -> None:
         (score,), error = mechanism.score(trained, data)
         assert score == pytest.approx(float(twin.score(density, bins, values[n:])), rel=0, abs=error)
         assert error < 1e-11
+
+
+@pytest.mark.parametrize("alpha", [0.3, 2.0])
+@pytest.mark.parametrize(("n", "h"), [(1, 0.5), (2, 0.25), (3, 0.5)])
+def test_all_counts_lose_alpha_on_every_dataset(alpha: float, n: int, h: float) -> None:
+    """The law of the two bits by products over the bins; its loss is alpha where a record leaves or enters bin 0, else 0."""
+    bins = round(1 / h)
+    mechanism = Histogram(alpha=alpha, n=n, m=0, h=h, release="all", **UNIT)
+    laws = {}
+    for places in itertools.product(range(bins), repeat=n):
+        data = Labelled(np.array([[(place + 0.5) * h] for place in places]), np.zeros(n, dtype=int))
+        law = mechanism.distribution(mechanism.prepare(data), np.array([[0.5 * h]]))
+        assert isinstance(law, FiniteLaw)
+        counts = np.bincount(places, minlength=bins)
+        full = twin.laplace_above(n, int(counts[0]), 2 / alpha)
+        none = math.prod(1 - twin.laplace_above(0, int(count), 2 / alpha) for count in counts[1:])
+        expected = [(1 - full) * none, (1 - full) * (1 - none), full * none, full * (1 - none)]
+        np.testing.assert_allclose(law.p[0], expected, rtol=1e-13)
+        laws[places] = law.log_p[0]
+    for one, other in itertools.permutations(laws, 2):
+        if sum(a != b for a, b in zip(one, other, strict=True)) == 1:
+            moved = (0 in one or 0 in other) and one.count(0) != other.count(0)
+            both = max(float(np.abs(laws[one] - laws[other]).max()), 0.0)
+            assert both == pytest.approx(alpha if moved else 0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0, 5.0])
+def test_the_printed_claim_is_tight_for_all_counts(alpha: float) -> None:
+    mechanism = Histogram(alpha=alpha)
+    claim = mechanism.claims[0]
+    assert (claim.status, claim.unit, claim.promised) == ("printed", "all noisy counts", alpha)
+    result = audit(mechanism, claim=claim, mode="exact")
+    assert result.verdict == "not refuted"
+    assert result.exact == pytest.approx(alpha, abs=1e-11)
+    assert result.evidence is not None
+    assert result.evidence.any_size is not None
+    assert result.evidence.any_size.loss == pytest.approx(alpha, abs=1e-11)
 
 
 def test_no_count_left_makes_a_uniform_estimate() -> None:
@@ -106,13 +144,26 @@ def test_the_worst_comparison_is_the_own_worst_case(n: int, points: int, h: floa
 
 
 def test_a_count_is_verified_at_half_of_alpha_for_any_records() -> None:
-    mechanism = Histogram(n=4, m=1, h=0.5, H="1 0.5", low=0.5, high=3.5)
+    mechanism = Histogram(n=4, m=1, h=0.5, H="1 0.5", low=0.5, high=3.5, release="count")
     printed, corrected = (claim for claim in mechanism.claims if isinstance(claim, DP))
     assert (printed.epsilon, corrected.epsilon) == (1.0, 0.5)
     result = audit(mechanism, claim=corrected, mode="exhaustive", domain=Domain(n=4, points=3))
     assert (result.verdict, result.exact) == ("verified", 0.5)
     below = audit(mechanism, claim=DP(epsilon=0.49), mode="exact")
     assert below.verdict == "refuted"
+
+
+def test_all_counts_are_verified_at_alpha() -> None:
+    mechanism = Histogram(n=4, m=1, h=0.5, H="1 0.5", low=0.5, high=3.5)
+    result = audit(mechanism, claim=mechanism.claims[0], mode="exhaustive", domain=Domain(n=4, points=3))
+    assert result.verdict == "verified"
+    assert result.exact == pytest.approx(1.0, abs=1e-12)
+    assert audit(mechanism, claim=DP(epsilon=0.99), mode="exact").verdict == "refuted"
+
+
+def test_one_bin_alone_tells_nothing() -> None:
+    mechanism = Histogram(n=4, m=1, h=1.0, H="1 0.5")
+    assert audit(mechanism, claim=mechanism.claims[0], mode="exact").exact == 0
 
 
 def test_all_counts_together_lose_alpha() -> None:
@@ -294,7 +345,7 @@ def test_scores_of_identical_estimates_do_not_depend_on_the_batch() -> None:
         ({"d": 0}, "d = 0: must be an integer >= 1"),
         ({"feature": -1}, "feature = -1: must be an integer >= 0"),
         ({"low": 1.0, "high": 1.0}, "low, high"),
-        ({"release": "all"}, "release = 'all': must be one of"),
+        ({"release": "some"}, "release = 'some': must be one of all, count"),
         ({"release": "comparison", "h": 1.0}, "h = 1.0: must be so small"),
     ],
 )
