@@ -89,7 +89,7 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
         sys.stdout.write(told(arguments.service, seen, climbed))
 
     deliver_attacks(record, directory, show, as_json=arguments.json, quiet=arguments.quiet)
-    return attack_exit_code(record)
+    return attack_exit_code(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
 def _epsilon(text: str) -> float:
