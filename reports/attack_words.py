@@ -75,6 +75,7 @@ def notes(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
     if not run["complete"]:
         found.append("Interrupted: the subjects that were not done are missing.")
     found += [f"Not looked at: {each}." for each in run.get("probe", {}).get("untold", ())]
+    found += [f"Remark: {clean(each)}." for each in run.get("probe", {}).get("remarks", ())]
     found += [f"{subject.name}: {subject.status.word}: {subject.error}" for subject in subjects if subject.status is FAILED]
     non_members = run.get("targets", 0) * (run["records"] // 2)
     for rate in (0.01, 0.001):
