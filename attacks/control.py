@@ -110,6 +110,6 @@ def _moved(sides: list[list[list[Any]]], points: int) -> float:
     for k in range(points):
         one, other = (Counter(majorities[k] for majorities in side) for side in sides)
         for label in [label for label, _ in (one + other).most_common(MOST_LABELS)]:
-            table = [[one[label], n - one[label]], [other[label], n - other[label]]]
+            table = np.array([[one[label], n - one[label]], [other[label], n - other[label]]])
             found.append(float(fisher_exact(table).pvalue))
     return min(1.0, min(found) * points * MOST_LABELS)

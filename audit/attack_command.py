@@ -65,7 +65,7 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     require(is_count(transcripts, 0) and not 0 < transcripts < 20, "--transcripts", transcripts, "0, or an integer >= 20")
     design = Design(references=arguments.references, confidence=arguments.confidence)
     attacks = _attacks(arguments.attacks)
-    epsilons, budgets = _numbers(arguments.epsilon or LOSSES, "--epsilon", float), _numbers(arguments.budgets, "--budgets", int)
+    epsilons, budgets = numbers(arguments.epsilon or LOSSES, "--epsilon", float), numbers(arguments.budgets, "--budgets", int)
     table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.target)
     floor, laid = lay(table, Setting(**{option.name: getattr(arguments, option.name) for option in fields(Setting)}))
     targets = list(_targets(arguments, epsilons, tuple(sorted(budgets)), len(floor.records) // 2 + laid["background"]))
@@ -164,7 +164,14 @@ def _attacks(text: str | None) -> dict[str, Attack]:
     return {name: ATTACKS[name]() for name in names}
 
 
-def _numbers(text: str, option: str, kind: type) -> list[Any]:
+def numbers(text: str, option: str, kind: type) -> list[Any]:
+    """Read numbers parted by commas: counts >= 1, or losses in (0, 700].
+
+    Raises
+    ------
+    InvalidInput
+        If it is no such list.
+    """
     try:
         values = [kind(part) for part in text.split(",")]
     except ValueError:
