@@ -3,13 +3,16 @@
 A correct service answers every query with coins of its own, independent between answers and sessions. Under that hypothesis the
 answers of one deployment at one point are exchangeable: whatever the law, given how often each answer came, every order of them
 is equally likely. The chance that they fall into constant blocks (of a session, of the same place in two transcripts) is known
-exactly, and a defect is named where it is at most the error probability, shared by all tests. What is not told apart so, since
-the users of a deployment all get one answer, is looked at across deployments; then the chance is exact if training draws no
-coins from the seed, which is said. The test for answers that are drawn once for all needs that the law of a correct service does
-not jump within a hair (1e-6 standard deviations) of two points drawn at random.
+exactly, and a defect is named where it is at most the error probability, shared by all tests. The test for answers that are
+drawn once for all needs that the law of a correct service does not jump within a hair (1e-6 standard deviations) of two points
+drawn at random.
 
-One noisy model that is drawn at training and then answers everybody without coins is called sticky, and shared between users:
-it is one draw, and its claim is about that draw.
+One noisy model that is drawn at training from the deployment's seed and then answers everybody without coins is no defect: it is
+one draw, and its claim is about that draw. Coins that all users share look the same where answers never change within a
+deployment. What could be either is remarked, and called neither.
+
+Before all that comes the positive control, see `dpassay.attacks.control`. Without it, and where no coins were seen, nothing is
+said of them: `blind` names what was not looked at.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpassay.attacks.budgets import Defect, budget_defects, room_of
+from dpassay.attacks.control import control
 from dpassay.attacks.observed import Array
 from dpassay.attacks.scout import HAIR, Scout, shown
 from dpassay.attacks.services import Service
@@ -36,6 +40,15 @@ ANSWERS = 96
 USERS = 4
 """Of a deployment."""
 CAVEAT = "; exact if training draws no coins from the seed, else it may be training alone that does"
+ONE_DRAW = (
+    "one draw: the answers of a deployment never change, whoever asks, and differ from deployment to deployment; so do those of"
+    " a model that is trained with noise from the seed and answers without coins, whose claim is about the model. If every answer"
+    " is claimed to have coins of its own, this is a defect"
+)
+ONE_ANSWER = (
+    "two users of a deployment always got the same answer: a model that is trained with noise from the seed does that, and so do"
+    " coins that users share; a session gives too few answers to tell them apart"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +60,10 @@ class Probe:
     defects : tuple of Defect
     untold : tuple of str
         What could not be looked at, and why.
+    blind : tuple of str
+        The parts of it without which nothing is known: `control` and `coins`.
+    remarks : tuple of str
+        What may be right or wrong, depending on what is claimed.
     room : int
         Answers that a session gives, as far as was asked.
     alpha : float
@@ -55,6 +72,8 @@ class Probe:
 
     defects: tuple[Defect, ...]
     untold: tuple[str, ...]
+    blind: tuple[str, ...]
+    remarks: tuple[str, ...]
     room: int
     alpha: float
 
@@ -91,22 +110,32 @@ def probe(service: Service, data: Labelled, *, alpha: float = ALPHA, seed: int =
     room, declared = room_of(service, data)
     if room == 0:
         raise AuditeeError(f"{service.name} refuses the first query")
+    moves = control(service, data, room, alpha=alpha, progress=progress)
     found, untold = budget_defects(service, data, room, declared)
+    blind: list[str] = []
+    if not moves.changed:
+        untold.insert(0, f"control: no change of the answers was seen when the data changed ({moves.words})")
+        blind.append("control")
     progress(f"{service.name}: probe", 1, 4)
     scout = Scout(service, data, room, seed)
     points = scout.points()
     progress(f"{service.name}: probe", 2, 4)
+    remarks: list[str] = []
     if len(points) == 0:
         untold.append("coins: near every record that was asked all answers were alike")
+        blind.append("coins")
     else:
         if room >= 2:
-            found += _frozen(scout, points, alpha / (3 * len(points) + 2))
+            found += _frozen(scout, points, alpha / (3 * len(points) + 2), remarks)
         else:
             untold.append("cached answers and sticky noise: a session gives one answer only")
+            blind.append("coins")
         progress(f"{service.name}: probe", 3, 4)
-        found += _shared(scout, points, alpha / (3 * len(points) + 2))
+        found += _shared(scout, points, alpha / (3 * len(points) + 2), remarks)
     progress(f"{service.name}: probe", 4, 4)
-    return Probe(defects=tuple(found), untold=tuple(untold), room=room, alpha=alpha)
+    return Probe(
+        defects=tuple(found), untold=tuple(untold), blind=tuple(blind), remarks=tuple(remarks[:1]), room=room, alpha=alpha
+    )
 
 
 def block_probability(blocks: Iterable[Hashable], size: int) -> float:
@@ -137,11 +166,11 @@ def apart_probability(still: int, moved: int, different: int) -> float:
     return math.comb(moved, different) / math.comb(still + moved, different)
 
 
-def _frozen(scout: Scout, points: Sequence[Array], alpha: float) -> list[Defect]:
-    """Cached answers, or sticky noise: not both, the second is more."""
+def _frozen(scout: Scout, points: Sequence[Array], alpha: float, remarks: list[str]) -> list[Defect]:
+    """Cached answers, or sticky noise: not both, the second is more; one draw of a deployment is remarked."""
     r = min(4, max(2, scout.room // 2))
     moved, sessions = min(4, scout.room - r), ANSWERS // r
-    found: dict[str, list[tuple[float, Array, str]]] = {"cached": [], "sticky": [], "eternal": []}
+    found: dict[str, list[tuple[float, Array, str]]] = {"cached": [], "sticky": [], "eternal": [], "drawn": []}
     for p, x in enumerate(points):
         still, near = [], []
         for t in range(sessions):
@@ -162,12 +191,13 @@ def _frozen(scout: Scout, points: Sequence[Array], alpha: float) -> list[Defect]
         elif all(len(set(each)) == 1 for each in deployed) and len(set(firsts)) > 1:
             chance = block_probability((each[0] for each in deployed), r * USERS)
             if chance <= alpha:
-                found[name].append((chance, x, f"deployment to deployment only{CAVEAT}"))
+                found["drawn" if follows else "cached"].append((chance, x, f"deployment to deployment only{CAVEAT}"))
         elif len(set(firsts)) == 1:
             odd = sum(answer != firsts[0] for block in near for answer in block)
             chance = apart_probability(r * sessions, moved * sessions, odd)
             if chance <= alpha:
                 found["eternal"].append((chance, x, ""))
+    remarks += [ONE_DRAW] if found.pop("drawn") else []
     return _named(r, moved, **found)
 
 
@@ -201,8 +231,8 @@ def _named(r: int, moved: int, cached: list[Any], sticky: list[Any], eternal: li
     return [Defect(name=name, seen=seen, probability=chance, again=again)]
 
 
-def _shared(scout: Scout, points: Sequence[Array], alpha: float) -> list[Defect]:
-    """Coins that do not depend on the user."""
+def _shared(scout: Scout, points: Sequence[Array], alpha: float, remarks: list[str]) -> list[Defect]:
+    """Coins that do not depend on the user; where answers do not change within a session, they may be those of training."""
     length = min(scout.room, 16)
     pairs = ANSWERS // (2 if length < 4 else 3)
     asked = [points[i % len(points) if length >= 16 else 0] for i in range(length)]
@@ -215,12 +245,13 @@ def _shared(scout: Scout, points: Sequence[Array], alpha: float) -> list[Defect]
         blocks.append(first)
         step = len(points) if length >= 16 else 1
         inside *= math.prod(block_probability(first[k::step], 2) for k in range(min(step, len(first))))
-    chance, caveat = (inside, "") if inside <= alpha else (block_probability(blocks, 2), CAVEAT)
-    if chance > alpha:
+    if inside > alpha:
+        if block_probability(blocks, 2) <= alpha:
+            remarks.append(ONE_ANSWER)
         return []
     seen = (
         f"in {pairs} deployments two users got the same {length} answers, answer for answer, though these vary: the coins do not"
-        f" depend on the user, who can compare her own answers with those of others{caveat}"
+        f" depend on the user, who can compare her own answers with those of others"
     )
     again = f"open sessions of '{last[0]}' and '{last[1]}' with seed {last[2]}, and ask both at {shown(points[0])} and so on"
-    return [Defect(name="seed shared between users", seen=seen, probability=chance, again=again)]
+    return [Defect(name="seed shared between users", seen=seen, probability=inside, again=again)]

@@ -16,6 +16,7 @@ from dpassay.attacks.observed import Array
 from dpassay.attacks.one_run import OneRun
 from dpassay.attacks.reach import of_guesses, of_one_run
 from dpassay.attacks.slices import Sliced
+from dpassay.bounds import clopper_pearson_lower
 from dpassay.data import Labelled
 from dpassay.documents import lower_number, number
 
@@ -140,6 +141,7 @@ def _certified(view: str, bound: Certified, claimed: float, delta: float) -> dic
         "rule": _numbers(asdict(bound.rule)),
         "lower": lower_number(bound.lower.value),
         "gamma": number(bound.gamma),
+        "gamma_cap": number(max(0.0, 2 * float(clopper_pearson_lower(targets, targets, bound.lower.alpha)) - 1)),
         "alpha": number(bound.lower.alpha),
         "method": bound.lower.method,
         "counts": None if counts is None else asdict(counts),

@@ -3,6 +3,11 @@
 A service is a factory: `factory(data, seed, user)` opens a session of a user with the deployment that was trained on `data`
 and draws its coins from `seed`. `session.ask(x)` returns a label, or raises an exception that says by its name or its text that
 the budget is spent. `session.budget`, if there is one, says how many answers there are.
+
+`seed` is the secret randomness of one deployment, of its training and of its answers: the same data, seed and user are the same
+deployment and the same user again; another seed is a deployment that is independent of it. A deployment on other data has a seed
+of its own, since nobody can train a second model with the noise of the first. Where the users of a service do share coins, so
+that an attacker can open tenants on data of her choice with the victim's seed, the factory says so: `shared_seed = True`.
 """
 
 from __future__ import annotations
@@ -18,7 +23,7 @@ import numpy as np
 
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
-from dpassay.errors import MOST_TEXT, AuditeeError, InvalidInput, is_count
+from dpassay.errors import MOST_TEXT, AuditeeError, InvalidInput, is_count, require
 from dpassay.seeds import stream
 from dpassay.targets import load_object
 
@@ -99,6 +104,19 @@ class Service:
             raise InvalidInput(f"--service = '{name}': must be a callable factory(data, seed, user), not {kind}")
         self.factory, self.name, self.seed = factory, name, seed
         self._users = count()
+
+    @property
+    def shares_seed(self) -> bool:
+        """Whether it says that deployments on different data draw from one seed.
+
+        Raises
+        ------
+        InvalidInput
+            If what it says is neither True nor False.
+        """
+        said = getattr(self.factory, "shared_seed", False)
+        require(isinstance(said, bool), f"{self.name}.shared_seed", said, "True or False")
+        return bool(said)
 
     def user(self) -> str:
         """Return a name that was not used before."""

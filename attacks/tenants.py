@@ -1,8 +1,9 @@
 """Repeated queries of a service in operation, on a real pair of neighbours; and tenants who compare transcripts.
 
-Where the coins of a deployment do not depend on the user, an attacker opens tenants of her own on S and on S' and asks them what
-she asks the victim: the same coins give the same answers on the same data, so that one difference tells the data apart. What she
-sees would lose no more than the composed claim if the coins were the victim's own: her own tenants tell nothing of the victim's.
+Every session on S and on S' is of a deployment with a seed of its own: what it loses is what a correct service promises, noise of
+training included. Only where the service says that deployments share their seed, an attacker opens tenants of her own on S and on
+S' and asks them what she asks the victim: the same coins give the same answers on the same data, so that one difference tells the
+data apart. With seeds of their own her tenants tell nothing of the victim's, and are not asked.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def attack_service(
     room : int
         Answers that a session gives.
     shared : bool
-        Whether tenants are compared.
+        Whether tenants with the victim's seed are compared; only where the service says that there are such.
     alpha : float
         Error probability of all certified numbers together.
     seed : int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import fields, replace
 from functools import partial
@@ -17,11 +17,13 @@ from dpassay.arguments import auditees_of, configure
 from dpassay.attack_options import check_options
 from dpassay.attacks.arsenal import ATTACKS
 from dpassay.attacks.attack import Attack
-from dpassay.attacks.experiment import Design, Target, experiment
-from dpassay.attacks.fleets import dismiss
+from dpassay.attacks.experiment import Design, Target, experiment, shares
+from dpassay.attacks.fleets import Ground, dismiss
+from dpassay.attacks.reach import targets_to_see
 from dpassay.attacks.record import make_attack_record
 from dpassay.attacks.repeated import failed, repeated
 from dpassay.attacks.setting import Setting, lay
+from dpassay.attacks.slices import parts
 from dpassay.attacks.store import Store
 from dpassay.attacks.subjects import Learner, Protected
 from dpassay.auditee import Auditee
@@ -42,6 +44,8 @@ LOSSES = "0.1,0.5,1,2,8"
 """Claimed of a single answer, unless something else is said."""
 TRANSCRIPTS = 20_000
 """Of repeated queries, a side, unless something else is said."""
+FEWEST, MOST, ABOVE = 32, 256, 2.5
+"""Target models unless something else is said: at least, at most, and how far above its claim a leak is to be seen, in nats."""
 TRIED = 20
 """Pairs and queries made of the data, where a mechanism brings none of its own to be asked at repeatedly."""
 PRIVACY = ("epsilon", "alpha", "gamma")
@@ -56,18 +60,19 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     check_options(arguments, words)
     if arguments.service is not None:
         return service_command(arguments, words)
-    require(is_count(arguments.models, 2), "--models", arguments.models, "an integer >= 2")
+    require(arguments.models is None or is_count(arguments.models, 2), "--models", arguments.models, "an integer >= 2")
     transcripts = TRANSCRIPTS if arguments.transcripts is None else arguments.transcripts
     require(is_count(transcripts, 0) and not 0 < transcripts < 20, "--transcripts", transcripts, "0, or an integer >= 20")
-    design = Design(references=arguments.references, targets=arguments.models, confidence=arguments.confidence)
+    design = Design(references=arguments.references, confidence=arguments.confidence)
     attacks = _attacks(arguments.attacks)
-    epsilons, budgets = _numbers(arguments.epsilon or LOSSES, "--epsilon", float), _numbers(arguments.budgets, "--budgets", int)
+    epsilons, budgets = numbers(arguments.epsilon or LOSSES, "--epsilon", float), numbers(arguments.budgets, "--budgets", int)
     table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.target)
     floor, laid = lay(table, Setting(**{option.name: getattr(arguments, option.name) for option in fields(Setting)}))
     targets = list(_targets(arguments, epsilons, tuple(sorted(budgets)), len(floor.records) // 2 + laid["background"]))
     climbers = [target for target in targets if transcripts and isinstance(target.subject, Protected)]
     share = (1 - arguments.confidence) / (len(targets) + len(climbers))  # of alpha: of a subject, of a ladder of repeated queries
-    design = replace(design, confidence=1 - share * len(targets))
+    models = arguments.models or enough(targets, attacks, floor, design, share)
+    design = replace(design, confidence=1 - share * len(targets), targets=models)
     directory = None if arguments.out is None else Path(arguments.out)
     if directory is not None:
         writable(directory)
@@ -101,7 +106,30 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     record = make_attack_record(facts, floor.records, found, climbed)
     shown = partial(print_attacks, record, console())
     deliver_attacks(record, directory, shown, as_json=arguments.json, quiet=arguments.quiet)
-    return attack_exit_code(record)
+    return attack_exit_code(record, allow_inconclusive=arguments.allow_inconclusive)
+
+
+def enough(targets: Sequence[Target], attacks: Mapping[str, Attack], floor: Ground, design: Design, alpha: float) -> int:
+    """Return the number of target models that sees a leak 2.5 nats above each claim, of those that 256 models see.
+
+    Parameters
+    ----------
+    targets : sequence of Target
+        What is attacked; the claim of a single answer decides.
+    attacks, floor, design
+        They say how many numbers share the error probability.
+    alpha : float
+        Of a subject.
+    """
+    known = (len(attacks), len(parts(floor.slices)))
+    needed = [FEWEST]
+    for target in targets:
+        if target.claim is not None:
+            single, _ = shares(alpha, len(target.subject.views), *known)
+            epsilon, delta = target.claim.epsilon, target.claim.delta
+            leak = epsilon + ABOVE
+            needed.append(targets_to_see(leak, epsilon, delta=delta, alpha=single / design.certified, most=MOST))
+    return max(needed)
 
 
 def _repeated(
@@ -136,7 +164,14 @@ def _attacks(text: str | None) -> dict[str, Attack]:
     return {name: ATTACKS[name]() for name in names}
 
 
-def _numbers(text: str, option: str, kind: type) -> list[Any]:
+def numbers(text: str, option: str, kind: type) -> list[Any]:
+    """Read numbers parted by commas: counts >= 1, or losses in (0, 700].
+
+    Raises
+    ------
+    InvalidInput
+        If it is no such list.
+    """
     try:
         values = [kind(part) for part in text.split(",")]
     except ValueError:

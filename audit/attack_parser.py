@@ -21,8 +21,9 @@ ATTACK_EXAMPLES = """examples:
   dpassay attack --against base --data people.csv --target income --attribute sex
       which of two values of a column the training record has
 
-exit codes: 0 no claim broken, 1 what was certified exceeds a claim or a service has a defect, 2 wrong usage,
-  3 a mechanism failed, 130 interrupted
+exit codes: 0 no claim broken, and each could have been seen to be, 1 what was certified exceeds a claim or a service has a
+  defect, 2 wrong usage, 3 a mechanism failed, 4 some claim could not have been seen to be broken, or a service not be looked at,
+  130 interrupted
 """
 
 
@@ -63,7 +64,13 @@ def attack_parser(commands: Any) -> None:
     attack.add_argument(
         "--references", type=int, default=64, metavar="N", help="models the attacker trains (default: %(default)s)"
     )
-    attack.add_argument("--models", type=int, default=32, metavar="N", help="models that are attacked (default: %(default)s)")
+    attack.add_argument(
+        "--models",
+        type=int,
+        metavar="N",
+        help="models that are attacked (default: what it takes to see a leak 2.5 above each claim, of those that 256 models can "
+        "see; 32 where nothing is claimed; see dpassay plan --attack)",
+    )
     attack.add_argument("--copies", type=int, default=8, metavar="N", help="noisy copies of each record (default: %(default)s)")
     attack.add_argument(
         "--noise", type=float, default=0.1, metavar="PART", help="of a copy, in standard deviations (default: %(default)s)"
@@ -86,6 +93,7 @@ def attack_parser(commands: Any) -> None:
     )
     attack.add_argument("--out", metavar="DIR", help="write attack.json, attack.html and attack.md there")
     attack.add_argument("--json", action="store_true", help="print the record on stdout instead of the table")
+    attack.add_argument("--allow-inconclusive", action="store_true", help="exit 0 instead of 4")
     attack.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks on stderr")
 
 

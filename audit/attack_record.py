@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ from dpassay.documents import fault, schema_at
 from dpassay.errors import InvalidInput
 
 SCHEMA = "dpassay/attack/1"
+BROKEN, HELD, UNSEEN = "broken", "not broken", "could not have seen it"
+"""What is said of a claim. The last: the certified number could not have exceeded it, however much leaks; its cap is too low."""
 OF_MODELS = (
     "adversary",
     "attribute",
@@ -82,12 +84,65 @@ def _contradiction(subject: Mapping[str, Any]) -> str:
 
 def broken(subject: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the certified bounds of a subject that exceed what the answers of their view may lose together."""
+    yield from (bound for bound, allowed in _held(subject) if float(bound["lower"]) > allowed)
+
+
+def could_see(bound: Mapping[str, Any], allowed: float) -> bool:
+    """Whether a certified number could have exceeded what is allowed; not where nothing is recorded of its cap."""
+    return float(bound.get("cap", 0.0)) > allowed
+
+
+def _held(subject: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], float]]:
+    """Bounds of a subject with what they are held against."""
     if subject["error"] is not None or subject["claim"] is None:
         return
     allowed = {each["view"]["name"]: float(each["allowed"]["epsilon"]) for each in subject["outcomes"]}
-    yield from (each for each in subject["certified"] if float(each["lower"]) > allowed[each["view"]])
+    yield from ((each, allowed[each["view"]]) for each in subject["certified"])
+
+
+def rungs_of(repeated: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the rungs of an entry of `repeated`, which may be one rung itself."""
+    found: Sequence[Mapping[str, Any]] = repeated.get("rungs", [repeated] if "m" in repeated else [])
+    return found
 
 
 def outspent(repeated: Mapping[str, Any]) -> bool:
     """Whether repeated answers to one query are certain to lose more than the composed claim, at some number of answers."""
-    return any(rung.get("broken", False) for rung in repeated.get("rungs", [repeated]))
+    return any(rung.get("broken", False) for rung in rungs_of(repeated))
+
+
+def told_of_repeated(repeated: Mapping[str, Any]) -> str:
+    """Say what became of the claim that repeated answers were held against: broken, not broken, or could not have seen it."""
+    seen = any(could_see(rung, float(rung.get("basic", rung.get("epsilon_claimed", "inf")))) for rung in rungs_of(repeated))
+    return BROKEN if outspent(repeated) else HELD if seen else UNSEEN
+
+
+def told_of_claims(record: Mapping[str, Any]) -> dict[str, str]:
+    """Say what became of each claim: broken, not broken, or could not have seen it.
+
+    Parameters
+    ----------
+    record : mapping
+        Of schema `dpassay/attack/1`.
+
+    Returns
+    -------
+    dict
+        By the name of the subject; each claim once. It is broken if the guesses at membership or the repeated answers break it,
+        and 'not broken' only if the guesses could have broken it; that repeated answers could is told with them. A service has
+        one claim, which repeated answers are held against.
+    """
+    repeated = record["repeated"]
+    if "service" in record["run"]:
+        told = {told_of_repeated(each) for each in repeated}
+        if "control" in record["run"].get("probe", {}).get("blind", ()):
+            told = {word if word == BROKEN else UNSEEN for word in told}  # it may not have been asked about these data at all
+        return {record["run"]["service"]: next(each for each in (BROKEN, HELD, UNSEEN) if each in told)} if told else {}
+    wrong = {each["name"] for each in repeated if outspent(each)}
+    found = {}
+    for subject in record["subjects"]:
+        if subject["claim"] is not None and (subject["error"] is None or subject["name"] in wrong):
+            bad = subject["name"] in wrong or any(broken(subject))
+            seen = any(could_see(bound, allowed) for bound, allowed in _held(subject))
+            found[subject["name"]] = BROKEN if bad else HELD if seen else UNSEEN
+    return found | dict.fromkeys(wrong, BROKEN)

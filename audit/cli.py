@@ -51,6 +51,7 @@ MODULES = {
     "compare": "baseline_commands",
     "baseline": "baseline_commands",
     "attack": "attack_command",
+    "plan": "attack_plan",
 }
 """Where commands are done that are not done in `dpassay.commands`."""
 
@@ -174,9 +175,13 @@ def _plan(commands: Any) -> None:
         help="how many trials a wanted detectable loss takes",
         description="Say how many trials, and about how long, a sampled audit takes to see a loss above the claim.",
         epilog="examples:\n  dpassay plan soft-majority -p epsilon=0.5\n      for a ladder of losses\n"
-        "  dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 --data people.csv --target income",
+        "  dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 --data people.csv --target income\n"
+        "  dpassay plan --attack soft-majority --epsilon 1 --detect 2\n"
+        "      how many models `dpassay attack` must attack to see a leak of 2 against a claim of 1",
     )
-    plan.add_argument("targets", nargs=1, metavar="TARGET", help="a name of `dpassay list`, or module:object of your own")
+    plan.add_argument("targets", nargs="*", metavar="TARGET", help="a name of `dpassay list`, or module:object of your own")
+    plan.add_argument("--attack", action="store_true", help="of the guesses of `dpassay attack`: how many --models they take")
+    plan.add_argument("--epsilon", metavar="LIST", help="with --attack: the claims (default: 0.1,0.5,1,2,8)")
     plan.add_argument(
         "--detect",
         type=float,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.arguments import auditees_of, configure, data_of, settings_of
 from dpassay.assay import Baseline, assay
-from dpassay.attack_record import broken, is_attack_record, outspent, read_attack_record
+from dpassay.attack_record import UNSEEN, broken, is_attack_record, outspent, read_attack_record, told_of_claims
 from dpassay.baseline import cells_of
 from dpassay.catalogue import ENTRIES
 from dpassay.checks import check
@@ -274,11 +274,12 @@ def report_command(arguments: argparse.Namespace, words: list[str]) -> int:  # n
         sys.stderr.write(f"{word}: {Path(arguments.out) / known[word].filename}\n")
     if not arguments.exit_code:
         return NOTHING
-    return attack_exit_code(record) if attacks else exit_code(record, allow_inconclusive=arguments.allow_inconclusive)
+    allow = bool(arguments.allow_inconclusive)
+    return attack_exit_code(record, allow_inconclusive=allow) if attacks else exit_code(record, allow_inconclusive=allow)
 
 
-def attack_exit_code(record: Mapping[str, Any]) -> int:
-    """A claim that what was certified breaks is refuted; what failed comes next."""
+def attack_exit_code(record: Mapping[str, Any], *, allow_inconclusive: bool) -> int:
+    """A claim that what was certified breaks is refuted; what failed comes next, then what could not have been seen."""
     if not record["run"]["complete"]:
         return INTERRUPTED
     subjects = record["subjects"]
@@ -286,6 +287,9 @@ def attack_exit_code(record: Mapping[str, Any]) -> int:
         return REFUTED
     if any(each.get("error") for each in (*subjects, *record["repeated"])):
         return FAILED
+    blind = UNSEEN in told_of_claims(record).values() or record["run"].get("probe", {}).get("blind")
+    if blind and not allow_inconclusive:
+        return INCONCLUSIVE
     return NOTHING if subjects or "service" in record["run"] else EMPTY
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from dpassay.attack_record import HELD, UNSEEN
 from dpassay.attacks.defects import Probe, probe
 from dpassay.attacks.record import make_attack_record
 from dpassay.attacks.repeated import LEAST_TRANSCRIPTS, Repeated
+from dpassay.attacks.rungs import Rung
 from dpassay.attacks.services import service_of
 from dpassay.attacks.tenants import attack_service
 from dpassay.claims import DP
@@ -21,6 +24,11 @@ from dpassay.errors import InvalidInput, is_count, require
 from dpassay.outputs import bars, command_of, commit, deliver_attacks
 from dpassay.seeds import stream
 
+BLIND = {
+    "control": "no change of its answers was seen when its data changed",
+    "coins": "its coins could not be looked at",
+}
+"""Why nothing is known, by what was not looked at."""
 TRANSCRIPTS = 1000
 """Sessions a side, unless something else is said."""
 
@@ -31,7 +39,8 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
     Returns
     -------
     int
-        1 where a claim is broken or a defect was found, 0 otherwise.
+        1 where a claim is broken or a defect was found, 4 where the claim could not have been seen to be broken, its coins could
+        not be looked at, or the control failed, 0 otherwise.
 
     Raises
     ------
@@ -67,7 +76,7 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
                 claim,
                 transcripts=transcripts,
                 room=seen.room,
-                shared=seen.has("seed shared between users"),
+                shared=service.shares_seed,
                 alpha=1 - arguments.confidence,
                 seed=arguments.seed,
                 progress=progress,
@@ -81,7 +90,8 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
         "records": len(data),
         "seed": arguments.seed,
         "service": arguments.service,
-        "probe": {"alpha": seen.alpha, "room": seen.room, "untold": list(seen.untold)},
+        "probe": {"alpha": seen.alpha, "room": seen.room}
+        | {name: list(getattr(seen, name)) for name in ("untold", "blind", "remarks")},
     }
     record = make_attack_record(facts, data, (), [each.as_json() for each in climbed], seen.as_json())
 
@@ -89,7 +99,7 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
         sys.stdout.write(told(arguments.service, seen, climbed))
 
     deliver_attacks(record, directory, show, as_json=arguments.json, quiet=arguments.quiet)
-    return attack_exit_code(record)
+    return attack_exit_code(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
 def _epsilon(text: str) -> float:
@@ -101,21 +111,37 @@ def _epsilon(text: str) -> float:
 
 def told(name: str, seen: Probe, climbed: tuple[Repeated, ...]) -> str:
     """Say in plain text what was found."""
-    lines = [f"{name}: {len(seen.defects) or 'no'} defect{'' if len(seen.defects) == 1 else 's'}"]
+    defects = f"{len(seen.defects) or 'no'} defect{'' if len(seen.defects) == 1 else 's'}"
+    unknown = f"inconclusive, {' and '.join(BLIND[each] for each in seen.blind)}" if seen.blind else ""
+    lines = [f"{name}: {unknown}" if unknown and not seen.defects else f"{name}: {defects}{'; ' if unknown else ''}{unknown}"]
     for defect in seen.defects:
         chance = f" (of a correct service with probability at most {defect.probability:.1g})" if defect.probability else ""
         lines += [f"  {defect.name}: {defect.seen}{chance}", f"    again: {defect.again}"]
     if not seen.defects:
-        lines.append(f"  a correct service gets one with probability at most {seen.alpha:g}")
+        lines.append(f"  a correct service gets a defect with probability at most {seen.alpha:g}")
     lines += [f"  not looked at: {each}" for each in seen.untold]
+    lines += [f"  remark: {each}" for each in seen.remarks]
     for each in climbed:
         lines += ["", f"repeated queries of {each.name}: {each.reason}"]
-        lines.append(f"  {'m':>3}  {'certified':>9}  {'claimed':>8}  {'advantage':>9}  {'allowed':>8}")
-        lines += [
-            f"  {rung.m:>3}  {rung.lower.value:>9.3f}  {rung.basic:>8.3f}  {rung.advantage:>9.3f}  {rung.allowed:>8.3f}"
-            f"{'  claim broken' if rung.broken else ''}"
-            for rung in each.rungs
-        ]
+        lines.append(
+            f"  {'m':>3}  {'certified':>9}  {'cap':>7}  {'detectable':>10}  {'claimed':>8}  {'advantage':>9}  {'allowed':>8}"
+        )
+        lines += [_row(rung, control="control" not in seen.blind) for rung in each.rungs]
         lines += [f"  {each.why}"] if each.why else []
         lines.append(f"  {each.transcripts} transcripts a side; all certified numbers hold together with {1 - each.alpha:.4g}")
+    if climbed:
+        lines += [
+            "  cap: the most that could have been certified; detectable: the smallest leak that would have been certified above",
+            "  the claim with probability 0.9, if answers show all of it; advantage: an estimate",
+        ]
     return "\n".join(lines) + "\n"
+
+
+def _row(rung: Rung, *, control: bool) -> str:
+    could = control and rung.reach.cap > rung.basic
+    word = "claim broken" if rung.broken else HELD if could else UNSEEN
+    detectable = f"{rung.reach.detectable:.3f}" if rung.reach.detectable < math.inf else "no leak"
+    return (
+        f"  {rung.m:>3}  {rung.lower.value:>9.3f}  {rung.reach.cap:>7.3f}  {detectable:>10}  {rung.basic:>8.3f}"
+        f"  {rung.advantage:>9.3f}  {rung.allowed:>8.3f}  {word}"
+    )

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 from dpassay.documents import dumps, percent
 from dpassay.reports import Format
 from dpassay.reports.attack_tables import (
+    REACH,
     apart_table,
     attacks_table,
     exposed_table,
     nats,
     overview_table,
     paired_table,
+    reach,
     repeated_table,
     slices_table,
     summary_table,
@@ -34,10 +36,10 @@ if TYPE_CHECKING:
 
 Raw = Mapping[str, Any]
 
-STYLES = {"refuted": "bold red", "error": "bold magenta", "held": "bold", "unclaimed": "bold"}
+STYLES = {"refuted": "bold red", "error": "bold magenta", "inconclusive": "bold yellow", "held": "bold", "unclaimed": "bold"}
 FACTS = ("records", "references", "targets", "test", "learner", "seed", "confidence", "commit")
-COLUMNS = (("view", 9), ("attack", 16), ("AUC [95 %]", 18), ("TPR at FPR", 14), ("adv.", 5), ("ε ≥", 6), ("claim", 6))
-"""Columns of the table in a terminal, with their widths: 80 in all."""
+COLUMNS = (("view", 16), ("attack", 16), ("AUC [95 %]", 18), ("TPR at FPR", 14), ("adv.", 5))
+"""Columns of the table in a terminal, with their widths: less than 80 in all."""
 
 
 def print_attacks(record: Raw, console: Console) -> None:
@@ -64,11 +66,12 @@ def print_attacks(record: Raw, console: Console) -> None:
             console.print(Text(f"\n{head}", style=STYLES[subject.status.slug]))
             for look in subject.looks:
                 console.print(Text(_line(_cells(look))))
+                console.print(Text(_certified(look)))
         console.print(
             Text(
                 "\nPer view the attack with the highest AUC, and LiRA. 'ε ≥' is certified: the largest lower bound on the "
                 f"loss of a record, {percent(record['run']['confidence'])} for all of them together; 'claim' is what it is held "
-                "against: the ε of all answers of the view together. All other numbers are estimates."
+                f"against: the ε of all answers of the view together. {REACH} All other numbers are estimates."
             )
         )
     for text in (*opening(record, subjects), *notes(record, subjects), *map(defect_words, record["defects"])):
@@ -89,7 +92,7 @@ def _line(columns: Sequence[tuple[str, ...]]) -> str:
 
 
 def _cells(look: Look) -> list[tuple[str, ...]]:
-    """Columns of a view: two lines each, one where LiRA is the best or was not tried; the bounds stand in the first."""
+    """Columns of a view: two lines each, one where LiRA is the best or was not tried."""
     lira, best = look.of(LIRA), look.best
     both = [best] if lira is None or lira is best else [best, lira]
     return [
@@ -98,9 +101,14 @@ def _cells(look: Look) -> list[tuple[str, ...]]:
         tuple(with_interval(each) for each in both),
         tuple(at(each) for each in both),
         tuple(share(each["advantage"]) for each in both),
-        (nats(look.lower),),
-        (MISSING if look.allowed is None else nats(look.allowed[0]),),
     ]
+
+
+def _certified(look: Look) -> str:
+    """Write what is certified of a view, with what it could have been and what it is held against."""
+    lower, cap, detectable = reach(look)
+    told = "nothing claimed" if look.allowed is None else f"claim {nats(look.allowed[0])}: {look.status.word}"
+    return f"  ε ≥ {lower}, cap {cap}, detectable {detectable}, {told}"
 
 
 def to_html(record: Raw) -> str:

@@ -117,7 +117,7 @@ def view_roc(subjects: Sequence[SubjectView], view: str, found: Sequence[Ladder]
             _dress(axes, sns, left, f"{pair((epsilon, 0.0))} per answer", place, len(panels))
             _note(axes, "together " + pair(regions[0]) + (", or more δ" if len(regions) > 1 else ""))
         entries = [(*styles[name], shorten(name, 30)) for name in styles if name in drawn]
-        entries += [(INK, "-.", "optimal attacker, worst pair")] if optimal else []
+        entries += [(INK, "-.", "edge of the exact loss, worst pair")] if optimal else []
         _legend(figure, [*entries, (CLAIM, "--", "edge of what is allowed"), (FAINT, ":", "guessing")])
         svg = _svg(
             figure,

@@ -7,11 +7,15 @@ from typing import Any
 
 from dpassay.reports.attack_view import BASELINE, LIRA, Look, SubjectView, at, pair, share, sound, with_interval
 from dpassay.reports.ladders import Ladder
-from dpassay.reports.numbers import INFINITY, MISSING, clean, count, plain
+from dpassay.reports.numbers import INFINITY, MISSING, clean, count, value
 from dpassay.reports.paired import paired, tossed
 from dpassay.reports.tables import Table
 
 Raw = Mapping[str, Any]
+REACH = (
+    "'Cap' is the most that could have been certified, had every guess been right; 'detectable' is the smallest leak that would "
+    "have been certified above the claim with probability 0.9, if guesses show all of it."
+)
 
 
 def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
@@ -30,19 +34,19 @@ def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
                     share(look.best["advantage"]),
                     MISSING if lira is None else share(lira["auc"]),
                     MISSING if lira is None else at(lira),
-                    nats(look.lower),
+                    *reach(look),
                     pair(look.allowed),
                     look.status.word,
                 )
             )
     return Table(
         caption="The attack with the highest AUC in each view, and LiRA; 'certified' is the largest lower bound on the loss of a "
-        f"record, in nats, all of them together at confidence {confidence}. All other numbers are estimates.",
+        f"record, in nats, all of them together at confidence {confidence}. {REACH} All other numbers are estimates.",
         columns=(
             *("subject", "view", "best attack", "AUC [95 %]", "TPR at FPR", "advantage"),
-            *("LiRA: AUC", "TPR at FPR", "certified ε ≥", "claim, composed", "status"),
+            *("LiRA: AUC", "TPR at FPR", "certified ε ≥", "cap", "detectable", "claim, composed", "status"),
         ),
-        numeric=(False, False, False, True, True, True, True, True, True, True, False),
+        numeric=(False, False, False, *(True,) * 9, False),
         rows=tuple(rows),
     )
 
@@ -60,20 +64,20 @@ def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
                 at(best.best),
                 share(best.best["advantage"]),
                 MISSING if lira is None else share(lira["auc"]),
-                nats(hardest.lower),
-                MISSING if hardest.allowed is None else nats(hardest.allowed[0]),
+                *reach(hardest),
+                MISSING if hardest.allowed is None else f"{nats(hardest.allowed[0])}, {hardest.name}",
                 subject.status.word,
             )
         )
     return Table(
         caption="Where the highest AUC was reached. 'Certified' is the lower bound on the loss of a record, in nats, that is "
         f"largest against its claim, all of them together at confidence {confidence}; 'claim' is what all the answers of that "
-        "view may lose. All other numbers are estimates.",
+        f"view may lose. {REACH} All other numbers are estimates.",
         columns=(
             *("subject", "best attack", "AUC [95 %]", "TPR at FPR", "advantage", "LiRA: AUC"),
-            *("certified ε ≥", "claim mε", "status"),
+            *("certified ε ≥", "cap", "detectable", "claim mε, view", "status"),
         ),
-        numeric=(False, False, True, True, True, True, True, True, False),
+        numeric=(False, False, *(True,) * 8, False),
         rows=tuple(rows),
     )
 
@@ -116,21 +120,31 @@ def vulnerable_table(subjects: Sequence[SubjectView]) -> Table:
         )
     return Table(
         caption="The record that moves most with its membership, on the reference models (an estimate), and the record with the "
-        "largest certified bound; 'right guesses' are counted on targets that had no part in the choice.",
+        f"largest certified bound; 'right guesses' are counted on targets that had no part in the choice. {REACH}",
         columns=(
             *("subject", "record", "label", "separation"),
-            *("certified record", "view", "ε ≥", "claim, composed", "right guesses"),
+            *("certified record", "view", "ε ≥", "cap", "detectable", "claim, composed", "right guesses"),
         ),
-        numeric=(False, True, True, True, True, False, True, True, True),
+        numeric=(False, True, True, True, True, False, True, True, True, True, True),
         rows=tuple(rows),
     )
 
 
 def _bound_cells(look: Look) -> tuple[str, ...]:
     if not look.bounds:
-        return (MISSING, look.name, MISSING, pair(look.allowed), MISSING)
+        return (MISSING, look.name, *(MISSING,) * 3, pair(look.allowed), MISSING)
     bound = look.bounds[0]
-    return (str(bound["record"]), look.name, nats(look.lower), pair(look.allowed), guesses(bound))
+    return (str(bound["record"]), look.name, *reach(look), pair(look.allowed), guesses(bound))
+
+
+def reach(look: Look) -> tuple[str, str, str]:
+    """Write the certified bound of a view, its cap, and the leak that it would have shown."""
+    return nats(look.lower), nats(look.cap), detected(look.detectable)
+
+
+def detected(leak: float | None) -> str:
+    """Write the smallest leak that would have been seen."""
+    return "no leak" if leak == float("inf") else nats(leak)
 
 
 def guesses(bound: Raw) -> str:
@@ -156,7 +170,10 @@ def exposed_table(subject: SubjectView) -> Table:
     return Table(
         caption="Records that move most with their membership, then others that a bound of their own was certified for. A dash: "
         "not certified, or not among the most exposed.",
-        columns=("record", "label", "separation", *(f"ε ≥, {look.name}" for look in subject.looks)),
+        columns=(
+            *("record", "label", "separation"),
+            *(f"ε ≥, {look.name} (cap {nats(look.cap)}, detectable {detected(look.detectable)})" for look in subject.looks),
+        ),
         numeric=(True,) * (3 + len(subject.looks)),
         rows=tuple(rows),
     )
@@ -177,19 +194,20 @@ def attacks_table(subject: SubjectView) -> Table:
                     at(each, 1),
                     share(each["advantage"]),
                     MISSING if each["beyond"] is None else share(each["beyond"]),
-                    plain(float(f"{run['epsilon']:.4g}")),
+                    *ran(run),
                     f"{count(run['v'])} of {count(run['r'])}",
                 )
             )
     return Table(
         caption="Every attack in every view, the highest AUC first. 'Above' is how far the curve rises above the region that the "
         "composed claim allows, an estimate that chance alone can raise. 'Transcript' is the one-run bound on the loss of all "
-        "that a target has answered, certified; no claim about single answers is held against it.",
+        "that a target has answered, certified; no claim about single answers is held against it. 'Cap' is what it would be, had "
+        "all guesses been right, 'detectable' the smallest leak that lifts it above 0 with probability 0.9.",
         columns=(
             *("attack", "view", "AUC [95 %]", "TPR at FPR ≤ 1 %", "TPR at FPR ≤ 0.1 %", "advantage", "above"),
-            *("transcript ε ≥", "right guesses"),
+            *("transcript ε ≥", "cap", "detectable", "right guesses"),
         ),
-        numeric=(False, False, True, True, True, True, True, True, True),
+        numeric=(False, False, *(True,) * 9),
         rows=tuple(rows),
     )
 
@@ -233,7 +251,7 @@ def apart_table(subjects: Sequence[SubjectView]) -> Table | None:
                     MISSING if part["auc"] is None else f"{part['auc']:.3f}",
                     MISSING if part["advantage"] is None else share(part["advantage"]),
                     MISSING if bits is None else f"{bits:.2f} of {part['exposure']['highest']:.2f}",
-                    MISSING if part["one_run"] is None else nats(part["one_run"]["epsilon"]),
+                    *((MISSING,) * 3 if part["one_run"] is None else ran(part["one_run"])),
                 )
             )
     if not rows:
@@ -242,8 +260,11 @@ def apart_table(subjects: Sequence[SubjectView]) -> Table | None:
         caption="Canaries, records surrounded by poison, and natural records apart: for each the attack with the highest AUC. "
         "Exposure is in bits, the mean over the target models of the highest there can be; 'certified' is a lower bound on the "
         "loss of everything that a target has answered, by one-run guesses on these records; the others are estimates.",
-        columns=("subject", "records", "number", "view", "attack", "AUC", "advantage", "exposure", "certified ε ≥"),
-        numeric=(False, False, True, False, False, True, True, True, True),
+        columns=(
+            *("subject", "records", "number", "view", "attack", "AUC", "advantage", "exposure"),
+            *("certified ε ≥", "cap", "detectable"),
+        ),
+        numeric=(False, False, True, False, False, *(True,) * 6),
         rows=tuple(rows),
     )
 
@@ -256,23 +277,29 @@ def repeated_table(found: Sequence[Ladder]) -> Table | None:
         (
             ladder.name,
             count(rung.m),
-            *(nats(number) for number in (rung.claimed, rung.lower, rung.ceiling)),
+            *(nats(rung.claimed), nats(rung.lower), nats(rung.cap), detected(rung.detectable), nats(rung.ceiling)),
             *(share(number) for number in (rung.advantage, rung.allowed, rung.most)),
-            "claim broken" if rung.broken else "sticky" if ladder.sticky else "",
+            f"{rung.word}{', sticky' if ladder.sticky else ''}",
         )
         for ladder in found
         for rung in ladder.rungs
     ]
     return Table(
-        caption="Repeated answers to one query on a worst pair: the loss of all m together, in nats, and the advantage. "
-        "'Certified' is a lower bound; 'optimal' is what the best attacker gets by the exact laws; the advantage is an estimate.",
+        caption="Repeated answers to one query: the loss of all m together, in nats, and the advantage, each at the pair of "
+        "datasets that is worst for it among those looked at. 'Certified' is a lower bound; 'exact' and 'optimal' are the most "
+        f"that anybody gets on any of these pairs, by the exact laws; the advantage is an estimate. {REACH}",
         columns=(
-            *("interface", "m", "claim, composed", "certified ε ≥", "optimal"),
-            *("advantage", "allowed", "optimal", "remark"),
+            *("interface", "m", "claim, composed", "certified ε ≥", "cap", "detectable", "exact"),
+            *("advantage", "allowed", "optimal", "claim"),
         ),
-        numeric=(False, *(True,) * 7, False),
+        numeric=(False, *(True,) * 9, False),
         rows=tuple(rows),
     )
+
+
+def ran(run: Raw) -> tuple[str, str, str]:
+    """Write a one-run bound, its cap, and the leak that it would have shown."""
+    return nats(float(run["epsilon"])), nats(value(run.get("cap"))), detected(value(run.get("detectable")))
 
 
 def nats(number: float | None) -> str:

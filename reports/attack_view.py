@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.attack_record import broken
-from dpassay.reports.numbers import MISSING, clean, plain
+from dpassay.attack_record import HELD, UNSEEN, broken, could_see, outspent
+from dpassay.reports.numbers import MISSING, clean, plain, value
 from dpassay.reports.statuses import Status
 
 Raw = Mapping[str, Any]
@@ -18,21 +19,30 @@ BROKEN = Status(
     symbol="▲",
     marker="^",
     rank=0,
-    meaning="A certified lower bound on the loss of a record exceeds what the claim allows the answers to lose together.",
+    meaning="A certified lower bound exceeds what the claim allows the answers to lose together.",
 )
 FAILED = Status(slug="error", word="error", symbol="■", marker="s", rank=1, meaning="It failed; nothing is known about it.")
+BLIND = Status(
+    slug="inconclusive",
+    word=UNSEEN,
+    symbol="◆",
+    marker="D",
+    rank=2,
+    meaning="The certified number could not have exceeded the claim, however much leaks: its cap is not above. Nothing is known.",
+)
 INSIDE = Status(
     slug="held",
-    word="claim not broken",
+    word=HELD,
     symbol="●",
     marker="o",
-    rank=2,
-    meaning="No certified bound exceeds what the claim allows its answers together. Stronger attacks may exist.",
+    rank=3,
+    meaning="No certified bound exceeds the claim, and in one view at least it could have: 'detectable' says how much had to "
+    "leak. Smaller leaks, other records and stronger attacks are not covered.",
 )
 UNCLAIMED = Status(
-    slug="unclaimed", word="nothing claimed", symbol="○", marker="o", rank=3, meaning="It makes no promise that could be broken."
+    slug="unclaimed", word="nothing claimed", symbol="○", marker="o", rank=4, meaning="It makes no promise that could be broken."
 )
-STATUSES = (BROKEN, FAILED, INSIDE, UNCLAIMED)
+STATUSES = (BROKEN, FAILED, BLIND, INSIDE, UNCLAIMED)
 """Every status, worst first."""
 LIRA, BASELINE = "lira", "loss-threshold"
 """The strongest attack of the literature, and the simplest, by their names in the record."""
@@ -77,6 +87,16 @@ class Look:
         """The largest certified bound, in nats."""
         return float(self.bounds[0]["lower"]) if self.bounds else None
 
+    @property
+    def cap(self) -> float | None:
+        """What it could have been at most, of an attacker who is always right."""
+        return value(self.bounds[0].get("cap")) if self.bounds else None
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest leak that would have exceeded the claim with probability 0.9; inf where none would."""
+        return value(self.bounds[0].get("detectable")) if self.bounds else None
+
     def of(self, attack: str) -> Raw | None:
         """Return what an attack reached here."""
         return next((each for each in self.outcomes if each["attack"] == attack), None)
@@ -102,7 +122,7 @@ class SubjectView:
     raw : mapping
         As in the record.
     status : Status
-        The worst of its views.
+        Of its claim: broken in some view, or by repeated answers; not broken, where some view could have; else not to be seen.
     """
 
     name: str
@@ -122,13 +142,18 @@ class SubjectView:
 
     @property
     def hardest(self) -> Look:
-        """The view whose certified bound is largest, as a share of what is allowed where something is claimed."""
-        return max(self.looks, key=lambda look: (look.lower or 0.0) / (max(look.allowed[0], 1e-300) if look.allowed else 1.0))
+        """The view with the largest bound as a share of what is allowed; if there are any, of those that could exceed it."""
+
+        def rank(look: Look) -> tuple[bool, float]:
+            return look.status in (BROKEN, INSIDE), (look.lower or 0.0) / (max(look.allowed[0], 1e-300) if look.allowed else 1.0)
+
+        return max(self.looks, key=rank)
 
 
 def subject_views(record: Raw) -> tuple[SubjectView, ...]:
     """Return the subjects of a record of schema `dpassay/attack/1`, in its order."""
-    return tuple(_subject(subject, f"subject-{k}") for k, subject in enumerate(record["subjects"]))
+    wrong = {clean(each["name"]) for each in record["repeated"] if outspent(each)}
+    return tuple(_subject(subject, f"subject-{k}", wrong) for k, subject in enumerate(record["subjects"]))
 
 
 def sound(subjects: Sequence[SubjectView]) -> list[SubjectView]:
@@ -142,10 +167,13 @@ def view_names(subjects: Sequence[SubjectView]) -> list[str]:
     return sorted(looks, key=lambda name: (looks[name].copies, looks[name].m or 0))
 
 
-def _subject(subject: Raw, anchor: str) -> SubjectView:
+def _subject(subject: Raw, anchor: str, wrong: AbstractSet[str]) -> SubjectView:
     claim, name = subject["claim"], clean(subject["name"])
     looks = () if subject["error"] is not None else _looks(subject)
-    status = FAILED if subject["error"] is not None else min((look.status for look in looks), key=lambda status: status.rank)
+    found = {look.status for look in looks} | ({BROKEN} if name in wrong else set())
+    status = (
+        FAILED if subject["error"] is not None else next(each for each in (BROKEN, INSIDE, BLIND, UNCLAIMED) if each in found)
+    )
     return SubjectView(
         name=name,
         anchor=anchor,
@@ -165,8 +193,9 @@ def _looks(subject: Raw) -> tuple[Look, ...]:
     for name in dict.fromkeys(each["view"]["name"] for each in subject["outcomes"]):
         outcomes = [each for each in subject["outcomes"] if each["view"]["name"] == name]
         view, allowed = outcomes[0]["view"], outcomes[0]["allowed"]
-        status = UNCLAIMED if allowed is None else BROKEN if name in wrong else INSIDE
         bounds = [each for each in subject["certified"] if each["view"] == name]
+        seen = allowed is not None and any(could_see(each, float(allowed["epsilon"])) for each in bounds)
+        status = UNCLAIMED if allowed is None else BROKEN if name in wrong else INSIDE if seen else BLIND
         found.append(
             Look(
                 name=clean(name),

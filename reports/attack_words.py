@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from dpassay.attack_record import broken
+from dpassay.attack_record import BROKEN, HELD, UNSEEN, broken, told_of_claims
 from dpassay.documents import percent
-from dpassay.reports.attack_view import BASELINE, FAILED, LIRA, Look, SubjectView, pair, share, sound
+from dpassay.reports.attack_tables import detected, nats
+from dpassay.reports.attack_view import BASELINE, BLIND, FAILED, INSIDE, LIRA, Look, SubjectView, pair, share, sound
 from dpassay.reports.ladders import Ladder, ladders
 from dpassay.reports.numbers import clean, count, plain, plural
 from dpassay.reports.paired import paired
@@ -23,29 +25,32 @@ CAVEAT_DETAIL = (
 
 
 def headline(record: Raw, subjects: Sequence[SubjectView]) -> str:
-    """Say in one line what came out."""
-    run = record["run"]
-    fine = sound(subjects)
+    """Say in one line what came out; every claim is counted once."""
+    run, found = record["run"], []
+    told = list(told_of_claims(record).values())
+    if told:
+        found.append(tally(told))
+    elif subjects:
+        found.append("nothing was claimed" if sound(subjects) else "nothing was found out")
+    failed = len(subjects) - len(sound(subjects))
+    found += [f"{failed} failed"] if failed else []
     if "service" in run:
-        broken_ones = sum(ladder.broken for ladder in ladders(record["repeated"]))
-        told_of = f", {plural(broken_ones, 'claim')} BROKEN by repeated answers" if broken_ones else ""
-        return f"Attacks on {clean(run['service'])}: {plural(len(record['defects']), 'defect')} found{told_of}"
+        seen = "found" if record["defects"] or not run.get("probe", {}).get("untold") else "found in what was looked at"
+        found.insert(0, f"{plural(len(record['defects']), 'defect')} {seen}")
+        found += ["not all could be looked at"] if run.get("probe", {}).get("blind") else []
+        return f"Attacks on {clean(run['service'])}: {', '.join(found)}"
     if not subjects:
         return "Nothing was attacked" + ("" if run["complete"] else ": interrupted")
-    wrong = [subject for subject in fine if any(broken(subject.raw))]
-    claimed = [subject for subject in fine if subject.epsilon is not None]
-    failed = len(subjects) - len(fine)
-    told = (
-        f"{len(wrong)} of {plural(len(claimed), 'claim')} BROKEN" if wrong else f"none of {plural(len(claimed), 'claim')} broken"
-    )
-    repeated = sum(ladder.broken for ladder in ladders(record["repeated"]))
-    defects = [f"{plural(len(record['defects']), 'defect')} found"] if record["defects"] else []
-    parts = [told if claimed else "nothing was claimed" if fine else "nothing was found out"]
-    parts += [f"{failed} failed"] if failed else []
-    parts += [f"{plural(repeated, 'claim')} BROKEN by repeated answers"] if repeated else []
-    parts += defects
-    parts += [] if run["complete"] else ["interrupted"]
-    return f"Attacks on {plural(len(subjects), 'subject')}: {', '.join(parts)}"
+    found += [f"{plural(len(record['defects']), 'defect')} found"] if record["defects"] else []
+    found += [] if run["complete"] else ["interrupted"]
+    return f"Attacks on {plural(len(subjects), 'subject')}: {', '.join(found)}"
+
+
+def tally(told: Sequence[str]) -> str:
+    """Count claims by what became of them; what could not have been seen is never among what is not broken."""
+    wrong, seen, unseen = (told.count(word) for word in (BROKEN, HELD, UNSEEN))
+    parts = [f"{wrong} BROKEN" if wrong else "0 broken", f"{seen} not broken (could have seen it)"]
+    return f"{plural(len(told), 'claim')}, {', '.join(parts)}, {unseen} could not have been seen"
 
 
 def opening(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
@@ -70,6 +75,7 @@ def notes(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
     if not run["complete"]:
         found.append("Interrupted: the subjects that were not done are missing.")
     found += [f"Not looked at: {each}." for each in run.get("probe", {}).get("untold", ())]
+    found += [f"Remark: {clean(each)}." for each in run.get("probe", {}).get("remarks", ())]
     found += [f"{subject.name}: {subject.status.word}: {subject.error}" for subject in subjects if subject.status is FAILED]
     non_members = run.get("targets", 0) * (run["records"] // 2)
     for rate in (0.01, 0.001):
@@ -167,38 +173,67 @@ def comparison_words(difference: float, low: float, high: float, view: str) -> s
 
 
 def _claims(run: Raw, fine: Sequence[SubjectView]) -> str:
+    """Say what guesses at membership certified against the claims, and against which they could not have certified anything."""
     claimed = [(subject, look) for subject in fine for look in subject.looks if look.allowed is not None]
     if not claimed:
         return ""
     wrong = [(subject, each) for subject in fine for each in broken(subject.raw)]
     sure = f"at confidence {percent(run['confidence'])} for all of them together"
+    if all(look.lower is None for _, look in claimed):
+        return "No claim could be held against a certified bound."
     if wrong:
         subject, bound = max(wrong, key=lambda found: float(found[1]["lower"]))
         look = next(look for look in subject.looks if bound in look.bounds)
         names = ", ".join(dict.fromkeys(found.name for found, _ in wrong))
-        return (
-            f"Claims are broken, certified {sure}: {names}. The most: record {bound['record']} loses at least "
-            f"{plain(float(bound['lower']))} on {look.name} of {subject.name}, where the claim allows {pair(look.allowed)}."
+        texts = [f"Claims are broken, certified {sure}: {names}."]
+        texts.append(
+            f"The most: record {bound['record']} loses at least {plain(float(bound['lower']))} on {look.name} of {subject.name}, "
+            f"where the claim allows {pair(look.allowed)}."
         )
-    if all(look.lower is None for _, look in claimed):
-        return "No claim could be held against a certified bound."
-    hard = [(subject, subject.hardest) for subject in fine if subject.epsilon is not None]
-    subject, look = max(hard, key=_closeness)
-    lost = plain(look.lower or 0.0)
-    most = f"it is closest on {look.name} of {subject.name}: at least {lost}, where {pair(look.allowed)} is allowed"
-    close = most if look.lower else "no bound is above 0"
-    none = f"no certified lower bound, {sure}, exceeds what the claim allows the answers together"
-    return f"No claim was broken here: {none}; {close}."
+    else:
+        texts = [f"No certified lower bound on the loss of a record, {sure}, exceeds what a claim allows."]
+    able = [(subject, look) for subject, look in claimed if look.status is INSIDE]
+    if able:
+        subject, look = min(able, key=lambda found: _excess(found[1]))
+        other, least = max(((each, min(each.looks, key=_excess)) for each, _ in able), key=lambda found: _excess(found[1]))
+        texts.append(
+            f"Guesses at {count(run['targets'])} targets could have broken {_number({each.name for each, _ in able})}: it takes "
+            f"a leak of {detected(look.detectable)} on {look.name} of {subject.name}, where {pair(look.allowed)} is allowed, for "
+            "a chance of 0.9"
+            + (f", and one of {detected(least.detectable)} of {other.name}" if other is not subject else "")
+            + "; smaller ones may be there."
+        )
+    blind = [subject for subject in fine if subject.status is BLIND]
+    if blind:
+        cap = max(look.cap or 0.0 for subject in blind for look in subject.looks)
+        texts.append(
+            f"Of {_number({each.name for each in blind})} they could have shown nothing, since {count(run['targets'])} right "
+            f"guesses certify no more than {nats(cap)}: {', '.join(each.name for each in blind)}."
+        )
+    return " ".join(texts)
 
 
-def _closeness(found: tuple[SubjectView, Look]) -> float:
-    look = found[1]
-    return (look.lower or 0.0) / max(look.allowed[0], 1e-300) if look.allowed is not None else 0.0
+def _number(names: Collection[str]) -> str:
+    return plural(len(names), "claim")
+
+
+def _excess(look: Look) -> float:
+    """By how much a leak must exceed what is allowed to be seen."""
+    return (math.inf if look.detectable is None else look.detectable) - (look.allowed or (0.0, 0.0))[0]
 
 
 def _ladders(found: Sequence[Ladder]) -> str:
-    """Tell where repeated answers break a claim, and what the attack remarks about them."""
+    """Tell where repeated answers break a claim, where they could have, and what the attack remarks about them."""
     texts = []
+    held, blind = ([each for each in found if each.word == word] for word in (HELD, UNSEEN))
+    if held:
+        texts.append(
+            f"Repeated answers to one query on worst pairs did not break {_number([each.name for each in held])} that they could "
+            "have broken, for some number of answers; the table of repeated queries tells what had to leak."
+        )
+    if blind:
+        names = ", ".join(each.name for each in blind)
+        texts.append(f"Of {_number([each.name for each in blind])} repeated answers could not have shown a violation: {names}.")
     for ladder in found:
         worst = next((rung for rung in ladder.rungs if rung.broken), None)
         if worst is not None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpassay.attack_record import HELD, UNSEEN, rungs_of
 from dpassay.reports.numbers import clean, value
 
 Raw = Mapping[str, Any]
@@ -24,6 +25,10 @@ class Rung:
         Advantage that was reached (an estimate), that the composed claim allows, and of the optimal attacker.
     broken : bool
         Whether the certified bound exceeds what is claimed.
+    cap, detectable : float or None
+        What the bound could have been at most, and the smallest leak that would have exceeded the claim with probability 0.9.
+    losing, telling : str
+        The pairs of the bound and of the advantage; may be empty.
     """
 
     m: int
@@ -34,6 +39,16 @@ class Rung:
     allowed: float | None
     most: float | None
     broken: bool
+    cap: float | None = None
+    detectable: float | None = None
+    losing: str = ""
+    telling: str = ""
+
+    @property
+    def word(self) -> str:
+        """What became of the claim here."""
+        could = self.cap is not None and self.claimed is not None and self.cap > self.claimed
+        return "claim broken" if self.broken else HELD if could else UNSEEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +78,18 @@ class Ladder:
         """Whether a composed claim is certainly exceeded."""
         return any(rung.broken for rung in self.rungs)
 
+    @property
+    def word(self) -> str:
+        """What became of the claim at any number of answers."""
+        words = {rung.word for rung in self.rungs}
+        return next(each for each in ("claim broken", HELD, UNSEEN) if each in words)
+
 
 def ladders(repeated: Sequence[Raw]) -> tuple[Ladder, ...]:
     """Read the list `repeated` of a record; entries have `rungs`, or are one rung each."""
     found: dict[str, list[tuple[Raw, Raw]]] = {}
     for each in repeated:
-        rungs = each.get("rungs", [each] if "m" in each else [])
-        found.setdefault(clean(each.get("name", "an interface")), []).extend((each, rung) for rung in rungs)
+        found.setdefault(clean(each.get("name", "an interface")), []).extend((each, rung) for rung in rungs_of(each))
     made = []
     for name, rows in found.items():
         if rows:
@@ -92,4 +112,8 @@ def _rung(rung: Raw) -> Rung:
         allowed=value(rung.get("allowed")),
         most=value(limits.get("adaptive", limits.get("advantage"))),
         broken=bool(rung.get("broken", claimed is not None and lower is not None and lower > claimed)),
+        cap=value(rung.get("cap")),
+        detectable=value(rung.get("detectable")),
+        losing=clean(rung.get("losing", "")),
+        telling=clean(rung.get("telling", "")),
     )

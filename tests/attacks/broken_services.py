@@ -129,8 +129,31 @@ class Trained(Honest):
 
 
 class Shared(Honest):
+    """Every user's coins are the deployment's; it does not say so."""
+
     def coins(self, seed: int, user: str) -> np.random.Generator:
         return np.random.default_rng(seed)
+
+
+class Declared(Shared):
+    """Says that the coins are shared, also by deployments on other data."""
+
+    shared_seed = True
+
+
+class Model(Honest):
+    """Correct: one model, whose weight has Laplace noise of the deployment's seed; answers without coins of their own."""
+
+    def answer(self, session: Session, x: Array) -> int:
+        noise = np.random.default_rng(session.key[0]).laplace(scale=2 / self.epsilon)
+        return int(np.sign(odds(session.data, x, 2.0)) + noise > 0)
+
+
+class Deaf(Honest):
+    """Ignores its data."""
+
+    def answer(self, session: Session, x: Array) -> int:
+        return int(session.rng.random() < 0.5)
 
 
 class OffByOne(Honest):
@@ -217,5 +240,6 @@ def askless(data: Labelled, seed: int, user: str) -> object:
 
 honest, undeclared, endless, counting, certain = Honest(), Undeclared(), Endless(), Counting(), Certain()
 cached, eternal, sticky, shared = Cached(), Eternal(), Sticky(), Shared()
+declared, model, deaf, one_model = Declared(), Model(), Deaf(), OneModel()
 off_by_one, ask_on, reopened, racing, never = OffByOne(), AskOn(), Reopened(), Racing(), NeverRefuses()
 tells_query, tells_data, tells_by_time, failing = TellsQuery(), TellsData(), TellsByTime(), Failing()

@@ -10,7 +10,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpassay.attacks.defects import ALPHA, apart_probability, block_probability, probe
+from dpassay.attacks.control import control
+from dpassay.attacks.defects import ALPHA, ONE_ANSWER, apart_probability, block_probability, probe
 from dpassay.attacks.services import Refusal, Service
 from dpassay.data import Labelled
 from dpassay.errors import AuditeeError, InvalidInput
@@ -34,7 +35,9 @@ FOUND = {
     broken.Cached: ("cached answers",),
     broken.Eternal: ("cached answers",),
     broken.Sticky: ("sticky noise",),
-    broken.OneModel: ("sticky noise", "seed shared between users"),
+    broken.OneModel: (),
+    broken.Model: (),
+    broken.Deaf: (),
     broken.Trained: (),
     broken.Shared: ("seed shared between users",),
     broken.OffByOne: ("budget can be passed: off by one",),
@@ -68,7 +71,7 @@ def test_small_budgets(limit: int, data: Labelled) -> None:
         return [defect.name for defect in probe(Service(service, "s"), data).defects]
 
     assert names(broken.Honest) == []
-    assert names(broken.Shared) == ["seed shared between users"]
+    assert names(broken.Shared) == (["seed shared between users"] if limit > 1 else [])
     if limit > 1:
         unsure = limit == 2
         assert names(broken.Sticky) == ["cached answers or sticky noise" if unsure else "sticky noise"]
@@ -83,6 +86,66 @@ def test_what_could_not_be_looked_at_is_told(data: Labelled) -> None:
     assert any("one answer only" in each for each in probe(Service(service, "s"), data).untold)
     assert any("no refusal" in each for each in probe(Service(broken.Endless(), "s"), data).untold)
     assert any("alike" in each for each in probe(Service(broken.Certain(), "s"), data).untold)
+
+
+@pytest.mark.parametrize("kind", [broken.OneModel, broken.Model])
+@pytest.mark.parametrize("limit", [1, 2, 16])
+def test_a_model_with_noise_of_training_is_remarked_and_has_no_defect(
+    kind: type[broken.Honest], limit: int, data: Labelled
+) -> None:
+    """One coin for all its answers: with one answer a session nobody can tell it from coins that users share."""
+    service = kind()
+    service.limit = limit
+    found = probe(Service(service, "s"), data)
+    assert found.defects == ()
+    assert len(found.remarks) == 1
+    assert "trained with noise from the seed" in found.remarks[0]
+    shared = broken.Shared()
+    shared.limit = 1
+    assert probe(Service(shared, "s"), data).remarks == (ONE_ANSWER,)
+
+
+def test_the_positive_control_comes_first(data: Labelled) -> None:
+    for kind, blind in (
+        (broken.Deaf, ("control",)),
+        (broken.Certain, ("coins",)),
+        (broken.Trained, ("control",)),
+        (broken.Honest, ()),
+    ):
+        found = probe(Service(kind(), "s"), data)
+        assert found.blind == blind
+        assert any(each.startswith("control: no change") for each in found.untold[:1]) == ("control" in blind)
+    passed = control(Service(broken.Certain(), "s"), data, 16, alpha=1e-6)
+    assert passed.changed
+    assert passed.words == "all labels 0 against all labels 1, 24 deployments a side"
+
+
+def test_the_control_needs_no_labels_and_no_two_classes() -> None:
+    """What depends on the features alone moves with mirrored records; data that a service refuses are left out."""
+    rng = np.random.default_rng(0)
+    data = Labelled(rng.normal(size=(30, 2)), rng.integers(0, 2, 30))
+
+    class Features(broken.Honest):
+        def __call__(self, S: Labelled, seed: int, user: str) -> broken.Session:
+            if len(np.unique(S.y)) < 2:
+                raise ValueError("needs two classes")
+            return super().__call__(S, seed, user)
+
+        def answer(self, session: broken.Session, x: broken.Array) -> int:
+            return int(session.data.X[0, 0] > data.X[:, 0].mean())
+
+    found = control(Service(Features(), "s"), data, 16, alpha=1e-6)
+    assert found.changed
+    assert found.words.startswith("the records against their mirror images")
+    with pytest.raises(AuditeeError, match="raised OSError"):
+        control(Service(broken.failing_factory, "s"), data, 16, alpha=1e-6)
+
+
+@pytest.mark.slow
+def test_the_control_is_passed_by_chance_as_rarely_as_it_says(data: Labelled) -> None:
+    """300 services that ignore their data, at 5 %: at most the upper 1 % point of Bin(300, 0.05)."""
+    passed = sum(control(Service(broken.Deaf(), "s", seed=k), data, 4, alpha=0.05).changed for k in range(300))
+    assert passed <= 24
 
 
 @pytest.mark.slow

@@ -78,6 +78,59 @@ def test_shared_seeds_break_the_claim_and_the_tool_says_why(data: Labelled) -> N
     assert "coins are shared between users" in compared.why
 
 
+@pytest.mark.parametrize("kind", [broken.Model, broken.OneModel])
+def test_the_seed_of_a_correct_model_is_not_the_attackers(kind: type[broken.Honest], data: Labelled) -> None:
+    """Its noise is of training: with the victim's seed for S and S', which nobody has, the claim of 1 was certified broken."""
+    service = kind()
+    service.limit = 1
+    claim = DP(epsilon=1.0)
+    known: dict[str, Any] = {"transcripts": 300, "room": 1, "alpha": 1e-3, "seed": 0}
+    alone, compared = attack_service(Service(service, "s"), data, claim, shared=True, **known)
+    assert compared.rungs[0].broken
+    assert not alone.rungs[0].broken
+    assert len(attack_service(Service(service, "t", seed=1), data, claim, shared=False, **known)) == 1
+
+
+def test_a_correct_model_is_not_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["attack", "--records", "30", "-q", "--epsilon", "1", "--transcripts", "200"]
+    assert main([*words, "--service", f"{MODULE}:model", "--out", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "no defects" in told
+    assert "remark: one draw" in told
+    assert "claim broken" not in told
+    assert "Remark: one draw" in (tmp_path / "attack.md").read_text(encoding="utf-8")
+    (found,) = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))["repeated"]
+    assert all(rung["lower"] <= 1 for rung in found["rungs"])
+
+
+def test_a_service_says_whether_its_seed_is_shared() -> None:
+    assert Service(broken.Declared(), "s").shares_seed
+    assert not Service(broken.Shared(), "s").shares_seed
+    odd = broken.Honest()
+    odd.shared_seed = "yes"  # type: ignore[attr-defined]
+    with pytest.raises(InvalidInput, match=r"s\.shared_seed = 'yes': must be True or False"):
+        Service(odd, "s").shares_seed  # noqa: B018
+
+
+@pytest.mark.parametrize(("name", "said"), [("deaf", "no change of its answers"), ("certain", "its coins could not be")])
+def test_what_was_not_looked_at_is_no_clean_bill(
+    name: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["attack", "--records", "30", "-q", "--service", f"{MODULE}:{name}", "--out", str(tmp_path)]
+    assert main(words) == 4
+    told = capsys.readouterr().out
+    assert told.startswith(f"{MODULE}:{name}: inconclusive, ")
+    assert said in told
+    assert "no defects" not in told
+    assert "not all could be looked at" in (tmp_path / "attack.md").read_text(encoding="utf-8")
+    assert main([*words, "--seed", "1", "--allow-inconclusive"]) == 0  # another seed makes other users
+    if name == "deaf":
+        capsys.readouterr()
+        assert main([*words, "--seed", "2", "--epsilon", "1", "--transcripts", "200"]) == 4
+        assert "not broken" not in capsys.readouterr().out
+        assert "0 not broken" in (tmp_path / "attack.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.slow
 def test_comparing_tenants_of_a_correct_service_shows_nothing(data: Labelled) -> None:
     _, compared = attack(broken.Honest(), data, shared=True, n=200)
@@ -110,7 +163,9 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out
     assert "no defects" in told
     assert "claimed" in told
-    assert main([*said, "--service", f"{MODULE}:shared", "--epsilon", "1", "--out", str(tmp_path)]) == 1
+    assert main([*said, "--service", f"{MODULE}:shared", "--epsilon", "1"]) == 1
+    assert "claim broken" not in capsys.readouterr().out  # it does not say that others have its seed
+    assert main([*said, "--service", f"{MODULE}:declared", "--epsilon", "1", "--out", str(tmp_path)]) == 1
     told = capsys.readouterr().out
     assert "seed shared between users" in told
     assert "claim broken" in told
@@ -152,11 +207,11 @@ def test_errors_in_one_line(words: list[str], code: int, said: str, capsys: pyte
 def test_mechanisms_are_asked_repeatedly_too(capsys: pytest.CaptureFixture[str]) -> None:
     small = ["attack", "soft-majority", "--epsilon", "1,8", "--records", "40", "--references", "4", "--models", "2", "-p", "r=5"]
     small += ["--copies", "1", "--attacks", "gap", "--against", "mechanism", "--json", "-q", "--budgets", "1"]
-    assert main([*small, "--transcripts", "1000"]) == 0
+    assert main([*small, "--transcripts", "1000"]) == 4  # two guesses could have shown nothing
     record = json.loads(capsys.readouterr().out)
     assert [[rung["m"] for rung in each["rungs"]] for each in record["repeated"]] == [[1, 2, 4, 8], [1]]
     assert record["repeated"][0]["name"] == "soft-majority, epsilon = 1"
-    assert main([*small, "--transcripts", "0"]) == 0
+    assert main([*small, "--transcripts", "0"]) == 4
     assert json.loads(capsys.readouterr().out)["repeated"] == []
 
 
@@ -164,7 +219,7 @@ def test_a_mechanism_without_pairs_is_asked_at_the_data(capsys: pytest.CaptureFi
     words = ["attack", f"{__name__}:Own", "--epsilon", "2", "--records", "40", "--references", "4", "--models", "2"]
     words += ["--copies", "1"]
     words += ["--attacks", "gap", "--against", "mechanism", "--json", "-q", "--budgets", "1", "--transcripts", "1000"]
-    assert main(words) == 0
+    assert main(words) == 4
     (found,) = json.loads(capsys.readouterr().out)["repeated"]
     assert [rung["m"] for rung in found["rungs"]] == [1, 2, 4]
     assert all(rung["limits"] is None and rung["lower"] < rung["basic"] for rung in found["rungs"])

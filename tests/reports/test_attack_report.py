@@ -16,11 +16,21 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from dpassay.attack_record import attack_schema
+from dpassay.attack_record import BROKEN as BROKEN_WORD
+from dpassay.attack_record import HELD, UNSEEN, attack_schema, told_of_claims
+from dpassay.commands import INCONCLUSIVE, NOTHING, attack_exit_code
 from dpassay.reports.attack import print_attacks, to_html, to_markdown
 from dpassay.reports.attack_figures import allowed_advantage, figures
 from dpassay.reports.attack_plots import allowed_tpr, view_roc
-from dpassay.reports.attack_view import BROKEN, INSIDE, UNCLAIMED, sound, subject_views
+from dpassay.reports.attack_tables import (
+    attacks_table,
+    exposed_table,
+    overview_table,
+    repeated_table,
+    summary_table,
+    vulnerable_table,
+)
+from dpassay.reports.attack_view import BLIND, BROKEN, INSIDE, UNCLAIMED, sound, subject_views
 from dpassay.reports.attack_words import defect_words, headline, opening
 from dpassay.reports.ladders import ladders
 from dpassay.reports.paired import paired, tossed
@@ -53,13 +63,13 @@ def outcome(attack: str, view: str, epsilon: float | None, auc: float, tpr: floa
         "operating": [{"asked": 0.01, "fpr": 0.0095, "tpr": tpr, "threshold": "inf"}, None],
         "tpr_per_target": [[tpr, tpr + 0.01, tpr + 0.03], [None, None, None]],
         "beyond": None if epsilon is None else 0.0,
-        "one_run": {"epsilon": 0.25, "delta": 0.0, "r": 80, "v": 60, "m": 800, "alpha": 1e-5},
+        "one_run": {"epsilon": 0.25, "delta": 0.0, "r": 80, "v": 60, "m": 800, "alpha": 1e-5, "cap": 1.5, "detectable": 0.9},
         "slices": [],
         "roc": {"fpr": [0.0, 0.0095, 0.2, 1.0], "tpr": [0.001, tpr, 0.2 + auc / 3, 1.0]},
     }
 
 
-def subject(name: str, epsilon: float | None, *views: str, lower: float = 0.5, auc: float = 0.55) -> Record:
+def subject(name: str, epsilon: float | None, *views: str, lower: float = 0.5, auc: float = 0.55, cap: float = 2.0) -> Record:
     attacks = {"loss-threshold": (auc - 0.03, 0.02), "lira": (auc, 0.05), "rmia": (auc + 0.01, 0.04)}
     rule = {"record": 7, "threshold": 0.5, "above": True, "expected": 0.9}
     bound = {
@@ -69,6 +79,8 @@ def subject(name: str, epsilon: float | None, *views: str, lower: float = 0.5, a
         "alpha": 1e-5,
         "method": "coins",
         "counts": {"x": 10, "n1": 14, "y": 3, "n0": 18},
+        "cap": cap,
+        "detectable": "inf" if epsilon is not None and cap <= epsilon else (epsilon or 0.0) + 2.5,
     }
     return {
         "name": name,
@@ -93,6 +105,8 @@ def ladder(name: str, *lowers: float, **fields: Any) -> Record:
             "allowed": math.tanh(2**k / 2),
             "limits": {"epsilon": 0.9 * 2**k, "advantage": 0.2, "auc": 0.7, "adaptive": 0.3},
             "broken": lower > 2**k,
+            "cap": 3.0,
+            "detectable": "inf" if 2**k >= 3 else 2**k + 0.5,
         }
         for k, lower in enumerate(lowers)
     ]
@@ -160,12 +174,14 @@ def test_the_records_of_these_tests_are_records(whole: Record) -> None:
 def test_the_table_fits_80_columns_and_names_the_best_and_lira(whole: Record) -> None:
     lines = printed(whole).splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[3] == "view      attack                   AUC [95 %]     TPR at FPR  adv.    ε ≥  claim"
+    assert lines[3] == "view             attack                   AUC [95 %]     TPR at FPR  adv."
     place = lines.index("▲ broken, epsilon = 1: claim broken, accuracy 0.900")
-    assert lines[place + 1] == "one label rmia             0.560 [.540, .580] 0.040 at .0095 0.120    1.5      1"
-    assert lines[place + 2] == "          lira             0.550 [.530, .570] 0.050 at .0095 0.100"
-    assert lines[place + 5].startswith("labels of rmia ")
-    assert lines[place + 6].startswith("8 copies  lira ")
+    assert lines[place + 1] == "one label        rmia             0.560 [.540, .580] 0.040 at .0095 0.120"
+    assert lines[place + 2] == "                 lira             0.550 [.530, .570] 0.050 at .0095 0.100"
+    assert lines[place + 3] == "  ε ≥ 1.5, cap 2, detectable 3.5, claim 1: claim broken"
+    assert lines[place + 6] == "  ε ≥ 1.5, cap 2, detectable 3.5, claim 8: could not have seen it"
+    assert lines[place + 7].startswith("labels of 8      rmia ")
+    assert lines[place + 8].startswith("copies           lira ")
     assert "○ tree (unprotected): nothing claimed, accuracy 0.900" in lines
     assert "crash, epsilon = 1: error: sample returned NaN" in lines
 
@@ -174,7 +190,9 @@ def test_the_words_tell_what_came_of_it(whole: Record) -> None:
     subjects = subject_views(whole)
     assert [each.status.word for each in subjects] == ["nothing claimed", INSIDE.word, INSIDE.word, BROKEN.word, "error"]
     said = headline(whole, subjects)
-    assert said.startswith("Attacks on 5 subjects: 1 of 3 claims BROKEN, 1 failed, 1 claim BROKEN by repeated answers")
+    assert said.startswith(
+        "Attacks on 5 subjects: 4 claims, 2 BROKEN, 2 not broken (could have seen it), 0 could not have been seen, 1 failed, "
+    )
     assert said.endswith("1 defect found, interrupted")
     done, reached, claims, repeated, defects = opening(whole, subjects)
     assert "64 reference models" in done
@@ -184,7 +202,9 @@ def test_the_words_tell_what_came_of_it(whole: Record) -> None:
     assert "On scores, at FPR 1 %, ties broken by a coin, LiRA finds more members than the loss threshold: +3.0 points" in reached
     assert claims == (
         "Claims are broken, certified at confidence 99.9 % for all of them together: broken, epsilon = 1. The most: record 7 "
-        "loses at least 1.5 on one label of broken, epsilon = 1, where the claim allows ε = 1."
+        "loses at least 1.5 on one label of broken, epsilon = 1, where the claim allows ε = 1. Guesses at 32 targets could have "
+        "broken 2 claims: it takes a leak of 2.6 on 8 labels of soft-majority, epsilon = 0.1, where ε = 0.8 is allowed, for a "
+        "chance of 0.9; smaller ones may be there."
     )
     assert "Repeated answers of shared break its claim: at m = 1 at least 1.5 is lost where 1 is claimed." in repeated
     assert "sticky: the noise is sticky." in repeated
@@ -198,14 +218,74 @@ def test_the_words_tell_what_came_of_it(whole: Record) -> None:
 def test_without_a_broken_claim_the_closest_bound_is_told(whole: Record) -> None:
     record = make(*whole["subjects"][:3])
     subjects = subject_views(record)
-    assert headline(record, subjects) == "Attacks on 3 subjects: none of 2 claims broken"
+    assert headline(record, subjects) == (
+        "Attacks on 3 subjects: 2 claims, 0 broken, 2 not broken (could have seen it), 0 could not have been seen"
+    )
     said = opening(record, subjects)[2]
     sure = "at confidence 99.9 % for all of them together"
-    assert said.startswith(f"No claim was broken here: no certified lower bound, {sure}, exceeds")
-    assert "at least 0.5, where ε = 1 is allowed" in said
+    assert said.startswith(
+        f"No certified lower bound on the loss of a record, {sure}, exceeds what a claim allows. Guesses at 32"
+    )
     assert headline(make(), ()) == "Nothing was attacked"
     alone = make(whole["subjects"][0])
     assert headline(alone, subject_views(alone)) == "Attacks on 1 subject: nothing was claimed"
+
+
+def test_what_could_not_have_been_seen_is_never_called_not_broken(whole: Record) -> None:
+    """32 guesses certify at most .41; behind claims of .1, 1 and 8 they could break the first alone."""
+    record = make(
+        *(subject(f"m, epsilon = {epsilon:g}", epsilon, "one label", lower=0.0, cap=0.41) for epsilon in (0.1, 1.0, 8.0))
+    )
+    subjects = subject_views(record)
+    assert [each.status for each in subjects] == [INSIDE, BLIND, BLIND]
+    assert told_of_claims(record) == {"m, epsilon = 0.1": HELD, "m, epsilon = 1": UNSEEN, "m, epsilon = 8": UNSEEN}
+    assert headline(record, subjects) == (
+        "Attacks on 3 subjects: 3 claims, 0 broken, 1 not broken (could have seen it), 2 could not have been seen"
+    )
+    assert (
+        "Of 2 claims they could have shown nothing, since 32 right guesses certify no more than 0.41: m, epsilon = 1, m"
+        in (opening(record, subjects)[2])
+    )
+    for text in (printed(record), to_html(record), to_markdown(record)):
+        assert "could not have seen it" in text
+        assert "0.41" in text
+    assert attack_exit_code(record, allow_inconclusive=False) == INCONCLUSIVE
+    assert attack_exit_code(record, allow_inconclusive=True) == NOTHING
+    assert attack_exit_code(make(record["subjects"][0]), allow_inconclusive=False) == NOTHING
+    old = make(subject("m, epsilon = 0.1", 0.1, "one label", lower=0.0))
+    del old["subjects"][0]["certified"][0]["cap"]
+    assert told_of_claims(old) == {"m, epsilon = 0.1": UNSEEN}  # a record that says nothing of caps
+    assert set(told_of_claims(whole).values()) == {BROKEN_WORD, HELD}
+
+
+def test_a_claim_is_counted_once(whole: Record) -> None:
+    """'None of 1 claim broken, 1 claim BROKEN' stood in one headline: guesses did not break it, repeated answers did."""
+    record = make(subject("m, epsilon = 1", 1.0, "one label", lower=0.0), repeated=[ladder("m, epsilon = 1", 1.5)])
+    subjects = subject_views(record)
+    assert headline(record, subjects) == (
+        "Attacks on 1 subject: 1 claim, 1 BROKEN, 0 not broken (could have seen it), 0 could not have been seen"
+    )
+    assert subjects[0].status is BROKEN
+    record["repeated"] = [ladder("m, epsilon = 1", 0.5)]
+    assert headline(record, subject_views(record)).startswith("Attacks on 1 subject: 1 claim, 0 broken, 1 not broken")
+    assert attack_exit_code(whole, allow_inconclusive=False) == 130
+
+
+def test_every_certified_number_stands_beside_its_cap_and_its_detectable(whole: Record) -> None:
+    subjects, sure = sound(subject_views(whole)), "99.9 %"
+    tables = [
+        summary_table(subjects, sure),
+        overview_table(subjects, sure),
+        vulnerable_table(subjects),
+        attacks_table(subjects[1]),
+    ]
+    tables += [found for found in [repeated_table(ladders(whole["repeated"]))] if found is not None]
+    for table in tables:
+        (place,) = [k for k, name in enumerate(table.columns) if name.endswith("ε ≥")]
+        assert table.columns[place + 1 : place + 3] == ("cap", "detectable")
+        assert all(row[place + 1] not in ("", "–") and row[place + 2] not in ("", "–") for row in table.rows)
+        assert len({len(row) for row in table.rows} | {len(table.numeric), len(table.columns)}) == 1
+    assert exposed_table(subjects[1]).columns[3] == "ε ≥, one label (cap 2, detectable 2.6)"
 
 
 def test_no_text_calls_anything_private_or_safe(whole: Record, page: str) -> None:
@@ -263,10 +343,10 @@ def test_figures_are_well_formed_and_themed(whole: Record) -> None:
         assert not re.search(r"#0[01]0[0-9]0[0-9]", each.svg)
     labels = [each.label for each in drawn]
     assert labels[:2] == ["attacks on what makes no claim", "best attacks, one label"]
-    assert "optimal attacker, worst pair" in drawn[1].svg
+    assert "edge of the exact loss, worst pair" in drawn[1].svg
     without = view_roc(subject_views(whole), "one label", (), 0)
     assert without is not None
-    assert "optimal attacker" not in without.svg
+    assert "worst pair" not in without.svg
 
 
 @pytest.mark.parametrize("kept", [[0], [1], [4], []])
@@ -286,7 +366,7 @@ def test_unlucky_numbers_make_reports() -> None:
         each["roc"] = {"fpr": [0.0, 1.0], "tpr": [0.0, 1.0]}
     record = make(other | {"claim": CLAIM | {"epsilon": 1.0, "delta": 0.01}})
     assert "1.000 [1.00, 1.00]" in printed(record)
-    assert "m, δ = 0.01: claim not broken" in printed(record)
+    assert "m, δ = 0.01: could not have seen it" in printed(record)
     ET.fromstring(figures(subject_views(record), ())[0].svg)
     assert "No claim could be held against a certified bound." in to_markdown(record)
 

@@ -1,0 +1,51 @@
+"""`dpassay plan --attack`: how many models must be attacked to see a leak against a claim."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from dpassay.attack_plan import share_of
+from dpassay.attacks.reach import guessed, of_guesses
+from dpassay.cli import main
+
+
+def test_it_says_how_many_targets_see_a_leak(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "--attack", "soft-majority", "--epsilon", "1", "--detect", "2", "--json"]) == 0
+    total, seen = json.loads(capsys.readouterr().out)
+    alpha = share_of(1, 1e-3)
+    assert alpha == pytest.approx(1e-3 / 3 / 2 / 3 / 5)  # two subjects and a ladder, one half, three views, five records
+    assert total["alpha"] == pytest.approx(alpha)
+    known = {"delta": 0.0, "alpha": total["alpha"]}
+    assert guessed(total["models"], total["models"], **known) > 1 >= guessed(total["models"] - 1, total["models"] - 1, **known)
+    assert seen["detect"] == 2
+    assert of_guesses(seen["models"], claimed=1.0, **known).detectable <= 2
+    assert seen["models"] > total["models"]
+
+
+def test_the_table_and_the_default(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["plan", "--attack"]) == 0
+    told = capsys.readouterr().out
+    assert "mechanisms: 6, losses: 5" in " ".join(told.split())
+    rows = [line.split() for line in told.splitlines()]
+    assert [row[0] for row in rows if row[1:4] == ["all", "there", "is"]] == ["0.1", "0.5", "1", "2", "8"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("plan", "TARGET = '': must be one mechanism"),
+        ("plan pate soft-majority", "TARGET = 'pate soft-majority': must be one mechanism"),
+        ("plan pate --epsilon 1", "--epsilon: goes with --attack"),
+        ("plan --attack --epsilon 1 --detect 0.5", "--detect = 0.5: must be a number above the claim of 1"),
+        ("plan --attack --epsilon x", "--epsilon = 'x': must be numbers parted by commas"),
+        ("plan --attack --epsilon 600", "--epsilon = 600: takes more than 10 million models"),
+    ],
+)
+def test_refused_in_one_line(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    assert told.err.count("\n") == 1
+    assert told.out == ""
