@@ -12,6 +12,7 @@ from dpassay.auditee import Auditee
 from dpassay.claims import Claim
 from dpassay.data import points
 from dpassay.errors import InvalidInput, require
+from dpassay.executors import Kind
 from dpassay.exhaustive import Domain
 from dpassay.mechanism import FunctionMechanism, HasScores, Mechanism
 from dpassay.pairs import Pairs
@@ -36,6 +37,9 @@ def audit(
     detect: float | None = None,
     domain: Domain | None = None,
     jobs: int = 1,
+    executor: Kind | None = None,
+    shard_timeout: float = 60.0,
+    memory: float = 4.0,
 ) -> Result:
     """Audit one mechanism against one claim.
 
@@ -54,7 +58,7 @@ def audit(
         What a function may answer; 0 and 1 by default.
     numbers : tuple of float, optional
         Least and greatest answer (infinite where there is no limit) of a function that answers real numbers.
-    mode, seed, confidence, budget, detect, domain, jobs
+    mode, seed, confidence, budget, detect, domain, jobs, executor, shard_timeout, memory
         See `Settings`.
 
     Returns
@@ -97,7 +101,18 @@ def audit(
     group = None
     if pairs is not None and queries is not None:
         group = Group(pairs=pairs, queries=points(queries, "queries"), kind="data", reason=pairs.how)
-    settings = Settings(mode=mode, seed=seed, confidence=confidence, budget=budget, detect=detect, domain=domain, jobs=jobs)
+    settings = Settings(
+        mode=mode,
+        seed=seed,
+        confidence=confidence,
+        budget=budget,
+        detect=detect,
+        domain=domain,
+        jobs=jobs,
+        executor=executor,
+        shard_timeout=shard_timeout,
+        memory=memory,
+    )
     return next(assay([auditee], group, settings))
 
 

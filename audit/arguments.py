@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
+from dpassay.apart import CAN_FORK
 from dpassay.auditee import Auditee
 from dpassay.catalogue import ENTRIES, READINGS
 from dpassay.claims import DP, Claim, PredictionStability, Stability
@@ -15,12 +18,14 @@ from dpassay.configured import CLAIMS, Configured
 from dpassay.data import BUILT_IN, load, split
 from dpassay.errors import InvalidInput
 from dpassay.exhaustive import Domain
+from dpassay.hosts import Limits
+from dpassay.isolated import Isolated, StandIn, introduced
 from dpassay.pairs import replace_one
 from dpassay.plan import Group
 from dpassay.settings import Settings
 from dpassay.targets import Answers, accepts, answers_of, is_function, relation_of, resolve
 
-TRIALS_ONLY = ("budget", "detect", "jobs", "executor", "shard_timeout", "resume")
+TRIALS_ONLY = ("budget", "detect", "jobs", "resume")
 IDLE_OPTIONS = {
     "auto": ("n", "domain"),
     "monte-carlo": ("n", "domain"),
@@ -58,8 +63,12 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
             )
         domain = Domain(n=arguments.n, points=_sides(arguments.domain))
     jobs, executor = arguments.jobs, arguments.executor
-    if arguments.shard_timeout is not None and (executor or ("inline" if jobs == 1 else "local")) == "inline":
-        raise InvalidInput("--shard-timeout: goes with --executor local; what runs inline cannot be stopped")
+    for option in ("shard_timeout", "memory"):
+        if getattr(arguments, option) is not None and executor == "inline":
+            raise InvalidInput(
+                f"--{option.replace('_', '-')}: changes nothing with --executor inline; what runs there cannot be stopped"
+            )
+    given = {name: value for name in ("shard_timeout", "memory") if (value := getattr(arguments, name)) is not None}
     return Settings(
         mode=arguments.mode,
         seed=arguments.seed,
@@ -69,7 +78,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
         domain=domain,
         jobs=jobs,
         executor=executor,
-        shard_timeout=60.0 if arguments.shard_timeout is None else arguments.shard_timeout,
+        **given,
     )
 
 
@@ -82,11 +91,25 @@ def _sides(text: str) -> int | tuple[int, ...]:
     return sides[0] if len(sides) == 1 else sides
 
 
-def auditees_of(arguments: argparse.Namespace, records: int) -> list[Auditee]:
-    """Return the mechanisms that are asked for, else the configured ones, else the catalogue; each with its claims.
+@contextmanager
+def opened(arguments: argparse.Namespace, records: int, limits: Limits | None) -> Iterator[list[Auditee]]:
+    """Give what `auditees_of` does, and end the processes that it has opened."""
+    built: list[Auditee] = []
+    try:
+        built.extend(auditees_of(arguments, records, limits if CAN_FORK else None))
+        yield built
+    finally:
+        for auditee in built:
+            if isinstance(auditee, Isolated):
+                auditee.hosts.close()
 
-    Built-in ones whose claims depend on the number n of records are told it, unless it was said. Of the catalogue as a whole
-    those are left out that no trials can say anything about, where trials are asked for.
+
+def auditees_of(arguments: argparse.Namespace, records: int, limits: Limits | None = None) -> Iterator[Auditee]:
+    """Yield the mechanisms that are asked for, else the configured ones, else the catalogue; each with its claims.
+
+    Built-in ones whose claims depend on the number n of records are told it, unless it was said. A user's own are imported and
+    built in processes of their own, which have these limits; without limits in this one. Of the catalogue as a whole those are
+    left out that no trials can say anything about, where trials are asked for.
     """
     parameters = dict(_assignment(text, "-p") for text in arguments.parameters)
     if arguments.learner is not None:
@@ -97,20 +120,47 @@ def auditees_of(arguments: argparse.Namespace, records: int) -> list[Auditee]:
     wanted = wanted or list(arguments.mechanisms) or [Configured(target=target) for target in ENTRIES]
     sampled = getattr(arguments, "mode", "monte-carlo") == "monte-carlo"
     fixed = getattr(arguments, "mode", "auto") != "exhaustive"
-    if len(wanted) == 1:
-        only = _auditee(_sized(wanted[0], records, fixed=fixed), parameters, claim, answers)
-        return [only.sampled if sampled else only]
-    for name in parameters:
-        if not any(accepts(each.target, name) for each in wanted):
-            raise InvalidInput(f"-p {name}: none of {', '.join(each.called for each in wanted)} has such a parameter")
-    auditees = [
-        _auditee(each, {name: value for name, value in parameters.items() if accepts(each.target, name)}, claim, answers)
-        for each in (_sized(each, records, fixed=fixed) for each in wanted)
-    ]
-    if not sampled:
-        return auditees
     named = bool(arguments.targets or arguments.mechanisms)
-    return [each.sampled for each in auditees if named or not each.only_computed]
+    taken: set[str] = set()
+    for each in wanted:
+        build = partial(_chosen, _sized(each, records, fixed=fixed), parameters, claim, answers, several=len(wanted) > 1)
+        if limits is None or not _is_foreign(each, parameters):
+            auditee = build()
+        else:
+            auditee = introduced(each.called, build, limits, _fallback(each, claim, answers))
+        known = parameters if isinstance(auditee, Isolated) and auditee.lost else auditee.parameters
+        taken |= parameters.keys() & known.keys()
+        if not sampled:
+            yield auditee
+        elif named or not auditee.only_computed:
+            yield auditee.sampled
+    for name in parameters:
+        if name not in taken and len(wanted) > 1:
+            raise InvalidInput(f"-p {name}: none of {', '.join(each.called for each in wanted)} has such a parameter")
+
+
+def _chosen(
+    wanted: Configured, parameters: dict[str, str], claim: dict[str, float] | None, answers: Answers | None, *, several: bool
+) -> Auditee:
+    """Build one mechanism; where there are several, with those of the parameters that it has."""
+    own = {name: value for name, value in parameters.items() if not several or accepts(wanted.target, name)}
+    return _auditee(wanted, own, claim, answers)
+
+
+def _is_foreign(wanted: Configured, parameters: Mapping[str, str]) -> bool:
+    """Whether building a mechanism imports a module of the user's."""
+    return any(":" in text for text in (wanted.target, *wanted.parameters.values(), *parameters.values()))
+
+
+def _fallback(wanted: Configured, said: dict[str, float] | None, answers: Answers | None) -> Auditee | None:
+    """Return what is known of a user's mechanism that could not be built, if a claim was said of it."""
+    numbers = wanted.claim if said is None else said
+    if numbers is None:
+        return None
+    answers = (_answers(wanted.answers, "answers") if answers is None else answers) or Answers()
+    claim = _claim(numbers, answers, "--claim" if said is not None else wanted.where.partition(",")[0])
+    has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
+    return Auditee(name=wanted.called, target=wanted.target, parameters={}, mechanism=StandIn(has), claims=(claim,))
 
 
 def _sized(wanted: Configured, records: int, *, fixed: bool) -> Configured:

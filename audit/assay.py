@@ -9,6 +9,7 @@ from functools import cache, partial
 
 from threadpoolctl import threadpool_limits
 
+from dpassay.apart import apart
 from dpassay.auditee import Auditee
 from dpassay.baseline_cells import Raw
 from dpassay.checks import check
@@ -20,6 +21,7 @@ from dpassay.evidence import Evidence, Mode
 from dpassay.exact import Laws, exact_evidence, goodness_of_fit, group_laws
 from dpassay.executors import Executor, Staff, executor
 from dpassay.exhaustive import domain_laws, exhaustive_evidence
+from dpassay.isolated import Isolated
 from dpassay.ledger import Ledger
 from dpassay.monte_carlo import Budget
 from dpassay.plan import Group, Progress, groups_for, silent
@@ -73,15 +75,15 @@ def assay(
     check(auditees, data, settings)
     share = (1 - settings.confidence) / max(1, sum(len(auditee.claims) for auditee in auditees))
     taken: set[str] = set()
-    staff = Staff(kind=settings.kind, jobs=settings.jobs, timeout=settings.shard_timeout, ledger=ledger)
+    staff = Staff(kind=settings.kind, jobs=settings.jobs, limits=settings.limits, ledger=ledger)
     for auditee in auditees:
         mode: Mode | None = None
         held: Holder | AuditeeError
-        with threadpool_limits(limits=1), ExitStack() as open_until_judged:
+        with threadpool_limits(limits=1), apart(auditee, data, settings) as subject, ExitStack() as open_until_judged:
             try:
-                hire = partial(_hire, auditee, settings, staff, open_until_judged)
+                hire = partial(_hire, subject, settings, staff, open_until_judged)
                 accepted = partial(baseline, auditee)
-                mode, held = _measure(auditee, data, settings, share, hire, _named(auditee.name, progress), accepted)
+                mode, held = _measure(subject, data, settings, share, hire, _named(auditee.name, progress), accepted)
             except AuditeeError as error:
                 held = error
             for claim in auditee.claims:
@@ -129,7 +131,7 @@ def _measure(
         exact = _all_laws(auditee, groups, progress)
         if exact:
             fit = goodness_of_fit(auditee, groups[0], settings.seed)
-            _unchanged(groups)
+            _unchanged(auditee, groups)
             return "exact", _both_notions(auditee, lambda claim: exact_evidence(auditee, claim, groups, exact, fit))
         if settings.mode == "exact":
             raise AuditeeError("it has no exact law for these data and claims; use mode monte-carlo")
@@ -161,8 +163,10 @@ def _all_laws(auditee: Auditee, groups: tuple[Group, ...], progress: Progress) -
     return tuple(found)
 
 
-def _unchanged(groups: tuple[Group, ...]) -> None:
+def _unchanged(auditee: Auditee, groups: tuple[Group, ...]) -> None:
     """Raise `AuditeeError` if the mechanism has written into a dataset that it was lent."""
+    if isinstance(auditee, Isolated):
+        auditee.check_unchanged(groups)
     for group in groups:
         if group.pairs.base.digest != group.digest:
             raise AuditeeError("it changed the dataset that it was given; a mechanism must leave its inputs as they are")

@@ -75,7 +75,7 @@ def share_of(claims: int, alpha: float) -> float:
 def _rows(epsilon: float, detect: float | None, alpha: float) -> list[dict[str, Any]]:
     """A total leak, then the leaks that were asked for or those of the ladder."""
     leaks = [epsilon + each for each in LADDER] if detect is None else [detect]
-    needed = [(None, targets_to_break(epsilon, alpha=alpha))]
+    needed: list[tuple[float | None, int]] = [(None, targets_to_break(epsilon, alpha=alpha))]
     needed += [(leak, targets_to_see(leak, epsilon, alpha=alpha)) for leak in leaks]
     found = []
     for leak, models in needed:

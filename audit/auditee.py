@@ -154,9 +154,12 @@ class Auditee:
         """Return the queries that ask for the coordinates of the released vector along some directions; read-only."""
         method: Any = self.mechanism
         found = self._guard("towards", "some directions", lambda: points(method.towards(directions, columns), "towards"))
-        if found.shape != (len(directions), columns):
-            expected = (len(directions), columns)
-            raise AuditeeError(f"towards returned shape {found.shape}; expected (directions, columns) = {expected}")
+        return self._checked_directions(found, len(directions), columns)
+
+    @staticmethod
+    def _checked_directions(found: NDArray[np.float64], directions: int, columns: int) -> NDArray[np.float64]:
+        if found.shape != (directions, columns):
+            raise AuditeeError(f"towards returned shape {found.shape}; expected (directions, columns) = {(directions, columns)}")
         return found
 
     def check(self, data: Any) -> None:
@@ -181,6 +184,10 @@ class Auditee:
             for each in one_by_one(change):
                 state = self._guard("update", f"the neighbour with {change}", partial(update, state, each))
             return state
+        return self.scratch(data, change)
+
+    def scratch(self, data: Any, change: Change) -> Any:
+        """Return the state of the changed dataset, prepared without `update`."""
         return self._guard("prepare", f"the neighbour with {change}", lambda: self.mechanism.prepare(change.apply(data)))
 
     def law(self, state: Any, queries: NDArray[np.float64], where: str) -> Law | None:
@@ -189,19 +196,27 @@ class Auditee:
             return None
         distribution = self.mechanism.distribution
         law = self._guard("distribution", where, lambda: distribution(state, queries))
+        self._check_law(law, len(queries), where)
+        return law
+
+    def _check_law(self, law: Any, queries: int, where: str) -> None:
+        """Raise `AuditeeError` if what a mechanism declares is no law of its answers."""
         kinds = (FiniteLaw,) if self.numbers is None else (PointLaw, NoiseLaw)
         if law is not None and not isinstance(law, kinds):
             known = " or a ".join(kind.__name__ for kind in kinds)
             raise AuditeeError(f"distribution on {where} returned {type(law).__name__}; expected a {known}, or None")
-        expected = (len(queries), len(self.labels) or 1)
+        expected = (queries, len(self.labels) or 1)
         if law is not None and law.table.shape != expected:
             raise AuditeeError(f"distribution on {where} has shape {law.table.shape}; expected (queries, labels) = {expected}")
-        return law
 
     def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator, where: str) -> NDArray[Any]:
         """Return `size` trials, shape (size, q): each of them one of `labels`, or a finite number in the range `numbers`."""
         draws = self._guard("sample", where, lambda: np.asarray(self.mechanism.sample(state, queries, size, rng)))
-        expected = (size, len(queries))
+        return self._checked(draws, size, len(queries), where)
+
+    def _checked(self, draws: NDArray[Any], size: int, queries: int, where: str) -> NDArray[Any]:
+        """Return the answers of a mechanism, if they are what it may answer."""
+        expected = (size, queries)
         if draws.shape != expected:
             raise AuditeeError(f"sample on {where} returned shape {draws.shape}; expected (size, queries) = {expected}")
         if draws.dtype.kind not in "biuf":
@@ -239,7 +254,8 @@ class Auditee:
 
     def _guard(self, method: str, where: str, call: Callable[[], T]) -> T:
         try:
-            return call()
+            with np.errstate():  # what it does to NumPy's handling of errors is undone
+                return call()
         except AuditeeError:
             raise
         except (Exception, SystemExit, GeneratorExit) as error:

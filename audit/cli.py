@@ -145,13 +145,21 @@ def _run(commands: Any) -> None:
         "--executor",
         type=one_of("inline", "local"),
         metavar="WHERE",
-        help="inline (this process; default with one job) or local (worker processes, which may hang or die)",
+        help="local (all trials in worker processes) or inline (all in this process, to debug: what hangs or dies there ends the "
+        "run); by default your own code runs in processes of its own, the catalogue in this one unless there are more jobs",
     )
     work.add_argument(
         "--shard-timeout",
         type=float,
         metavar="SECONDS",
-        help="time that a worker may take over a portion of trials before it is killed (default: 60)",
+        help="time that your code may take over one step (import, one prepare, a portion of trials) before its process is killed "
+        "(default: 60)",
+    )
+    work.add_argument(
+        "--memory",
+        type=float,
+        metavar="GIB",
+        help="memory that a process of your code may take, on Linux (default: 4)",
     )
     work.add_argument(
         "--resume",

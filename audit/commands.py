@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpassay.arguments import auditees_of, configure, data_of, settings_of
+from dpassay.arguments import configure, data_of, opened, settings_of
 from dpassay.assay import Baseline, assay
 from dpassay.attack_record import UNSEEN, broken, is_attack_record, outspent, read_attack_record, told_of_claims
 from dpassay.baseline import cells_of
@@ -54,33 +54,15 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
         )
     settings = settings_of(arguments)
     data = None if settings.mode == "exhaustive" else data_of(arguments)
-    auditees = auditees_of(arguments, settings.domain.n if settings.domain else len(data.pairs.base) if data else 0)
-    check(auditees, data, settings)
-    if arguments.dry_run:
-        return _dry_run(auditees, data, settings, as_json=arguments.json)
-    if directory is not None:
-        writable(directory)
-    accepted = _accepted(Path(config.baseline))
-    started, results, complete = time.time(), [], True
-    try:
-        with (
-            _ledger(directory, resume=bool(arguments.resume)) as ledger,
-            bars(quiet=arguments.quiet) as progress,
-            redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
-        ):
-            for result in assay(auditees, data, settings, progress, ledger, accepted):
-                results.append(result)
-                if result.verdict == "error" and not arguments.quiet:
-                    detail = result.judgement.detail if arguments.debug else first_line(result.judgement.detail)
-                    cause = ": ".join(filter(None, (result.judgement.reason, detail)))
-                    sys.stderr.write(f"dpassay: {result.id}: error: {cause}\n")
-    except KeyboardInterrupt:
-        complete = False
-    except InvalidInput:
+    limits = None if settings.executor == "inline" else settings.limits
+    with opened(arguments, settings.domain.n if settings.domain else len(data.pairs.base) if data else 0, limits) as auditees:
+        check(auditees, data, settings)
+        if arguments.dry_run:
+            return _dry_run(auditees, data, settings, as_json=arguments.json)
         if directory is not None:
-            with suppress(OSError):
-                directory.rmdir()  # only if we made it: a folder with anything in it stays
-        raise
+            writable(directory)
+        started = time.time()
+        results, complete = _audited(auditees, data, settings, _accepted(Path(config.baseline)), directory, arguments)
     facts = {
         "seed": settings.seed,
         "confidence": settings.confidence,
@@ -105,6 +87,38 @@ def _accepted(path: Path) -> Baseline:
     except InvalidInput as error:
         sys.stderr.write(f"dpassay: {error}; none of its cells is counted again\n")
         return cells_of(nothing)
+
+
+def _audited(
+    auditees: list[Auditee],
+    data: Group | None,
+    settings: Settings,
+    accepted: Baseline,
+    directory: Path | None,
+    arguments: argparse.Namespace,
+) -> tuple[list[Result], bool]:
+    """Return the results, and whether they are all there are; errors are told on stderr."""
+    results: list[Result] = []
+    try:
+        with (
+            _ledger(directory, resume=bool(arguments.resume)) as ledger,
+            bars(quiet=arguments.quiet) as progress,
+            redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
+        ):
+            for result in assay(auditees, data, settings, progress, ledger, accepted):
+                results.append(result)
+                if result.verdict == "error" and not arguments.quiet:
+                    detail = result.judgement.detail if arguments.debug else first_line(result.judgement.detail)
+                    cause = ": ".join(filter(None, (result.judgement.reason, detail)))
+                    sys.stderr.write(f"dpassay: {result.id}: error: {cause}\n")
+    except KeyboardInterrupt:
+        return results, False
+    except InvalidInput:
+        if directory is not None:
+            with suppress(OSError):
+                directory.rmdir()  # only if we made it: a folder with anything in it stays
+        raise
+    return results, True
 
 
 def _deliver(
@@ -132,8 +146,12 @@ def plan_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noq
     """Say what it takes to see a leak."""
     configure(arguments)
     data = data_of(arguments)
-    (auditee,) = auditees_of(arguments, len(data.pairs.base))
     settings = Settings(mode="monte-carlo", seed=arguments.seed, confidence=arguments.confidence, detect=arguments.detect)
+    with opened(arguments, len(data.pairs.base), settings.limits) as (auditee,):
+        return _plan(auditee, data, settings, arguments)
+
+
+def _plan(auditee: Auditee, data: Group, settings: Settings, arguments: argparse.Namespace) -> int:
     check([auditee], data, settings)
     groups, claim = groups_for(auditee, data), auditee.claims[0]
     speed, alpha = measure(auditee, groups), (1 - settings.confidence) / len(auditee.claims)

@@ -16,7 +16,7 @@ from dpassay.errors import InvalidInput, require
 from dpassay.seeds import stream
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Labelled:
     """A dataset S of labelled records; frozen, its arrays are read-only.
 

@@ -94,7 +94,7 @@ def _same_from_scratch(auditee: Auditee, group: Group, updated: Law) -> None:
     """Raise `AuditeeError` if the first neighbour has another law when it is prepared from scratch than by `update`."""
     change = group.pairs.changes[0]
     where = f"the neighbour with {change}"
-    law = auditee.law(auditee.prepare(change.apply(group.pairs.base)), group.queries, where)
+    law = auditee.law(auditee.scratch(group.pairs.base, change), group.queries, where)
     if law is None or np.abs(_numbers(law) - _numbers(updated)).max() > 2 * max(law.error, updated.error):
         raise AuditeeError(f"update and prepare disagree on {where}: their laws differ")
 

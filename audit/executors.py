@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal, Protocol
 
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from dpassay.data import digest
 from dpassay.errors import AuditeeError
+from dpassay.hosts import Limits
+from dpassay.isolated import Isolated
 from dpassay.ledger import Key, Ledger, block_key, code_of, dataset_key
 from dpassay.shards import Bench, Done, Piece, Shard, Task, bundle, same, unrepeatable
 from dpassay.trials import Counts, add_up
@@ -29,18 +31,18 @@ class Staff:
     Parameters
     ----------
     kind : {"inline", "local"}
-        This process, or `jobs` others.
+        This process, or `jobs` others; these in any case for a mechanism that is isolated.
     jobs : int
         How many.
-    timeout : float
-        Seconds that a shard may take in another process.
+    limits : Limits
+        What each of them may take.
     ledger : Ledger or None
         Where finished shards are written, and looked for first.
     """
 
     kind: Kind = "inline"
     jobs: int = 1
-    timeout: float = 60.0
+    limits: Limits = field(default_factory=Limits)
     ledger: Ledger | None = None
 
 
@@ -105,13 +107,13 @@ class Executor:
     def __init__(self, bench: Bench, staff: Staff) -> None:
         self._bench = bench
         self._ledger = staff.ledger
-        self._code = code_of(bench.auditee) if staff.ledger else []
+        known = bench.auditee.code if isinstance(bench.auditee, Isolated) else None
+        self._code = (known or code_of(bench.auditee)) if staff.ledger else []
         self._queries = [digest(group.queries) for group in bench.groups]
         self._checking: Shard | None = None
         self._checked = False
-        self._crew: Crew = (
-            Inline(bench, self._keep) if staff.kind == "inline" else Local(bench, self._keep, staff.jobs, staff.timeout)
-        )
+        elsewhere = staff.kind == "local" or isinstance(bench.auditee, Isolated)
+        self._crew: Crew = Local(bench, self._keep, staff.jobs, staff.limits) if elsewhere else Inline(bench, self._keep)
 
     def counts(self, tasks: Sequence[Task]) -> Iterator[NDArray[np.int64]]:
         """Yield the counts (q, K) of each task in turn.

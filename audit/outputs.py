@@ -22,7 +22,7 @@ from dpassay.result import Result
 from dpassay.witness import is_witness, make_witness
 
 ALONE = ("--json", "-q", "--quiet", "--resume", "--allow-inconclusive", "--configured")
-WITH_A_VALUE = ("--out", "--jobs", "--executor", "--shard-timeout")
+WITH_A_VALUE = ("--out", "--jobs", "--executor", "--shard-timeout", "--memory")
 """Options that change nothing in a record."""
 PAGES = (
     *("index.html", "report.md", "junit.xml", "cells.csv", "sidecar.json"),

@@ -30,7 +30,7 @@ def silent(what: str, done: int, total: int) -> None:
     """Show no progress."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Group:
     """Pairs with one base dataset, and the queries asked of all of them.
 

@@ -11,10 +11,14 @@ from dpassay.claims import Claim, ScoreStability
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.executors import Kind
 from dpassay.exhaustive import Domain
+from dpassay.hosts import Limits
 
 ModeWanted = Literal["auto", "exact", "exhaustive", "monte-carlo"]
 DETECT = 1.5
 """A sampled audit must be able to see so many times the claim, unless it is asked for something else."""
+
+MOST_MEMORY = 2.0**20
+"""GiB; nobody has more."""
 
 SHARE = 0.01
 """Or, of a proportion that is claimed to be next to nothing, so much more than the claim."""
@@ -43,9 +47,14 @@ class Settings:
     jobs : int
         Processes that run trials, >= 1; no number depends on it.
     executor : {"inline", "local"}, optional
-        Trials run in this process (by default where `jobs` is 1), or in `jobs` worker processes that may hang or die.
+        By default your own code runs in processes of its own, so that whatever it does ends no run but its own, and mechanisms of
+        this package run in this process, their trials in others where `jobs` is above 1. `local`: all trials in others. `inline`:
+        everything in this process, to debug; what hangs there hangs, what ends the process ends it.
     shard_timeout : float
-        Seconds, > 0, that a worker may take over a portion of trials before it is killed.
+        Seconds, > 0, that your code may take over one step (its import, one `prepare`, a portion of trials) before its process is
+        killed.
+    memory : float
+        GiB, > 0, that such a process may take besides what it begins with; on Linux.
     """
 
     mode: ModeWanted = "auto"
@@ -57,12 +66,13 @@ class Settings:
     jobs: int = 1
     executor: Kind | None = None
     shard_timeout: float = 60.0
+    memory: float = 4.0
 
     def __post_init__(self) -> None:
         modes = ("auto", "exact", "exhaustive", "monte-carlo")
         require(self.mode in modes, "mode", self.mode, f"one of {', '.join(modes)}")
         require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
-        confidence, limit = as_real(self.confidence), as_real(self.shard_timeout)
+        confidence, limit, memory = as_real(self.confidence), as_real(self.shard_timeout), as_real(self.memory)
         require(0.5 <= confidence < 1, "confidence", self.confidence, "a number in [0.5, 1)")
         require(is_count(self.budget, 100), "budget", self.budget, "an integer >= 100")
         detect = None if self.detect is None else as_real(self.detect)
@@ -70,6 +80,7 @@ class Settings:
         require(is_count(self.jobs, 1), "jobs", self.jobs, "an integer >= 1")
         require(self.executor in (None, "inline", "local"), "executor", self.executor, "inline or local")
         require(0 < limit < math.inf, "shard_timeout", self.shard_timeout, "a finite number > 0")
+        require(0 < memory < MOST_MEMORY, "memory", self.memory, f"a number > 0 and below {MOST_MEMORY:g}")
         if self.executor == "inline" and self.jobs > 1:
             raise InvalidInput(f"jobs = {self.jobs}: must be 1 with executor 'inline'; 'local' takes more")
         if self.kind == "local" and "fork" not in multiprocessing.get_all_start_methods():
@@ -78,14 +89,19 @@ class Settings:
             raise InvalidInput(
                 "mode 'exhaustive' and a domain to enumerate (--n and --domain) go together: one of them is missing"
             )
-        plain = {"seed": int(self.seed), "budget": int(self.budget), "jobs": int(self.jobs)}
+        plain = {"seed": int(self.seed), "budget": int(self.budget), "jobs": int(self.jobs), "memory": memory}
         for name, value in (plain | {"confidence": confidence, "detect": detect, "shard_timeout": limit}).items():
             object.__setattr__(self, name, value)
 
     @property
     def kind(self) -> Kind:
-        """The executor that is meant."""
+        """Where trials of mechanisms of this package run."""
         return self.executor or ("inline" if self.jobs == 1 else "local")
+
+    @property
+    def limits(self) -> Limits:
+        """What a process with a user's code may take."""
+        return Limits(seconds=self.shard_timeout, memory=self.memory)
 
     def wanted(self, claim: Claim, most: float) -> float:
         """The leak that a sampled audit of a claim must be able to see, where none is larger than `most`."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
+from dpassay.apart import CAN_FORK
 from dpassay.auditee import Auditee
 from dpassay.bounds import Bound
 from dpassay.claims import Accuracy, Claim, ScoreStability, claim_from_json
@@ -23,6 +26,8 @@ from dpassay.documents import lower_number, number
 from dpassay.errors import InvalidInput, require
 from dpassay.evidence import Event, HalfLine
 from dpassay.exact import check_alike, readable
+from dpassay.hosts import Limits
+from dpassay.isolated import introduced
 from dpassay.laws import FiniteLaw, Law
 from dpassay.loss import Loss
 from dpassay.means import GRID
@@ -251,9 +256,16 @@ def replay(
     InvalidInput
         If the witness is damaged, or the data are missing or are not the ones it was made from.
     """
+    with ExitStack() as stack:
+        return _replayed(witness, file, auditee, group, stack)
+
+
+def _replayed(
+    witness: Mapping[str, Any], file: str | None, auditee: Auditee | None, group: Group | None, stack: ExitStack
+) -> Replay:
     try:
         claim = claim_from_json(witness["claim"], witness["expected"])
-        subject = auditee if auditee is not None else _subject(witness, claim)
+        subject = auditee if auditee is not None else _subject(witness, claim, stack)
         place = group if group is not None else _group(witness, file)
         if place.pairs.base.digest != witness["data"]["sha256"]:
             raise InvalidInput("the data are not those the witness was made from: their SHA-256 differs")
@@ -321,14 +333,21 @@ def _counted(subject: Auditee, event: Any, queries: int) -> tuple[Coding, NDArra
     return Labels(subject.labels), inside.astype(np.int64)
 
 
-def _subject(witness: Mapping[str, Any], claim: Claim) -> Auditee:
+def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Auditee:
+    """Build what a witness names: a user's own in another process, which ends with the stack."""
     if witness["target"] is None:
         raise InvalidInput(f"'{witness['name']}' cannot be made again from what a witness holds: replay it from Python")
     numbers = witness["numbers"]
     answers = Answers(
         labels=tuple(witness["labels"]), numbers=None if numbers is None else (float(numbers[0]), float(numbers[1]))
     )
-    subject = resolve(witness["target"], witness["parameters"], (claim,), answers, name=witness["name"])
+    build = partial(resolve, witness["target"], witness["parameters"], (claim,), answers, name=witness["name"])
+    named = [witness["target"], *witness["parameters"].values()]
+    if CAN_FORK and any(isinstance(text, str) and ":" in text for text in named):
+        elsewhere = introduced(witness["name"], build, Limits())
+        stack.callback(elsewhere.hosts.close)
+        return elsewhere if not isinstance(claim, ScoreStability) else coupled(elsewhere, claim)
+    subject = build()
     return coupled(subject, claim) if isinstance(claim, ScoreStability) else subject
 
 

@@ -202,7 +202,6 @@ def test_compare_takes_records_and_baselines(project: Path, capsys: pytest.Captu
 
 def test_a_run_that_fails_leaves_no_record_to_be_checked(project: Path) -> None:
     (project / "weakened.py").write_text("import not_there\n", encoding="utf-8")
-    del sys.modules["weakened"]
     assert main(QUICK) == 2
     assert main(["baseline", "check"]) == 2
     assert sorted(path.name for path in (project / "report").iterdir()) == ["ledger.sqlite", "witnesses"]

@@ -1,0 +1,90 @@
+"""The wire: what comes out of a user's process, as JSON and the bytes of arrays; it is never unpickled."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+HEAD = struct.Struct(">4sIIQ")
+"""Begins a message: mark, number, bytes of JSON, bytes of arrays."""
+MARK = b"dpa1"
+LONGEST = 1 << 36
+"""Bytes of a message at most; what announces more is none."""
+
+
+class Garbled(Exception):
+    """What came is no message of ours."""
+
+
+def pack(number: int, value: Any) -> bytes:
+    """Write a message: numbers, texts, bytes, lists and arrays of numbers, and dicts of them with texts as keys."""
+    arrays: list[bytes] = []
+    text = json.dumps(_plain(value, arrays)).encode()
+    return b"".join([HEAD.pack(MARK, number, len(text), sum(map(len, arrays))), text, *arrays])
+
+
+def length(head: bytes) -> int:
+    """Return how many bytes follow the head of a message.
+
+    Raises
+    ------
+    Garbled
+        If it is none.
+    """
+    mark, _, text, arrays = HEAD.unpack(head)
+    if mark != MARK or text + arrays > LONGEST:
+        raise Garbled
+    return int(text + arrays)
+
+
+def unpack(message: bytes) -> tuple[int, Any]:
+    """Read a message: its number and its value, arrays read-only.
+
+    Raises
+    ------
+    Garbled
+        If it is none.
+    """
+    _, number, text, _ = HEAD.unpack_from(message)
+    start = HEAD.size + text
+    try:
+        return int(number), _rebuilt(json.loads(message[HEAD.size : start]), memoryview(message)[start:])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise Garbled from None
+
+
+def _plain(value: Any, arrays: list[bytes]) -> Any:
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "biuf":
+            raise TypeError(f"an array of {value.dtype}")
+        arrays.append(np.ascontiguousarray(value).tobytes())
+        return {"array": value.dtype.str, "shape": value.shape, "start": sum(map(len, arrays[:-1])), "bytes": len(arrays[-1])}
+    if isinstance(value, bytes):
+        return {"hex": value.hex()}
+    if isinstance(value, dict):
+        return {"map": {key: _plain(each, arrays) for key, each in value.items()}}
+    if isinstance(value, (list, tuple)):
+        return [_plain(each, arrays) for each in value]
+    return value
+
+
+def _rebuilt(value: Any, arrays: memoryview) -> Any:
+    if isinstance(value, list):
+        return [_rebuilt(each, arrays) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "map" in value:
+        return {key: _rebuilt(each, arrays) for key, each in value["map"].items()}
+    return bytes.fromhex(value["hex"]) if "hex" in value else _array(value, arrays)
+
+
+def _array(value: dict[str, Any], arrays: memoryview) -> NDArray[Any]:
+    kind = np.dtype(value["array"])
+    if kind.kind not in "biuf":
+        raise ValueError
+    found = np.frombuffer(arrays[value["start"] : value["start"] + value["bytes"]], dtype=kind)
+    return found.reshape([int(side) for side in value["shape"]])
