@@ -103,6 +103,22 @@ READINGS = {
         parameters={"traversed": "below", "n": 7, "T": 1, "epsilon": 10.0},
         finding="Points smaller than x",
     ),
+    "classic-gaussian-above-1": Reading(
+        target="stable-gaussian",
+        parameters={"calibration": "classic", "epsilon": 7.0, "delta": 0.01, "r": 1},
+        refuted=("own",),
+        finding="The classic Gaussian above 1",
+    ),
+    "erm-regulariser-on-the-sum": Reading(
+        target="erm-laplace",
+        parameters={"regulariser": "sum", "n": 5, "lambda_": 1.0},
+        finding="The regulariser on the sum",
+    ),
+    "psgd-plus-sign": Reading(
+        target="psgd-laplace",
+        parameters={"sign": "+", "loss": "squared", "n": 5},
+        finding="The sign in the update",
+    ),
     # by Dagan and Feldman in 2020
     "label-flip-above-one-half": Reading(
         target="label-flip",

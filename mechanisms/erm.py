@@ -8,7 +8,8 @@ How the text is read (derivations and numbers in docs/findings.md, 'Theorem 4.9'
 
 * Theorem 4.9 minimises the *sum* of the losses. Without a regulariser of its own that is the same as their mean. Corollary
   4.11 adds lambda ||w||^2 "to the objective function"; its rate 1/(lambda n) and its change of the objective by lambda R^2 are
-  those of the *mean* plus lambda ||w||^2, where each record's loss carries the regulariser.
+  those of the *mean* plus lambda ||w||^2, where each record's loss carries the regulariser. `regulariser="sum"` adds it once to
+  the sum, of which the printed rate is false for n > 4 (docs/findings.md, 'The regulariser on the sum').
 * lambda ||w||^2 is 2 lambda-strongly convex in the convention of the works cited; the text plugs in lambda.
 * With the regulariser a record's loss is (L_f L_l + 2 lambda R)-Lipschitz, not L_f L_l; but the regulariser does not depend on
   the data and cancels in the proof, so the rate holds with L_f L_l.
@@ -25,7 +26,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +82,8 @@ class ERM(LinearPredictor):
         See `dpassay.mechanisms.losses`.
     lambda_ : float, optional
         Weight of ||w||^2; finite and > 0. By default Corollary 4.11's 2 L_f L_l / (R sqrt(n epsilon / (1 + epsilon))).
+    regulariser : {"mean", "sum"}
+        What lambda ||w||^2 is added to.
     tolerance : float
         Largest certified distance ||w - w_S|| that a solution may have, as a part of R; in (0, 1]. A worse one is an error.
 
@@ -93,6 +96,7 @@ class ERM(LinearPredictor):
     epsilon: float = 1.0
     loss: str = "hinge"
     lambda_: float | None = None
+    regulariser: Literal["mean", "sum"] = "mean"
     tolerance: float = 1e-6
     solved: OrderedDict[str, Fit] = field(init=False, repr=False, compare=False, default_factory=OrderedDict)
 
@@ -102,6 +106,7 @@ class ERM(LinearPredictor):
         require(self.loss in SHARP, "loss", self.loss, f"one of {', '.join(SHARP)}")
         known = self.lambda_ is None or (is_real(self.lambda_) and 0 < self.lambda_ < math.inf)
         require(known, "lambda_", self.lambda_, "a finite number > 0, or None for that of Corollary 4.11")
+        require(self.regulariser in ("mean", "sum"), "regulariser", self.regulariser, "'mean' or 'sum'")
         require(is_real(self.tolerance) and 0 < self.tolerance <= 1, "tolerance", self.tolerance, "a number in (0, 1]")
 
     @property
@@ -111,19 +116,28 @@ class ERM(LinearPredictor):
 
     @property
     def regularisation(self) -> float:
-        """The lambda in force."""
+        """The lambda that is claimed for."""
         if self.lambda_ is not None:
             return self.lambda_
         return 2 * self.L_f * self.L_l / (self.R * math.sqrt(self.n * self.epsilon / (1 + self.epsilon)))
 
     @property
+    def weight(self) -> float:
+        """Weight of ||w||^2 beside the mean of the losses: lambda, or lambda / n if it is added to their sum."""
+        return self.regularisation if self.regulariser == "mean" else self.regularisation / self.n
+
+    @property
     def claims(self) -> tuple[Claim, ...]:
-        """The printed rate and a quarter of it: a factor of 2 each from the proof and from the regulariser's convexity."""
-        rate = self.L_f**2 * self.L_l / (self.regularisation * self.n)
+        """The printed rate, and the sharp one.
+
+        Beside the mean that is a quarter of it: a factor of 2 each from the proof and from the regulariser's convexity.
+        """
+        printed = 4 * self.L_f**2 * self.L_l / (self.regularisation * self.n)
+        rate = self.L_f**2 * self.L_l / (self.weight * self.n)
         coins = "there are none"
         source = "Dwork and Feldman 2018, Theorem 4.9 with the regulariser of Corollary 4.11"
         return (
-            PredictionStability(gamma=4 * rate, coins=coins, source=source, status="printed"),
+            PredictionStability(gamma=printed, coins=coins, source=source, status="printed"),
             PredictionStability(gamma=rate, coins=coins, source="docs/findings.md, 'Theorem 4.9'", status="corrected"),
         )
 
@@ -176,7 +190,7 @@ class ERM(LinearPredictor):
             phi=self.features(data.X),
             y=targets(data),
             loss=SHARP[self.loss](),
-            lambda_=self.regularisation,
+            lambda_=self.weight,
             R=self.R,
             L_f=self.L_f,
         )

@@ -7,7 +7,8 @@ K is the ball of radius R. This is the predictor alone: the noise that makes a p
 
 How the text is read (derivations and numbers in docs/findings.md, 'Theorem 4.12'):
 
-* The update is printed with + eta. That climbs; descent has - eta, as in the work cited.
+* The update is printed with + eta. That climbs; descent has - eta, as in the work cited, and only that is non-expansive.
+  `sign="+"` builds the other; the printed rate is false for it (docs/findings.md, 'The sign in the update').
 * "Starting from w_0 being the origin" the printed updates make w_2, ..., w_(n+1) of w_1, and the average is over w_1, ..., w_n:
   w_0 is in neither. `average="before"`, the default, takes the origin for w_1: the average is over the iterates at which
   gradients are taken, as the accuracy guarantee needs, and the last record does not matter. `average="after"` shifts the index
@@ -42,7 +43,7 @@ from dpassay.laws import PointLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.linear import LinearPredictor, gamma, targets
 from dpassay.mechanisms.losses import ROUNDED, SMOOTH, Loss
-from dpassay.pairs import Change
+from dpassay.pairs import Change, FlipLabel, Pairs
 
 Array = NDArray[np.float64]
 
@@ -88,6 +89,8 @@ class PSGD(LinearPredictor):
         See the module's docstring.
     average : {"before", "after"}
         Likewise.
+    sign : {"-", "+"}
+        Of eta in the update.
 
     Raises
     ------
@@ -100,6 +103,7 @@ class PSGD(LinearPredictor):
     h: float | None = None
     order: Literal["fixed", "random"] = "fixed"
     average: Literal["before", "after"] = "before"
+    sign: Literal["-", "+"] = "-"
 
     def __post_init__(self) -> None:
         LinearPredictor.__post_init__(self)
@@ -107,6 +111,7 @@ class PSGD(LinearPredictor):
         require(self.loss in SMOOTH, "loss", self.loss, f"one of {', '.join(SMOOTH)}")
         require(self.order in ("fixed", "random"), "order", self.order, "'fixed' or 'random'")
         require(self.average in ("before", "after"), "average", self.average, "'before' or 'after'")
+        require(self.sign in ("-", "+"), "sign", self.sign, "'-' or '+'")
         given = self.h is None or (is_real(self.h) and 0 < self.h < math.inf)
         require(given, "h", self.h, "a finite number > 0, or None for the shortest that the theorem allows")
         if self.h is not None and self.loss not in ROUNDED:
@@ -140,13 +145,15 @@ class PSGD(LinearPredictor):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The printed rate, and the largest change that there can be; the first is exceeded in a fixed order."""
+        """The printed rate, and the largest change that there can be in descent; the first is exceeded in a fixed order."""
         rate = self.R * self.L_f / math.sqrt(self.n)
         steps = self.n - 1 if self.average == "before" else self.n  # of the first record, in which its change is felt
         largest = 2 * steps / self.n if self.order == "fixed" else 1 + (1 if self.average == "after" else -1) / self.n
         coins = "there are none" if self.order == "fixed" else "order fresh; the claim is about the mean over all orders"
         source = "Dwork and Feldman 2018, Theorem 4.12"
         printed = PredictionStability(gamma=rate, coins=coins, source=source, status="printed")
+        if self.sign == "+":
+            return (printed,)
         return (
             replace(printed, expected="refuted") if self == PSGD() else printed,
             replace(printed, gamma=largest * rate, source="docs/findings.md, 'Theorem 4.12'", status="corrected"),
@@ -183,12 +190,14 @@ class PSGD(LinearPredictor):
         """The prediction and its error by rounding; None under a random order.
 
         A step is non-expansive, so that the rounding of one step is never more than that later on; it is that of a product
-        with features, of a sum and of a projection, all below 4 d + 64 roundings of R.
+        with features, of a sum and of a projection, all below 4 d + 64 roundings of R. Climbing, a step makes it larger by a
+        factor of 1 + eta sigma at most.
         """
         if state.iterates is None:
             return None
         d = state.phi.shape[1]
-        distance = (self.n * gamma(4 * d + 64) + gamma(self.n + 1)) * self.R
+        grown = 1.0 if self.sign == "-" else (1 + self.eta * self.loss_function.smoothness * self.L_f**2) ** self.n
+        distance = (self.n * gamma(4 * d + 64) * grown + gamma(self.n + 1)) * self.R
         return self.law(self._average(state.iterates), distance, queries)
 
     def predictions_by_order(self, state: Descent, queries: Array) -> Array:
@@ -203,14 +212,23 @@ class PSGD(LinearPredictor):
         return self._in_order(state, np.array(list(itertools.permutations(range(self.n)))), queries)
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """The lone record, the first of all: its step turns round, and no other record makes up for it."""
+        """The lone record, the first of all: its step turns round, and no other record makes up for it.
+
+        Climbing also all records at one point, where every later step takes the two ways further apart.
+        """
         reason = "the step of the first record turns round, and all later iterates stay as far apart as that"
-        return (self.lone_record(reason),)
+        lone = self.lone_record(reason)
+        if self.sign == "-":
+            return (lone,)
+        data = Labelled(np.tile(lone.pairs.base.X[:1], (self.n, 1)), np.arange(self.n) % 2)
+        how = f"{self.n} records with the same features of norm {self.L_f:g}, labelled 0 and 1 in turn, the first label flipped"
+        reason = "every step after the first takes the two ways further apart"
+        return lone, replace(lone, pairs=Pairs(base=data, changes=(FlipLabel(0),), how=how), reason=reason)
 
     def reachable(self) -> Reachable | None:
         """The two states of the lone record in a fixed order, for losses whose slope at 0 is L_l: none are further apart."""
         largest = self.claims[-1].promised
-        if self.order == "random" or self.loss not in ROUNDED or self.L_l is not None or self._rounded > 1:
+        if self.sign == "+" or self.order == "random" or self.loss not in ROUNDED or self.L_l is not None or self._rounded > 1:
             return None
         argument = (
             "No replacement moves a prediction by more than that (docs/findings.md, 'Theorem 4.12'); the first record, of norm"
@@ -223,7 +241,7 @@ class PSGD(LinearPredictor):
     ) -> Iterator[Array]:
         """Yield w_2, ..., w_(n+1), shape (..., d), for orders (..., n); or those after w_(first+1) = `start`."""
         w = np.zeros((*order.shape[:-1], phi.shape[1])) if start is None else start
-        loss, eta = self.loss_function, self.eta
+        loss, eta = self.loss_function, self.eta if self.sign == "-" else -self.eta
         for t in range(first, self.n):
             record = order[..., t]
             features = phi[record]

@@ -33,7 +33,7 @@ class PsgdLaplace(PSGD):
 
     Parameters
     ----------
-    n, R, L_f, feature_scale, loss, L_l, h, order, average
+    n, R, L_f, feature_scale, loss, L_l, h, order, average, sign
         See `PSGD`.
     epsilon : float
         Claimed privacy loss of one prediction, in nats; finite and > 0.
@@ -70,17 +70,18 @@ class PsgdLaplace(PSGD):
         coins = "noise fresh" if self.order == "fixed" else "noise and order fresh"
         source = "Dwork and Feldman 2018, Corollary 4.13"
         wrong = self._is_catalogue
-        printed, largest = super(PsgdLaplace, self).claims
-        private = (
-            DP(epsilon=self.epsilon, coins=coins, source=source, status="printed", expected="refuted" if wrong else None),
-            DP(
-                epsilon=2 * steps / self.n * self.epsilon,
-                coins=coins,
-                source="docs/findings.md, 'Theorem 4.12'",
-                status="corrected",
-            ),
+        rates = super(PsgdLaplace, self).claims
+        printed = DP(epsilon=self.epsilon, coins=coins, source=source, status="printed", expected="refuted" if wrong else None)
+        largest = DP(
+            epsilon=2 * steps / self.n * self.epsilon,
+            coins=coins,
+            source="docs/findings.md, 'Theorem 4.12'",
+            status="corrected",
         )
-        return private if self.order == "random" else (*private, replace(printed, expected=private[0].expected), largest)
+        private = (printed,) if self.sign == "+" else (printed, largest)
+        if self.order == "random":
+            return private
+        return (*private, replace(rates[0], expected=printed.expected), *rates[1:])
 
     @property
     def _is_catalogue(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpassay.api import audit
 from dpassay.data import Labelled, points
 from dpassay.mechanisms.erm import ERM
 from dpassay.mechanisms.psgd import PSGD
@@ -16,6 +17,7 @@ from dpassay.pairs import Replace
 
 PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
 NUMBER = r"([\d.]+)"
+CELL = rf" \| {NUMBER}"
 ERM_ROWS = re.findall(
     rf"^\| (absolute|hinge|logistic|squared) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$",
     PAGE,
@@ -34,8 +36,14 @@ TURNS = re.findall(
 )
 
 
+PLANE = re.findall(rf"^\| (logistic|squared), plane \| (\d+) \| (\d+) \| (\d+){CELL * 4} \|$", PAGE, re.MULTILINE)
+SUMS = re.findall(rf"^\| sum, (hinge|absolute) \| (\d+) \| 1{CELL * 4} \|$", PAGE, re.MULTILINE)
+SIGNS = re.findall(rf"^\| ([+-]) \| (\d+){CELL * 3} \|$", PAGE, re.MULTILINE)
+
+
 def test_the_page_has_its_rows() -> None:
     assert (len(ERM_ROWS), len(MEAN_ROWS), len(PSGD_ROWS), len(TURNS)) == (8, 3, 14, 3)
+    assert (len(PLANE), len(SUMS), len(SIGNS)) == (6, 4, 4)
 
 
 def own_change(mechanism: ERM | PSGD) -> float:
@@ -55,13 +63,69 @@ def own_change(mechanism: ERM | PSGD) -> float:
     return abs(found[0] - found[1])
 
 
-@pytest.mark.parametrize(("loss", "n", "lambda_", "printed", "corrected", "true", "factor"), ERM_ROWS)
-def test_theorem_4_9(loss: str, n: str, lambda_: str, printed: str, corrected: str, true: str, factor: str) -> None:
+@pytest.mark.parametrize(("loss", "n", "lambda_", "printed", "corrected", "lone", "factor"), ERM_ROWS)
+def test_theorem_4_9(loss: str, n: str, lambda_: str, printed: str, corrected: str, lone: str, factor: str) -> None:
     erm = ERM(n=int(n), loss=loss)
     change = own_change(erm)
     rates = [claim.promised for claim in erm.claims]
-    assert [f"{value:.6f}" for value in (erm.regularisation, *rates, change)] == [lambda_, printed, corrected, true]
+    assert [f"{value:.6f}" for value in (erm.regularisation, *rates, change)] == [lambda_, printed, corrected, lone]
     assert f"{rates[0] / change:.3f}" == factor
+
+
+def in_the_plane(loss: str, n: int, degrees: int) -> float:
+    """Change when the last record's second feature changes its sign; the others push along the first axis."""
+    erm, angle = ERM(n=n, loss=loss), np.radians(degrees)
+    X = np.tile([1.0, 0.0], (n, 1))
+    X[-1] = -np.cos(angle), np.sin(angle)
+    state = erm.prepare(Labelled(X, np.ones(n, dtype=int)))
+    other = erm.update(state, Replace(n - 1, X[-1] * [1, -1], 1))
+    found = [erm.distribution(each, points([[0.0, 1.0]], "queries")) for each in (state, other)]
+    assert max(law.error for law in found) <= 1e-8
+    return abs(float(found[0].values[0] - found[1].values[0]))
+
+
+@pytest.mark.parametrize(("loss", "n", "pushing", "t", "lone", "found", "corrected", "factor"), PLANE)
+def test_the_plane_exceeds_the_lone_record(
+    loss: str, n: str, pushing: str, t: str, lone: str, found: str, corrected: str, factor: str
+) -> None:
+    size, degrees = int(n), int(t)
+    assert int(pushing) == size - 1
+    erm = ERM(n=size, loss=loss)
+    change, most = in_the_plane(loss, size, degrees), erm.claims[1].promised
+    assert change >= max(in_the_plane(loss, size, degrees - 1), in_the_plane(loss, size, degrees + 1))
+    assert [f"{value:.6f}" for value in (own_change(erm), change, most)] == [lone, found, corrected]
+    assert own_change(erm) < change < most
+    assert f"{most / change:.3f}" == factor
+
+
+@pytest.mark.parametrize(("loss", "n", "printed", "sharp", "true", "factor"), SUMS)
+def test_the_regulariser_on_the_sum(loss: str, n: str, printed: str, sharp: str, true: str, factor: str) -> None:
+    erm = ERM(n=int(n), loss=loss, lambda_=1.0, regulariser="sum")
+    change = own_change(erm)
+    assert [f"{value:.6f}" for value in (*(claim.promised for claim in erm.claims), change)] == [printed, sharp, true]
+    assert f"{erm.claims[0].promised / change:.3f}" == factor
+    assert audit(erm, mode="exact").verdict == ("refuted" if int(n) > 4 else "not refuted")
+
+
+@pytest.mark.parametrize(("sign", "n", "printed", "largest", "change"), SIGNS)
+def test_the_sign_in_the_update(sign: Any, n: str, printed: str, largest: str, change: str) -> None:
+    """The pair of the climbing entry, on the entry with either sign."""
+    size = int(n)
+    case, psgd = PSGD(n=size, loss="squared", sign="+").pairs()[1], PSGD(n=size, loss="squared", sign=sign)
+    laws = []
+    for data in (case.pairs.base, case.pairs.changes[0].apply(case.pairs.base)):
+        law = psgd.distribution(psgd.prepare(data), case.queries)
+        assert law is not None
+        laws.append(law)
+    moved = abs(float(laws[0].values[0] - laws[1].values[0]))
+    known = PSGD(n=size, loss="squared").claims
+    assert [f"{value:.6f}" for value in (*(claim.promised for claim in known), moved)] == [printed, largest, change]
+    if sign == "+":
+        eta = 1 / (2 * np.sqrt(size))
+        assert moved == pytest.approx(2 / size * ((1 + eta) ** (size - 1) - 1), rel=1e-12)
+        assert [claim.status for claim in psgd.claims] == ["printed"]
+        assert (audit(psgd, mode="exact").verdict == "refuted") is (size > 4)
+        assert max(law.error for law in laws) < 1e-10
 
 
 def test_the_hand_sized_witness_of_theorem_4_9() -> None:

@@ -2,19 +2,61 @@
 
 from __future__ import annotations
 
+import math
 import re
 
+import numpy as np
 import pytest
+from scipy.special import ndtr
 
 from dpassay.api import audit
+from dpassay.mechanisms.stable_gaussian import StableGaussian
+from dpassay.noise import Noise
 from dpassay.targets import resolve
 from tests.docs.test_findings import PAGE
 
 ROWS = re.findall(r"^\| ([a-z-]+) \| ([a-z]+=[^|]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
 
+CLASSIC = re.findall(r"^\| ([\de.-]+) \| (\d\.\d{3}) \|$", PAGE, re.MULTILINE)
+UNIT = Noise(kind="gaussian", scale=1.0)
+
 
 def test_the_page_has_its_rows() -> None:
     assert len(ROWS) == 15
+    assert len(CLASSIC) == 7
+
+
+def excess(epsilon: float, delta: float) -> float:
+    """How much more delta the classic noise needs at epsilon than it is made for."""
+    shift = epsilon / math.sqrt(2 * math.log(1.25 / delta))
+    return float(UNIT.hockey_stick(np.asarray(shift), np.asarray(epsilon))) - delta
+
+
+@pytest.mark.parametrize(("delta", "epsilon"), CLASSIC)
+def test_where_the_classic_gaussian_fails(delta: str, epsilon: str) -> None:
+    """Nowhere on a grid below, and everywhere on one above."""
+    at = float(epsilon)
+    assert excess(at - 5e-4, float(delta)) < 0 < excess(at + 5e-4, float(delta))
+    assert all(excess(below, float(delta)) < 0 for below in np.arange(0.25, at - 5e-4, 0.25))
+    assert all(excess(above, float(delta)) > 0 for above in np.arange(at + 5e-4, 60, 0.25))
+
+
+def test_the_classic_gaussian_nowhere_fails_below() -> None:
+    for delta in (*np.logspace(-12, -1, 12), *np.arange(0.1, 0.99, 0.01), 0.999):
+        assert all(excess(epsilon, float(delta)) < 0 for epsilon in np.arange(0.03, 3.79, 0.05))
+
+
+def test_the_classic_gaussian_by_hand() -> None:
+    root = math.sqrt(2 * math.log(125))
+    shift = 7 / root
+    assert (f"{root:.4f}", f"{shift:.4f}") == ("3.1075", "2.2526")
+    terms = ndtr(shift / 2 - root), math.exp(7) * ndtr(-shift / 2 - root)
+    assert [f"{term:.5f}" for term in (*terms, terms[0] - terms[1])] == ["0.02378", "0.01260", "0.01119"]
+    result = audit(StableGaussian(epsilon=7.0, delta=0.01, r=1, calibration="classic"), mode="exact")
+    assert (f"{result.exact:.6f}", result.claim.status, result.verdict) == ("7.098761", "own", "refuted")
+    assert "does not speak of epsilon >= 1" in result.claim.source
+    below = StableGaussian(epsilon=0.99, calibration="classic").claims[0]
+    assert (below.status, "speak" in below.source) == ("printed", False)
 
 
 @pytest.mark.parametrize(("name", "parameters", "claimed", "true", "factor"), ROWS)

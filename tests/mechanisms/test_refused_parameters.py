@@ -44,6 +44,8 @@ BAD = [
     *[(name, "delta", value, "number in (0, 1)") for name in TRAINERS for value in (0, 1)],
     *[(name, "ties", "random", "'sum', 'index' or 'label'") for name in (WALK, "projected-walk-error", "projected-walk-risk")],
     (OVERVIEW, "ties", "random", "'sum' or 'index'"),
+    ("erm-laplace", "regulariser", "once", "'mean' or 'sum'"),
+    ("psgd-laplace", "sign", "plus", "'-' or '+'"),
     (WALK, "traversed", "all", "'up to' or 'below'"),
     *[("subsampled", "eta", value, "number in (0, 1)") for value in (0, 1, -1, math.nan)],
     *[("label-flip", "alpha", value, "number in (0, 1), but not 1/2") for value in (0, 0.5, 1, -1, math.nan)],
