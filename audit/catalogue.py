@@ -119,6 +119,11 @@ READINGS = {
         parameters={"sign": "+", "loss": "squared", "n": 5},
         finding="The sign in the update",
     ),
+    "psgd-in-random-order": Reading(
+        target="psgd-laplace",
+        parameters={"order": "random", "n": 3, "epsilon": 5.0, "threshold": 0.2},
+        finding="Corollary 4.13 in a random order",
+    ),
     # by Dagan and Feldman in 2020
     "label-flip-above-one-half": Reading(
         target="label-flip",

@@ -187,18 +187,24 @@ class PSGD(LinearPredictor):
         return self._in_order(state, rng.permuted(np.tile(np.arange(self.n), (size, 1)), axis=1), queries)
 
     def distribution(self, state: Descent, queries: Array) -> PointLaw | None:
-        """The prediction and its error by rounding; None under a random order.
+        """The prediction and its error by rounding; None under a random order."""
+        if state.iterates is None:
+            return None
+        return self.law(self._average(state.iterates), self._distance(state), queries)
+
+    def rounding(self, state: Descent) -> float:
+        """Bound on the error by rounding of a prediction, in any order."""
+        return self.L_f * self._distance(state) + gamma(state.phi.shape[1] + 2) * self.R * self.L_f
+
+    def _distance(self, state: Descent) -> float:
+        """Bound on how far rounding takes the average iterate.
 
         A step is non-expansive, so that the rounding of one step is never more than that later on; it is that of a product
         with features, of a sum and of a projection, all below 4 d + 64 roundings of R. Climbing, a step makes it larger by a
         factor of 1 + eta sigma at most.
         """
-        if state.iterates is None:
-            return None
-        d = state.phi.shape[1]
         grown = 1.0 if self.sign == "-" else (1 + self.eta * self.loss_function.smoothness * self.L_f**2) ** self.n
-        distance = (self.n * gamma(4 * d + 64) * grown + gamma(self.n + 1)) * self.R
-        return self.law(self._average(state.iterates), distance, queries)
+        return (self.n * gamma(4 * state.phi.shape[1] + 64) * grown + gamma(self.n + 1)) * self.R
 
     def predictions_by_order(self, state: Descent, queries: Array) -> Array:
         """The prediction in each of the n! orders, as `itertools.permutations` lists them, shape (n!, q); equally likely.

@@ -46,6 +46,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("erm-laplace", {"loss": "hinge", "L_f": 0.5, "lambda_": 0.05}),
     ("erm-laplace", {"loss": "logistic", "regulariser": "sum", "lambda_": 20.0}),
     ("psgd-laplace", {"loss": "squared", "sign": "+"}),
+    ("psgd-laplace", {"threshold": 0.01, "epsilon": 0.5}),
+    ("psgd-laplace", {"threshold": 0.01, "order": "random"}),
     ("psgd-laplace", {"loss": "logistic", "average": "after", "epsilon": 0.5}),
     ("psgd-laplace", {"loss": "huber", "order": "random", "R": 2.0}),
     ("interface", {"base": "projected-walk,T=2,feature=1", "m": 2, "adversary": "adaptive", "epsilon": 0.4}),

@@ -45,6 +45,7 @@ BAD = [
     *[(name, "ties", "random", "'sum', 'index' or 'label'") for name in (WALK, "projected-walk-error", "projected-walk-risk")],
     (OVERVIEW, "ties", "random", "'sum' or 'index'"),
     ("erm-laplace", "regulariser", "once", "'mean' or 'sum'"),
+    *[("psgd-laplace", "threshold", value, "a finite number, or None") for value in (math.inf, math.nan)],
     ("psgd-laplace", "sign", "plus", "'-' or '+'"),
     (WALK, "traversed", "all", "'up to' or 'below'"),
     *[("subsampled", "eta", value, "number in (0, 1)") for value in (0, 1, -1, math.nan)],
