@@ -10,6 +10,7 @@ import pytest
 from scipy.special import ndtr
 
 from dpassay.api import audit
+from dpassay.exact import any_size
 from dpassay.mechanisms.stable_gaussian import StableGaussian
 from dpassay.noise import Noise
 from dpassay.targets import resolve
@@ -17,13 +18,26 @@ from tests.docs.test_findings import PAGE
 
 ROWS = re.findall(r"^\| ([a-z-]+) \| ([a-z]+=[^|]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
 
+SECOND = re.findall(r"^\| ([\d.]+) \| (\d+) \| (0\.\d{6}) \| (0\.\d{6}) \|$", PAGE, re.MULTILINE)
 CLASSIC = re.findall(r"^\| ([\de.-]+) \| (\d\.\d{3}) \|$", PAGE, re.MULTILINE)
 UNIT = Noise(kind="gaussian", scale=1.0)
 
 
 def test_the_page_has_its_rows() -> None:
     assert len(ROWS) == 15
-    assert len(CLASSIC) == 7
+    assert (len(CLASSIC), len(SECOND)) == (7, 4)
+
+
+@pytest.mark.parametrize(("epsilon", "r", "claimed", "limit"), SECOND)
+def test_the_second_claim_of_corollary_4_7(epsilon: str, r: str, claimed: str, limit: str) -> None:
+    """It is that of the r in force, the true loss of any size, and no more than the limit."""
+    auditee = resolve("noisy-average", {"epsilon": epsilon, "r": r})
+    corrected, worst, at_most = auditee.claims[1], any_size(auditee, auditee.claims[1]), float(epsilon)
+    most = math.log(2 * at_most + math.exp(-at_most))
+    assert worst is not None
+    assert corrected.promised == pytest.approx(worst.loss, abs=1e-12)
+    assert (f"{corrected.promised:.6f}", f"{most:.6f}") == (claimed, limit)
+    assert corrected.promised <= most + 1e-12 < at_most
 
 
 def excess(epsilon: float, delta: float) -> float:
