@@ -12,6 +12,9 @@ from dpassay.errors import as_real, require
 REPLACE_ONE = "replace-one"
 """Two datasets of the same size that differ in one record, which keeps its place."""
 
+SINGLE = "single prediction"
+"""The unit of a claim that is about one answer at one query."""
+
 RELATIONS = f"'{REPLACE_ONE}', or 'replace-k' with an integer k >= 2"
 """What a relation may be; `replace-k`: two datasets of the same size that differ in at most k records."""
 
@@ -69,7 +72,7 @@ class Promise:
     """What is bounded, in words."""
 
     relation: str = REPLACE_ONE
-    unit: str = "single prediction"
+    unit: str = SINGLE
     coins: str = "all fresh"
     source: str = "declared by the user"
     status: Status = "own"

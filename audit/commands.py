@@ -18,7 +18,7 @@ from dpassay.attack_record import UNSEEN, broken, is_attack_record, outspent, re
 from dpassay.baseline import cells_of
 from dpassay.catalogue import ENTRIES
 from dpassay.checks import check
-from dpassay.claims import Accuracy, claim_from_json
+from dpassay.claims import SINGLE, Accuracy, claim_from_json
 from dpassay.documents import dumps, writable
 from dpassay.errors import InvalidInput, first_line
 from dpassay.ledger import Ledger
@@ -244,7 +244,8 @@ def list_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noq
         for k, claim in enumerate(entry["claims"]):
             status = claim["status"] + (", known to be wrong" if claim["expected"] else "")
             modes = ", ".join(entry["modes"]) if k == 0 else ""
-            table.add_row(entry["name"] if k == 0 else "", f"{claim['text']} ({status})", claim["source"], modes)
+            unit = "" if claim["unit"] == SINGLE else f", {claim['unit']}"
+            table.add_row(entry["name"] if k == 0 else "", f"{claim['text']} ({status}){unit}", claim["source"], modes)
     console().print(table)
     return NOTHING
 

@@ -31,9 +31,9 @@ class Finding:
     kind : {"refuted", "exceeded", "loose", "tight"}
         Refuted by the audit; exceeded by a reachable dataset that was not among the audited ones; larger than the true worst
         leak by more than 1 %; or within 1 % of it.
-    result, claimed, true, factor, scope, witness, source : str
+    result, claimed, true, factor, scope, witness, source, unit : str
         Finished texts; `factor` is true over claimed, `scope` says what the true leak is the worst over, `witness` is the file
-        that `dpassay replay` takes: the worst audited cell.
+        that `dpassay replay` takes: the worst audited cell; `unit` says what is released.
     """
 
     kind: Kind
@@ -44,6 +44,7 @@ class Finding:
     scope: str
     witness: str
     source: str
+    unit: str
 
 
 def finding_of(result: Raw) -> Finding | None:
@@ -70,21 +71,22 @@ def finding_of(result: Raw) -> Finding | None:
         scope=scope,
         witness=witness_file(result["id"]),
         source=clean(result["claim"]["source"]),
+        unit=clean(result["claim"]["unit"]),
     )
 
 
 def findings_table(findings: tuple[Finding, ...]) -> Table | None:
     """Put the findings into a table: refuted and exceeded claims first, then loose and tight ones; None without any."""
     rows = tuple(
-        (each.result, each.kind, each.claimed, each.true, each.factor, each.scope, each.witness, each.source)
+        (each.result, each.kind, each.claimed, each.true, each.factor, each.unit, each.scope, each.witness, each.source)
         for each in sorted(findings, key=lambda finding: KINDS.index(finding.kind))
     )
     if not rows:
         return None
     return Table(
         caption="Claimed and true leak, a loss in nats unless γ or an error is claimed; the factor is true over claimed",
-        columns=("result", "finding", "claimed", "true", "factor", "worst over", "witness", "source"),
-        numeric=(False, False, True, True, True, False, False, False),
+        columns=("result", "finding", "claimed", "true", "factor", "unit", "worst over", "witness", "source"),
+        numeric=(False, False, True, True, True, False, False, False, False),
         rows=rows,
     )
 

@@ -21,23 +21,24 @@ def notions_table(results: Sequence[Raw]) -> Table | None:
     for same in _by_mechanism(results):
         epsilon, gamma = (_notion(same, kind) for kind in ("DP", "Stability"))
         if epsilon is not None and gamma is not None:
-            rows.append((clean(same[0]["mechanism"]), *epsilon, *gamma))
+            rows.append((clean(same[0]["mechanism"]), clean(same[0]["claim"]["unit"]), *epsilon, *gamma))
     if not rows:
         return None
     return Table(
         caption="True worst loss ε in nats at δ = 0, and true worst change γ of a label's probability, promised or not",
-        columns=("mechanism", "ε promised", "ε", "its witness", "γ promised", "γ", "its witness"),
-        numeric=(False, True, True, False, True, True, False),
+        columns=("mechanism", "unit", "ε promised", "ε", "its witness", "γ promised", "γ", "its witness"),
+        numeric=(False, False, True, True, False, True, True, False),
         rows=tuple(rows),
     )
 
 
 def _by_mechanism(results: Sequence[Raw]) -> list[list[Raw]]:
-    """Group results on the same mechanism, parameters and relation; only those with both notions."""
+    """Group results on the same mechanism, parameters, relation and unit; only those with both notions."""
     groups: dict[str, list[Raw]] = {}
     for result in results:
         if result.get("other") is not None:
-            same = json.dumps([result["mechanism"], result["parameters"], result["claim"]["relation"]], sort_keys=True)
+            claim = result["claim"]
+            same = json.dumps([result["mechanism"], result["parameters"], claim["relation"], claim["unit"]], sort_keys=True)
             groups.setdefault(same, []).append(result)
     return list(groups.values())
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from dpassay.claims import SINGLE
 from dpassay.reports.tables import Table
-from dpassay.reports.view import View, find_result, make_view
+from dpassay.reports.view import ResultView, View, find_result, make_view
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,6 +42,8 @@ def print_summary(record: Mapping[str, Any], console: Console) -> None:
     _say(console, view.headline, "bold")
     if view.results:
         console.print(_summary(view, console.width))
+        if any(result.released == SINGLE for result in view.results):
+            _say(console, f"A claim is about a {SINGLE} unless its row says what else.")
     for note in view.notes:
         _say(console, note)
     _say(console, view.caveat, "bold")
@@ -94,8 +97,14 @@ def _summary(view: View, width: int) -> RichTable:
         column.width = fixed
     for result, cells in zip(view.results, rows, strict=True):
         status = _text(f"{result.status.symbol} {result.status.word}", STYLES[result.status.slug])
-        table.add_row(status, *map(_text, (_fold(result.id, room), *cells)))
+        table.add_row(status, *map(_text, (_named(result, room), *cells)))
     return table
+
+
+def _named(result: ResultView, room: int) -> str:
+    """Id of a result, and what its claim is about unless that is a single prediction."""
+    name = _fold(result.id, room)
+    return name if result.released == SINGLE else f"{name}\n({result.released})"
 
 
 def _fold(name: str, room: int) -> str:

@@ -55,8 +55,8 @@ class ResultView:
     place : int
         Place in the record, where results are not ordered by how bad they are.
     status : Status
-    claim, source, lower, top, detectable, trials : str
-        Cells of the summary; `top` is '= ' the exact value or '≤ ' the upper bound.
+    claim, released, source, lower, top, detectable, trials : str
+        Cells of the summary; `released` is what the claim is about, `top` is '= ' the exact value or '≤ ' the upper bound.
     claimed : float
     unit : str
         What is measured, and in what: for an axis.
@@ -84,6 +84,7 @@ class ResultView:
     place: int
     status: Status
     claim: str
+    released: str
     source: str
     lower: str
     top: str
@@ -229,6 +230,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         place=place,
         status=status,
         claim=claim_short(result["claim"], lower if broken else None),
+        released=clean(result["claim"]["unit"]),
         source=clean(result["claim"]["source"]),
         lower=below(lower, claimed),
         top=top if leak is None else f"= {exact(leak, claimed, exceeds=broken)}",
@@ -255,13 +257,13 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
 def _summary(results: Sequence[ResultView]) -> Table | None:
     if not results:
         return None
-    titles = ("status", "result", "claim", "lower bound", "exact or upper", "detectable", "trials", "source")
+    titles = ("status", "result", "claim", "lower bound", "exact or upper", "detectable", "trials", "unit", "source")
     return Table(
         caption="Every claim, worst first. " + _units(results),
         columns=titles,
-        numeric=(False, False, True, True, True, True, True, False),
+        numeric=(False, False, True, True, True, True, True, False, False),
         rows=tuple(
-            (f"{r.status.symbol} {r.status.word}", r.id, r.claim, r.lower, r.top, r.detectable, r.trials, r.source)
+            (f"{r.status.symbol} {r.status.word}", r.id, r.claim, r.lower, r.top, r.detectable, r.trials, r.released, r.source)
             for r in results
         ),
     )

@@ -44,3 +44,13 @@ def test_nothing_audited(make: Any) -> None:
     text = to_markdown(make.record())
     assert text.startswith("# Nothing was audited\n")
     assert "## Results" not in text
+
+
+def test_every_row_says_what_its_claim_is_about(make: Any) -> None:
+    """Summary, findings and both notions."""
+    result = make.computed("histogram.printed", "refuted", 1.0)
+    result["claim"]["unit"] = "noisy count of one bin"
+    text = to_markdown(make.record(result))
+    rows = [line for line in text.splitlines() if line.startswith("|") and "histogram" in line]
+    assert len(rows) >= 2
+    assert all("| noisy count of one bin |" in row for row in rows)
