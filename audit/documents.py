@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from decimal import ROUND_FLOOR, Decimal, localcontext
@@ -19,16 +20,17 @@ DIGITS = 12
 """Computed numbers are written with this many significant digits, so that equal runs give equal bytes."""
 
 
+FINITE, LARGEST = sys.float_info.max, 2**63 - 1
 TYPES: dict[str, Callable[[object], bool]] = {
     "object": lambda value: isinstance(value, dict),
     "array": lambda value: isinstance(value, list),
     "string": lambda value: isinstance(value, str),
-    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value),
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST,
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= FINITE,
     "boolean": lambda value: isinstance(value, bool),
     "null": lambda value: value is None,
 }
-"""The types of JSON Schema; a number is finite."""
+"""The types of JSON Schema; a number is finite, and an integer has 64 bits."""
 
 
 def number(value: float) -> float | str:

@@ -386,7 +386,8 @@ def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
             return Several(tuple(change_from_json(each, pool) for each in change["changes"]))
         if kind == "any-of":
             return AnyOf(tuple(change_from_json(each, pool) for each in change["changes"]))
-        index = int(change["index"])
+        index = change["index"]
+        require(is_count(index, 0), "change: index", index, "an integer >= 0")
         if kind == "flip-label":
             return FlipLabel(index)
         if kind == "replace" and "pool" in change:
@@ -395,9 +396,11 @@ def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
             return _from_pool(pool, index, int(change["pool"]))
         if kind == "replace":
             return Replace(index, np.array(change["x"], dtype=float), int(change["y"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidInput(f"change = {change!r}: cannot be read ({error})") from None
-    raise InvalidInput(f"change = {change!r}: must be of kind 'replace', 'flip-label', 'several' or 'any-of'")
+    except InvalidInput:
+        raise
+    except (LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
+        raise InvalidInput(f"change = {change!r:.80}: cannot be read ({error})") from None
+    raise InvalidInput(f"change = {change!r:.80}: must be of kind 'replace', 'flip-label', 'several' or 'any-of'")
 
 
 def _from_pool(pool: Labelled, index: int, j: int) -> Replace:

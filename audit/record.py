@@ -19,7 +19,7 @@ from dpassay.evidence import Cell, Evidence
 from dpassay.profile import LEVELS, Profile, trade_off
 from dpassay.result import Result
 from dpassay.rounding import DOWN, NEAREST, UP, rounded, written
-from dpassay.witness import event_json, make_witness
+from dpassay.witness import event_json, make_witness, witness_fault
 
 SCHEMA = "dpassay/record/1"
 FALSE_POSITIVE = np.array([rounded(level, 6, NEAREST) for level in LEVELS[::4]])
@@ -139,6 +139,11 @@ def _contradiction(result: Mapping[str, Any]) -> str:
         claim_from_json(dict(result["claim"]), result["expected"])
     except (InvalidInput, TypeError) as error:
         return f"claim of {result['id']}: {error}"
+    other = result.get("other")
+    for witness in (result["witness"], None if other is None else other["witness"]):
+        wrong = "" if witness is None else witness_fault(witness)
+        if wrong:
+            return f"the witness of {result['id']}: {wrong}"
     needed = ("mode", "lower", "upper", "detectable", "alpha", "confidence", "searched")
     if result["verdict"] != "error" and (any(result[name] is None for name in needed) or not result["per_query"]):
         return f"{result['id']} has a verdict and no evidence"

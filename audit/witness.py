@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from dpassay.claims import Accuracy, Claim, ScoreStability, claim_from_json
 from dpassay.codings import Bins, Coding, Labels, Rounded
 from dpassay.coupled import coupled
 from dpassay.data import Labelled, load, points, split
-from dpassay.documents import lower_number, number
+from dpassay.documents import fault, lower_number, number, schema_at
 from dpassay.errors import InvalidInput, require
 from dpassay.evidence import Event, HalfLine
 from dpassay.exact import check_alike, readable
@@ -181,23 +182,31 @@ class Replay:
     words: str
 
 
-NEEDED = (
-    "target",
-    "name",
-    "parameters",
-    "labels",
-    "numbers",
-    "claim",
-    "expected",
-    "data",
-    "change",
-    "query",
-    "direction",
-    "event",
-    "loss",
-    "trials",
-    "words",
-)
+def witness_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) that every witness is valid under."""
+    schema: dict[str, Any] = json.loads(resources.files("dpassay").joinpath("witness.schema.json").read_text(encoding="utf-8"))
+    return schema
+
+
+def witness_fault(witness: Mapping[str, Any]) -> str:
+    """Say what of a witness cannot be so, by its schema or because two fields contradict each other; empty where nothing is."""
+    wrong = fault(witness, witness_schema(), "the witness")
+    if wrong:
+        return wrong
+    try:
+        claim_from_json(dict(witness["claim"]), witness["expected"])
+    except (InvalidInput, TypeError) as error:
+        return str(error)
+    labels, numbers, event, trials = (witness[name] for name in ("labels", "numbers", "event", "trials"))
+    if (numbers is None) != (len(labels) >= 2 and len(set(labels)) == len(labels)):
+        return "it must have either two or more labels, all different, or limits of numbers"
+    if numbers is not None and not float(numbers[0]) < float(numbers[1]):
+        return f"its least number, {numbers[0]}, is not below its greatest, {numbers[1]}"
+    if isinstance(event, list) and not (set(event) <= set(labels) and len(set(event)) == len(event)):
+        return f"its event {event} is not made of its labels {labels}"
+    if trials is not None and numbers is None and max(trials["x"], trials["y"]) > trials["draws"]:
+        return "it counts more answers than trials"
+    return ""
 
 
 def read_witness(path: Path) -> dict[str, Any]:
@@ -212,23 +221,19 @@ def read_witness(path: Path) -> dict[str, Any]:
         witness = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidInput(f"WITNESS = '{path}': cannot be read ({error.strerror})") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InvalidInput(f"WITNESS = '{path}': is no JSON") from None
     if not isinstance(witness, dict) or witness.get("schema") != SCHEMA:
         raise InvalidInput(f"WITNESS = '{path}': must be a file of schema {SCHEMA}")
-    missing = [name for name in NEEDED if name not in witness]
-    if missing:
-        raise InvalidInput(f"WITNESS = '{path}': has no field '{missing[0]}'")
+    wrong = witness_fault(witness)
+    if wrong:
+        raise InvalidInput(f"WITNESS = '{path}': is damaged: {wrong}")
     return witness
 
 
 def is_witness(path: Path) -> bool:
     """Whether a file is a witness."""
-    try:
-        read_witness(path)
-    except InvalidInput:
-        return False
-    return True
+    return schema_at(path) == SCHEMA
 
 
 def replay(
@@ -256,6 +261,9 @@ def replay(
     InvalidInput
         If the witness is damaged, or the data are missing or are not the ones it was made from.
     """
+    wrong = witness_fault(witness)
+    if wrong:
+        raise InvalidInput(f"the witness is damaged: {wrong}")
     with ExitStack() as stack:
         return _replayed(witness, file, auditee, group, stack)
 
@@ -270,11 +278,13 @@ def _replayed(
         if place.pairs.base.digest != witness["data"]["sha256"]:
             raise InvalidInput("the data are not those the witness was made from: their SHA-256 differs")
         change = change_from_json(witness["change"], place.pairs.pool)
+        Pairs(base=place.pairs.base, changes=(change,), how="replay", relation=claim.relation)  # it must be a change of these data
+        change.apply(place.pairs.base)
         coding, weights = _counted(subject, witness["event"], len(place.queries))
         query, flip, trials = witness["query"], DIRECTIONS.index(witness["direction"]) == 1, witness["trials"]
         recorded = float(witness["loss"])
         require(0 <= query < len(place.queries), "query", query, f"in 0..{len(place.queries) - 1}")
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise
         raise InvalidInput(f"the witness is damaged: {type(error).__name__} {error}") from None

@@ -1,0 +1,174 @@
+"""A fuzzer: valid documents and command lines with something wrong in them, and what the commands make of it.
+
+Everything is drawn from seeds, so that a number names an input for ever.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpassay.cli import main
+
+SECONDS = 20
+"""An input that takes longer than this has hung."""
+NUMBERS = (0, -1, 1, 2, 3, 0.5, -0.5, 1e-300, 1e300, 1e308, 10**12, 10**40, 10**400, float("inf"), float("-inf"), float("nan"))
+VALUES: tuple[Any, ...] = (None, True, False, *NUMBERS, "", "x", "inf", "nan", "-1", "\x00\ud800", "a" * 5000, [], [[]], {}, {"x": 1}, [0])
+
+Path_ = tuple[Any, ...]
+Doc = Any
+
+
+def place(rng: random.Random, document: Doc, wanted: type | tuple[type, ...] = object) -> Path_ | None:
+    """Return the place of a value inside a document, found by walking down: what is near the root is found more often."""
+    for _ in range(30):
+        path: Path_ = ()
+        here = document
+        while isinstance(here, (dict, list)) and here and (not path or rng.random() < 0.8):
+            key = rng.choice(list(here)) if isinstance(here, dict) else rng.randrange(len(here))
+            here = here[key]
+            path = (*path, key)
+        if path and isinstance(here, wanted):
+            return path
+    return None
+
+
+def at(document: Doc, path: Path_) -> Doc:
+    for key in path:
+        document = document[key]
+    return document
+
+
+def put(document: Doc, path: Path_, value: Doc) -> None:
+    at(document, path[:-1])[path[-1]] = value
+
+
+def mutated(document: Doc, seed: int) -> Doc:
+    """Return a copy of a document with one to three things wrong in it."""
+    rng, changed = random.Random(seed), copy.deepcopy(document)
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        rng.choice(WAYS)(rng, changed)
+    return changed
+
+
+def delete(rng: random.Random, document: Doc) -> None:
+    path = place(rng, document)
+    if path is not None:
+        del at(document, path[:-1])[path[-1]]
+
+
+def retype(rng: random.Random, document: Doc) -> None:
+    path = place(rng, document)
+    if path is not None:
+        put(document, path, copy.deepcopy(rng.choice(VALUES)))
+
+
+def scale(rng: random.Random, document: Doc) -> None:
+    path = place(rng, document, (int, float))
+    if path is not None:
+        number = at(document, path)
+        ways = (0, -number, 2 * number, 1000 * number, number / 2 if abs(number) < 1e300 else 7, number + 1, rng.randrange(50), *NUMBERS)
+        put(document, path, rng.choice(ways))
+
+
+def lengthen(rng: random.Random, document: Doc) -> None:
+    path = place(rng, document, list)
+    found = [] if path is None else at(document, path)
+    if found and rng.random() < 0.5:
+        found += copy.deepcopy(found[: rng.randint(1, len(found))])
+    elif found:
+        del found[rng.randrange(len(found)) :]
+
+
+def swap(rng: random.Random, document: Doc) -> None:
+    one, other = place(rng, document), place(rng, document)
+    if one is not None and other is not None:
+        put(document, one, copy.deepcopy(at(document, other)))
+
+
+def same_type(rng: random.Random, document: Doc) -> None:
+    one = place(rng, document)
+    other = None if one is None else place(rng, document, type(at(document, one)))
+    if one is not None and other is not None:
+        put(document, one, copy.deepcopy(at(document, other)))
+
+
+def nest(rng: random.Random, document: Doc) -> None:
+    path = place(rng, document)
+    if path is not None:
+        found = at(document, path)
+        put(document, path, rng.choice(([found], {"x": found}, [[found]])))
+
+
+WAYS: tuple[Callable[[random.Random, Doc], None], ...] = (
+    delete,
+    retype,
+    retype,
+    scale,
+    scale,
+    lengthen,
+    swap,
+    same_type,
+    same_type,
+    nest,
+)
+
+
+def mangled(text: str, seed: int) -> str:
+    """Return a text with pieces cut out, doubled, swapped or replaced."""
+    rng = random.Random(seed)
+    for _ in range(rng.choice((1, 1, 2))):
+        one, other = sorted(rng.randrange(len(text) + 1) for _ in range(2))
+        piece = text[one : min(other, one + 40)]
+        put = rng.choice(("", piece + piece, piece[::-1], rng.choice(("[", "{", '"', "=", "\x00", "inf", "nan", "9" * 400, "-", "[" * 3000))))
+        text = text[:one] + put + text[one + len(piece) :]
+    return text
+
+
+class Hung(BaseException):
+    """An input took longer than it may."""
+
+
+@contextmanager
+def limited(seconds: int) -> Iterator[None]:
+    def stop(number: int, frame: object) -> None:
+        raise Hung
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def crash(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what a command did that no command may do; empty where it did its work or complained in one line."""
+    try:
+        with limited(SECONDS):
+            code = main(words)
+    except Hung:
+        capsys.readouterr()
+        return f"{words}: hung"
+    except BaseException as error:  # noqa: BLE001  (whatever it is, it is what is looked for)
+        capsys.readouterr()
+        return f"{words}: {type(error).__name__}: {error}"
+    shown = capsys.readouterr()
+    if "a bug of dpassay" in shown.err:
+        return f"{words}: {shown.err.strip()}"
+    if code == 2 and len(shown.err.strip().splitlines()) != 1:
+        return f"{words}: complains in {len(shown.err.strip().splitlines())} lines: {shown.err[:300]}"
+    return ""
+
+
+def written(path: Path, document: Doc) -> None:
+    path.write_text(json.dumps(document, ensure_ascii=True), encoding="utf-8")
