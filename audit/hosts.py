@@ -308,8 +308,11 @@ class Host:
         until = time.monotonic() + GRACE
         while not (cause or self._ended()) and time.monotonic() < until:
             time.sleep(0.002)
-        code = self._code
-        how = "it closed its connection" if code is None else f"signal {-code}" if code < 0 else f"exit code {code}"
+        code = BROKEN if self._code is None else self._code
+        if code == BROKEN:
+            how = "it closed its connection, or broke what its process needs"
+        else:
+            how = f"exit code {code}" if code >= 0 else f"signal {-code}"
         self.close()
         raise Lost(cause or f"the worker died ({how})")
 

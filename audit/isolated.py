@@ -248,7 +248,6 @@ class Desk:
         try:
             if self._auditee is None:
                 self._auditee = self._build()
-                threadpool_limits(limits=1)
             part, *given = arguments
             subject = self._auditee if part is None else coupled(self._auditee, part)
             return {"done": getattr(self, f"_{operation}")(subject, objects, *given)}
@@ -365,7 +364,13 @@ def introduced(name: str, build: Callable[[], Auditee], limits: Limits, fallback
     AuditeeError
         If its process is lost over it, and there is no fallback.
     """
-    hosts = Hosts(name, Desk(build, limits.memory), limits, bare=True)
+
+    def imported() -> Auditee:
+        found = build()
+        threadpool_limits(limits=1)  # of what has just been imported too; other hosts have their parent's
+        return found
+
+    hosts = Hosts(name, Desk(imported, limits.memory), limits, bare=True)
     try:
         told = _asked(hosts.first(), f"importing {name}", "describe", None)
     except LostProcess as error:
