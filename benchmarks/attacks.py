@@ -44,7 +44,7 @@ TABLE = """
 {records} records, {references} reference models and {targets} targets; unprotected accuracy {accuracy}. LiRA minus the loss
 threshold at an FPR of 1 %, on the scores of the unprotected learner: {paired}.
 
-| subject | accuracy | best attack | AUC | 95 % interval | TPR at 1 % | at 0.1 % | advantage | ε ≥ | cap | detectable | allowed | claim |
+| subject | accuracy | best attack | AUC | 95 % interval | TPR, 1 % | 0.1 % | adv. | ε ≥ | cap | detectable | allowed | claim |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|
 """
 
