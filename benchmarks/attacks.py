@@ -18,28 +18,34 @@ from typing import Any
 DOCS = Path(__file__).parents[1] / "docs"
 COLUMNS = (
     *("experiment", "subject", "claim", "accuracy", "view", "attack", "auc", "auc_low", "auc_high"),
-    *("tpr_at_0.01", "tpr_at_0.001", "advantage", "one_run_epsilon", "certified_epsilon", "allowed_epsilon"),
+    *("tpr_at_0.01", "tpr_at_0.001", "advantage", "one_run_epsilon", "one_run_cap", "one_run_detectable"),
+    *("certified_epsilon", "certified_cap", "certified_detectable", "allowed_epsilon"),
 )
 HEAD = """# What the attacks reach
 
 Every score attack of `dpassay attack` against the unprotected learner and six mechanisms at five losses of a single answer, as it
-came out; nothing was tuned. Made by `python benchmarks/attacks.py` from these runs, which make the same records again:
+came out; nothing was tuned. Made by `python benchmarks/attacks.py` from these runs:
 
 {commands}
+
+{made}
 
 AUC, rates and advantages are estimates over all targets and records of a run; `attack_results.csv` has those of every attack in
 every view, the true positive rate at 1 % and at 0.1 % where there are enough non-members (ties broken by a coin), and what is
 certified: `one_run_epsilon` of all that a target answered together, `certified_epsilon` of the answers about one record, all of
-a run at 99.9 % confidence. Tables show the attack with the highest AUC in any view; the best of many looks better than it is.
+a run at 99.9 % confidence. Beside each stand its cap, the most that so many guesses could have certified, and the smallest leak
+that would have been certified above the claim with probability 0.9. Tables show the attack with the highest AUC in any view; the
+best of many looks better than it is. The certified number is that of the view which could have broken the claim, if there is one.
 """
+MADE = "{name}: these commands make the same record again."
 TABLE = """
 ## {name}
 
 {records} records, {references} reference models and {targets} targets; unprotected accuracy {accuracy}. LiRA minus the loss
 threshold at an FPR of 1 %, on the scores of the unprotected learner: {paired}.
 
-| subject | accuracy | best attack | AUC | 95 % interval | TPR at 1 % | at 0.1 % | advantage | certified ε ≥ | claim |
-|---|---|---|---|---|---|---|---|---|---|
+| subject | accuracy | best attack | AUC | 95 % interval | TPR, 1 % | 0.1 % | adv. | ε ≥ | cap | detectable | allowed | claim |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -50,12 +56,13 @@ def rows(name: str, record: dict[str, Any]) -> list[dict[str, str]]:
         claim = "" if subject["claim"] is None else f"{subject['claim']['epsilon']:g}"
         for each in subject["outcomes"]:
             view = each["view"]["name"]
-            certified = max(bound["lower"] for bound in subject["certified"] if bound["view"] == view)
-            low, high = (each["auc_low"], each["auc_high"])
-            values = (each["auc"], low, high, *_rates(each), each["advantage"], each["one_run"]["epsilon"], certified)
+            certified = max((bound for bound in subject["certified"] if bound["view"] == view), key=lambda bound: bound["lower"])
+            run = (each["one_run"][name] for name in ("epsilon", "cap", "detectable"))
+            single = (certified[name] for name in ("lower", "cap", "detectable"))
+            values = (each["auc"], each["auc_low"], each["auc_high"], *_rates(each), each["advantage"], *run, *single)
             allowed = "" if each["allowed"] is None else f"{each['allowed']['epsilon']:g}"
             facts = (name, subject["name"], claim, f"{subject['accuracy']['mean']:.4f}", view, each["attack"])
-            cells = (*facts, *("" if value is None else f"{value:.4f}" for value in values), allowed)
+            cells = (*facts, *("" if value is None else f"{float(value):.4f}" for value in values), allowed)
             found.append(dict(zip(COLUMNS, cells, strict=True)))
     return found
 
@@ -65,7 +72,7 @@ def _rates(outcome: dict[str, Any]) -> list[float | None]:
     return [None if None in rates else sum(rates) / len(rates) for rates in outcome["tpr_per_target"]]
 
 
-def facts_of(record: dict[str, Any]) -> dict[str, Any]:
+def facts_of(name: str, record: dict[str, Any]) -> dict[str, Any]:
     """What the page says of a run, besides its rows."""
     from dpassay.reports.paired import paired
 
@@ -81,40 +88,56 @@ def facts_of(record: dict[str, Any]) -> dict[str, Any]:
     run = record["run"]
     sizes = {name: run[name] for name in ("records", "references", "targets")}
     command = re.sub(r"--data \S*/", "--data ", run["command"])  # where the file lay belongs to nobody else
-    return sizes | {"command": command, "paired": told, "accuracy": f"{base['accuracy']['mean']:.3f}"}
+    return sizes | {
+        "command": command,
+        "paired": told,
+        "accuracy": f"{base['accuracy']['mean']:.3f}",
+        "made": MADE.format(name=name),
+    }
 
 
 def page(table: list[dict[str, str]], facts: dict[str, dict[str, Any]]) -> str:
     """The page from the rows of the CSV file and the facts of the runs."""
     commands = "\n".join(f"    {each['command']}" for each in facts.values())
-    text = HEAD.format(commands=commands)
+    made = dict.fromkeys(each["made"] for each in facts.values())
+    text = HEAD.format(commands=commands, made="\n\n".join(made))
     for name, each in facts.items():
         text += TABLE.format(name=name, **each)
         mine = [row for row in table if row["experiment"] == name]
         for subject in dict.fromkeys(row["subject"] for row in mine):
             its = [row for row in mine if row["subject"] == subject]
             best = max(its, key=lambda row: float(row["auc"]))
-            certified = max(its, key=lambda row: float(row["certified_epsilon"]))
+            certified = max(its, key=lambda row: (could_see(row), float(row["certified_epsilon"])))
             rates = (best[rate] or "–" for rate in ("tpr_at_0.01", "tpr_at_0.001"))
             cells = (
                 *(subject, best["accuracy"], f"{best['attack']}, {best['view']}", best["auc"]),
-                *(f"{best['auc_low']} to {best['auc_high']}", *rates, best["advantage"]),
-                *(certified["certified_epsilon"], certified["allowed_epsilon"] or "–"),
+                *(f"{best['auc_low']} to {best['auc_high']}" if best["auc_low"] else "–", *rates, best["advantage"]),
+                *(certified["certified_epsilon"], certified["certified_cap"]),
+                *(certified["certified_detectable"].replace("inf", "no leak"), certified["allowed_epsilon"] or "–"),
+                "–" if not best["claim"] else "not broken" if could_see(certified) else "could not have seen it",
             )
             text += f"| {' | '.join(cells)} |\n"
     return text
 
 
+def could_see(row: dict[str, str]) -> bool:
+    """Whether the certified number of a row could have exceeded what the claim allows."""
+    return bool(row["claim"]) and float(row["certified_cap"]) > float(row["allowed_epsilon"])
+
+
 def main() -> None:
     """Write the files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", nargs="+", metavar="NAME=attack.json")
-    table, facts = [], {}
+    parser.add_argument("runs", nargs="+", metavar="NAME=attack.json", help="rows of other names stay as they are")
+    with (DOCS / "attack_results.csv").open(encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    facts = json.loads((DOCS / "attack_results.json").read_text(encoding="utf-8"))
     for run in parser.parse_args().runs:
         name, _, path = run.partition("=")
         record = json.loads(Path(path).read_text(encoding="utf-8"))
-        table += rows(name, record)
-        facts[name] = facts_of(record)
+        table = [row for row in table if row["experiment"] != name] + rows(name, record)
+        facts[name] = facts_of(name, record)
+    table.sort(key=lambda row: list(facts).index(row["experiment"]))
     written = io.StringIO()
     writer = csv.DictWriter(written, COLUMNS, lineterminator="\n")
     writer.writeheader()

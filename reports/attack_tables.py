@@ -14,7 +14,7 @@ from dpassay.reports.tables import Table
 Raw = Mapping[str, Any]
 REACH = (
     "'Cap' is the most that could have been certified, had every guess been right; 'detectable' is the smallest leak that would "
-    "have been certified above the claim with probability 0.9, if guesses show all of it."
+    "have been certified above the claim, or above 0 where there is none, with probability 0.9, if guesses show all of it."
 )
 
 
@@ -52,32 +52,31 @@ def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
 
 
 def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
-    """One row per subject: where the highest AUC was reached, and the largest certified bound."""
+    """One row per subject: the largest certified bound with what it could have been, and where the highest AUC was reached."""
     rows = []
     for subject in sound(subjects):
-        best, lira, hardest = subject.best, subject.best.of(LIRA), subject.hardest
+        best, hardest = subject.best, subject.hardest
         rows.append(
             (
                 subject.name,
+                subject.status.word,
+                *reach(hardest),
+                MISSING if hardest.allowed is None else nats(hardest.allowed[0]),
+                hardest.name,
                 f"{clean(best.best['attack'])}, {best.name}",
                 with_interval(best.best),
-                at(best.best),
                 share(best.best["advantage"]),
-                MISSING if lira is None else share(lira["auc"]),
-                *reach(hardest),
-                MISSING if hardest.allowed is None else f"{nats(hardest.allowed[0])}, {hardest.name}",
-                subject.status.word,
             )
         )
     return Table(
-        caption="Where the highest AUC was reached. 'Certified' is the lower bound on the loss of a record, in nats, that is "
-        f"largest against its claim, all of them together at confidence {confidence}; 'claim' is what all the answers of that "
-        f"view may lose. {REACH} All other numbers are estimates.",
+        caption="'Certified' is the lower bound on the loss of a record, in nats, that is largest against its claim, all of them "
+        f"together at confidence {confidence}; 'claim' is what all the answers of that view may lose. {REACH} Then, where the "
+        "highest AUC was reached: estimates.",
         columns=(
-            *("subject", "best attack", "AUC [95 %]", "TPR at FPR", "advantage", "LiRA: AUC"),
-            *("certified ε ≥", "cap", "detectable", "claim mε, view", "status"),
+            *("subject", "status", "certified ε ≥", "cap", "detectable", "claim", "in view"),
+            *("best attack", "AUC [95 %]", "adv."),
         ),
-        numeric=(False, False, *(True,) * 8, False),
+        numeric=(False, False, *(True,) * 4, False, False, True, True),
         rows=tuple(rows),
     )
 

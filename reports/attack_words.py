@@ -194,14 +194,10 @@ def _claims(run: Raw, fine: Sequence[SubjectView]) -> str:
         texts = [f"No certified lower bound on the loss of a record, {sure}, exceeds what a claim allows."]
     able = [(subject, look) for subject, look in claimed if look.status is INSIDE]
     if able:
-        subject, look = min(able, key=lambda found: _excess(found[1]))
-        other, least = max(((each, min(each.looks, key=_excess)) for each, _ in able), key=lambda found: _excess(found[1]))
+        number, seen = _number({each.name for each, _ in able}), _needed([look for _, look in able])
         texts.append(
-            f"Guesses at {count(run['targets'])} targets could have broken {_number({each.name for each, _ in able})}: it takes "
-            f"a leak of {detected(look.detectable)} on {look.name} of {subject.name}, where {pair(look.allowed)} is allowed, for "
-            "a chance of 0.9"
-            + (f", and one of {detected(least.detectable)} of {other.name}" if other is not subject else "")
-            + "; smaller ones may be there."
+            f"Guesses at {count(run['targets'])} targets could have broken {number}. If they show all of it, they would have shown "
+            f"with probability 0.9 {seen}; smaller leaks may be there."
         )
     blind = [subject for subject in fine if subject.status is BLIND]
     if blind:
@@ -217,9 +213,14 @@ def _number(names: Collection[str]) -> str:
     return plural(len(names), "claim")
 
 
-def _excess(look: Look) -> float:
-    """By how much a leak must exceed what is allowed to be seen."""
-    return (math.inf if look.detectable is None else look.detectable) - (look.allowed or (0.0, 0.0))[0]
+def _needed(looks: Sequence[Look]) -> str:
+    """Tell the leaks that would have been seen, for every loss that is allowed the one that is enough for all its views."""
+    most: dict[float, float] = {}
+    for look in looks:
+        allowed = look.allowed[0] if look.allowed else 0.0
+        most[allowed] = max(most.get(allowed, 0.0), math.inf if look.detectable is None else look.detectable)
+    told = [f"a leak of {detected(leak)} where ε = {plain(allowed)} is allowed" for allowed, leak in sorted(most.items())]
+    return ", ".join(told)
 
 
 def _ladders(found: Sequence[Ladder]) -> str:

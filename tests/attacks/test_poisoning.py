@@ -173,7 +173,7 @@ def test_models_are_kept_apart_by_where_they_are_asked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("adversary", ["nat-miaq", "pois-miaq"])
 def test_claims_of_a_private_mechanism_stay_unbroken(adversary: str, capsys: pytest.CaptureFixture[str]) -> None:
-    sizes = ["--records", "60", "--references", "8", "--models", "24", "--budgets", "1", "--copies", "0", "--seed", "0"]
+    sizes = ["--records", "60", "--references", "8", "--models", "60", "--budgets", "1", "--copies", "0", "--seed", "0"]
     words = [
         "attack",
         "soft-majority",

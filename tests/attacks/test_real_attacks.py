@@ -24,8 +24,8 @@ NOISE = (np.log(2 / 1e-4) / (2 * 800)) ** 0.5
 
 
 def attack(folder: Path, *words: str) -> dict[str, Any]:
-    """Exit code 0 and the record."""
-    assert main(["attack", *words, "--copies", "0", "-q", "--out", str(folder / "out")]) == NOTHING
+    """No claim is broken, though eight targets could break few of them; and the record."""
+    assert main(["attack", *words, "--copies", "0", "-q", "--out", str(folder / "out"), "--allow-inconclusive"]) == NOTHING
     record: dict[str, Any] = json.loads((folder / "out" / "attack.json").read_text(encoding="utf-8"))
     return record
 
