@@ -180,7 +180,7 @@ def _result(
         if isinstance(held, AuditeeError):
             raise held
         evidence = held(claim)
-        judgement = decide(claim, evidence, settings.wanted(claim, most := auditee.most(claim)), most)
+        judgement = decide(claim, evidence, settings.wanted(claim, most := auditee.most(claim)), most, auditee.looked_at(claim))
     except AuditeeError as error:
         judgement = Verdict(word="error", reason=error.cause, detail=error.detail)
     stem = ".".join([auditee.name, claim.status, *([mode] if mode else [])])

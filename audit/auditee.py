@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import Accuracy, Claim, PredictionStability, ScoreStability, Stability
+from dpassay.claims import DP, Accuracy, Claim, PredictionStability, ScoreStability, Stability
 from dpassay.data import points
 from dpassay.errors import AuditeeError, InvalidInput, as_real, is_count, require, told
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
@@ -28,6 +28,7 @@ from dpassay.mechanism import (
     HasWorstCases,
     Mechanism,
     Reachable,
+    ShowsPart,
     WorstCase,
 )
 from dpassay.pairs import Change, one_by_one
@@ -105,6 +106,11 @@ class Auditee:
 
         if isinstance(claim, Accuracy) and numbers is None:
             raise InvalidInput(f"claim = {claim}: is about an error, {self.name} answers labels, not numbers")
+
+    def looked_at(self, claim: Claim) -> str:
+        """What is answered of what a claim is about, in words; empty where that is all of it, or nobody says otherwise."""
+        part = isinstance(claim, (DP, Stability)) and isinstance(self.mechanism, ShowsPart)
+        return str(getattr(self.mechanism, "looked_at", "")) if part else ""
 
     def most(self, claim: Claim) -> float:
         """Largest leak that there can be of what a claim is about, in its units."""

@@ -153,6 +153,47 @@ READINGS = {
         refuted=("own",),
         finding="dataSplit with a record in T and V",
     ),
+    "algorithm-3-hinge-loss": Reading(
+        target="objective-perturbation",
+        parameters={"loss": "hinge", "n": 2, "m": 0},
+        finding="Algorithm 3 with the hinge loss",
+    ),
+    "algorithm-2-over-algorithm-3": Reading(
+        target="validate-train",
+        parameters={
+            "base": "objective-perturbation,loss=huber,lambdas=0.5;0.5,lambda_=0.5,n=3",
+            "alpha2": 0.5,
+            "m": 1,
+            "delta": 1e-9,
+            "release": "bins",
+        },
+        finding="Algorithm 2 over Algorithm 3",
+    ),
+    "theorem-4-score-at-zero": Reading(
+        target="output-perturbation",
+        parameters={"loss": "huber", "g": "hinge", "lambdas": "2", "n": 110},
+        kinds=("ScoreStability",),
+        finding="Theorem 4",
+    ),
+    "theorem-4-lost-factor": Reading(
+        target="objective-perturbation",
+        parameters={"loss": "huber", "g": "logistic", "lambdas": "4", "n": 110},
+        kinds=("ScoreStability",),
+        finding="Theorem 4",
+    ),
+    "equation-9-with-theorem-4": Reading(
+        target="validate",
+        parameters={
+            "base": "output-perturbation,lambdas=1;1,g=hinge,loss=huber,n=3",
+            "alpha1": 0.01,
+            "alpha2": 2.0,
+            "m": 2,
+            "delta": 0.5,
+            "stability": "printed",
+            "seed": 5,
+        },
+        finding="Equation 9",
+    ),
     # relatives of theirs
 }
 """Name of a reading -> what is built, and what is known of it."""

@@ -79,6 +79,16 @@ class HasDirections(Protocol):
 
 
 @runtime_checkable
+class ShowsPart(Protocol):
+    """Answers less than its claims are about: a label computed from weights that are released, say."""
+
+    @property
+    def looked_at(self) -> str:
+        """What is answered, in words that go before 'was looked at'; empty where its parameters have it answer everything."""
+        ...
+
+
+@runtime_checkable
 class HasCheck(Protocol):
     """Can tell beforehand that data do not fit its parameters."""
 

@@ -29,7 +29,7 @@ class Verdict:
     detail: str = ""
 
 
-def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.inf) -> Verdict:
+def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.inf, looked_at: str = "") -> Verdict:
     """Say what the evidence makes of the claim.
 
     Parameters
@@ -43,6 +43,8 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
         `inconclusive`.
     most : float
         The largest leak there can be: a claim of so much cannot be exceeded, and no sampled audit of it is `inconclusive`.
+    looked_at : str
+        What was answered, in words, where that is less than what the claim is about; see `dpassay.mechanism.ShowsPart`.
 
     Returns
     -------
@@ -75,6 +77,7 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
             word="inconclusive", reason=f"the numerical error of the law leaves the {claim.quantity} {span}; {allowed}"
         )
     equal = ", equal to the claim within rounding" if upper.value > claim.promised else ""
+    allowed += f"; of the release, {looked_at} was looked at" if looked_at else ""
     if evidence.domain is not None:
         return Verdict(word="verified", reason=f"the worst {claim.quantity} of {evidence.domain} is {exact}{equal}; {allowed}")
     return Verdict(word="not refuted", reason=f"the worst {claim.quantity} at the audited cells is {exact}{equal}; {allowed}")

@@ -1,13 +1,14 @@
 """alphaSplit (Chaudhuri and Vinterbo 2013, section 5): every parameter trained on all of T, with a k-th of the budget.
 
-Claim as printed (Theorem 5): alpha-differentially private if T and V are disjoint.
+Claim as printed (Theorem 5): alpha-differentially private if T and V are disjoint, each training being private with what it is
+run with. Over a base that claims more the claim is computed from that.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpassay.claims import DP, Claim
+from dpassay.claims import Claim
 from dpassay.mechanisms.choices import Choice
 
 
@@ -21,5 +22,5 @@ class AlphaSplit(Choice):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The printed claim: k releases of alpha / k in T, one choice of alpha in V."""
-        return (DP(epsilon=self.alpha, source="Chaudhuri and Vinterbo 2013, Theorem 5 (alphaSplit)", status="printed"),)
+        """A record of T is in k releases, each of what the base claims for alpha / k; one of V in one choice of alpha."""
+        return self.composed(printed="Chaudhuri and Vinterbo 2013, Theorem 5 (alphaSplit)", chosen=self.alpha, summed=True)

@@ -9,25 +9,27 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from dpassay.claims import DP
 from dpassay.data import Labelled, points
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.auc import sample_of
-from dpassay.mechanisms.released import Released
-from dpassay.mechanisms.trainers import LinearTrainer, part_of, sign_law, trainer_of, with_alpha
+from dpassay.mechanisms.released import RELEASED, Released
+from dpassay.mechanisms.trainers import LinearTrainer, part_of, sign_law, trainer_of, training_loss, with_alpha
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.rounding import UNIT_ROUNDOFF
 
 Array = NDArray[np.float64]
 MOST_PARAMETERS = 10
 """All signs of so many weights are enumerated."""
+PAGE: Final = "docs/findings.md, 'What section 5 claims'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,37 @@ class Choice(Released):
         require(len(trainer.thetas) >= 2, "base", self.base, "a trainer with at least two parameters to choose from")
         sample_of(self.public, getattr(trainer, "d", 1))
         object.__setattr__(self, "trainer", with_alpha(trainer, self.budget(len(trainer.thetas))))
+
+    def composed(self, *, printed: str, chosen: float, summed: bool = False, parts: int = 1, **facts: Any) -> tuple[DP, ...]:
+        """Return the claims that follow from what the base claims of each training, as printed and as corrected.
+
+        Parameters
+        ----------
+        printed : str
+            The theorem.
+        chosen : float
+            Loss of the choice in a record of V, which nothing is trained on.
+        summed : bool
+            Whether a record of T is in all trainings, and all count; else in one of them, or only one is released.
+        parts : int
+            Into how many parts T is cut.
+        facts
+            Of the claims, see `DP`.
+        """
+        claims: list[DP] = []
+        statuses: tuple[tuple[Literal["printed", "corrected"], str], ...] = (("printed", printed), ("corrected", PAGE))
+        for status, source in statuses:
+            said, each = source, training_loss(self.trainer, status, parts)
+            gather = math.fsum if summed else max
+            epsilon = max(chosen, gather(claim.epsilon for claim in each))
+            delta = gather(claim.delta for claim in each)
+            if math.isclose(epsilon, self.alpha, rel_tol=1e-12):
+                epsilon = self.alpha
+            elif status == "printed":
+                said = f"{printed}, with what the base claims of each training"
+            if not claims or (epsilon, delta) != (claims[0].epsilon, claims[0].delta):
+                claims.append(DP(epsilon=epsilon, delta=delta, source=said, status=status, unit=RELEASED, **facts))
+        return tuple(claims)
 
     def budget(self, k: int) -> float:  # noqa: ARG002
         """alpha_i, the privacy parameter of each training."""

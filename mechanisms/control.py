@@ -16,7 +16,8 @@ from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.choices import Array, Choice
-from dpassay.mechanisms.released import Release
+from dpassay.mechanisms.released import RELEASED, Release
+from dpassay.mechanisms.trainers import training_loss
 from dpassay.pairs import FlipLabel, Pairs
 
 
@@ -41,9 +42,10 @@ class Control(Choice):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Nobody's: what the others promise."""
+        """Nobody's: what one training promises, and with it `RandomChoice`."""
         source = "nobody: Chaudhuri and Vinterbo 2013, section 5, says that it is not private"
-        return (DP(epsilon=self.alpha, source=source, status="own", expected="refuted"),)
+        epsilon = max(claim.epsilon for claim in training_loss(self.trainer, "printed"))
+        return (DP(epsilon=epsilon, source=source, status="own", unit=RELEASED, expected="refuted"),)
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """All training records pull one way; the one validation record that is not at the origin is turned round."""

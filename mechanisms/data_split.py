@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpassay.claims import DP, Claim
+from dpassay.claims import Claim
 from dpassay.data import Labelled
 from dpassay.errors import require
 from dpassay.mechanism import WorstCase
@@ -53,14 +53,14 @@ class DataSplit(Choice):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The printed claim: a changed record is in one part, or in V; in both it moves a training, and the choice besides."""
+        """A changed record counts for what the base claims of its part, or is in V; in both it moves the choice besides."""
         coins = "training and choice fresh; the partition is fixed, the claim holds for each"
         source = "Chaudhuri and Vinterbo 2013, Theorem 5 (dataSplit)"
-        apart = (DP(epsilon=self.alpha, coins=coins, source=source, status="printed"),)
+        apart = self.composed(printed=source, chosen=self.alpha, parts=len(self.thetas), coins=coins)
         if self.V == "apart":
             return apart
-        source = f"{source}, T and V not disjoint"
-        both = tuple(replace(each, epsilon=each.epsilon + self.alpha, source=source) for each in apart)
+        said = ", T and V not disjoint"
+        both = tuple(replace(each, epsilon=each.epsilon + self.alpha, source=each.source + said) for each in apart)
         without = "not printed: Theorem 5 (dataSplit) without its condition that T and V are disjoint"
         return (*both, replace(apart[0], source=without, status="own")) if self.V == "overlooked" else both
 

@@ -2,11 +2,12 @@
 
     logistic    ln(1 + e^(-z))                                                                            c = 1/4
     huber       0 for z > 1 + h,  (1 + h - z)^2 / (4 h) for |1 - z| <= h,  1 - z for z < 1 - h            c = 1 / (2 h)
-    hinge       max(0, 1 - z), a score only
+    hinge       max(0, 1 - z)                                                                             c = 0
     ramp        min(1, max(0, 1 - z)), a score only
 
-c bounds the second derivative. All are 1-Lipschitz in w where ||x|| <= 1. The Huber loss is that of Chaudhuri, Monteleoni and
-Sarwate (2011), Corollary 13, which the paper's "SVM" needs to be differentiable.
+c bounds the second derivative; the hinge loss has none at its kink, and c = 0 is what is left elsewhere. All are 1-Lipschitz in w
+where ||x|| <= 1. The Huber loss is that of Chaudhuri, Monteleoni and Sarwate (2011), Corollary 13, which the paper's "SVM" needs
+to be differentiable.
 """
 
 from __future__ import annotations
@@ -130,9 +131,35 @@ class HuberMargin:
         return np.where(np.abs(1 - z) <= self.h, self.c, 0.0)
 
 
+@dataclass(frozen=True, slots=True)
+class HingeMargin:
+    """max(0, 1 - z), which Algorithm 3 cannot be private with (docs/findings.md, 'Algorithm 3 with the hinge loss')."""
+
+    c = 0.0
+    peak = 1.0
+
+    @property
+    def turn(self) -> tuple[float, float]:
+        """2, up to the kink."""
+        return 1.0, 2.0
+
+    def value(self, z: Array) -> Array:
+        """max(0, 1 - z)."""
+        return np.maximum(0.0, 1 - z)
+
+    def slope(self, z: Array) -> Array:
+        """-1 up to the kink, where it is the lowest subgradient, and 0 behind."""
+        return -np.asarray(z <= 1, dtype=float)
+
+    def curvature(self, z: Array) -> Array:
+        """0 but at the kink, where there is none."""
+        return np.zeros_like(z)
+
+
 LOSSES: Final[dict[str, Callable[[float], MarginLoss]]] = {
     "logistic": lambda h: LogisticMargin(),  # noqa: ARG005  (nothing is rounded)
     "huber": HuberMargin,
+    "hinge": lambda h: HingeMargin(),  # noqa: ARG005
 }
 """Losses that are trained with; the argument is h."""
 

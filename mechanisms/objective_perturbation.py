@@ -1,4 +1,4 @@
-"""Objective perturbation (Chaudhuri and Vinterbo 2013, Algorithm 3), for logistic regression and the Huberised SVM.
+"""Objective perturbation (Chaudhuri and Vinterbo 2013, Algorithm 3), for logistic regression, the Huberised SVM and the SVM.
 
     w* = argmin over w of lambda ||w||^2 / 2 + (1/n) sum_i l(w, x_i, y_i) + (2 / (alpha n)) R^T w,      R ~ e^(-||r||)
 
@@ -6,8 +6,8 @@ Claim as printed (section 4.1): alpha + 2 ln(1 + c / (lambda n)). Section 5 runs
 privacy" (oplr): `oplr=True` takes the extra term off alpha beforehand, and where nothing would be left, does as Algorithm 2 of
 Chaudhuri, Monteleoni and Sarwate (2011): alpha / 2, and lambda raised to c / (n (e^(alpha/4) - 1)).
 
-The extra term is ln(1 + c / (lambda n)) at most, and none for the logistic loss if alpha lambda n >= 2 (docs/findings.md,
-'Algorithm 3').
+With the hinge loss it is not private at all (docs/findings.md, 'Algorithm 3 with the hinge loss'). Else the extra term is
+ln(1 + c / (lambda n)) at most, and none for the logistic loss if alpha lambda n >= 2 (docs/findings.md, 'Algorithm 3').
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ class ObjectivePerturbation(Scored):
         source = "Chaudhuri and Vinterbo 2013, " + ("section 5 (oplr)" if self.oplr else "section 4.1 (Algorithm 3)")
         epsilon = self.alpha + (0.0 if self.oplr else 2 * math.log1p(c / (self.lambda_ * n)))
         printed = DP(epsilon=epsilon, unit="released weights", coins="R fresh", source=source, status="printed")
+        if self.loss == "hinge":  # where it has no second derivative an interval of R leads to one weight: nothing is true
+            return (printed, *self.score_claims)
         if self.oplr and self.n is None:  # what is true tends to alpha as n grows
             return (printed, *self.score_claims)
         corrected = DP(
@@ -82,8 +84,8 @@ class ObjectivePerturbation(Scored):
 
     @property
     def worst_weight(self) -> float:
-        """Where the most can leak: where the Huber loss begins to bend, or what `worst_pair` finds."""
-        if self.loss == "huber":
+        """Where the most can leak: where the Huber loss begins to bend and the hinge does, or what `worst_pair` finds."""
+        if self.loss != "logistic":
             return self.training_loss.turn[0]
         alpha, lambda_ = self.in_force(self.lambda_, self.own_n)
         return worst_pair(alpha, lambda_ * self.own_n, self.own_n)[0]
@@ -128,8 +130,8 @@ class ObjectivePerturbation(Scored):
     def turned(self, n: int) -> list[float]:
         """A record pulls up, its replacement down; the others so much that the noise keeps its sign, and grows."""
         alpha, lambda_ = self.in_force(self.lambda_, n)
-        if self.loss == "huber":
-            others = [-1.0 if lambda_ * n * (1 - self.h) < 1 else 0.0, *[0.0] * (n - 2)]
+        if self.loss != "logistic":
+            others = [-1.0 if lambda_ * n * self.worst_weight < 1 else 0.0, *[0.0] * (n - 2)]
             return [1.0, -1.0, *others[: n - 1]]
         _, v, new, other = worst_pair(alpha, lambda_ * n, n)
         return [v, new, *[other] * (n - 1)]
@@ -138,9 +140,15 @@ class ObjectivePerturbation(Scored):
         """The weight is >= t if and only if the gradient at t is <= 0: -R >= (alpha n / 2)(lambda t + mean pull at t)."""
         V, n, loss = state.V[:, 0], len(state.V), self.training_loss
         alpha, lambda_ = self.in_force(lambda_, n)
-        pulls = loss.slope(np.multiply.outer(t, V)) * V
+        z = np.multiply.outer(t, V)
+        pulls = loss.slope(z) * V
+        if self.loss == "hinge":
+            pulls[(z == 1) & (V < 0)] = 0.0  # the slope just below t counts
         pull = np.array([math.fsum(row) for row in pulls.tolist()]) / n
         r = alpha * n / 2 * (lambda_ * t + pull)
         far = float(np.abs(t).max())
         error = alpha * n / 2 * (gamma(16) + loss.c * gamma(4) * far + 4 * UNIT_ROUNDOFF * lambda_ * far)
+        if self.loss == "hinge":  # rounding may take a record to the other side of its kink; not one of length 1
+            doubtful = (np.abs(z - 1) <= 4 * UNIT_ROUNDOFF) & (np.abs(V) < 1)
+            error += alpha / 2 * float((doubtful * np.abs(V)).sum(axis=1).max())
         return Crossing(r=r, error=error + 8 * UNIT_ROUNDOFF * float(np.abs(r).max()))

@@ -1,9 +1,9 @@
-"""Output perturbation (Chaudhuri and Vinterbo 2013, Algorithm 4), for logistic regression and the Huberised SVM.
+"""Output perturbation (Chaudhuri and Vinterbo 2013, Algorithm 4), for logistic regression, the Huberised SVM and the SVM.
 
     w* = argmin over w of lambda ||w||^2 / 2 + (1/n) sum_i l(w, x_i, y_i),  released: w* + 2 R / (lambda alpha n),  R ~ e^(-||r||)
 
 Claim as printed (section 4.1): alpha-differentially private. One record moves w* by at most 2 / (lambda n): tight for the Huber
-loss; in one dimension the logistic loss loses little more than half of it (docs/findings.md, 'Algorithm 4').
+and the hinge loss; in one dimension the logistic loss loses little more than half of it (docs/findings.md, 'Algorithm 4').
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class OutputPerturbation(Scored):
         """As for Algorithm 3, but the weights that are compared are minimisers, and no farther from 0 than those get."""
         at, most = self.training_loss.turn
         far = farthest(self.training_loss, lambda_)
-        if self.d > 1 or self.loss == "huber" or far >= at:
+        if self.d > 1 or self.loss != "logistic" or far >= at:
             return most if self.d == 1 else 2.0
         return max(1.0, float(expit(far)) + steepest(self.training_loss, far)) * UP
 

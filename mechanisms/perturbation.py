@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -36,6 +36,13 @@ Array = NDArray[np.float64]
 SECTION_5: Final = "0.001;0.112;0.223;0.334;0.445;0.556;0.667;0.778;0.889;1.0"
 """Lambda of the paper's experiments."""
 RELEASES: Final = ("prediction", "vector", "bins", "auc")
+LOOKED_AT: Final = {
+    "prediction": "the sign of <w, x> alone",
+    "vector": "the number <w, u> alone",
+    "bins": "the bin of <w, u> alone",
+    "auc": "the area under the ROC curve alone",
+}
+"""What each of them shows of the weights."""
 WIDTH: Final = 1e-3
 """Of the bins at the worst weight."""
 
@@ -52,6 +59,11 @@ class Trained:
     centre: Array | None = None
     distance: float = 0.0
 
+    @property
+    def mirrored(self) -> Trained:
+        """The state whose weights have the law of -w."""
+        return replace(self, V=-self.V, centre=None if self.centre is None else -self.centre)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Perturbation:
@@ -66,8 +78,8 @@ class Perturbation:
         Privacy parameter, in nats; finite and > 0.
     lambda_ : float
         Weight of ||w||^2 / 2; finite and > 0.
-    loss : {"logistic", "huber"}
-        See `dpassay.mechanisms.margin_losses`.
+    loss : {"logistic", "huber", "hinge"}
+        See `dpassay.mechanisms.margin_losses`; the hinge loss in one dimension only.
     h : float
         Of the Huber loss: half the length over which its kink is rounded; in (0, 1].
     d : int
@@ -125,6 +137,7 @@ class Perturbation:
             value = getattr(self, name)
             require(is_real(value) and 0 < value < math.inf, name, value, "a finite number > 0")
         require(self.loss in LOSSES, "loss", self.loss, f"one of {', '.join(LOSSES)}")
+        require(self.loss != "hinge" or self.d == 1, "d", self.d, "1 for the hinge loss")
         require(is_real(self.h) and 0 < self.h <= 1, "h", self.h, "a number in (0, 1]")
         scores = ", ".join(SCORES)
         require(self.g in SCORES, "g", self.g, f"one of {scores}")
@@ -192,6 +205,11 @@ class Perturbation:
     def without_query(self) -> bool:
         """Whether nothing is asked at a point: where only the AUC is released."""
         return self.release == "auc"
+
+    @property
+    def looked_at(self) -> str:
+        """What of the weights is answered; nothing is said where that is all of them."""
+        return "" if self.release == "vector" and self.d == 1 else LOOKED_AT[self.release]
 
     @property
     def dimension(self) -> int:
@@ -326,8 +344,8 @@ class Perturbation:
         if self.release == "vector":
             return self.vector_law(state, side)
         edges = np.array(self.cuts if self.release == "bins" else (0.0,))
-        up, down = (self.crossing(state, self.lambda_, t) for t in (edges, -edges))
-        law = laplace_bins(np.where(side[:, None] > 0, up.r, -down.r), max(up.error, down.error), max(up.shift, down.shift))
+        up, down = (self.crossing(each, self.lambda_, edges) for each in (state, state.mirrored))
+        law = laplace_bins(np.where(side[:, None] > 0, up.r, down.r), max(up.error, down.error), max(up.shift, down.shift))
         nowhere = self.features(queries)[:, 0] == 0
         if law is None or self.release == "bins" or not nowhere.any():
             return law

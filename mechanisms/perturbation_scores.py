@@ -54,6 +54,12 @@ class Scored(Perturbation):
             ScoreStability(beta1=true[0], beta2=true[1], source="docs/findings.md, 'Theorem 4'", status="corrected", **facts),
         )
 
+    def moved_by_validation(self, theta: float, length: float) -> float:
+        """beta_2 for one lambda and one R of this length: how far a changed record of V moves m times the score; rounded up."""
+        g = self.scored
+        spreads = [g.spread(self.reach(theta, n, length)) for n in self.numbers_to_cover(theta)]
+        return min(g.most, max(spreads) * UP)
+
     def sizes(self, data: Labelled) -> tuple[int, int]:
         """Return n and m, the numbers of training and of validation records."""
         return len(data) - self.m, self.m

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.errors import require
 from dpassay.mechanisms.auc import as_text, released_auc, sample_of
-from dpassay.mechanisms.perturbation import Perturbation
+from dpassay.mechanisms.perturbation import LOOKED_AT, Perturbation
 from dpassay.mechanisms.trainers import LinearTrainer
 
-Release = Literal["prediction", "vector", "index", "auc"]
+Release = Literal["prediction", "vector", "bins", "index", "auc"]
 RELEASES: tuple[Release, ...] = ("prediction", "vector", "index", "auc")
+RELEASED: Final = "released index and weights"
+"""What the paper releases, whatever is looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +28,7 @@ class Released:
     release : {"prediction", "vector", "index", "auc"}
         The label 1[<w, phi(x)> >= 0] at a query x; the number <w, phi(u)>, a linear statistic of the released vector, at a query
         u; the index of the parameter, whatever is asked; or, whatever is asked, the area under the ROC curve of <w, phi(x)> on
-        the public sample (`dpassay.mechanisms.auc`).
+        the public sample (`dpassay.mechanisms.auc`). Some take `bins` too: which of the base's bins <w, u> lies in.
     public : Labelled or str
         Public sample for `auc`, with both labels and as many columns as the trainer takes, kept as a text; left out, the unit
         vectors labelled 1 and the origin labelled 0.
@@ -36,13 +38,24 @@ class Released:
     public: Any = ""
 
     def __post_init__(self) -> None:
-        require(self.release in RELEASES, "release", self.release, f"one of {', '.join(RELEASES)}")
+        known = self.ways_to_answer
+        require(self.release in known, "release", self.release, f"one of {', '.join(known)}")
         object.__setattr__(self, "public", as_text(self.public))
+
+    @property
+    def ways_to_answer(self) -> tuple[Release, ...]:
+        """What `release` may be."""
+        return RELEASES
 
     @property
     def without_query(self) -> bool:
         """Whether nothing is asked at a point: where only the index or the AUC is released."""
         return self.release in ("index", "auc")
+
+    @property
+    def looked_at(self) -> str:
+        """What of the index and the weights, which are what the paper releases, is answered."""
+        return "the index of the parameter alone" if self.release == "index" else LOOKED_AT[self.release]
 
     @property
     def shown(self) -> Any:
@@ -84,5 +97,8 @@ class Released:
         if self.release == "auc":
             areas = released_auc(trainer, weights, sample_of(self.public, getattr(trainer, "d", 1)))
             return np.tile(areas[:, None], (1, len(queries)))
+        if self.release == "bins":
+            at: NDArray[np.int64] = np.searchsorted(self.shown.cuts, weights @ self.shown.directions(queries).T, side="right")
+            return at
         margins = trainer.margins(weights, queries)
         return margins if self.release == "vector" else (margins >= 0).astype(np.int64)

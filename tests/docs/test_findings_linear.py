@@ -27,13 +27,15 @@ PRIVACY = [
     )
 ]
 PLANE = re.findall(rf"^\| {N} \| {N} \| {N} \| {N} \|$", SECTIONS["Algorithm 3"], re.MULTILINE)
+HINGE_LOSS = PAGE.split("\n## Algorithm 3 with the hinge loss\n")[1].split("\n## ")[0]
+HINGE = re.findall(rf"^\| {N} \| {N} \| {N} \|$", HINGE_LOSS, re.MULTILINE)
 SHARES = re.findall(
     r"^\| ([a-z-]+) \| (logistic|huber) \| ([a-z]+)" + rf" \| {N}" * 6 + r" \|$", SECTIONS["Theorem 4"], re.MULTILINE
 )
 
 
 def test_the_page_has_its_rows() -> None:
-    assert (len(PRIVACY), len(PLANE), len(SHARES)) == (12, 5, 10)
+    assert (len(PRIVACY), len(PLANE), len(SHARES), len(HINGE)) == (12, 5, 10, 4)
 
 
 @pytest.mark.parametrize(("algorithm", "loss", "lambda_", "n", "printed", "corrected", "true", "factor"), PRIVACY)
@@ -95,3 +97,18 @@ def test_no_extra_term_for_the_logistic_loss_where_alpha_lambda_n_is_two() -> No
             claim for claim in ObjectivePerturbation(alpha=alpha, lambda_=lambda_, n=n, m=0, d=2).claims if isinstance(claim, DP)
         ]
         assert claims[1].epsilon == pytest.approx(alpha, rel=1e-11)
+
+
+@pytest.mark.parametrize(("length", "claimed", "loss"), HINGE)
+def test_the_hinge_loss_loses_the_more_the_closer_one_looks(length: str, claimed: str, loss: str) -> None:
+    edges = f"1;{1 + float(length)!r}"
+    mechanism: Any = resolve("algorithm-3-hinge-loss", {"edges": edges}).mechanism
+    (claim, *_) = mechanism.claims
+    result = audit(mechanism, claim=claim, mode="exact")
+    assert result.exact is not None
+    assert f"{result.exact:.{len(loss.split('.')[1])}f}" == loss
+    assert (claim.promised, result.verdict) == (float(claimed), "refuted")
+    t = float(length)
+    by_hand = math.log((math.exp(-0.1) - math.exp(-0.6 - 0.1 * t)) / (math.exp(-1.1) * -math.expm1(-0.1 * t)))
+    assert result.exact == pytest.approx(by_hand, abs=1e-3 if t < 1e-6 else 1e-6)
+    assert f"{(math.exp(-0.1) - math.exp(-0.6)) / 2:.3f}, {0.1 * math.exp(-1.1) / 2:.4f}" == "0.178, 0.0166"

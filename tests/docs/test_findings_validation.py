@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dpassay.api import audit
 from dpassay.assay import assay
+from dpassay.claims import DP
+from dpassay.exhaustive import Domain
 from dpassay.mechanisms.control import Control
 from dpassay.mechanisms.validate import Validate
 from dpassay.pairs import FlipLabel, Pairs
+from dpassay.result import Result
 from dpassay.settings import Settings
 from dpassay.targets import resolve
 from tests.mechanisms.test_validate import QUERY, Share, line
@@ -75,3 +80,56 @@ def test_control_is_refuted_by_more_than_2() -> None:
         for k, data in enumerate((case.pairs.base, case.pairs.changes[0].apply(case.pairs.base)))
     ]
     assert np.log(counts[0] / counts[1]) > 2
+
+
+# Equation 9, and what section 5 claims
+
+
+def exact(name: str) -> list[Result]:
+    """Results of a reading at its own pairs."""
+    return list(assay([resolve(name)], None, Settings(mode="exact")))
+
+
+def test_equation_9_by_hand() -> None:
+    """Strings, weights, scores and the loss, from the numbers on the page."""
+    text = section("Equation 9")
+    mechanism: Any = resolve("equation-9-with-theorem-4").mechanism
+    strings = [float(R[0, 0]) for R in mechanism.strings]
+    assert [f"{R:.4f}".replace("-", "−") for R in strings] == ["1.2914", "−0.8411"]
+    assert max(map(abs, strings)) < math.log(4)
+    beta2 = 1 + math.log(4) / 0.01
+    scale, weights = 2 * beta2 / (2 * 2.0), [200 * R for R in strings]
+    before = [-(1 + weights[0]), 0.0]
+    after = [-(1 + w) / 2 for w in (weights[0], -weights[1])]
+    apart = [abs(a - b) / scale for a, b in (before, after)]
+    chances = [math.exp(-each) / 2 for each in apart]
+    numbers = [beta2, scale, before[0], *after, math.log(chances[1] / chances[0])]
+    shown = [f"{x:.{k}f}".replace("-", "−") for x, k in zip(numbers, (2, 2, 2, 2, 2, 4), strict=True)]
+    for each in (*shown, *(f"{x:.4f}" for x in apart), *(f"{x:.5f}" for x in chances)):
+        assert each in text
+    result = exact("equation-9-with-theorem-4")[0]
+    assert result.exact == pytest.approx(numbers[-1], abs=1e-9)
+    assert result.claim.promised == 2
+
+
+@pytest.mark.parametrize(("target", "base", "printed", "corrected"), rows("What section 5 claims", 4))
+def test_what_section_5_claims(target: str, base: str, printed: str, corrected: str) -> None:
+    claims = resolve(target, {"base": f"{base},lambdas=0.001;1,n=400"}).claims
+    assert [f"{claim.promised:.6f}" for claim in (claims[0], claims[-1])] == [printed, corrected]
+
+
+def test_the_page_has_five_rows_of_claims() -> None:
+    assert len(rows("What section 5 claims", 4)) == 5
+
+
+def test_algorithm_2_over_algorithm_3() -> None:
+    text = section("Algorithm 2 over Algorithm 3")
+    printed, corrected = exact("algorithm-2-over-algorithm-3")
+    assert (printed.claim.promised, printed.verdict, corrected.verdict) == (1.5, "refuted", "not refuted")
+    assert f"{printed.exact:.6f}" in text
+    assert f"{1 + math.log(2):.3f}" in text
+    assert f"{corrected.claim.promised:.3f}" in text
+    raw: Any = resolve("objective-perturbation", {"lambda_": 0.001, "m": 0, "edges": "-2.5;4", "feature_scale": 20})
+    found = audit(raw.mechanism, claim=DP(epsilon=1.1, delta=0.01), mode="exhaustive", domain=Domain(n=1, points=20))
+    assert f"{found.exact:.6f}" == "4.190101"
+    assert found.verdict == "refuted"

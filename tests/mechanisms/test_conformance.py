@@ -109,6 +109,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("output-perturbation", {"d": 2, "release": "prediction"}),
     ("output-perturbation", {"d": 2, "release": "auc"}),
     ("objective-perturbation", {"release": "auc", "public": "1:1; 0.5:0; 0.7:1; 0.8:0", "alpha": 0.05}),
+    ("objective-perturbation", {"loss": "hinge", "m": 0}),
     ("alpha-split", {"m": 5, "release": "auc"}),
     ("data-split", {"m": 5, "release": "vector", "base": "output-perturbation,d=2,lambdas=0.1;1"}),
     ("data-split", {"m": 5, "release": "auc", "base": "output-perturbation,d=2,lambdas=0.1;1"}),
@@ -118,6 +119,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("validate-train", {"m": 5, "base": "output-perturbation,d=2,lambdas=0.1;1", "release": "auc"}),
 ]
 HEAVY: list[tuple[str, dict[str, Any]]] = [
+    ("validate-train", {"m": 5, "release": "bins", "base": "objective-perturbation,lambdas=0.1;1,loss=huber"}),
     ("validate", {"m": 5, "coins": "fresh", "alpha2": 20.0, "base": "objective-perturbation,lambdas=0.1;1,g=hinge"}),
     ("stable-learner", {"gamma": 0.14, "cover": "net", "alpha": 0.4, "feature": 1}),
     ("stable-learner", {"gamma": 0.07, "H": "intervals", "calibration": "lemma7"}),

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import binomtest, kstest
 from scipy.stats import gamma as gamma_law
-from scipy.stats import kstest
 
 from dpassay.api import audit
 from dpassay.claims import DP, ScoreStability
@@ -81,6 +81,59 @@ def test_the_gradient_vanishes_in_more_dimensions(loss: str, lam: float, reach: 
     for w, term in zip(W.tolist(), b.tolist(), strict=True):
         slope = math.hypot(*twin.gradient(tuple(w), data, twin_loss(loss, 0.3), lam, tuple(term)))
         assert slope / lam <= (distance + 1e-13) * (1 + math.hypot(*w))
+
+
+def test_the_aim_is_met_where_large_terms_of_the_objective_cancel() -> None:
+    """Three records that pull one way, lambda = 0.001, alpha = 0.499: a line search by values stopped at 1.1e-8."""
+    R = np.random.default_rng(0).laplace(size=(2000, 1))
+    assert minimise(-np.ones((3, 1)), LOSSES["logistic"](0.5), 0.001, 2 / (0.499 * 3) * R, 1e-8)[1] <= 1e-8
+
+
+def test_the_aim_is_met_where_many_sharp_bends_meet() -> None:
+    """Newton steps between the bends of the Huber loss had not come to an end after 100."""
+    rng = np.random.default_rng(5)
+    V = np.sign(rng.normal(size=(10, 5))) / math.sqrt(5)
+    b = rng.normal(size=(200, 5)) * 0.8
+    assert minimise(V, LOSSES["huber"](0.01), 2e-4, b, 1e-8)[1] <= 1e-8
+
+
+ALPHAS = sorted({*np.round(np.geomspace(1e-6, 500, 40), 9).tolist(), 0.499, 0.5, 0.501})
+
+
+@pytest.mark.parametrize("loss", list(LOSSES))
+@pytest.mark.parametrize("lam", [0.001, 0.1, 1.0])
+def test_no_alpha_misses_the_tolerance(loss: str, lam: float) -> None:
+    for alpha in ALPHAS:
+        trainer = ObjectivePerturbation(alpha=alpha, lambda_=lam, loss=loss, m=0)
+        R = trainer.noise(200, np.random.default_rng(0))
+        for v in ([-1.0, -1.0, -1.0], [1.0, -1.0, 0.3, 0.0]):
+            assert np.isfinite(trainer.apply(line(v), lam, R)).all()
+
+
+def test_weights_of_the_hinge_loss_have_0_among_their_subgradients() -> None:
+    rng = np.random.default_rng(4)
+    for lam, n in ((0.05, 1), (0.3, 4), (2.0, 15)):
+        V = np.concatenate([rng.uniform(-1, 1, size=n), [1.0, -1.0, 0.0]])
+        b = rng.normal(size=(60, 1)) * rng.choice([0.1, 1.0, 5.0], size=(60, 1))
+        W, distance = minimise(V[:, None], LOSSES["hinge"](0.5), lam, b, 0.0)
+        assert distance <= 1e-11
+        for w, term in zip(W[:, 0].tolist(), b[:, 0].tolist(), strict=True):
+            down, up = (lam * at + term - math.fsum(v for v in V.tolist() if at * v < 1) / len(V) for at in (w - 1e-9, w + 1e-9))
+            assert down <= 1e-12 <= up + 1e-12
+
+
+@pytest.mark.parametrize("direction", [1.0, -1.0])
+@pytest.mark.parametrize("algorithm", BOTH)
+def test_laws_of_the_hinge_loss_are_what_counting_finds(algorithm: type[Scored], direction: float) -> None:
+    """Kinks at 1, which an edge is at, at -1, and at 2, which none is at; an interval of R leads to each."""
+    made = algorithm(loss="hinge", lambda_=0.3, m=0, release="bins", edges="-1;0;1;1.5")
+    state, query, size = made.prepare(line([1.0, -1.0, 0.5, 1.0])), points([[direction]], "queries"), 40_000
+    law = made.distribution(state, query)
+    assert law is not None
+    assert not isinstance(law, NoiseLaw)
+    counts = np.bincount(made.sample(state, query, size, np.random.default_rng(6))[:, 0], minlength=5)
+    for count, p in zip(counts.tolist(), np.exp(law.log_p[0]).tolist(), strict=True):
+        assert binomtest(count, size, min(p, 1.0)).pvalue > 1e-4
 
 
 def test_the_aim_is_met_and_what_is_not_certified_is_an_error() -> None:
@@ -497,7 +550,7 @@ def test_parameters_from_the_command_line_and_back(name: str) -> None:
         ("m", -1, "integer >= 0"),
         ("d", 0, "integer >= 1"),
         ("n", 10, "integer > m = 10"),
-        ("loss", "hinge", "one of logistic, huber"),
+        ("loss", "ramp", "one of logistic, huber, hinge"),
         ("g", "squared", "one of logistic, hinge, ramp"),
         ("release", "weights", "one of prediction, vector, bins"),
         *[("lambdas", value, "finite numbers > 0") for value in ("", "0.1;0", "a;b", ())],
@@ -510,6 +563,11 @@ def test_refused(algorithm: type[Scored], parameter: str, value: Any, allowed: s
     with pytest.raises(InvalidInput, match=parameter) as refusal:
         algorithm(**{parameter: value})
     assert allowed in str(refusal.value)
+
+
+def test_the_hinge_loss_is_for_the_line() -> None:
+    with pytest.raises(InvalidInput, match="d = 2: must be 1 for the hinge loss"):
+        ObjectivePerturbation(loss="hinge", d=2)
 
 
 @pytest.mark.parametrize("algorithm", BOTH)

@@ -29,9 +29,9 @@ def attained(target: str, n: int, points: int) -> tuple[float, float, float, flo
     """Epsilon that is claimed, the loss of the own worst pairs and of all pairs of a domain, and their numerical error."""
     base, parameters = TARGETS[target]
     auditee = resolve(target.split(",", maxsplit=1)[0], {"m": 2, "base": f"{base},n={n},feature_scale={points}", **parameters})
-    (own,) = assay([auditee], None, Settings(mode="exact"))
-    (every,) = assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=n, points=points)))
-    for result in (own, every):
+    own, *rest = assay([auditee], None, Settings(mode="exact"))
+    every, *others = assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=n, points=points)))
+    for result in (own, every, *rest, *others):
         assert result.verdict in ("not refuted", "verified")
         assert result.exact is not None
         assert result.upper is not None
