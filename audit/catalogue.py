@@ -154,6 +154,12 @@ READINGS = {
         finding="dataSplit with a record in T and V",
     ),
     # relatives of theirs
+    "distance-by-margin": Reading(
+        target="distance-to-instability",
+        parameters={"distance": "margin", "r": 2},
+        refuted=("own",),
+        finding="Distance to instability",
+    ),
 }
 """Name of a reading -> what is built, and what is known of it."""
 
