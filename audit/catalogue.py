@@ -195,6 +195,12 @@ READINGS = {
         finding="Equation 9",
     ),
     # relatives of theirs
+    "distance-by-margin": Reading(
+        target="distance-to-instability",
+        parameters={"distance": "margin", "r": 2},
+        refuted=("own",),
+        finding="Distance to instability",
+    ),
 }
 """Name of a reading -> what is built, and what is known of it."""
 

@@ -6,7 +6,9 @@ Claim as printed (Theorem 2): (2 gamma, 0)-differential privacy, where the count
 coordinate. They do when one record is replaced: one vote leaves a label and goes to another. The claims that depend on the data
 are those of `pate-data-dependent`.
 
-The paper was not at hand; what is stated of it is from memory, and the claim was derived anew (docs/findings.md).
+The paper's text is not among our sources. That the plurality is (2 gamma, 0)-private where one count goes up by one and another
+down is what the authors' analysis says (tensorflow/privacy, research/pate_2017/analysis.py, `logmgf_from_counts`); the number of
+the theorem is that of public restatements. The claim was derived anew (docs/findings.md, 'PATE: the noisy plurality').
 """
 
 from __future__ import annotations

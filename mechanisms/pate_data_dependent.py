@@ -14,7 +14,10 @@ It holds for this dataset only, and from d to its neighbours only: alpha(l; d', 
 privacy, which speaks of every dataset; and the number itself differs between neighbours and says so. Here it is held against all
 datasets, as any claim is, and fails: the finding is that it must not be read so. What holds of every dataset is Theorem 2.
 
-The paper was not at hand; what is stated of it is from memory, and the claim was derived anew (docs/findings.md).
+The paper's text is not among our sources. The formulas are those of the authors' analysis, which names Theorem 3 and Lemma 4
+(tensorflow/privacy, research/pate_2017/analysis.py and research/pate_2018/core.py, `rdp_pure_eps` and `compute_logq_laplace`).
+It also takes alpha(l) <= 2 gamma l, which is less only where q is too large for Theorem 3. The claim was derived anew
+(docs/findings.md).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Private nearest neighbours: the k records nearest to the query vote, and the noisy plurality is answered.
 
 A relative of PATE without training: the voters are the k nearest records themselves, in a distance that is public, that is to
-say fixed before the data are seen (Zhu et al. 2020, Private-kNN, as remembered, take one of public features, Gaussian noise and a
-random subset of the records; the last two are not built here). Here it is the Euclidean distance of the features as they are:
-scaling them by what the data say would make every distance depend on every record. Ties go to the record that comes first. The
-noise is that of PATE, Laplace of scale 1 / gamma.
+say fixed before the data are seen. Private-kNN of Zhu et al. (2020) takes one of public features, Gaussian noise and a random
+subset of the records, as public code for it shows; the last two are not built here, and no claim of that paper is made. Here it
+is the Euclidean distance of the features as they are: scaling them by what the data say would make every distance depend on
+every record. Ties go to the record that comes first. The noise is that of PATE, Laplace of scale 1 / gamma.
 
 Derived here: records are ordered by (distance, place), and a replacement changes the key of one of them. So at most one record
 leaves the k nearest and one enters, whatever was replaced: one vote leaves a label and goes to another, even where the replaced
@@ -74,9 +74,9 @@ class PrivateKNN:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What Theorem 2 of Papernot et al. (2017) says of any such counts."""
-        source = "Papernot et al. 2017, Theorem 2, for the counts of the k nearest"
-        return (DP(epsilon=2 * self.gamma, coins="noise fresh; there are no others", source=source, status="printed"),)
+        """Ours: what Theorem 2 of Papernot et al. (2017) says of any such counts."""
+        source = "ours: docs/findings.md, 'Private nearest neighbours', from Papernot et al. 2017, Theorem 2"
+        return (DP(epsilon=2 * self.gamma, coins="noise fresh; there are no others", source=source, status="own"),)
 
     @property
     def noisy_max(self) -> NoisyMax:

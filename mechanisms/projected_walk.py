@@ -44,7 +44,7 @@ from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.pairs import FlipLabel, Pairs
 
 Ties = Literal["sum", "index", "label"]
-Traversed = Literal["up to", "below"]
+Traversed = Literal["up-to", "below"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,7 +77,7 @@ class ProjectedWalk:
         Which column of X is the line; >= 0. Nothing else of a record is used.
     ties : {"sum", "index", "label"}
         How examples with equal x step; see the module's docstring.
-    traversed : {"up to", "below"}
+    traversed : {"up-to", "below"}
         Which examples the walk at x goes through: those with x_i <= x, or those with x_i < x.
 
     Raises
@@ -90,14 +90,14 @@ class ProjectedWalk:
     T: int = 8
     feature: int = 0
     ties: Ties = "sum"
-    traversed: Traversed = "up to"
+    traversed: Traversed = "up-to"
 
     def __post_init__(self) -> None:
         require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
         require(isinstance(self.T, int) and self.T >= 1, "T", self.T, "an integer >= 1")
         require(isinstance(self.feature, int) and self.feature >= 0, "feature", self.feature, "an integer >= 0")
         require(self.ties in ("sum", "index", "label"), "ties", self.ties, "'sum', 'index' or 'label'")
-        require(self.traversed in ("up to", "below"), "traversed", self.traversed, "'up to' or 'below'")
+        require(self.traversed in ("up-to", "below"), "traversed", self.traversed, "'up-to' or 'below'")
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -168,7 +168,7 @@ class ProjectedWalk:
         data = Labelled(np.ones((self.T, 1 + self.feature)), np.zeros(self.T, dtype=int))
         pair = Pairs(base=data, changes=(FlipLabel(0),), how=f"{self.T} examples labelled 0 at one point, one label flipped")
         reason = f"the walk ends at {2 - self.T} instead of {-self.T}, and label 1 is as rare as it can be"
-        beyond = 0.0 if self.traversed == "up to" else 1.0
+        beyond = 0.0 if self.traversed == "up-to" else 1.0
         return (WorstCase(pairs=pair, queries=points(data.X[:1] + beyond, "queries"), reason=reason),)
 
     def reachable(self) -> Reachable:
@@ -192,7 +192,7 @@ class ProjectedWalk:
 
     def logit(self, state: Walk, queries: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log-odds of label 1 at each query: epsilon V / 2, shape (q,)."""
-        reached = np.searchsorted(state.xs, queries[:, self.feature], side="right" if self.traversed == "up to" else "left")
+        reached = np.searchsorted(state.xs, queries[:, self.feature], side="right" if self.traversed == "up-to" else "left")
         return self.epsilon * state.values[reached] / 2
 
 

@@ -54,7 +54,7 @@ class ProjectedWalkError:
     k: int = 1
     feature: int = 0
     ties: Ties = "sum"
-    traversed: Traversed = "up to"
+    traversed: Traversed = "up-to"
     walk: ProjectedWalk = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

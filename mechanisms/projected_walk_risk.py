@@ -64,7 +64,7 @@ class ProjectedWalkRisk:
     samples: int | None = None
     feature: int = 0
     ties: Ties = "sum"
-    traversed: Traversed = "up to"
+    traversed: Traversed = "up-to"
     walk: ProjectedWalk = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

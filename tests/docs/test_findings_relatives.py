@@ -124,3 +124,22 @@ def test_the_margin_by_hand() -> None:
     assert worst("distance-to-instability", {"r": 2, "distance": "margin"})[1] == math.inf
     assert f"{worst('distance-to-instability', {'distance': 'margin'})[1]:.6f}" == "1.995030"
     assert "1.995030" in PAGE
+
+
+def test_the_third_bound_of_the_published_code_is_less_only_beyond_theorem_3() -> None:
+    """2 gamma l against Theorem 3's bound, on both sides of q = 1 / (1 + e^(2 gamma))."""
+    for gamma in (0.05, 0.5, 2.0):
+        c = math.exp(2 * gamma)
+        for q, sign in ((0.99 / (1 + c), -1), (1.01 / (1 + c), 1)):
+            for l in (1, 5, 40):  # noqa: E741  (the paper's letter)
+                bound = np.logaddexp(math.log1p(-q) + l * (math.log1p(-q) - math.log1p(-c * q)), math.log(q) + 2 * gamma * l)
+                assert sign * (bound - 2 * gamma * l) > 0
+
+
+def test_constants_that_no_paper_prints_are_said_to_be_ours() -> None:
+    for name in ("distance-to-instability", "private-knn"):
+        claim = resolve(name).claims[0]
+        assert (claim.status, claim.source[:6]) == ("own", "ours: ")
+    for name in ("pate", "pate-gaussian", "pate-data-dependent"):
+        assert resolve(name).claims[0].status == "printed"
+    assert "from memory" not in PAGE

@@ -20,7 +20,7 @@ from tests.docs.test_findings import PAGE
 
 NUMBER = r" \| ([\d.]+)"
 RISKS = re.findall(rf"^\| (label|index|sum) \| (0\.\d+) \| (0\.\d+){NUMBER * 4} \|$", PAGE, re.MULTILINE)
-BELOW = re.findall(rf"^\| (one|nine) \| (below|up to){NUMBER * 6} \|$", PAGE, re.MULTILINE)
+BELOW = re.findall(rf"^\| (one|nine) \| (below|up-to){NUMBER * 6} \|$", PAGE, re.MULTILINE)
 NINE = [1, 0, 1, 0, 1, 0, 0, 1, 1]
 
 

@@ -504,7 +504,7 @@ def test_reachable_states_for_the_adversary_that_repeats() -> None:
 
 def test_the_base_is_written_down_in_full() -> None:
     assert Interface().base == "soft-majority,r=25,learner=logistic,partition=fixed"
-    assert Interface(base=" projected-walk , T = 4 ").base == "projected-walk,T=4,feature=0,ties=sum"
+    assert Interface(base=" projected-walk , T = 4 ").base == "projected-walk,T=4,feature=0,ties=sum,traversed=up-to"
     built = Interface(base="soft-majority,r=5,learner=tree", epsilon=0.5)
     assert built.predictor == SoftMajority(epsilon=0.5, r=5, learner="tree")
     assert Interface(base=built.base, epsilon=0.5) == built

@@ -35,7 +35,7 @@ def error_at(dataset: tuple[Record, ...], record: Record, epsilon: float, T: int
     """P[M(S, x) != y] by the twin."""
     (ties, traversed), (x, y) = reading, record
     ordered = tuple(sorted(dataset)) if ties == "label" else dataset
-    query = x if traversed == "up to" else x - 1  # points are whole numbers
+    query = x if traversed == "up-to" else x - 1  # points are whole numbers
     one = twin.probability_of_one(ordered, query, epsilon, T, "sum" if ties == "sum" else "index")
     return 1 - one if y == 1 else one
 

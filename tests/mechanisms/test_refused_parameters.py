@@ -47,7 +47,7 @@ BAD = [
     ("erm-laplace", "regulariser", "once", "'mean' or 'sum'"),
     *[("psgd-laplace", "threshold", value, "a finite number, or None") for value in (math.inf, math.nan)],
     ("psgd-laplace", "sign", "plus", "'-' or '+'"),
-    (WALK, "traversed", "all", "'up to' or 'below'"),
+    (WALK, "traversed", "all", "'up-to' or 'below'"),
     *[("subsampled", "eta", value, "number in (0, 1)") for value in (0, 1, -1, math.nan)],
     *[("label-flip", "alpha", value, "number in (0, 1), but not 1/2") for value in (0, 0.5, 1, -1, math.nan)],
     ("label-flip", "calibration", "b", "'corollary' or 'overview'"),

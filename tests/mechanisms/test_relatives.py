@@ -307,7 +307,7 @@ def test_where_there_is_no_exact_law() -> None:
 
 
 def test_a_margin_of_which_nothing_holds() -> None:
-    assert [claim.status for claim in DistanceToInstability(epsilon=300.0, distance="margin").claims] == ["printed"]
+    assert [claim.status for claim in DistanceToInstability(epsilon=300.0, distance="margin").claims] == ["own"]
 
 
 @pytest.mark.parametrize("gamma", [1e-6, 20.0, 300.0])
