@@ -24,7 +24,7 @@ from dpassay.errors import InvalidInput, first_line
 from dpassay.ledger import Ledger
 from dpassay.mechanism import HasLaw, HasReachable
 from dpassay.monte_carlo import Budget
-from dpassay.outputs import bars, clear, command_of, commit, console, readers_may_leave, write_sidecars
+from dpassay.outputs import bars, clear, command_of, commit, console, foretell, readers_may_leave, write_sidecars
 from dpassay.plan import groups_for
 from dpassay.planning import Cost, cost, draws_needed, ladder, measure
 from dpassay.record import make_record, read_record
@@ -61,6 +61,9 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
             return _dry_run(auditees, data, settings, as_json=arguments.json)
         if directory is not None:
             writable(directory)
+        if not arguments.quiet:
+            sampled = (each.name for each in auditees if settings.mode == "monte-carlo" or not isinstance(each.mechanism, HasLaw))
+            foretell(() if settings.domain else sampled, settings.budget, 0 if data is None else len(data.queries))
         started = time.time()
         results, complete = _audited(auditees, data, settings, _accepted(Path(config.baseline)), directory, arguments)
     facts = {

@@ -13,8 +13,10 @@ from typing import Any
 from dpassay.configured import Configured, configured, known
 from dpassay.data import BUILT_IN
 from dpassay.errors import InvalidInput, is_count, is_real, require
+from dpassay.executors import MOST_JOBS
 from dpassay.pairs import NEIGHBOURS
 from dpassay.suppressions import Suppression, suppressions
+from dpassay.trials import MOST_BUDGET
 
 FILE, PROJECT = "dpassay.toml", "pyproject.toml"
 PREFIX = "DPASSAY_"
@@ -107,8 +109,9 @@ class Key:
         return self.value(value, argument)
 
 
-def _count(least: int) -> Key:
-    return Key(kind=int, holds=lambda value: is_count(value, least), allowed=f"an integer >= {least}")
+def _count(least: int, most: int | None = None) -> Key:
+    allowed = f"an integer >= {least}" if most is None else f"an integer from {least} to {most:,}"
+    return Key(kind=int, holds=lambda value: is_count(value, least) and (most is None or value <= most), allowed=allowed)
 
 
 def _number(most: float, allowed: str) -> Key:
@@ -125,8 +128,8 @@ KEYS = {
     "seed": _count(0),
     "confidence": Key(kind=float, holds=lambda value: is_real(value) and 0.5 <= value < 1, allowed="a number in [0.5, 1)"),
     "mode": _one_of(MODES),
-    "budget": _count(100),
-    "jobs": _count(1),
+    "budget": _count(100, MOST_BUDGET),
+    "jobs": _count(1, MOST_JOBS),
     "detect": _number(math.nextafter(math.inf, 0), "a finite number > 0"),
     "out": TEXT,
     "baseline": TEXT,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ DIGITS = 12
 
 
 FINITE, LARGEST = sys.float_info.max, 2**63 - 1
+SURROGATES = re.compile("[\ud800-\udfff]")
 TYPES: dict[str, Callable[[object], bool]] = {
     "object": lambda value: isinstance(value, dict),
     "array": lambda value: isinstance(value, list),
@@ -117,8 +119,9 @@ def schema_at(path: Path) -> str:
 
 
 def dumps(document: Mapping[str, Any]) -> str:
-    """Write a document as canonical JSON: sorted keys, two spaces, one newline at the end, no NaN."""
-    return json.dumps(document, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    """Write a document as canonical JSON: sorted keys, two spaces, one newline at the end, no NaN; what UTF-8 has not is escaped."""
+    text = json.dumps(document, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    return SURROGATES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def witness_file(result_id: str) -> str:

@@ -22,6 +22,8 @@ from dpassay.trials import Counts, add_up
 from dpassay.workers import Local
 
 Kind = Literal["inline", "local"]
+MOST_JOBS = 1024
+"""More processes than this no machine is better off with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,8 @@ import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -147,11 +148,79 @@ def _discard(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+LONG = 600.0
+"""A stage of a run that takes more seconds than this is told of, once."""
+SOON = 1.0
+"""Seconds of work that a pace is taken from."""
+ANSWER = 30e-9
+"""Seconds that no answer takes less than."""
+SMALLER = "fewer with --budget, --queries, --train, --neighbours or --profile quick, faster with --jobs"
+
+
+class Pace:
+    """Tells on stderr, from the pace of the first pairs or datasets, that a stage of a run will take long; it runs nothing itself.
+
+    Parameters
+    ----------
+    shown : Progress
+        What shows the progress besides.
+    clock : callable
+        Seconds.
+    """
+
+    def __init__(self, shown: Progress, clock: Callable[[], float] = time.monotonic) -> None:
+        self._shown, self._clock = shown, clock
+        self._last, self._what = clock(), ""
+        self._began, self._told = self._last, False
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Take note of the progress of a stage."""
+        self._shown(what, done, total)
+        now = self._clock()
+        if what != self._what:
+            self._what, self._began, self._told = what, self._last, False
+        self._last = now
+        left = (now - self._began) / max(done, 1) * (total - done)
+        if not self._told and now - self._began >= SOON and left > LONG:
+            self._told = True
+            sys.stderr.write(
+                f"dpassay: {what}: {done:,} of {total:,} took {duration(now - self._began)}, about {duration(left)} to go at this "
+                f"pace; {SMALLER}\n"
+            )
+
+
+def duration(seconds: float) -> str:
+    """Write a time in the unit that it is a few of."""
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:.1f} seconds"
+
+
+def foretell(names: Iterable[str], budget: int, queries: int) -> None:
+    """Say before a run, on stderr, that its trials alone take long, however fast the mechanisms are.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Mechanisms that will be sampled.
+    budget, queries : int
+        Certification trials per side, and query points of the data.
+    """
+    for name in names:
+        least = 2 * budget * max(1, queries) * ANSWER
+        if least > LONG:
+            sys.stderr.write(
+                f"dpassay: {name}: {2 * budget:,} trials at {max(1, queries):,} query points take {duration(least)} at the very least; "
+                f"{SMALLER}\n"
+            )
+
+
 @contextmanager
 def bars(*, quiet: bool) -> Iterator[Progress]:
-    """Progress bars on stderr, if that is a terminal."""
+    """Progress bars on stderr, if that is a terminal; wherever it goes, what will take long is told there."""
     if quiet or not sys.stderr.isatty():
-        yield silent
+        yield silent if quiet else Pace(silent)
         return
     from rich.console import Console
     from rich.progress import Progress as Bars
@@ -164,4 +233,4 @@ def bars(*, quiet: bool) -> Iterator[Progress]:
                 tasks[what] = shown.add_task(what, total=total)
             shown.update(tasks[what], completed=done, total=total)
 
-        yield show
+        yield Pace(show)

@@ -9,9 +9,10 @@ from typing import Literal
 
 from dpassay.claims import Claim, ScoreStability
 from dpassay.errors import InvalidInput, as_real, is_count, require
-from dpassay.executors import Kind
+from dpassay.executors import MOST_JOBS, Kind
 from dpassay.exhaustive import Domain
 from dpassay.hosts import Limits
+from dpassay.trials import MOST_BUDGET
 
 ModeWanted = Literal["auto", "exact", "exhaustive", "monte-carlo"]
 DETECT = 1.5
@@ -38,7 +39,7 @@ class Settings:
         Of the whole run, in [0.5, 1): all its sampled bounds hold together with this probability. At least 0.5, so that no bound
         has an error probability above `dpassay.lower_bounds.MOST_ALPHA`.
     budget : int
-        Certification trials per side and finalist, >= 100.
+        Certification trials per side and finalist, from 100 to ten thousand million.
     detect : float, optional
         Leak, in the units of the claim, that a Monte Carlo audit must be able to see; above the claim. By default 1.5 times
         the claim, or half-way to the largest leak there can be (1 for `Stability`), if that is less.
@@ -74,10 +75,11 @@ class Settings:
         require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
         confidence, limit, memory = as_real(self.confidence), as_real(self.shard_timeout), as_real(self.memory)
         require(0.5 <= confidence < 1, "confidence", self.confidence, "a number in [0.5, 1)")
-        require(is_count(self.budget, 100), "budget", self.budget, "an integer >= 100")
+        budget = is_count(self.budget, 100) and self.budget <= MOST_BUDGET
+        require(budget, "budget", self.budget, f"an integer from 100 to {MOST_BUDGET:,}; more trials would never end")
         detect = None if self.detect is None else as_real(self.detect)
         require(detect is None or 0 < detect < math.inf, "detect", self.detect, "a number > 0")
-        require(is_count(self.jobs, 1), "jobs", self.jobs, "an integer >= 1")
+        require(is_count(self.jobs, 1) and self.jobs <= MOST_JOBS, "jobs", self.jobs, f"an integer from 1 to {MOST_JOBS:,}")
         require(self.executor in (None, "inline", "local"), "executor", self.executor, "inline or local")
         require(0 < limit < math.inf, "shard_timeout", self.shard_timeout, "a finite number > 0")
         require(0 < memory < MOST_MEMORY, "memory", self.memory, f"a number > 0 and below {MOST_MEMORY:g}")

@@ -18,6 +18,8 @@ from dpassay.seeds import stream
 
 BLOCK = 1000
 """Trials in a block; a block has its own random stream, so that blocks can be drawn in any order."""
+MOST_BUDGET = 10**10
+"""Nobody can wait for more certification trials per side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
