@@ -18,7 +18,6 @@ import signal
 import socket
 import sys
 import time
-import traceback
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
@@ -29,6 +28,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from dpassay.errors import told
 from dpassay.wire import HEAD, MARK, Garbled, length, pack, unpack
 
 TICK = 0.2
@@ -123,7 +123,7 @@ class Host:
         self._pipe, pipe = os.pipe()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # Python >= 3.12 warns of threads; ours hold nothing needed there
-            parent, self.pid = os.getpid(), os.fork()
+            parent, self.pid = os.getpid(), self._fork(here, there, pipe)
         if self.pid == 0:
             try:
                 objects = dict(self._kept.values())
@@ -138,6 +138,15 @@ class Host:
         here.settimeout(limits.seconds)
         os.set_blocking(self._pipe, False)
         _hosts.add(self)
+
+    def _fork(self, here: socket.socket, there: socket.socket, pipe: int) -> int:
+        try:
+            return os.fork()
+        except OSError:
+            self.closed = True
+            for file in (here.detach(), there.detach(), self._pipe, pipe):
+                os.close(file)
+            raise
 
     def keep(self) -> Kept:
         """Return what will stand here for something that the host is to keep; its key says where."""
@@ -414,7 +423,7 @@ def _serve(desk: Desk, connection: socket.socket, objects: dict[int, Any]) -> No
         try:
             answer = pack(HEAD.unpack(head)[1], {"answer": desk(operation, arguments, objects)})
         except BaseException as error:  # noqa: BLE001  (nobody presses Ctrl-C here)
-            answer = pack(HEAD.unpack(head)[1], {"raised": type(error).__name__, "trace": traceback.format_exc()})
+            answer = pack(HEAD.unpack(head)[1], {"raised": type(error).__name__, "told": told(error)})
         if os.getpid() != own:
             os._exit(0)  # a mechanism has forked and come back twice
         connection.sendall(answer)

@@ -15,7 +15,7 @@ from dpassay.auditee import Auditee
 from dpassay.claims import Claim, claim_from_json
 from dpassay.codings import Coding
 from dpassay.coupled import Coupled, coupled
-from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.errors import AuditeeError, InvalidInput, told
 from dpassay.hosts import Host, Hosts, Kept, Limits, Lost, Overtime, Unsent
 from dpassay.laws import Law
 from dpassay.ledger import code_of
@@ -94,6 +94,8 @@ class Isolated(Auditee):
         See `Auditee`; the mechanism may be a `StandIn`.
     hosts : Hosts
         Where it is called.
+    there : object
+        The mechanism that they have; `mechanism` unless that is made of it for a claim about scores.
     code : list of str, optional
         Digests of its code, if they cannot be had here.
     lost : list of str
@@ -101,14 +103,15 @@ class Isolated(Auditee):
     """
 
     hosts: Hosts
+    there: object
     code: list[str] | None = None
     lost: list[str] = field(default_factory=list)
 
     @property
     def part(self) -> Claim | None:
         """The claim about scores for which the mechanism there is only a trainer."""
-        mechanism = self.mechanism
-        return mechanism.claim if isinstance(mechanism, Coupled) and isinstance(mechanism.trainer, StandIn) else None
+        mechanism: object = self.mechanism
+        return mechanism.claim if isinstance(mechanism, Coupled) and mechanism is not self.there else None
 
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if the mechanism says that it can never take these data."""
@@ -206,21 +209,25 @@ class LostProcess(AuditeeError):
     """The process of a mechanism is gone, through the mechanism's own fault."""
 
 
+class Elsewhere(Exception):
+    """What was raised in another process; the text is its traceback."""
+
+
 def _asked(host: Host, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
     """Have something done in another process; errors that a desk raises there are raised here."""
     try:
-        told = host.call(operation, *arguments, known=known)
+        answer = host.call(operation, *arguments, known=known)
     except Overtime as error:
         raise LostProcess(f"{what} {error}; {MORE_TIME}") from None
     except Lost as error:
         raise LostProcess(f"{what}: {error}; {REMEDY}") from None
     except Unsent as error:
         raise AuditeeError(f"{what}: what it is given cannot be sent to its process ({error}); {INLINE}") from None
-    if "raised" in told:
-        raise AuditeeError(f"{what}: {told['raised']} was raised", told["trace"].strip().splitlines()[-1])
-    found = told["answer"]
+    if "raised" in answer:
+        raise AuditeeError(f"{what}: {answer['raised']} was raised", answer["told"])
+    found = answer["answer"]
     if "invalid" in found:
-        raise InvalidInput(found["invalid"])
+        raise InvalidInput(found["invalid"]) from Elsewhere(found["told"])
     if "cause" in found:
         raise AuditeeError(found["cause"], found["detail"])
     return found["done"]
@@ -252,7 +259,7 @@ class Desk:
             subject = self._auditee if part is None else coupled(self._auditee, part)
             return {"done": getattr(self, f"_{operation}")(subject, objects, *given)}
         except InvalidInput as error:
-            return {"invalid": str(error)}
+            return {"invalid": str(error), "told": told(error)}
         except AuditeeError as error:
             return {"cause": self._hinted(error.cause), "detail": error.detail}
 
@@ -387,13 +394,14 @@ def introduced(name: str, build: Callable[[], Auditee], limits: Limits, fallback
         name=told["name"],
         target=told["target"],
         parameters=told["parameters"],
-        mechanism=StandIn(has),
+        mechanism=(stands := StandIn(has)),
         claims=tuple(claim_from_json(claim, expected) for claim, expected in told["claims"]),
         hosts=hosts,
+        there=stands,
         code=told["code"],
     )
 
 
 def _isolated(auditee: Auditee, hosts: Hosts, **more: Any) -> Isolated:
     known = {name: getattr(auditee, name) for name in ("name", "target", "parameters", "mechanism", "claims")}
-    return Isolated(**known, hosts=hosts, **more)
+    return Isolated(**known, hosts=hosts, there=auditee.mechanism, **more)

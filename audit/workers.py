@@ -25,6 +25,7 @@ class Job:
     last: bool
     done: Done | None = None
     cause: str = ""
+    detail: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -81,7 +82,7 @@ class Local:
                 place += 1
             elif job.last:
                 text = f"{job.cause} on {self._place(job.shard)}, also when tried again; {EXPECTED}"
-                return self._failed(receipt[place + 1 :], Done(counts=tuple(counts), failure=(text, "")))
+                return self._failed(receipt[place + 1 :], Done(counts=tuple(counts), failure=(text, job.detail)))
             else:
                 receipt[place : place + 1] = [self._job((piece,), last=True) for piece in job.shard]
         return Done(counts=tuple(counts))
@@ -162,7 +163,7 @@ class Local:
     def _take(self, job: Job, told: dict[str, object]) -> None:
         """Read what came of a shard."""
         if "raised" in told:
-            job.cause = f"{told['raised']} was raised"
+            job.cause, job.detail = f"{told['raised']} was raised", str(told["told"])
             return
         try:
             job.done = done_from(told["answer"]["done"], self.bench, job.shard)  # type: ignore[index]

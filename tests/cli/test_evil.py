@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -178,7 +178,7 @@ def counts(record: dict[str, Any]) -> list[Any]:
     return [(cell["pair"], cell["counts"]) for each in honest for cell in each["per_query"]]
 
 
-def check(code: int, record: dict[str, Any], expected: dict[str, str | None], stderr: str) -> None:
+def check(code: int, record: dict[str, Any], expected: Mapping[str, str | None], stderr: str) -> None:
     assert code == 3, stderr
     assert record["run"]["complete"]
     found = {each["mechanism"]: each for each in record["results"]}
