@@ -204,7 +204,11 @@ def repeated_plot(found: Sequence[Ladder], *, loss: bool) -> Drawn | None:
             _finish(
                 axes, sns, shorten(ladder.name.replace("epsilon = ", "ε = "), 34), "answers m to one query", up, k, len(shown)
             )
-        words = ("composed claim", "optimal attacker", "certified lower bound" if loss else "reached, an estimate")
+        words = (
+            "composed claim",
+            "most there is, by the exact laws",
+            "certified lower bound" if loss else "reached, an estimate",
+        )
         _legend(figure, [(colour, dashes, word) for (colour, dashes, _), word in zip(looks, words, strict=True)][::-1])
         what = "Loss" if loss else "Advantage"
         svg = _svg(
@@ -214,8 +218,8 @@ def repeated_plot(found: Sequence[Ladder], *, loss: bool) -> Drawn | None:
             description=f"{plural(len(shown), 'interface')}, one panel each. The table of repeated queries has the same numbers.",
         )
     caption = (
-        f"{what} of m answers to one query together, on a worst pair of datasets: what was reached, what the composed claim "
-        "allows, and the most that any attacker can get, where the exact laws tell it."
+        f"{what} of m answers to one query together, at the pair of datasets that is worst for it among those looked at: what "
+        "was reached, what the composed claim allows, and the most that there is on any such pair, where the exact laws tell it."
     )
     return Drawn(title="Repeated queries" if loss else "", label=f"repeated queries, {what.lower()}", svg=svg, caption=caption)
 
