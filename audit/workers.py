@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from dpassay.errors import AuditeeError
 from dpassay.hosts import Host, Hosts, Limits, Lost, Overtime, Unsent, wait
@@ -95,6 +96,25 @@ class Local:
             if job in receipt:
                 self._dismiss(host)
 
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[Done]:
+        """Yield what comes of each shard, in a process that has done nothing else; `jobs` at a time."""
+        waiting, at_work = iter(shards), deque[tuple[Local, list[Job]]]()
+        try:
+            while True:
+                for shard in islice(waiting, self.jobs - len(at_work)):
+                    other = replace(self, keep=_forget, jobs=1)
+                    other._hosts = self._hosts.afresh()  # noqa: SLF001
+                    at_work.append((other, other.start(shard)))
+                if not at_work:
+                    return
+                other, receipt = at_work[0]
+                done = other.finish(receipt)
+                self._hosts.absorb(at_work.popleft()[0]._hosts)
+                yield done
+        finally:
+            for other, _ in at_work:
+                self._hosts.absorb(other._hosts)
+
     def close(self) -> None:
         """End the processes that it has opened; those of an isolated mechanism are only ended while they are at work."""
         for host in list(self._busy):
@@ -170,3 +190,7 @@ class Local:
             job.cause = "the worker sent counts that are none"
         else:
             self.keep(job.shard, job.done)
+
+
+def _forget(shard: Shard, done: Done) -> None:
+    """Keep nothing."""
