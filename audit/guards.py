@@ -1,8 +1,8 @@
-"""Guards: what is asked of a mechanism besides its trials, to see whether they are independent; a doubt ends the result as `error`.
+"""Guards: what is asked of a mechanism besides its trials, to see whether they are independent; if not, the result is `error`.
 
 A certified bound is proven for trials that are independent and of one law. A mechanism that shares coins between the rows of a
 call, keeps something between calls or answers one row otherwise than many gives counts of another kind, and a bound on them would
-be worth nothing. Each guard is a statistic of `dpassay.health`, with its share of the false-alarm rate, or none to fail by chance.
+be worth nothing. Each guard is a statistic of `dpassay.health` with its share of the false-alarm rate, or cannot fail by chance.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ Fresh = dict[tuple[str, Place], dict[Place, Calls]]
 
 VARIED = (
     "its calls differ by more than independent trials do: rows of a call share coins (one draw for all `size` rows, a model "
-    "trained once per call), or the answers drift from call to call; draw every row's coins from rng, and keep nothing between calls"
+    "trained once per call), or the answers drift; draw every row's coins from rng, and keep nothing between calls"
 )
 COPIED = (
-    "its calls are sticky, they repeat one another's counts: it does not draw from rng, from too little of it, or so that the rows "
-    "of a call balance one another; draw every row's coins from rng itself, and seed no generator of your own"
+    "its calls are sticky, they repeat one another's counts: it does not draw from rng, from too little of it, or so that the "
+    "rows of a call balance one another; draw every row's coins from rng itself, and seed no generator of your own"
 )
 SINGLE = (
     "rows that are asked for one by one, in new processes, come out otherwise than rows of larger calls: its answers depend on "
-    "`size`, or on what it keeps between calls (a cache, a counter, a model); draw every row's coins from rng, whatever the size"
+    "`size`, or on what it keeps (a cache, a counter, a model); draw every row's coins from rng, whatever the size"
 )
 CONFIRM = (
-    "the refutation did not come out again: fresh trials in new processes, S and S' in turn, have other counts; it keeps something "
-    "between calls (a cache, a counter, a model), or depends on the time; draw every row's coins from rng, and keep nothing"
+    "the refutation did not come out again: fresh trials in new processes, S and S' in turn, have other counts; it keeps "
+    "something between calls (a cache, a counter, a model), or depends on the time; draw every row's coins from rng"
 )
 
 

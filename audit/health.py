@@ -1,10 +1,10 @@
 """Health: whether trials vary from call to call as independent ones do, told from counts at a proven false-alarm rate.
 
-Under the hypothesis that all trials of a dataset are independent and of one law, and given how often each symbol came in all, every
-order of the symbols is equally likely. Let Q be any probability on sequences of symbols. Then E = Q(sequence) / P(sequence | totals)
-has an expectation of at most 1, and so has every average of such numbers, dependent or not. By Markov's inequality an average
-reaches 1/alpha with a probability of at most alpha, whatever the law and the number of trials (e-values; Vovk and Wang 2021). Two
-choices of Q are made here: calls with a law of their own, and calls that repeat an earlier one.
+Under the hypothesis that all trials of a dataset are independent and of one law, and given how often each symbol came in all,
+every order of the symbols is equally likely. Let Q be any probability on sequences of symbols. Then E = Q(sequence) /
+P(sequence | totals) has an expectation of at most 1, and so has every average of such numbers, dependent or not. By Markov's
+inequality an average reaches 1/alpha with a probability of at most alpha, whatever the law and the number of trials. Two choices
+of Q are made here: stretches of trials with a law of their own, and calls that repeat an earlier one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Calls = NDArray[np.int64]
 ALARM = 1e-6
 """Probability that a run with mechanisms that draw as they should ends with any alarm at all, at most."""
 CONCENTRATIONS = np.array([1.0, 10.0, 100.0, 1e3, 1e4])
-"""How close to the law of all trials those of single stretches may lie: trials of a stretch correlate by 1 / (1 + concentration)."""
+"""How close to one another the laws of stretches lie: two trials of a stretch correlate by 1 / (1 + concentration)."""
 COMPARED = 50
 """Calls that are looked for among the earlier ones, at most."""
 
@@ -37,8 +37,8 @@ def log_uneven(stretches: Calls) -> Array:
     Returns
     -------
     array (q,)
-        Q is a Polya urn per stretch that begins with the shares of the symbols in all trials, times a concentration; averaged over
-        `CONCENTRATIONS`.
+        Q is a Polya urn per stretch that begins with the shares of the symbols in all trials, times a concentration; it is
+        averaged over `CONCENTRATIONS`.
     """
     totals = stretches.sum(axis=0)
     n = totals.sum(axis=1)
@@ -46,7 +46,8 @@ def log_uneven(stretches: Calls) -> Array:
     urns = _rising(CONCENTRATIONS[:, None, None], stretches.sum(axis=2)).sum(axis=1)
     symbols = np.stack([_rising(each, stretches).sum(axis=(0, 2)) for each in start])
     mixed: Array = logsumexp(symbols - urns, axis=0) - np.log(len(CONCENTRATIONS))
-    return mixed + gammaln(n + 1) - gammaln(totals + 1).sum(axis=1)
+    mixed += gammaln(n + 1) - gammaln(totals + 1).sum(axis=1)
+    return mixed
 
 
 def log_varied(calls: Calls) -> Array:
@@ -92,7 +93,7 @@ def log_average(found: Iterable[Array], of: int) -> float:
     return float(logsumexp(each) - np.log(of)) if each else -np.inf
 
 
-def _rising(start: NDArray[np.number], count: Calls) -> Array:
+def _rising(start: Array, count: Calls) -> Array:
     """Return ln of start (start + 1) ... (start + count - 1)."""
     rising: Array = gammaln(start + count) - gammaln(start)
     return rising

@@ -201,7 +201,7 @@ class Ledger:
 
 
 def dataset_key(stream: tuple[str | float, ...], queries: str, coding: str, code: list[str], rows: int) -> bytes:
-    """Digest of all that the counts of a dataset depend on: key of its stream, digest of the queries, coding, code, rows a call."""
+    """Digest of all that the counts of a dataset depend on; `queries` is their digest, `rows` how many a call asks for."""
     return hashlib.sha256(json.dumps([*stream, queries, coding, code, rows]).encode()).digest()
 
 

@@ -104,7 +104,8 @@ class Screened:
     def of(self, place: Place) -> NDArray[np.int64]:
         """Counts (q, K) of the screening trials of a dataset."""
         g, pair = place
-        return self.counts[g][0, 0] if pair is None else self.counts[g][1, pair]
+        found: NDArray[np.int64] = self.counts[g][0, 0] if pair is None else self.counts[g][1, pair]
+        return found
 
 
 def screen(executor: Executor, groups: tuple[Group, ...], budget: Budget, progress: Progress) -> Screened:

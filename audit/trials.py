@@ -100,7 +100,8 @@ def draw_blocks(
 def joined(pieces: Iterable[Counts]) -> Counts:
     """Put the counts of pieces that follow one another together."""
     found = list(pieces)
-    return Counts(calls=np.concatenate([each.calls for each in found]), marks=tuple(mark for each in found for mark in each.marks))
+    marks = tuple(mark for each in found for mark in each.marks)
+    return Counts(calls=np.concatenate([each.calls for each in found]), marks=marks)
 
 
 def rows_of(phase: str, size: int) -> int:

@@ -197,7 +197,7 @@ def test_coins_kept_in_the_mechanism_are_refused_whoever_runs_the_trials() -> No
     def keeps_coins(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
         return response(1.0)(data, queries, size, own)
 
-    who = [{"executor": "inline"}, {"jobs": 1}, {"jobs": 2}]
+    who: list[dict[str, Any]] = [{"executor": "inline"}, {"jobs": 1}, {"jobs": 2}]
     found = [result.judgement for each in who for result in run(auditee(keeps_coins), **each)]
     assert {judgement.word for judgement in found} == {"error"}
     assert len({judgement.reason for judgement in found}) == 1, "the number of workers decides nothing"
