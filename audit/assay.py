@@ -21,6 +21,7 @@ from dpassay.evidence import Evidence, Mode
 from dpassay.exact import Laws, exact_evidence, goodness_of_fit, group_laws
 from dpassay.executors import Executor, Staff, executor
 from dpassay.exhaustive import domain_laws, exhaustive_evidence
+from dpassay.health import ALARM
 from dpassay.isolated import Isolated
 from dpassay.ledger import Ledger
 from dpassay.monte_carlo import Budget
@@ -135,7 +136,7 @@ def _measure(
             return "exact", _both_notions(auditee, lambda claim: exact_evidence(auditee, claim, groups, exact, fit))
         if settings.mode == "exact":
             raise AuditeeError("it has no exact law for these data and claims; use mode monte-carlo")
-    budget = Budget(draws=settings.budget, alpha=share)
+    budget = Budget(draws=settings.budget, alpha=share, alarm=ALARM * share / (1 - settings.confidence))
     return "monte-carlo", Sampling(auditee, groups, budget, hire, progress, accepted).hold
 
 

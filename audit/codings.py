@@ -14,9 +14,6 @@ from numpy.typing import NDArray
 
 from dpassay.means import GRID, to_grid
 
-STICKY = 10
-"""Two blocks that agree in every trial, though the rarer answer came at least so often, were not drawn independently."""
-
 LEVELS = np.unique(np.concatenate([[0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.04], np.arange(1, 17) / 32]))
 """Levels of the quantiles that a pilot takes, up to the median; the others mirror them."""
 
@@ -35,7 +32,7 @@ class Coding(Protocol):
         ...
 
     def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.int64], bytes]:
-        """Return counts (q, size) of answers (trials, q), and a mark that tells blocks apart: empty if they may well agree."""
+        """Return counts (q, size) of answers (trials, q), and a digest of the answers; empty where nobody compares them."""
         ...
 
 
@@ -59,8 +56,6 @@ class Labels:
         """Count the labels."""
         answers = [draws == label for label in self.labels]
         seen = np.stack([np.count_nonzero(answer, axis=0) for answer in answers], axis=1)
-        if not (np.sort(seen, axis=1)[:, -2] >= STICKY).any():
-            return seen, b""
         digest = hashlib.blake2b(str(draws.shape).encode(), digest_size=16)
         for answer in answers[1:]:
             digest.update(np.packbits(answer).data)
@@ -156,7 +151,5 @@ def bins_from(pilot: NDArray[np.int64]) -> Bins:
 
 
 def _mark(draws: NDArray[np.generic]) -> bytes:
-    """Digest of numbers; empty where no query has many different ones."""
-    if all(len(np.unique(draws[:, query])) < 2 * STICKY for query in range(draws.shape[1])):
-        return b""
+    """Digest of numbers."""
     return hashlib.blake2b(np.ascontiguousarray(draws).tobytes(), digest_size=16).digest()

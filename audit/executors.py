@@ -18,7 +18,7 @@ from dpassay.hosts import Limits
 from dpassay.isolated import Isolated
 from dpassay.ledger import Key, Ledger, block_key, code_of, dataset_key
 from dpassay.shards import Bench, Done, Piece, Shard, Task, bundle, same, unrepeatable
-from dpassay.trials import Counts, add_up
+from dpassay.trials import Counts, joined
 from dpassay.workers import Local
 
 Kind = Literal["inline", "local"]
@@ -65,6 +65,10 @@ class Crew(Protocol):
         """Forget about it."""
         ...
 
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[Done]:
+        """Yield what comes of each shard in a process that has done nothing else; here and now if there are no others."""
+        ...
+
     def close(self) -> None:
         """Leave nothing behind."""
         ...
@@ -92,6 +96,10 @@ class Inline:
     def abandon(self, receipt: Shard) -> None:
         """Nothing has been done about it yet."""
 
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[Done]:
+        """Run them one after another."""
+        return map(self._bench.run, shards)
+
     def close(self) -> None:
         """There is nothing to close."""
 
@@ -118,7 +126,11 @@ class Executor:
         self._crew: Crew = Local(bench, self._keep, staff.jobs, staff.limits) if elsewhere else Inline(bench, self._keep)
 
     def counts(self, tasks: Sequence[Task]) -> Iterator[NDArray[np.int64]]:
-        """Yield the counts (q, K) of each task in turn.
+        """Yield the counts (q, K) of each task in turn; errors are those of `drawn`."""
+        return (found.calls.sum(axis=0) for found in self.drawn(tasks))
+
+    def drawn(self, tasks: Sequence[Task]) -> Iterator[Counts]:
+        """Yield the counts of each task in turn, call by call.
 
         Raises
         ------
@@ -126,10 +138,23 @@ class Executor:
             Where the mechanism fails, or a worker does over it.
         """
         found = self._pieces(bundle(tasks, self._bench.groups))
-        for task, pieces in groupby(found, key=lambda each: each[0].task):
-            parts = ((piece.first, counts) for piece, counts in pieces)
-            queries, symbols = len(self._bench.groups[task.group].queries), self._bench.codings[task.group].size
-            yield add_up(parts, queries, symbols, self._bench.change(task))
+        for _, pieces in groupby(found, key=lambda each: each[0].task):
+            yield joined(counts for _, counts in pieces)
+
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[tuple[Counts, ...]]:
+        """Yield the counts of the pieces of each shard, from a process that has done nothing else; never from the ledger.
+
+        Where the trials are run in this process there is no other: only the states of the datasets are made anew.
+
+        Raises
+        ------
+        AuditeeError
+            As `calls` does.
+        """
+        for done in self._crew.afresh(shards):
+            if done.failure is not None:
+                raise AuditeeError(*done.failure)
+            yield done.counts
 
     def close(self) -> None:
         """Stop whoever works for it."""
@@ -186,7 +211,7 @@ class Executor:
     def _key(self, piece: Piece) -> Key:
         task = piece.task
         coding = self._bench.codings[task.group].key
-        dataset = dataset_key(self._bench.stream(task), self._queries[task.group], coding, self._code)
+        dataset = dataset_key(self._bench.stream(task), self._queries[task.group], coding, self._code, task.rows)
         return block_key(dataset, piece.first, piece.stop, task.size)
 
 

@@ -483,6 +483,14 @@ class Hosts:
         """Return others of the same code, which share nothing with these but what was there before."""
         return Hosts(self.name, self._desk, self.limits, self._shared, bare=self._bare)
 
+    def absorb(self, others: Hosts) -> None:
+        """End others of the same code; what they have printed is told with what these have."""
+        for host in others._open:
+            host.close()
+            self._said.take(host.said)
+        others._open = []
+        self._said.take(others._said)
+
     def close(self) -> None:
         """End all of them, and tell on stderr what they have printed."""
         for host in self._open:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -144,9 +145,17 @@ class Isolated(Auditee):
         return law
 
     def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator, where: str) -> NDArray[Any]:
-        """Return `size` trials, shape (size, q): each of them one of `labels`, or a finite number in the range `numbers`."""
-        draws = self._ask(f"sample on {where}", "sample", state, queries, size, rng, where, known=(queries,))
-        return self._checked(np.asarray(draws), size, len(queries), where)
+        """Return `size` trials, shape (size, q): each of them one of `labels`, or a finite number in the range `numbers`.
+
+        The generator goes on as it did in the other process.
+        """
+        told = self._ask(f"sample on {where}", "sample", state, queries, size, rng, where, known=(queries,))
+
+        def go_on(told: Mapping[str, Any]) -> None:
+            rng.bit_generator.state = json.loads(told["state"])
+
+        self._read(go_on, told, "sample")
+        return self._checked(np.asarray(told["draws"]), size, len(queries), where)
 
     def worst_cases(self) -> tuple[WorstCase, ...]:
         """Return the pairs that the mechanism itself names."""
@@ -296,8 +305,18 @@ class Desk:
         law = subject.law(state, queries, where)
         return None if law is None else law_json(law)
 
-    def _sample(self, subject: Auditee, objects: dict[int, Any], *arguments: Any) -> Any:  # noqa: ARG002
-        return subject.sample(*arguments)
+    def _sample(
+        self,
+        subject: Auditee,
+        objects: dict[int, Any],  # noqa: ARG002
+        state: Any,
+        queries: Any,
+        size: int,
+        rng: np.random.Generator,
+        where: str,
+    ) -> Any:
+        draws = subject.sample(state, queries, size, rng, where)
+        return {"draws": draws, "state": json.dumps(rng.bit_generator.state)}
 
     def _worst_cases(self, subject: Auditee, objects: dict[int, Any]) -> Any:  # noqa: ARG002
         return [worst_case_json(case) for case in subject.worst_cases()]

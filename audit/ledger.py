@@ -29,7 +29,7 @@ from dpassay.trials import BLOCK, Counts
 
 APPLICATION = 0x64706173
 """`dpas`: marks a SQLite file as a ledger."""
-VERSION = 2
+VERSION = 3
 BUSY = 30.0
 """Seconds to wait for another process that writes to the same ledger."""
 MARK = 16
@@ -101,11 +101,11 @@ class Ledger:
             return None
         queries, symbols, counts, marks, checksum = row
         sound = checksum == _checksum(key, queries, symbols, counts, marks)
-        if not sound or len(counts) != 8 * queries * symbols or len(marks) != MARK * (key[2] - key[1]):
+        if not sound or len(counts) % (8 * queries * symbols) or len(marks) != MARK * (key[2] - key[1]):
             raise LedgerError(f"ledger '{self.path}': blocks {key[1]} to {key[2] - 1} are damaged; run without --resume")
-        table = np.frombuffer(counts, dtype="<i8").astype(np.int64).reshape(queries, symbols)
+        calls = np.frombuffer(counts, dtype="<i8").astype(np.int64).reshape(-1, queries, symbols)
         cut = [marks[i : i + MARK] for i in range(0, len(marks), MARK)]
-        return Counts(symbols=table, marks=tuple(mark if any(mark) else b"" for mark in cut))
+        return Counts(calls=calls, marks=tuple(mark if any(mark) else b"" for mark in cut))
 
     def put(self, rows: Iterable[tuple[Key, Counts]]) -> None:
         """Write finished counts, all of them or none.
@@ -200,9 +200,9 @@ class Ledger:
             raise kind(f"ledger '{self.path}': is damaged; run without --resume") from None
 
 
-def dataset_key(stream: tuple[str | float, ...], queries: str, coding: str, code: list[str]) -> bytes:
-    """Digest of all that the counts of a dataset depend on: the key of its stream, digest of the queries, coding, code."""
-    return hashlib.sha256(json.dumps([*stream, queries, coding, code]).encode()).digest()
+def dataset_key(stream: tuple[str | float, ...], queries: str, coding: str, code: list[str], rows: int) -> bytes:
+    """Digest of all that the counts of a dataset depend on; `queries` is their digest, `rows` how many a call asks for."""
+    return hashlib.sha256(json.dumps([*stream, queries, coding, code, rows]).encode()).digest()
 
 
 def block_key(dataset: bytes, first: int, stop: int, size: int) -> Key:
@@ -250,8 +250,8 @@ def _is_ours(path: Path) -> bool:
 
 
 def _encode(key: Key, counts: Counts) -> tuple[int, int, bytes, bytes, bytes]:
-    queries, symbols = counts.symbols.shape
-    table = counts.symbols.astype("<i8").tobytes()
+    _, queries, symbols = counts.calls.shape
+    table = counts.calls.astype("<i8").tobytes()
     marks = b"".join(mark.ljust(MARK, b"\0") for mark in counts.marks)
     return queries, symbols, table, marks, _checksum(key, queries, symbols, table, marks)
 

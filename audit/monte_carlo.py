@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from dpassay.bounds import Bound
 from dpassay.evidence import Cell, Evidence
 from dpassay.executors import Executor
+from dpassay.guards import Fresh, Guards, Place
+from dpassay.health import ALARM
 from dpassay.plan import DIRECTIONS, Group, Progress, searched
 from dpassay.power import Screening
 from dpassay.shards import Task
 from dpassay.spending import Spending
+from dpassay.trials import Counts
 from dpassay.yardstick import Yardstick
 
 LEAST_SCREENING = 100
@@ -33,10 +36,13 @@ class Budget:
         Certification trials per side and finalist; the screening of all pairs together costs about as much again.
     alpha : float
         Error probability of the result.
+    alarm : float
+        Probability that the guards of the result fail by chance, at most.
     """
 
     draws: int
     alpha: float
+    alarm: float = ALARM
 
     def finalists(self, groups: tuple[Group, ...]) -> int:
         """Pairs that are certified per query."""
@@ -83,11 +89,23 @@ class Screened:
         Per group: side (base, neighbour), pair, query, symbol.
     certified : dict
         Counts of certification trials by (group, pair); filled as claims ask for them, the same for all.
+    calls : dict
+        The same call by call, by dataset.
+    fresh : dict
+        What the guards have drawn besides.
     """
 
     draws: int
     counts: tuple[NDArray[np.int64], ...]
     certified: dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=dict)
+    calls: dict[Place, Counts] = field(default_factory=dict)
+    fresh: Fresh = field(default_factory=dict)
+
+    def of(self, place: Place) -> NDArray[np.int64]:
+        """Counts (q, K) of the screening trials of a dataset."""
+        g, pair = place
+        found: NDArray[np.int64] = self.counts[g][0, 0] if pair is None else self.counts[g][1, pair]
+        return found
 
 
 def screen(executor: Executor, groups: tuple[Group, ...], budget: Budget, progress: Progress) -> Screened:
@@ -130,11 +148,16 @@ def monte_carlo_evidence(
         )
     ]
     _certify(executor, finalists, screened, budget, progress)
+    guards = _guards(executor, finalists, groups, screened, budget)
+    guards.varied()
     certified = [_cell(finalist, screened, yardstick, spending) for finalist in finalists]
     by_query = [list(cells) for _, cells in itertools.groupby(certified, key=lambda cell: (cell.group, cell.query))]
     worst_first = [max(cells, key=lambda cell: cell.lower.value) for cells in by_query]
     cells = tuple(_with_profile(cell, screened, yardstick, spending) for cell in worst_first)
     worst = max(cells, key=lambda cell: cell.lower.value)
+    guards.asked_again(worst.group, worst.pair)
+    if worst.lower.value > yardstick.promised:
+        guards.confirmed(worst.group, worst.pair)
     certified_datasets = len(screened.certified) + len({g for g, _ in screened.certified})
     screening_trials = sum((1 + len(group.pairs)) * n for group, n in zip(groups, budget.screening_of(groups), strict=True))
     screening = Screening(draws=screened.draws, pairs=max(len(group.pairs) for group in groups), finalists=each)
@@ -175,14 +198,32 @@ def _certify(executor: Executor, finalists: list[Finalist], screened: Screened, 
     wanted = sorted({(f.group, f.pair) for f in finalists} - set(screened.certified))
     by_group = [(g, [pair for _, pair in places]) for g, places in itertools.groupby(wanted, key=lambda place: place[0])]
     sides = [(g, pair) for g, pairs in by_group for pair in (None, *pairs)]
-    drawn = executor.counts([Task(group=g, pair=pair, phase="certify", size=budget.draws) for g, pair in sides])
+    drawn = executor.drawn([Task(group=g, pair=pair, phase="certify", size=budget.draws) for g, pair in sides])
     done = 0
     for g, pairs in by_group:
-        base = next(drawn)
+        base = screened.calls[g, None] = next(drawn)
         for pair in pairs:
-            screened.certified[g, pair] = (base, next(drawn))
+            neighbour = screened.calls[g, pair] = next(drawn)
+            screened.certified[g, pair] = base.calls.sum(axis=0), neighbour.calls.sum(axis=0)
             done += 1
             progress("certifying", done, len(wanted))
+
+
+def _guards(
+    executor: Executor, finalists: list[Finalist], groups: tuple[Group, ...], screened: Screened, budget: Budget
+) -> Guards:
+    """Set the guards over all that has been drawn to certify these finalists."""
+    places: set[Place] = {(f.group, pair) for f in finalists for pair in (None, f.pair)}
+    ordered = [place for place in screened.calls if place in places]
+    return Guards(
+        groups=groups,
+        executor=executor,
+        draws=budget.draws,
+        alarm=budget.alarm,
+        screened={place: screened.of(place) for place in ordered},
+        certified={place: screened.calls[place] for place in ordered},
+        fresh=screened.fresh,
+    )
 
 
 def _cell(finalist: Finalist, screened: Screened, yardstick: Yardstick, spending: Spending) -> Cell:

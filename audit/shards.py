@@ -13,7 +13,7 @@ from dpassay.codings import Coding
 from dpassay.errors import AuditeeError
 from dpassay.pairs import Change
 from dpassay.plan import Group
-from dpassay.trials import BLOCK, Counts, blocks, draw_blocks, stream_key, where
+from dpassay.trials import BLOCK, Counts, blocks, draw_blocks, joined, rows_of, stream_key, where
 
 ANSWERS = 500_000
 """A shard ends when it asks for so many answers (trials times queries): milliseconds to seconds of work."""
@@ -35,12 +35,20 @@ class Task:
         What the trials are for.
     size : int
         How many.
+    lot : int
+        Which of several lots of that phase.
     """
 
     group: int
     pair: int | None
     phase: str
     size: int
+    lot: int = 0
+
+    @property
+    def rows(self) -> int:
+        """Trials that a call of `sample` is asked for at most."""
+        return rows_of(self.phase, self.size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +137,8 @@ class Bench:
 
     def stream(self, task: Task) -> tuple[str | float, ...]:
         """Return the key of the random streams of a task."""
-        return stream_key(self.auditee, self.groups[task.group], self.change(task), phase=task.phase, seed=self.seed)
+        phase = f"{task.phase} {task.lot}" if task.lot else task.phase
+        return stream_key(self.auditee, self.groups[task.group], self.change(task), phase=phase, seed=self.seed)
 
     def run(self, shard: Shard, *, probe: bool = False) -> Done:
         """Run the trials of a shard; with `probe` the first piece twice, which must give the same counts."""
@@ -160,11 +169,11 @@ class Bench:
         state, key, drawn = self._state(task), self.stream(task), []
         for block in range(piece.first, piece.stop):
             try:
-                drawn.append(draw_blocks(self.auditee, state, group, change, task.size, range(block, block + 1), key, coding))
+                one = range(block, block + 1)
+                drawn.append(draw_blocks(self.auditee, state, group, change, task.size, one, key, coding, task.rows))
             except AuditeeError as error:
                 raise AuditeeError(f"{error.cause} ({span(task, block, block + 1)})", error.detail) from error
-        symbols = np.sum([each.symbols for each in drawn], axis=0)
-        return Counts(symbols=symbols, marks=tuple(mark for each in drawn for mark in each.marks))
+        return joined(drawn)
 
     def _state(self, task: Task) -> Any:
         """State of the dataset of a task; made anew for every phase, whatever an earlier one did to it."""
@@ -183,7 +192,7 @@ class Bench:
 
 def same(one: Counts, other: Counts) -> bool:
     """Whether two counts of the same trials agree, as they must."""
-    return one.marks == other.marks and one.symbols.shape == other.symbols.shape and bool((one.symbols == other.symbols).all())
+    return one.marks == other.marks and np.array_equal(one.calls, other.calls)
 
 
 def unrepeatable(change: Change | None) -> str:

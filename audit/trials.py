@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from dpassay.auditee import Auditee
 from dpassay.codings import Coding
-from dpassay.errors import AuditeeError
 from dpassay.pairs import Change
 from dpassay.plan import Group
 from dpassay.seeds import stream
@@ -20,6 +20,8 @@ BLOCK = 1000
 """Trials in a block; a block has its own random stream, so that blocks can be drawn in any order."""
 MOST_BUDGET = 10**10
 """Nobody can wait for more certification trials per side."""
+CALLS = {"certify": 20, "confirm": 5}
+"""Calls of `sample` that the trials of a task are spread over at least, so that calls can be held against one another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -28,13 +30,13 @@ class Counts:
 
     Parameters
     ----------
-    symbols : int array (q, K)
-        How often each symbol of the coding (each label, say) came at each query. Counts of disjoint blocks add up.
+    calls : int array (c, q, K)
+        How often each symbol of the coding (each label, say) came at each query, call by call of `sample`.
     marks : tuple of bytes
-        Per block: a digest of its answers; empty where they varied so little that two blocks may well agree.
+        Per block: a digest of its answers; empty where the coding has none.
     """
 
-    symbols: NDArray[np.int64]
+    calls: NDArray[np.int64]
     marks: tuple[bytes, ...]
 
 
@@ -57,7 +59,8 @@ def draw(
     coding : Coding
         What is counted.
     phase : str
-        `pilot`, `learn`, `screen`, `certify` or `fit`: what the trials are for; they are never used for anything else.
+        `pilot`, `learn`, `screen`, `certify`, `single`, `confirm` or `fit`: what the trials are for; they are never used for
+        anything else.
     seed : int
         Root seed.
 
@@ -67,8 +70,9 @@ def draw(
         How often each symbol came at each query. Counts of disjoint blocks add up.
     """
     key = stream_key(auditee, group, change, phase=phase, seed=seed)
-    pieces = ((k, draw_blocks(auditee, state, group, change, size, range(k, k + 1), key, coding)) for k in blocks(size))
-    return add_up(pieces, len(group.queries), coding.size, change)
+    drawn = draw_blocks(auditee, state, group, change, size, blocks(size), key, coding, rows_of(phase, size))
+    total: NDArray[np.int64] = drawn.calls.sum(axis=0)
+    return total
 
 
 def draw_blocks(
@@ -80,36 +84,37 @@ def draw_blocks(
     which: range,
     key: tuple[str | float, ...],
     coding: Coding,
+    rows: int,
 ) -> Counts:
-    """Run some of the blocks that `size` trials are cut into; `key` is that of `stream_key`."""
-    total, marks = np.zeros((len(group.queries), coding.size), dtype=np.int64), []
+    """Run some of the blocks that `size` trials are cut into, by calls of `rows` trials; `key` is that of `stream_key`."""
+    calls, marks = [], []
     for block in which:
-        trials = min(BLOCK, size - block * BLOCK)
-        draws = auditee.sample(state, group.queries, trials, stream(*key, block), where(change))
-        seen, mark = coding.count(draws, stream(*key, block, "rounding"))
-        marks.append(mark)
-        total += seen
-    return Counts(symbols=total, marks=tuple(marks))
+        rng, rounding, seen = stream(*key, block), stream(*key, block, "rounding"), []
+        for trials in rows_of_calls(size, range(block, block + 1), rows):
+            draws = auditee.sample(state, group.queries, trials, rng, where(change))
+            counts, mark = coding.count(draws, rounding)
+            calls.append(counts)
+            seen.append(mark)
+        marks.append(seen[0] if len(seen) == 1 else hashlib.blake2b(b"".join(seen), digest_size=16).digest())
+    return Counts(calls=np.stack(calls), marks=tuple(marks))
 
 
-def add_up(pieces: Iterable[tuple[int, Counts]], queries: int, symbols: int, change: Change | None) -> NDArray[np.int64]:
-    """Add the counts of pieces that follow one another, each with its first block.
+def joined(pieces: Iterable[Counts]) -> Counts:
+    """Put the counts of pieces that follow one another together."""
+    found = list(pieces)
+    marks = tuple(mark for each in found for mark in each.marks)
+    return Counts(calls=np.concatenate([each.calls for each in found]), marks=marks)
 
-    Raises
-    ------
-    AuditeeError
-        If two successive blocks gave the same answers, which were not always the same: the mechanism does not draw afresh.
-    """
-    total, last = np.zeros((queries, symbols), dtype=np.int64), b""
-    for first, counts in pieces:
-        for block, mark in enumerate(counts.marks, start=first):
-            if mark and mark == last:
-                raise AuditeeError(
-                    f"sample on {where(change)} is sticky: blocks {block - 1} and {block} are equal, it does not draw from rng"
-                )
-            last = mark
-        total += counts.symbols
-    return total
+
+def rows_of(phase: str, size: int) -> int:
+    """Return how many of `size` trials a call of `sample` is asked for at most."""
+    return 1 if phase == "single" else min(BLOCK, max(1, size // CALLS.get(phase, 1)))
+
+
+def rows_of_calls(size: int, which: range, rows: int) -> list[int]:
+    """Return how many rows each call of `sample` is asked for, in some of the blocks of `size` trials."""
+    trials = [min(BLOCK, size - block * BLOCK) for block in which]
+    return [min(rows, each - first) for each in trials for first in range(0, each, rows)]
 
 
 def blocks(size: int) -> range:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from dpassay.auditee import Auditee
 from dpassay.errors import AuditeeError
 from dpassay.hosts import Host, Hosts, Limits, Lost, Overtime, Unsent, wait
 from dpassay.isolated import Brief, Desk, Isolated, shared_by
+from dpassay.plan import Group
 from dpassay.shards import Bench, Done, Shard, span
 from dpassay.trials import Counts, where
 from dpassay.written import INLINE, READ_WRONG, done_from
@@ -39,15 +41,18 @@ class Local:
         Called in this process with every shard that comes back, as soon as it does.
     jobs : int
     limits : Limits
+    others : Hosts, optional
+        Which processes; those of the mechanism if it is isolated, else new ones.
     """
 
     bench: Bench
     keep: Callable[[Shard, Done], None]
     jobs: int
     limits: Limits
+    others: Hosts | None = None
+    hosts: Hosts = field(init=False)
     ahead: int = field(init=False)
     _brief: Brief = field(init=False)
-    _hosts: Hosts = field(init=False)
     _waiting: deque[Job] = field(default_factory=deque, init=False)
     _busy: dict[Host, Job] = field(default_factory=dict, init=False)
 
@@ -55,11 +60,8 @@ class Local:
         self.ahead = 4 * self.jobs
         auditee, groups = self.bench.auditee, self.bench.groups
         self._brief = Brief(groups=groups, codings=self.bench.codings, seed=self.bench.seed)
-        if isinstance(auditee, Isolated):
-            self._hosts = auditee.hosts
-        else:
-            desk = Desk(lambda: auditee, self.limits.memory)
-            self._hosts = Hosts(auditee.name, desk, self.limits, shared_by(groups))
+        own = auditee.hosts if isinstance(auditee, Isolated) else None
+        self.hosts = self.others or own or _hosts(auditee, groups, self.limits)
 
     def start(self, shard: Shard) -> list[Job]:
         """Take a shard."""
@@ -96,12 +98,34 @@ class Local:
             if job in receipt:
                 self._dismiss(host)
 
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[Done]:
+        """Yield what comes of each shard, in a process that has done nothing else; `jobs` at a time."""
+        at_work: deque[tuple[Local, list[Job]]] = deque()
+        try:
+            for shard in shards:
+                if len(at_work) >= self.jobs:
+                    yield self._ended(*at_work.popleft())
+                other = Local(self.bench, _forget, 1, self.limits, self.hosts.afresh())
+                at_work.append((other, other.start(shard)))
+            while at_work:
+                yield self._ended(*at_work.popleft())
+        finally:
+            for other, _ in at_work:
+                self.hosts.absorb(other.hosts)
+
+    def _ended(self, other: Local, receipt: list[Job]) -> Done:
+        """Return what came of a shard elsewhere, and end the process."""
+        try:
+            return other.finish(receipt)
+        finally:
+            self.hosts.absorb(other.hosts)
+
     def close(self) -> None:
         """End the processes that it has opened; those of an isolated mechanism are only ended while they are at work."""
         for host in list(self._busy):
             self._dismiss(host)
         if not isinstance(self.bench.auditee, Isolated):
-            self._hosts.close()
+            self.hosts.close()
 
     def _dismiss(self, host: Host) -> None:
         del self._busy[host]
@@ -138,7 +162,7 @@ class Local:
 
     def _opened(self, number: int) -> list[Host]:
         try:
-            return self._hosts.several(number)
+            return self.hosts.several(number)
         except Lost as error:
             raise AuditeeError(str(error)) from None
 
@@ -171,3 +195,11 @@ class Local:
             job.cause = "the worker sent counts that are none"
         else:
             self.keep(job.shard, job.done)
+
+
+def _hosts(auditee: Auditee, groups: tuple[Group, ...], limits: Limits) -> Hosts:
+    return Hosts(auditee.name, Desk(lambda: auditee, limits.memory), limits, shared_by(groups))
+
+
+def _forget(shard: Shard, done: Done) -> None:
+    """Keep nothing."""

@@ -16,7 +16,7 @@ from dpassay.mechanism import Reachable, WorstCase
 from dpassay.noise import Noise
 from dpassay.pairs import AnyOf, Change, FlipLabel, Pairs, Replace, Several
 from dpassay.shards import Bench, Done, Shard
-from dpassay.trials import BLOCK, Counts
+from dpassay.trials import Counts, rows_of_calls
 from dpassay.wire import Garbled
 
 LAWS: dict[str, type[FiniteLaw | PointLaw | NoiseLaw]] = {kind.__name__: kind for kind in (FiniteLaw, PointLaw, NoiseLaw)}
@@ -86,7 +86,7 @@ def reachable_from(told: Mapping[str, Any]) -> Reachable:
 
 def done_json(done: Done) -> dict[str, Any]:
     """Write down what came of a shard."""
-    counts = [{"symbols": each.symbols, "marks": each.marks} for each in done.counts]
+    counts = [{"calls": each.calls, "marks": each.marks} for each in done.counts]
     return {"counts": counts, "failure": done.failure}
 
 
@@ -99,15 +99,15 @@ def done_from(told: Mapping[str, Any], bench: Bench, shard: Shard) -> Done:
         If these can be no counts of its trials.
     """
     failure = None if told["failure"] is None else (str(told["failure"][0]), str(told["failure"][1]))
-    found = tuple(Counts(symbols=each["symbols"].astype(np.int64), marks=tuple(each["marks"])) for each in told["counts"])
+    found = tuple(Counts(calls=each["calls"].astype(np.int64), marks=tuple(each["marks"])) for each in told["counts"])
     if len(found) > len(shard) or (failure is None and len(found) < len(shard)):
         raise Garbled
     for piece, counts in zip(shard, found, strict=False):
         task, coding = piece.task, bench.codings[piece.task.group]
-        trials = min(piece.stop * BLOCK, task.size) - piece.first * BLOCK
-        fits = counts.symbols.shape == (len(bench.groups[task.group].queries), coding.size)
+        asked = np.array(rows_of_calls(task.size, range(piece.first, piece.stop), task.rows))
+        fits = counts.calls.shape == (len(asked), len(bench.groups[task.group].queries), coding.size)
         counted = isinstance(coding, (Labels, Bins, Rounded))
-        if not fits or (counted and not ((counts.symbols >= 0).all() and (counts.symbols.sum(axis=1) == trials).all())):
+        if not fits or (counted and not ((counts.calls >= 0).all() and (counts.calls.sum(axis=2) == asked[:, None]).all())):
             raise Garbled
         if len(counts.marks) != piece.stop - piece.first or not all(isinstance(mark, bytes) for mark in counts.marks):
             raise Garbled

@@ -32,6 +32,11 @@ class Yardstick(Protocol):
     """Ranks cells by screening counts, chooses a test, certifies, and knows what it could have seen."""
 
     @property
+    def promised(self) -> float:
+        """The leak that the claim allows."""
+        ...
+
+    @property
     def profiled(self) -> bool:
         """Whether there is a privacy profile, which takes a part of alpha."""
         ...

@@ -28,6 +28,7 @@ from dpassay.result import Result
 from dpassay.settings import Settings
 from dpassay.shards import Task
 from dpassay.targets import resolve
+from dpassay.trials import Counts
 from dpassay.witness import make_witness, replay
 from tests.core.toys import auditee_of
 
@@ -164,13 +165,13 @@ def test_moments_are_those_of_numpy() -> None:
 
 def test_few_pairs_of_many_are_learned_and_the_leaking_one_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     phases: list[tuple[str, int | None]] = []
-    counts = Executor.counts
+    drawn = Executor.drawn
 
-    def spy(self: Executor, tasks: Sequence[Task]) -> Iterator[NDArray[np.int64]]:
+    def spy(self: Executor, tasks: Sequence[Task]) -> Iterator[Counts]:
         phases.extend((task.phase, task.pair) for task in tasks)
-        return counts(self, tasks)
+        return drawn(self, tasks)
 
-    monkeypatch.setattr(Executor, "counts", spy)
+    monkeypatch.setattr(Executor, "drawn", spy)
     n = SHORTLIST + 4
     y = np.zeros(n, dtype=int)
     pairs = Pairs(base=Labelled(np.zeros((n, D)), y), changes=tuple(FlipLabel(i) for i in reversed(range(n))), how="flips")

@@ -22,8 +22,8 @@ DATASET = b"d" * 32
 
 
 def row(first: int = 0, value: int = 7) -> tuple[Key, Counts]:
-    labels = np.array([[value, 2000 - value], [1, 1999]], dtype=np.int64)
-    return block_key(DATASET, first, first + 2, 10_000), Counts(symbols=labels, marks=(b"m" * 16, b""))
+    calls = np.array([[[value, 1000 - value], [1, 999]], [[value, 1000 - value], [0, 1000]]], dtype=np.int64)
+    return block_key(DATASET, first, first + 2, 10_000), Counts(calls=calls, marks=(b"m" * 16, b""))
 
 
 @pytest.fixture
@@ -38,8 +38,8 @@ def test_what_is_put_in_comes_out(path: Path) -> None:
         for key, counts in (row(0), row(2, 8)):
             found = ledger.get(key)
             assert found is not None
-            assert found.symbols.tolist() == counts.symbols.tolist()
-            assert found.symbols.dtype == np.int64
+            assert found.calls.tolist() == counts.calls.tolist()
+            assert found.calls.dtype == np.int64
             assert found.marks == counts.marks
         assert ledger.get(row(4)[0]) is None
         assert ledger.get((DATASET, 0, 2, 1999)) is None
@@ -122,7 +122,7 @@ def newer(path: Path) -> None:
         (foreign, "is no ledger of dpassay", False),
         (truncated, "is damaged", True),
         (scrambled, "is damaged", True),
-        (newer, "has version 99, not 2", True),
+        (newer, "has version 99, not 3", True),
     ],
 )
 def test_a_file_that_cannot_be_used(path: Path, harm: Callable[[Path], None], message: str, ours: bool) -> None:
@@ -205,12 +205,13 @@ def test_two_processes_write_the_same_rows(tmp_path: Path) -> None:
 
 def test_the_key_of_a_dataset_tells_everything_apart() -> None:
     every = [
-        dataset_key(("a", 1), "q", "01", ["c"]),
-        dataset_key(("b", 1), "q", "01", ["c"]),
-        dataset_key(("a", 2), "q", "01", ["c"]),
-        dataset_key(("a", 1), "r", "01", ["c"]),
-        dataset_key(("a", 1), "q", "02", ["c"]),
-        dataset_key(("a", 1), "q", "01", ["d"]),
+        dataset_key(("a", 1), "q", "01", ["c"], 1000),
+        dataset_key(("b", 1), "q", "01", ["c"], 1000),
+        dataset_key(("a", 2), "q", "01", ["c"], 1000),
+        dataset_key(("a", 1), "r", "01", ["c"], 1000),
+        dataset_key(("a", 1), "q", "02", ["c"], 1000),
+        dataset_key(("a", 1), "q", "01", ["d"], 1000),
+        dataset_key(("a", 1), "q", "01", ["c"], 250),
     ]
     assert len(set(every)) == len(every)
     keys = {

@@ -46,7 +46,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path(tmp_path, "noledger").mkdir()
     Path(tmp_path, "noledger", "ledger.sqlite").write_text("accounts\n")
     with Ledger(Path(tmp_path, "cutledger.sqlite"), resume=False) as ledger:
-        ledger.put([((b"", 0, 1, 1), Counts(symbols=np.ones((1, 1), dtype=np.int64), marks=(b"",)))])
+        ledger.put([((b"", 0, 1, 1), Counts(calls=np.ones((1, 1, 1), dtype=np.int64), marks=(b"",)))])
     whole = Path(tmp_path, "cutledger.sqlite").read_bytes()
     Path(tmp_path, "cutledger.sqlite").unlink()
     Path(tmp_path, "cutledger").mkdir()

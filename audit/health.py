@@ -1,0 +1,105 @@
+"""Health: whether trials vary from call to call as independent ones do, told from counts at a proven false-alarm rate.
+
+Under the hypothesis that all trials of a dataset are independent and of one law, and given how often each symbol came in all,
+every order of the symbols is equally likely. Let Q be any probability on sequences of symbols. Then E = Q(sequence) /
+P(sequence | totals) has an expectation of at most 1, and so has every average of such numbers, dependent or not. By Markov's
+inequality an average reaches 1/alpha with a probability of at most alpha, whatever the law and the number of trials. Two choices
+of Q are made here: stretches of trials with a law of their own, and calls that repeat an earlier one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, logsumexp
+
+Array = NDArray[np.float64]
+Calls = NDArray[np.int64]
+
+ALARM = 1e-6
+"""Probability that a run with mechanisms that draw as they should ends with any alarm at all, at most."""
+CONCENTRATIONS = np.array([1.0, 10.0, 100.0, 1e3, 1e4])
+"""How close to one another the laws of stretches lie: two trials of a stretch correlate by 1 / (1 + concentration)."""
+COMPARED = 50
+"""Calls that are looked for among the earlier ones, at most."""
+
+
+def log_uneven(stretches: Calls) -> Array:
+    """Return ln E against stretches of trials with a law of their own each, per query.
+
+    Parameters
+    ----------
+    stretches : int array (b, q, K)
+        How often each symbol came, stretch by stretch.
+
+    Returns
+    -------
+    array (q,)
+        Q is a Polya urn per stretch that begins with the shares of the symbols in all trials, times a concentration; it is
+        averaged over `CONCENTRATIONS`.
+    """
+    totals = stretches.sum(axis=0)
+    n = totals.sum(axis=1)
+    start = CONCENTRATIONS[:, None, None] * np.maximum(totals, 1e-9) / n[:, None]  # what never came has no part in anything
+    urns = _rising(CONCENTRATIONS[:, None, None], stretches.sum(axis=2)).sum(axis=1)
+    symbols = np.stack([_rising(each, stretches).sum(axis=(0, 2)) for each in start])
+    mixed: Array = logsumexp(symbols - urns, axis=0) - np.log(len(CONCENTRATIONS))
+    mixed += gammaln(n + 1) - gammaln(totals + 1).sum(axis=1)
+    return mixed
+
+
+def log_varied(calls: Calls) -> Array:
+    """Return ln E against calls that vary too much, one by one or in runs of 2, 4, 8, ... in the order of time, per query.
+
+    Parameters
+    ----------
+    calls : int array (c, q, K)
+        Counts, call by call.
+    """
+    found, runs = [log_uneven(calls)], calls
+    while len(runs) > 2:
+        runs = np.add.reduceat(runs, np.arange(0, len(runs), 2), axis=0)
+        found.append(log_uneven(runs))
+    mixed: Array = logsumexp(found, axis=0) - np.log(len(found))
+    return mixed
+
+
+def log_copied(calls: Calls) -> Array:
+    """Return ln E against calls that repeat the counts of an earlier one, half of them, per query; shape (c, q, K) to (q,).
+
+    Only the first `COMPARED` calls are looked at. Rows in order, or calls that all balance, do not matter: only equal counts do.
+    """
+    calls = calls[:COMPARED]
+    left, found = calls.sum(axis=0), np.zeros(calls.shape[1])
+    for place, call in enumerate(calls):
+        n, rest = call.sum(axis=1), left.sum(axis=1)
+        chance = _choose(left, call).sum(axis=1) - _choose(rest, n)
+        if place:
+            earlier = calls[:place]
+            repeated = np.log(np.maximum((earlier == call).all(axis=2).mean(axis=0), 1e-300))
+            found += np.logaddexp(0.0, repeated - chance) - np.log(2)
+        left = left - call
+    return found
+
+
+def log_average(found: Iterable[Array], of: int) -> float:
+    """Return ln of the average of E over datasets, of which there could have been `of`, and their queries.
+
+    Those that were not drawn count as 0: so datasets may be chosen by what was seen of them, at no cost but this.
+    """
+    each = [float(logsumexp(one) - np.log(len(one))) for one in found]
+    return float(logsumexp(each) - np.log(of)) if each else -np.inf
+
+
+def _rising(start: Array, count: Calls) -> Array:
+    """Return ln of start (start + 1) ... (start + count - 1)."""
+    rising: Array = gammaln(start + count) - gammaln(start)
+    return rising
+
+
+def _choose(n: Calls, k: Calls) -> Array:
+    """Return ln of n over k."""
+    ways: Array = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return ways
