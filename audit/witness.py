@@ -368,7 +368,8 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
     elif data["kind"] == "source":
         source, cut = data["source"], data["source"]["split"]
         table = load(file or source["name"], source.get("target"))
-        parts = split(table, train=cut["train"], queries=cut["queries"], seed=cut["seed"])
+        sizes = {"train": cut["train"], "queries": cut["queries"], "train_queries": cut.get("train_queries", 0)}
+        parts = split(table, **sizes, seed=cut["seed"])
         base, pool = parts.train, parts.pool
         queries = points(data["queries"], "queries") if "queries" in data else parts.queries
     else:
