@@ -30,7 +30,7 @@ IDLE_OPTIONS = {
     "auto": ("n", "domain"),
     "monte-carlo": ("n", "domain"),
     "exact": ("n", "domain", *TRIALS_ONLY),
-    "exhaustive": ("data", "target", "train", "queries", "neighbours", *TRIALS_ONLY),
+    "exhaustive": ("data", "target", "train", "queries", "train_queries", "neighbours", *TRIALS_ONLY),
 }
 """Options that would change nothing in a mode; they are refused, not ignored."""
 
@@ -249,6 +249,7 @@ def data_of(arguments: argparse.Namespace) -> Group:
     labels = table.source["labels"]
     if len(labels) != 2:
         raise InvalidInput(f"--target = '{arguments.target}': has {len(labels)} labels ({', '.join(labels[:5])}); must have two")
-    parts = split(table, train=arguments.train, queries=arguments.queries, seed=arguments.seed)
+    sizes = {"train": arguments.train, "queries": arguments.queries, "train_queries": arguments.train_queries}
+    parts = split(table, **sizes, seed=arguments.seed)
     pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, neighbours=arguments.neighbours, seed=arguments.seed)
     return Group(pairs=pairs, queries=parts.queries, kind="data", reason=pairs.how, source=parts.source)

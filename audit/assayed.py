@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpassay.api import audit
-from dpassay.documents import dumps, lower_number, percent, upper_number, write_text
+from dpassay.documents import dumps, lower_number, percent, through_words, upper_number, write_text
 from dpassay.errors import first_line
 from dpassay.result import Result
-from dpassay.rounding import DOWN, UP, written
+from dpassay.rounding import DOWN
 from dpassay.verdicts import apart
 from dpassay.witness import in_words, make_witness
 
@@ -80,8 +80,9 @@ class Assayed:
         Parameters
         ----------
         detectable : float, optional
-            A leak, in the units of the claim, that the audit must have been able to see; by default what it was asked for
-            with `detect`, or what `Settings` asks for.
+            A leak, in the units of the claim, that the audit must have been able to see, through an answer of the probability
+            that it states (`Result.seen`); by default what it was asked for with `detect`, or what `Settings` asks for. An audit
+            that saw nothing move fails whatever it could have seen.
 
         Raises
         ------
@@ -95,11 +96,12 @@ class Assayed:
         if word in ("error", "refuted"):
             raise AssertionError(self._message())
         weak = word == "inconclusive" if detectable is None else self.result.detectable > detectable
-        if weak:
+        if weak or self.result.still:
             asked = "" if detectable is None else f" (asked: {detectable:g})"
+            cure = "look at pairs that matter" if self.result.still else "raise the budget"
             raise AssertionError(
-                f"{self.result.claim} of {self.result.auditee.name} is not refuted, but the audit could only see a "
-                f"{self.result.claim.quantity} of {written(self.result.detectable, 4, UP)}{asked}: raise the budget\n  {reason}"
+                f"{self.result.claim} of {self.result.auditee.name} is not refuted, but the audit could only see "
+                f"{self.result.seen}{asked}: {cure}\n  {reason}"
             )
 
     def facts(self) -> dict[str, Any]:
@@ -112,6 +114,7 @@ class Assayed:
             "lower": lower_number(self.lower, self.result.claim.promised),
             "upper": upper_number(self.upper),
             "detectable": upper_number(self.detectable),
+            "through": through_words(self.result.sight.frequency),
             "confidence": self.confidence,
             "seed": self.result.seed,
         }

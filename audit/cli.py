@@ -355,6 +355,9 @@ def _data(command: Any) -> None:
     data.add_argument("--train", type=int, metavar="N", help="training records at most")
     data.add_argument("--queries", type=int, metavar="N", help="held-out query points at most")
     data.add_argument(
+        "--train-queries", type=int, metavar="N", help="training records whose points are asked at besides, at most"
+    )
+    data.add_argument(
         "--neighbours",
         type=one_of("one", "flip", "one+flip", "all"),
         metavar="WHICH",

@@ -19,7 +19,7 @@ from dpassay.baseline import cells_of
 from dpassay.catalogue import ENTRIES
 from dpassay.checks import check
 from dpassay.claims import SINGLE, Accuracy, claim_from_json
-from dpassay.documents import dumps, writable
+from dpassay.documents import dumps, seen_words, upper_number, writable
 from dpassay.errors import InvalidInput, first_line
 from dpassay.ledger import Ledger
 from dpassay.mechanism import HasLaw, HasReachable
@@ -178,6 +178,11 @@ def _plan(auditee: Auditee, data: Group, settings: Settings, arguments: argparse
         "screening included"
     )
     out.print(table)
+    if (rarest := costs[0][1].sight.frequency) is not None:
+        out.print(
+            f"a {claim.quantity} at one of the {costs[0][1].pairs:,} pairs, through an answer of probability {rarest:g} or more; "
+            "through a rarer one it takes more"
+        )
     return NOTHING
 
 
@@ -215,12 +220,15 @@ def _dry_run(auditees: list[Auditee], data: Group | None, settings: Settings, *,
             f"  alpha {spent.alpha:.3g}: lower bounds {spent.lower:.3g} ({spent.each_lower:.3g} each), upper bounds "
             f"{spent.upper:.3g}, profiles {spent.profile:.3g}"
         )
-        out.print(f"  detectable: a {claim.quantity} of {each.detectable:.4g}; about {each.seconds:,.0f} s on one core")
+        seen = seen_words(claim.quantity, each.sight.detectable, each.sight.frequency)
+        out.print(f"  detectable: {seen}, at one of these pairs (assumed: the run says what it saw)")
+        out.print(f"  about {each.seconds:,.0f} s on one core")
     return NOTHING
 
 
 def _cost_json(each: Cost) -> dict[str, Any]:
-    return asdict(each) | {"spending": each.spending.as_json()}
+    seen = {"detectable": upper_number(each.sight.detectable), "sight": each.sight.as_json()}
+    return {name: value for name, value in asdict(each).items() if name != "sight"} | {"spending": each.spending.as_json()} | seen
 
 
 def _plain_table(*columns: str) -> Any:

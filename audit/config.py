@@ -22,7 +22,7 @@ FILE, PROJECT = "dpassay.toml", "pyproject.toml"
 PREFIX = "DPASSAY_"
 MODES = ("auto", "exact", "exhaustive", "monte-carlo")
 PROFILES: dict[str, dict[str, Any]] = {
-    "quick": {"train": 100, "queries": 5, "neighbours": "one", "budget": 5_000},
+    "quick": {"train": 100, "queries": 5, "train_queries": 5, "neighbours": "one+flip", "budget": 10_000},
     "default": {"train": 400, "queries": 20, "neighbours": "one+flip", "budget": 20_000},
     "deep": {"train": 1000, "queries": 50, "neighbours": "one+flip", "budget": 200_000},
 }
@@ -49,6 +49,8 @@ class Config:
         CSV file and its column of labels; scikit-learn's breast cancer set by default.
     train, queries : int
         Training records and query points at most.
+    train_queries : int
+        Training records whose points are asked at besides.
     neighbours : {"one", "flip", "one+flip", "all"}
         Neighbours of a training record.
     mechanisms : tuple of Configured
@@ -73,6 +75,7 @@ class Config:
     target: str | None = None
     train: int = 400
     queries: int = 20
+    train_queries: int = 0
     neighbours: str = "one+flip"
     mechanisms: tuple[Configured, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
@@ -138,6 +141,7 @@ KEYS = {
     "target": TEXT,
     "train": _count(1),
     "queries": _count(1),
+    "train_queries": _count(0),
     "neighbours": _one_of(tuple(NEIGHBOURS)),
 }
 LISTS = ("mechanisms", "suppressions")

@@ -196,14 +196,14 @@ def _table(data: Labelled, columns: Mapping[str, tuple[int, ...]], **facts: Any)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Split:
-    """A table cut into training records, a pool of replacements and query points; the three do not overlap.
+    """A table cut into training records, a pool of replacements and held-out query points; the three do not overlap.
 
     Parameters
     ----------
     train, pool : Labelled
         The base dataset S, and the records that may replace one of its own.
     queries : array (q, d)
-        Held-out points at which predictions are asked.
+        Points at which predictions are asked: held-out ones, and those of the first training records where that was wanted.
     source : dict
         The table's source with the sizes and the seed that make this split again.
     """
@@ -214,7 +214,7 @@ class Split:
     source: dict[str, Any]
 
 
-def split(table: Table, *, train: int, queries: int, seed: int) -> Split:
+def split(table: Table, *, train: int, queries: int, seed: int, train_queries: int = 0) -> Split:
     """Cut a table at random, by a permutation that depends on the seed alone.
 
     Parameters
@@ -226,6 +226,8 @@ def split(table: Table, *, train: int, queries: int, seed: int) -> Split:
         Up to `train` of the remaining records make the pool.
     seed : int
         Root seed of the run.
+    train_queries : int
+        At most so many training records, the first ones, whose points are asked at besides, >= 0.
 
     Returns
     -------
@@ -234,13 +236,17 @@ def split(table: Table, *, train: int, queries: int, seed: int) -> Split:
     n = len(table.data)
     require(train >= 1, "--train", train, "an integer >= 1")
     require(queries >= 1, "--queries", queries, "an integer >= 1")
+    require(train_queries >= 0, "--train-queries", train_queries, "an integer >= 0")
     require(n >= 3, "--data", f"{n} records", "at least 3 records: one to train on, one to replace it, one to query")
     queries = min(queries, max(1, n // 10))
     train = min(train, max(1, 7 * n // 10), n - queries - 1)
     order = stream(seed, "split", table.source["sha256"]).permutation(n)
     asked, trained, pool = order[:queries], order[queries : queries + train], order[queries + train :][:train]
     sizes = {"seed": seed, "train": train, "pool": len(pool), "queries": queries}
-    held_out = table.data.X[asked]
+    train_queries = min(train_queries, train)
+    if train_queries:
+        sizes["train_queries"] = train_queries
+    held_out = table.data.X[np.concatenate([asked, trained[:train_queries]])]
     held_out.flags.writeable = False
     return Split(
         train=table.data.take(trained),

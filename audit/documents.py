@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from dpassay.errors import InvalidInput
-from dpassay.rounding import DOWN, NEAREST, UP, computed, rounded
+from dpassay.rounding import DOWN, NEAREST, UP, computed, rounded, written
 
 DIGITS = 12
 """Computed numbers are written with this many significant digits, so that equal runs give equal bytes."""
@@ -174,3 +174,14 @@ def writable(directory: Path) -> None:
             pass
     except OSError as error:
         raise InvalidInput(f"--out = '{directory}': cannot be written ({error.strerror})") from None
+
+
+def seen_words(quantity: str, leak: float, frequency: float | None) -> str:
+    """Name what would have been seen: 'a loss of 1.2 or more, through an answer of probability 0.1 or more'."""
+    seen = f"no {quantity}" if math.isinf(leak) else f"a {quantity} of {written(leak, 4, UP)} or more"
+    return f"{seen} {through_words(frequency)}".rstrip()
+
+
+def through_words(frequency: float | None) -> str:
+    """Say through which answers a leak is seen; nothing where it does not matter."""
+    return "" if frequency is None else f"through an answer of probability {frequency:g} or more"

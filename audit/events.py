@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
+from dpassay.alternatives import Answers, answers_of, half_line_masks
 from dpassay.bounds import Bound, Counts
 from dpassay.codings import Bins
+from dpassay.detection import Design, Sight, sight
 from dpassay.evidence import Event, HalfLine
 from dpassay.limits import plug_in, ranking_bound
 from dpassay.lower_bounds import Method, choose, lower_bound
-from dpassay.power import SCREEN_ALPHA, Screening, detectable
-from dpassay.profile import MAX_UNION_LABELS, Profile, grid_for, profile_band
+from dpassay.power import SCREEN_ALPHA, Screening
+from dpassay.profile import Profile, grid_for, profile_band
 from dpassay.scales import Difference, Ratio, Scale
 from dpassay.upper_bounds import ACCURACY, NAME, accuracy_upper, choose_faces, largest_upper
-from dpassay.yardstick import Certified
+from dpassay.yardstick import Certified, Looked
 
 ANYTHING = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
 """Tests that none can beat, where nothing is known: no false positives, all true ones."""
@@ -119,12 +122,20 @@ class Events:
         """Whether the accuracy test bounds from above: the change of the probability of either of two labels."""
         return isinstance(self.scale, Difference) and len(self.masks) == 2
 
-    def detectable(self, methods: Iterable[Tests], n: int, alpha: float, screening: Screening) -> float:
-        """Smallest leak that the audit would have refuted with probability 0.9, whichever of the chosen tests it met."""
-        number, symbols = self.masks.shape
-        full = replace(screening, events=number, complements=number > symbols or symbols == 2)
-        known = {"scale": self.scale, "promised": self.promised, "n": n, "alpha": alpha}
-        return max(detectable(**known, method=method, screening=full) for method in {tests.lower for tests in methods})
+    def apparent(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], looks: int) -> tuple[float, float]:
+        """From screening counts (K,): a bound on the leak that chance beats once in a hundred audits, and p1 of the event."""
+        mask, n = self.masks[event], int(one.sum())
+        x, y = int(one @ mask), int(other @ mask)
+        apart = float(ndtri(SCREEN_ALPHA / looks)) / math.sqrt(2)  # two limits so many deviations off touch so rarely
+        bound = ranking_bound(x, n, y, n, scale=self.scale, alpha=2 * float(ndtr(apart)))
+        return float(bound), min(x, n - y) / n  # where the rest moves by a larger factor, it is the rest that leaks more
+
+    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> Sight:
+        """Say what the audit would have seen, at the frequency of the event that looked worst in the screening."""
+        worst = max(looked, key=lambda each: each.apparent)
+        answers = Answers(labels=0) if self.bins else answers_of(self.scale, len(self.labels))
+        design = Design(scale=self.scale, promised=self.promised, answers=answers, n=n, alpha=alpha, screening=screening)
+        return sight(design, worst.frequency if worst.apparent > 0 else None)
 
     def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> Profile | None:
         """Band of delta(epsilon), for claims about the loss; of numbers from below only."""
@@ -148,23 +159,11 @@ def label_events(scale: Scale, promised: float, labels: tuple[int, ...]) -> Even
 
     Single labels suffice for delta = 0, for two labels and for claims about labels; else every subset, up to K = 10.
     """
-    many = len(labels) > MAX_UNION_LABELS
+    answers = answers_of(scale, len(labels))
     singles = not scale.unions or scale.at(0.0)[1] == 0 or len(labels) == 2
-    if singles or many:
-        return Events(
-            scale=scale,
-            promised=promised,
-            masks=np.eye(len(labels), dtype=np.int64),
-            labels=labels,
-            complete=singles,
-        )
-    subsets = itertools.product((0, 1), repeat=len(labels))
-    masks = np.array([subset for subset in subsets if 0 < sum(subset) < len(labels)], dtype=np.int64)
-    return Events(scale=scale, promised=promised, masks=masks, labels=labels)
+    return Events(scale=scale, promised=promised, masks=answers.masks, labels=labels, complete=singles or answers.unions)
 
 
 def half_lines(scale: Scale, promised: float, bins: tuple[Bins, ...]) -> Events:
     """Return the events of a mechanism that answers numbers: everything above, or below, an edge. There is no upper bound."""
-    below = np.tri(bins[0].size - 1, bins[0].size, dtype=np.int64)
-    masks = np.concatenate([below, 1 - below])
-    return Events(scale=scale, promised=promised, masks=masks, bins=bins, complete=False)
+    return Events(scale=scale, promised=promised, masks=half_line_masks(bins[0].size), bins=bins, complete=False)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpassay.bounds import Bound, Computed, Estimate
 from dpassay.claims import Claim
+from dpassay.detection import Sight
 from dpassay.plan import Group
 from dpassay.profile import Profile
 from dpassay.spending import Spending
@@ -138,9 +139,8 @@ class Evidence:
         The one that `lower` comes from.
     groups : tuple of Group
         What the numbers in the cells point into.
-    detectable : float
-        Smallest true leak that the audit would have refuted with probability 0.9, its screening included, in the units of the
-        claim; see `dpassay.power.detectable` for the alternatives that it is meant against.
+    sight : Sight
+        What the audit would have refuted with probability 0.9, its screening included, and through what events.
     trials : int
         Runs of the mechanism, screening included; 0 where the law was computed.
     alpha : float
@@ -167,7 +167,7 @@ class Evidence:
     cells: tuple[Cell, ...]
     worst: Cell
     groups: tuple[Group, ...]
-    detectable: float
+    sight: Sight
     trials: int
     alpha: float
     searched: dict[str, Any]
@@ -178,6 +178,23 @@ class Evidence:
     fit: Fit | None = None
     table: dict[str, NDArray[Any]] = field(default_factory=dict)
     again: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def detectable(self) -> float:
+        """Smallest true leak that the audit would have refuted with probability 0.9, through an event of the stated frequency."""
+        return self.sight.detectable
+
+    @property
+    def still(self) -> bool:
+        """Whether this was sampled, and nothing moved: the lower bound of every certified cell is 0."""
+        return self.mode == "monte-carlo" and self.lower.value <= 0
+
+    def open_beyond(self, leak: float) -> bool:
+        """Whether a certified cell at which labels moved may leak more than that; of numbers nothing is ever known."""
+        if self.mode != "monte-carlo" or isinstance(self.worst.event, HalfLine):
+            return False
+        moved = self.table["lower"] > 0
+        return bool((moved & (self.table["upper"] > leak)).any())
 
     def joined_by(self, worse: Evidence) -> Evidence:
         """Return this evidence with the cells of another, which holds the worst one."""

@@ -14,6 +14,7 @@ from dpassay.auditee import Auditee
 from dpassay.bounds import EXACT_LAW, Bound, Computed
 from dpassay.claims import Claim, records_replaced
 from dpassay.codings import Bins, Coding, Labels
+from dpassay.detection import Sight
 from dpassay.errors import AuditeeError
 from dpassay.evidence import AnySize, Cell, Evidence, Fit
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
@@ -148,7 +149,7 @@ def exact_evidence(
         cells=tuple(cells),
         worst=worst,
         groups=groups,
-        detectable=claim.promised + (0.0 if worst.exact is None else worst.exact.error),
+        sight=Sight(detectable=claim.promised + (0.0 if worst.exact is None else worst.exact.error)),
         trials=0,
         alpha=0.0,
         searched=searched(groups),

@@ -13,6 +13,7 @@ from dpassay.auditee import Auditee
 from dpassay.bounds import EXACT_LAW, Bound, Computed
 from dpassay.claims import Claim, records_replaced
 from dpassay.data import Labelled, points
+from dpassay.detection import Sight
 from dpassay.errors import AuditeeError, is_count, require
 from dpassay.evidence import Cell, Evidence
 from dpassay.exact import any_size, check_alike, readable
@@ -182,7 +183,7 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, laws: Do
         cells=tuple(cells),
         worst=top,
         groups=tuple(groups),
-        detectable=claim.promised + (0.0 if top.exact is None else top.exact.error),
+        sight=Sight(detectable=claim.promised + (0.0 if top.exact is None else top.exact.error)),
         trials=0,
         alpha=0.0,
         searched={

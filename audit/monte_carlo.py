@@ -19,7 +19,7 @@ from dpassay.power import Screening
 from dpassay.shards import Task
 from dpassay.spending import Spending
 from dpassay.trials import Counts
-from dpassay.yardstick import Yardstick
+from dpassay.yardstick import Looked, Yardstick
 
 LEAST_SCREENING = 100
 FINALISTS = 4
@@ -74,7 +74,12 @@ class Finalist:
     query: int
     direction: int
     event: int
-    method: Any
+    looked: Looked
+
+    @property
+    def method(self) -> Any:
+        """The test."""
+        return self.looked.method
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -168,7 +173,7 @@ def monte_carlo_evidence(
         cells=cells,
         worst=worst,
         groups=groups,
-        detectable=yardstick.detectable((f.method for f in finalists), budget.draws, spending.each_lower, screening),
+        sight=yardstick.sight([f.looked for f in finalists], budget.draws, spending.each_lower, screening),
         trials=screening_trials + certified_datasets * budget.draws,
         alpha=budget.alpha,
         spending=spending,
@@ -184,12 +189,15 @@ def _finalists(
     g, query = place
     sides = screened.counts[g][:, :, query]
     ranking, events = yardstick.rank(sides)
+    looks = sum(counts.size for counts in screened.counts)
     found = []
     for pair in np.argsort(-ranking.max(axis=0), kind="stable")[:number].tolist():
         direction = int(ranking[:, pair].argmax())
         event = int(events[direction, pair])
-        method = yardstick.choose(event, sides[direction, pair], sides[1 - direction, pair], n, alpha)
-        found.append(Finalist(group=g, pair=pair, query=query, direction=direction, event=event, method=method))
+        one, other = sides[direction, pair], sides[1 - direction, pair]
+        bound, frequency = yardstick.apparent(event, one, other, looks)
+        looked = Looked(apparent=bound, frequency=frequency, method=yardstick.choose(event, one, other, n, alpha))
+        found.append(Finalist(group=g, pair=pair, query=query, direction=direction, event=event, looked=looked))
     return found
 
 

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 from scipy.special import ndtri
 
+from dpassay.alternatives import answers_of
 from dpassay.auditee import Auditee
 from dpassay.claims import DP, Accuracy, Claim, PredictionStability, ScoreStability
+from dpassay.detection import Design, Sight, is_seen, sight, usual_frequency
 from dpassay.errors import InvalidInput
 from dpassay.monte_carlo import Budget
 from dpassay.plan import Group
-from dpassay.power import POWER, Screening, detectable, tight_pair
+from dpassay.power import POWER, Screening, tight_pair
 from dpassay.predictions import detectable_difference
 from dpassay.scales import scale_of
 from dpassay.seeds import stream
@@ -44,8 +46,9 @@ class Cost:
         Certification trials per side: the `--budget`.
     trials : int
         Runs of the mechanism at most; finalists that are the same pair share theirs.
-    detectable : float
-        Leak that would be refuted with probability 0.9, screening included, by the Stouffer test.
+    sight : Sight
+        What would be refuted with probability 0.9, screening included, at the frequency that is assumed before anything is
+        drawn.
     spending : Spending
         Where the result's error probability would go.
     seconds : float
@@ -59,7 +62,7 @@ class Cost:
     certified: int
     draws: int
     trials: int
-    detectable: float
+    sight: Sight
     spending: Spending
     seconds: float
 
@@ -97,7 +100,7 @@ def cost(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budg
         certified=spending.cells,
         draws=budget.draws,
         trials=trials,
-        detectable=_detectable(auditee, claim, groups, budget),
+        sight=_sight(auditee, claim, groups, budget),
         spending=spending,
         seconds=speed.change * (len(groups) + pairs) + speed.trial * trials,
     )
@@ -135,7 +138,11 @@ def draws_needed(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], dete
     auditee.check_detect(claim, detect)
 
     def enough(n: int) -> bool:
-        return _detectable(auditee, claim, groups, Budget(draws=n, alpha=alpha)) <= detect
+        budget = Budget(draws=n, alpha=alpha)
+        design = _design(auditee, claim, groups, budget)
+        if design is not None:
+            return is_seen(design, usual_frequency(design), detect)
+        return _detectable(auditee, claim, groups, budget) <= detect
 
     low, high = 99, max(100, min(_guess(auditee, claim, detect, alpha), MOST_DRAWS))
     if enough(high):
@@ -163,21 +170,44 @@ def _guess(auditee: Auditee, claim: Claim, detect: float, alpha: float) -> int:
     return round(min(MOST_DRAWS, (float(ndtri(POWER) - ndtri(alpha)) * spread / (detect - claim.promised)) ** 2))
 
 
+def _sight(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> Sight:
+    """What would be seen, at the frequency that is assumed; means by bets on answers that vary as much as they can."""
+    design = _design(auditee, claim, groups, budget)
+    return Sight(detectable=_detectable(auditee, claim, groups, budget)) if design is None else sight(design, None)
+
+
 def _detectable(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> float:
-    """Leak that would be seen by the Stouffer test, or by bets on answers that vary as much as they can."""
-    alpha = budget.spending(groups, profiled=isinstance(claim, DP)).each_lower
-    screening = Screening(
-        draws=budget.screening(groups), pairs=max(len(group.pairs) for group in groups), finalists=budget.finalists(groups)
-    )
+    """Smallest mean or proportion that would be seen."""
     if isinstance(claim, Accuracy):  # computed: any error above the claim is seen
         return claim.promised
-    if isinstance(claim, PredictionStability):
-        low, high = auditee.numbers or (0.0, 1.0)
-        gamma, spreads = claim.gamma / (high - low), (HALF, HALF)
-        found = detectable_difference(gamma=gamma, n=budget.draws, alpha=alpha, spreads=spreads, screening=screening)
-        return (high - low) * found
+    alpha, screening = _each_lower(claim, groups, budget), _screening(groups, budget)
     if isinstance(claim, ScoreStability):
         return detectable_share(promised=claim.delta, n=budget.draws, alpha=alpha, screening=screening)
-    return detectable(
-        scale=scale_of(claim), promised=claim.promised, n=budget.draws, alpha=alpha, method="stouffer", screening=screening
+    low, high = auditee.numbers or (0.0, 1.0)
+    gamma, spreads = claim.promised / (high - low), (HALF, HALF)
+    found = detectable_difference(gamma=gamma, n=budget.draws, alpha=alpha, spreads=spreads, screening=screening)
+    return (high - low) * found
+
+
+def _design(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> Design | None:
+    """Return the design of an audit of a claim about events; None for the others."""
+    if isinstance(claim, (Accuracy, PredictionStability, ScoreStability)):
+        return None
+    scale = scale_of(claim)
+    return Design(
+        scale=scale,
+        promised=claim.promised,
+        answers=answers_of(scale, len(auditee.labels) if auditee.numbers is None else 0),
+        n=budget.draws,
+        alpha=_each_lower(claim, groups, budget),
+        screening=_screening(groups, budget),
     )
+
+
+def _each_lower(claim: Claim, groups: tuple[Group, ...], budget: Budget) -> float:
+    return budget.spending(groups, profiled=isinstance(claim, DP)).each_lower
+
+
+def _screening(groups: tuple[Group, ...], budget: Budget) -> Screening:
+    pairs = max(len(group.pairs) for group in groups)
+    return Screening(draws=budget.screening(groups), pairs=pairs, finalists=budget.finalists(groups))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,12 +13,13 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from dpassay.bounds import Bound, Estimate, Histograms
+from dpassay.detection import Sight
 from dpassay.documents import number
 from dpassay.evidence import Event
 from dpassay.means import POINTS, Spreads, difference_lower, difference_power, difference_upper
 from dpassay.power import POWER, Screening
 from dpassay.profile import Profile
-from dpassay.yardstick import Certified
+from dpassay.yardstick import Certified, Looked
 
 METHOD = "betting on the difference of two bounded means"
 SCREEN_Z = 1.64
@@ -88,12 +89,15 @@ class Predictions:
         """Bound the difference of the means from above."""
         return max(floor, self.width * difference_upper(one, other, alpha=alpha, spreads=method))
 
-    def detectable(self, methods: Iterable[Spreads], n: int, alpha: float, screening: Screening) -> float:
+    def apparent(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], looks: int) -> tuple[float, float]:  # noqa: ARG002
+        """Means have no event whose frequency matters."""
+        return 0.0, 1.0
+
+    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> Sight:
         """Smallest difference that the audit would have refuted with probability 0.9, at the spreads of the screening."""
-        gamma = self.promised / self.width
-        return self.width * max(
-            detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=spreads, screening=screening) for spreads in methods
-        )
+        gamma, spreads = self.promised / self.width, {each.method for each in looked}
+        found = (detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=each, screening=screening) for each in spreads)
+        return Sight(detectable=self.width * max(found))
 
     def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> Profile | None:  # noqa: ARG002
         """There is none."""

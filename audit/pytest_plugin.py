@@ -97,9 +97,14 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.section("dpassay")
     for nodeid, facts in sorted(lines, key=lambda line: (line[0], line[1]["mechanism"])):
         terminalreporter.write_line(f"{facts['verdict']}: {nodeid}")
-        seen = f"detectable {written(float(facts['detectable']), way=UP)}" if facts["verdict"] != "error" else facts["reason"]
-        least = written(float(facts["lower"]), way=DOWN)
-        terminalreporter.write_line(f"    {facts['claim']}, at least {least}, {seen}, seed {facts['seed']}")
+        known = f"    {facts['claim']}, at least {written(float(facts['lower']), way=DOWN)}"
+        if facts["verdict"] == "error":
+            terminalreporter.write_line(f"{known}, {facts['reason']}, seed {facts['seed']}")
+            continue
+        seen = f"detectable {written(float(facts['detectable']), way=UP)}"
+        terminalreporter.write_line(f"{known}, {seen}, seed {facts['seed']}")
+        if facts["through"]:
+            terminalreporter.write_line(f"    detectable at one of the pairs looked at, {facts['through']}")
     terminalreporter.write_line("Not refuted does not mean private.")
 
 
@@ -109,5 +114,5 @@ def _facts(value: object) -> dict[str, Any]:
         facts = json.loads(str(value))
     except ValueError:
         return {}
-    wanted = {"verdict", "mechanism", "claim", "lower", "detectable", "reason", "seed"}
+    wanted = {"verdict", "mechanism", "claim", "lower", "detectable", "through", "reason", "seed"}
     return facts if isinstance(facts, dict) and wanted <= set(facts) else {}

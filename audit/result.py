@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from dpassay.auditee import Auditee
 from dpassay.claims import DP, Claim
+from dpassay.detection import Sight
+from dpassay.documents import seen_words
 from dpassay.evidence import Evidence, Mode
 from dpassay.rounding import DOWN, UP, written
 from dpassay.verdicts import Verdict, apart
@@ -113,8 +115,26 @@ class Result:
 
     @property
     def detectable(self) -> float:
-        """Smallest true leak that would have been refuted with probability 0.9, in the units of the claim; see `Evidence`."""
+        """Smallest true leak that would have been refuted with probability 0.9, in the units of the claim.
+
+        It holds for an answer of the probability that `sight` states, at one of the pairs that were looked at.
+        """
         return float("inf") if self.evidence is None else self.evidence.detectable
+
+    @property
+    def sight(self) -> Sight:
+        """What would have been refuted with probability 0.9, by how frequent the answer is that leaks; see `Sight`."""
+        return Sight(detectable=float("inf")) if self.evidence is None else self.evidence.sight
+
+    @property
+    def seen(self) -> str:
+        """The same in words: a leak of so much or more, through an answer of such a probability or more."""
+        return seen_words(self.claim.quantity, self.sight.detectable, self.sight.frequency)
+
+    @property
+    def still(self) -> bool:
+        """Whether nothing moved: the answers were sampled, and no certified cell shows that a change of a record moves them."""
+        return self.evidence is not None and self.evidence.still and self.verdict == "inconclusive"
 
     def to_frame(self) -> pd.DataFrame:
         """All cells as a table: group, pair, query, direction (0: S to S'), and the leak or its bounds."""

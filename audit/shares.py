@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from dpassay.bounds import Bound, Counts, Estimate, clopper_pearson_lower, clopper_pearson_upper
+from dpassay.detection import Sight
 from dpassay.evidence import Event
 from dpassay.power import POWER, Screening
-from dpassay.yardstick import Certified
+from dpassay.yardstick import Certified, Looked
 
 METHOD = "Clopper-Pearson of the proportion of bad random strings"
 BAD = 1
@@ -72,9 +73,13 @@ class Shares:
         bad = max(int(one[BAD]), int(other[BAD]))
         return max(floor, float(clopper_pearson_upper(bad, int(one.sum()), alpha)))
 
-    def detectable(self, methods: Iterable[None], n: int, alpha: float, screening: Screening) -> float:  # noqa: ARG002
+    def apparent(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], looks: int) -> tuple[float, float]:  # noqa: ARG002
+        """There is one event, and its frequency is the proportion."""
+        return 0.0, 1.0
+
+    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> Sight:  # noqa: ARG002
         """Smallest proportion that would have been refuted with probability 0.9; see `detectable_share`."""
-        return detectable_share(promised=self.promised, n=n, alpha=alpha, screening=screening)
+        return Sight(detectable=detectable_share(promised=self.promised, n=n, alpha=alpha, screening=screening))
 
     def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> None:
         """There is none."""

@@ -23,6 +23,7 @@ neighbours = "one+flip"         # per training record: one, flip, one+flip or al
 # target = "income"             # its column of labels, of two kinds
 # train = 400                   # training records at most
 # queries = 20                  # held-out query points at most
+# train_queries = 5             # training records that are asked at besides, at most
 
 [[mechanisms]]
 target = "dpassay_example:predict"   # module:object of your own, or a name of `dpassay list`

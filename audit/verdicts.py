@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpassay.bounds import Bound
-from dpassay.claims import Claim
+from dpassay.claims import Claim, ScoreStability
+from dpassay.documents import seen_words
 from dpassay.evidence import Evidence
 from dpassay.rounding import ALL_DIGITS, DOWN, NEAREST, UP, rounded, written
 
@@ -39,8 +40,10 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
     evidence : Evidence
         What was found; its bounds must be of type `Bound`.
     detect : float
-        The leak that the audit was asked to be able to see, in the units of the claim; a Monte Carlo audit that could not is
-        `inconclusive`.
+        The leak that the audit was asked to be able to see, in the units of the claim; a Monte Carlo audit that could not,
+        through an answer of the frequency that it states, is `inconclusive`. So is one that saw nothing move at any certified
+        cell, but for claims that nothing moves (`ScoreStability`); and one whose frequency is assumed, if a certified cell that
+        did move may leak more than that.
     most : float
         The largest leak there can be: a claim of so much cannot be exceeded, and no sampled audit of it is `inconclusive`.
     looked_at : str
@@ -98,9 +101,17 @@ def _sampled(claim: Claim, evidence: Evidence, detect: float, most: float) -> Ve
     found = f"the {claim.quantity} is at least {least}{shown}; the claim allows {promised}"
     if lower.value > claim.promised:
         return Verdict(word="refuted", reason=found)
+    allowed = f"the claim allows {promised}"
     if claim.promised >= most:
         return Verdict(word="not refuted", reason=f"{found}, which cannot be exceeded")
+    if evidence.still and not isinstance(claim, ScoreStability):
+        cells = f"none of the lower bounds on the {claim.quantity} at the cells certified is above 0"
+        return Verdict(word="inconclusive", reason=f"the audit saw nothing move: {cells}; look where a record matters; {allowed}")
     if evidence.detectable > detect:
-        weak = f"one below {evidence.detectable:.4g} would have been missed, {detect:.4g} was asked: raise the budget"
+        seen = seen_words(claim.quantity, evidence.detectable, evidence.sight.frequency)
+        weak = f"the audit would have seen {seen}; {detect:.4g} was asked: raise the budget"
         return Verdict(word="inconclusive", reason=f"{found}; {weak}")
+    if evidence.sight.assumed and evidence.open_beyond(detect):
+        may = f"the screening saw nothing move, and where the certification did, the {claim.quantity} may be above {detect:.4g}"
+        return Verdict(word="inconclusive", reason=f"{found}; {may}: raise the budget")
     return Verdict(word="not refuted", reason=found)

@@ -278,7 +278,9 @@ def _replayed(
         if place.pairs.base.digest != witness["data"]["sha256"]:
             raise InvalidInput("the data are not those the witness was made from: their SHA-256 differs")
         change = change_from_json(witness["change"], place.pairs.pool)
-        Pairs(base=place.pairs.base, changes=(change,), how="replay", relation=claim.relation)  # it must be a change of these data
+        Pairs(
+            base=place.pairs.base, changes=(change,), how="replay", relation=claim.relation
+        )  # it must be a change of these data
         change.apply(place.pairs.base)
         coding, weights = _counted(subject, witness["event"], len(place.queries))
         query, flip, trials = witness["query"], DIRECTIONS.index(witness["direction"]) == 1, witness["trials"]
@@ -368,7 +370,8 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
     elif data["kind"] == "source":
         source, cut = data["source"], data["source"]["split"]
         table = load(file or source["name"], source.get("target"))
-        parts = split(table, train=cut["train"], queries=cut["queries"], seed=cut["seed"])
+        sizes = {"train": cut["train"], "queries": cut["queries"], "train_queries": cut.get("train_queries", 0)}
+        parts = split(table, **sizes, seed=cut["seed"])
         base, pool = parts.train, parts.pool
         queries = points(data["queries"], "queries") if "queries" in data else parts.queries
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.bounds import Bound, Estimate
+from dpassay.detection import Sight
 from dpassay.evidence import Event
 from dpassay.power import Screening
 from dpassay.profile import Profile
@@ -26,6 +27,25 @@ class Certified:
     lower: Bound
     upper: Bound
     estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What the screening saw at a cell that is then certified.
+
+    Parameters
+    ----------
+    apparent : float
+        A bound on its leak that chance alone lifts above 0 at any cell of one audit in a hundred; certifies nothing.
+    frequency : float
+        Of its event on the likelier side.
+    method : object
+        The test that was chosen.
+    """
+
+    apparent: float
+    frequency: float
+    method: Any
 
 
 class Yardstick(Protocol):
@@ -57,8 +77,12 @@ class Yardstick(Protocol):
         """Bound all events and both directions of a cell from above; need not go below `floor`."""
         ...
 
-    def detectable(self, methods: Iterable[Any], n: int, alpha: float, screening: Screening) -> float:
-        """Smallest leak that would have been refuted with probability 0.9, the screening included."""
+    def apparent(self, event: int, one: Array, other: Array, looks: int) -> tuple[float, float]:
+        """From screening counts (K,) of one of so many cells and events: see `Looked`."""
+        ...
+
+    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> Sight:
+        """Say what would have been refuted with probability 0.9, the screening included."""
         ...
 
     def profile(self, one: Array, other: Array, alpha: float) -> Profile | None:

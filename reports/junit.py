@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dpassay.documents import percent
-from dpassay.reports.numbers import clean, shorten
+from dpassay.reports.numbers import clean, plural, shorten, value
 from dpassay.reports.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED
 from dpassay.reports.view import INTERRUPTED, ResultView, make_view
 from dpassay.reports.words import ORIGIN, Part, claim_name
@@ -100,8 +101,11 @@ def _case(result: ResultView, raw: Raw) -> ET.Element:
 def _bound(result: ResultView, raw: Raw) -> str:
     if raw["lower"] is None or raw["confidence"] is None:
         return "no bound was made"
-    known = f"{result.unit} ≥ {result.lower} and {result.top}" if result.sampled else f"{result.unit} {result.top}"
-    return f"{known}; confidence {percent(raw['confidence'])}; detectable {result.detectable}"
+    cells = plural((raw["searched"] or {}).get("certified_cells", len(raw["per_query"])), "cell")
+    of = "" if value(raw["upper"]) == math.inf else f" at the {cells} certified"
+    sampled = f"{result.unit} ≥ {result.lower} and {result.top}{of}"
+    known = sampled if result.sampled else f"{result.unit} {result.top}"
+    return f"{known}; confidence {percent(raw['confidence'])}; detectable {result.detectable} {result.through}".rstrip()
 
 
 def _story(result: ResultView, bound: str, titles: set[str]) -> str:

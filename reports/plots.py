@@ -71,8 +71,9 @@ def interval_plot(view: View) -> str:
             title="Leak found and leak claimed, per result",
             description=(
                 f"{plural(len(results), 'result')}, worst first. Bars end at the exact leak or at the certified lower bound, "
-                "marked by the shape of the status; thin lines run to the upper bound; upright ticks are the claims; "
-                "an arrow means that the value lies beyond the edge or is infinite. The summary table has the same numbers."
+                "marked by the shape of the status; thin lines run to the upper bound of the certified cells; upright ticks are "
+                "the claims; an arrow means that the value lies beyond the edge or is infinite. The summary table has the same "
+                "numbers."
             ),
         )
 

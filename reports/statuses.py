@@ -65,7 +65,7 @@ INCONCLUSIVE = Status(
     symbol="◆",
     marker="D",
     rank=3,
-    meaning="Nothing was found, but a violation of the size that was asked for could have been missed.",
+    meaning="Nothing was found, but a violation of the size asked for could have been missed, or nothing was seen to move.",
 )
 EXPECTED = Status(
     slug="expected",
@@ -81,7 +81,7 @@ HELD = Status(
     symbol="●",
     marker="o",
     rank=5,
-    meaning="No violation at the audited cells; 'detectable' says how large one had to be to be seen. Others may exist.",
+    meaning="No violation was seen; 'detectable' says how large one at the pairs looked at had to be. Others may exist.",
 )
 VERIFIED = Status(
     slug="verified",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from dpassay.documents import percent
+from dpassay.documents import percent, through_words
 from dpassay.errors import InvalidInput
 from dpassay.reports.findings import Finding, finding_of, findings_table
 from dpassay.reports.notions import notions_table
@@ -27,8 +27,10 @@ Raw = Mapping[str, Any]
 CAVEAT = "Not refuted does not mean private."
 CAVEAT_DETAIL = (
     "It means that no violation was found at the pairs, queries and events that were looked at; 'detectable' is the smallest "
-    "true leak that the audit would have refuted with probability 0.9, its screening included, were it one pair's and frequent "
-    "enough. Where the law is known every cell is certified; where it was sampled, the pairs that the screening ranked first."
+    "true leak that the audit would have refuted with probability 0.9, its screening included, were it that of one of these "
+    "pairs, through an answer of the probability that the result states; a leak through a rarer answer may be there unseen. "
+    "Where the law is known every cell is certified; where it was sampled, those that the screening ranked first, and an upper "
+    "bound is of those only."
 )
 INTERRUPTED = "The run was interrupted: claims that it did not reach are missing here."
 SHORTLIST = 10
@@ -57,6 +59,8 @@ class ResultView:
     status : Status
     claim, released, source, lower, top, detectable, trials : str
         Cells of the summary; `released` is what the claim is about, `top` is '= ' the exact value or '≤ ' the upper bound.
+    through : str
+        Through which answers so much is detectable; empty where it does not matter.
     claimed : float
     unit : str
         What is measured, and in what: for an axis.
@@ -89,6 +93,7 @@ class ResultView:
     lower: str
     top: str
     detectable: str
+    through: str
     trials: str
     claimed: float
     unit: str
@@ -235,6 +240,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         lower=below(lower, claimed),
         top=top if leak is None else f"= {exact(leak, claimed, exceeds=broken)}",
         detectable=above(value(result["detectable"])),
+        through=through_words((result.get("sight") or {}).get("frequency")),
         trials=count(result["trials"]),
         claimed=claimed,
         unit=UNITS[result["claim"]["kind"]],
@@ -257,7 +263,8 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
 def _summary(results: Sequence[ResultView]) -> Table | None:
     if not results:
         return None
-    titles = ("status", "result", "claim", "lower bound", "exact or upper", "detectable", "trials", "unit", "source")
+    top = "exact, or upper of certified cells"
+    titles = ("status", "result", "claim", "lower bound", top, "detectable", "trials", "unit", "source")
     return Table(
         caption="Every claim, worst first. " + _units(results),
         columns=titles,
@@ -330,6 +337,12 @@ def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) 
             f"{plural(sampled, 'result')} sampled, {len(known) - sampled} computed; all sampled bounds hold together with a "
             f"probability of at least {percent(run['confidence'])}."
         )
+        if any(result.sampled and result.upper not in (None, math.inf) for result in known):
+            notes.append("A sampled upper bound (≤) is of the cells certified, not of those that were only screened.")
+        through = {result.through for result in known if result.through}
+        if through:
+            which = through.pop() if len(through) == 1 else "through answers of the probability that each result states"
+            notes.append(f"'detectable' is a leak at one of the pairs looked at, {which}; through a rarer answer it takes more.")
     elif known:
         notes.append("Every number was computed from an exact law; none was sampled.")
     return tuple(notes)

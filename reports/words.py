@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.documents import witness_file
+from dpassay.documents import seen_words, witness_file
 from dpassay.reports.numbers import clean, count, exact, loss, plain, plural, promise, shorten, value
 from dpassay.reports.statuses import EXPECTED, MISSED, Status
 from dpassay.rounding import UP, written
@@ -49,6 +49,7 @@ def parts_of(result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = (
         _witness(result),
         _counts(result),
         Part(title="Privacy profile", texts=profile) if profile else None,
+        _seen(result),
         _method(result),
         _alpha(result, run),
         _any_size(result),
@@ -254,6 +255,29 @@ def _sampled(result: Raw) -> tuple[str, ...]:
             "Upper bound: intersection-union over events, directions and certified cells; it covers those cells only."
         )
     return screening_words, certified_words
+
+
+def _seen(result: Raw) -> Part | None:
+    """Say what would have been refuted with probability 0.9, and through which answers."""
+    sight = result.get("sight")
+    if sight is None:
+        return None
+    quantity, searched = QUANTITIES[result["claim"]["kind"]], result["searched"] or {}
+    leak, frequency = value(result["detectable"]) or math.inf, sight["frequency"]
+    pairs = plural(searched.get("pairs", 1), "pair")
+    had = f"Had one of the {pairs} looked at leaked so, the audit would have refuted the claim with probability 0.9"
+    texts = [f"{had}, screening included: {seen_words(quantity, leak, frequency)}."]
+    if frequency is not None:
+        whence = "assumed, since the screening saw nothing move" if sight["assumed"] else "that of the answer that looked worst"
+        texts.append(
+            f"The probability, on the side where the answer is likelier, is {whence}. "
+            f"{' '.join(_rarer(point, value(seen)) for point, seen in sight['curve'][1:])}"
+        )
+    return Part(title="What would have been seen", texts=tuple(text.strip() for text in texts))
+
+
+def _rarer(point: float, seen: float | None) -> str:
+    return f"Through one of {point:g}: {'none' if seen is None or math.isinf(seen) else written(seen, 4, UP)}."
 
 
 def _alpha(result: Raw, run: Raw) -> Part | None:

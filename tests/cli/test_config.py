@@ -180,7 +180,7 @@ def test_config_shows_what_is_in_force_and_from_where(
     assert ["seed", "3", "environment"] in rows
     assert ["confidence", "0.9", "command", "line"] in rows
     assert ["budget", "1000", "dpassay.toml"] in rows
-    assert ["neighbours", "one", "profile", "quick"] in rows
+    assert ["neighbours", "one+flip", "profile", "quick"] in rows
     assert ["jobs", "1", "default"] in rows
     assert "label api" in table
     assert main([*words, "--json"]) == 0

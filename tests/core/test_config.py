@@ -30,6 +30,7 @@ data = "people.csv"
 target = "income"
 train = 50
 queries = 4
+train_queries = 3
 neighbours = "flip"
 """
 EVERY_VALUE: dict[str, Any] = {
@@ -47,6 +48,7 @@ EVERY_VALUE: dict[str, Any] = {
     "target": "income",
     "train": 50,
     "queries": 4,
+    "train_queries": 3,
     "neighbours": "flip",
 }
 MECHANISM = '[[mechanisms]]\ntarget = "m:f"\n'

@@ -150,7 +150,8 @@ def test_answers_and_scores_of_one_mechanism_are_audited_side_by_side() -> None:
             return data
 
         def sample(self, state: Labelled, queries: Array, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-            return rng.integers(2, size=(size, len(queries)))
+            answers: NDArray[np.int64] = (rng.random((size, len(queries))) < 0.4 + 0.2 * (state.y[0] == 0)).astype(np.int64)
+            return answers
 
     subject: Any = Both()
     auditee = Auditee(name="both", target=None, parameters={}, mechanism=subject, claims=subject.claims)

@@ -165,11 +165,31 @@ def test_an_upper_bound_is_not_claimed_for_events_nobody_looked_at() -> None:
 
 
 def test_too_small_a_budget_is_inconclusive() -> None:
-    fair = ((0.5, 0.5), (0.5, 0.5))
-    small, evidence = one(Sampled(table=fair, epsilon=0.1), budget=200)
+    moved = ((0.6, 0.4), (0.4, 0.6))
+    small, evidence = one(Sampled(table=moved, epsilon=0.5), budget=200)
     assert small.verdict == "inconclusive"
-    assert evidence.detectable > 0.15
-    assert one(Sampled(table=fair, epsilon=1.0), budget=2000)[0].verdict == "not refuted"
+    assert evidence.detectable > 0.75
+    assert one(Sampled(table=moved, epsilon=1.0), budget=2000)[0].verdict == "not refuted"
+
+
+def test_an_audit_that_saw_nothing_move_is_inconclusive() -> None:
+    """It could have seen a loss of 1.5, but not shown that it looked at a pair that matters."""
+    still, evidence = one(Sampled(table=((0.5, 0.5), (0.5, 0.5)), epsilon=1.0), budget=2000)
+    assert evidence.detectable < 1.5
+    assert still.verdict == "inconclusive"
+    assert "saw nothing move" in still.judgement.reason
+
+
+def test_what_is_detectable_is_said_for_the_answer_that_looked_worst() -> None:
+    """A label of 10 % against 4 % is seen to move; through it a loss of 1.5 would be missed, through one of 70 % not."""
+    rare, evidence = one(Sampled(table=((0.1, 0.9), (0.04, 0.96)), epsilon=1.0), budget=2000)
+    assert not evidence.sight.assumed
+    assert evidence.sight.frequency == pytest.approx(0.1, abs=0.03)
+    assert rare.verdict == "inconclusive"
+    assert "through an answer of probability 0." in rare.judgement.reason
+    common, evidence = one(Sampled(table=((0.7, 0.3), (0.3, 0.7)), epsilon=1.0), budget=2000)
+    assert evidence.sight.frequency == pytest.approx(0.7, abs=0.05)
+    assert common.verdict == "not refuted"
 
 
 def test_screening_tells_cells_apart_whose_lower_bounds_are_all_below_zero() -> None:

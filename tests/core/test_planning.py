@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from dpassay.alternatives import answers_of
 from dpassay.assay import assay
 from dpassay.auditee import Auditee
 from dpassay.checks import check
 from dpassay.claims import DP, Claim, PredictionStability, Stability
 from dpassay.cli import main
+from dpassay.detection import Design, is_seen, smallest_seen, usual_frequency
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism
 from dpassay.planning import draws_needed, ladder
-from dpassay.power import Screening, detectable
+from dpassay.power import Screening
 from dpassay.scales import scale_of
 from dpassay.settings import Settings
 from tests.core.toys import auditee_of, flip_group, response
@@ -35,13 +37,16 @@ def function(claim: Claim) -> Auditee:
 def test_enough_and_hardly_more(claim: Claim, detect: float) -> None:
     n = draws_needed(function(claim), claim, GROUPS, detect, 0.05)
 
-    def seen(draws: int) -> float:
-        screening = Screening(draws=draws, pairs=1, finalists=4)
-        scale, method = scale_of(claim), "stouffer"
-        return detectable(scale=scale, promised=claim.promised, n=draws, alpha=0.025, method=method, screening=screening)
+    def seen(draws: int) -> bool:
+        scale, screening = scale_of(claim), Screening(draws=draws, pairs=1, finalists=4)
+        answers = answers_of(scale, 2)
+        design = Design(scale=scale, promised=claim.promised, answers=answers, n=draws, alpha=0.025, screening=screening)
+        found = smallest_seen(design, usual_frequency(design))
+        assert is_seen(design, usual_frequency(design), detect) == (found <= detect)
+        return found <= detect
 
-    assert seen(n) <= detect
-    assert seen(int(0.97 * n)) > detect
+    assert seen(n)
+    assert not seen(int(0.97 * n))
 
 
 def test_a_mean_takes_as_many_as_its_bound_needs() -> None:
@@ -118,9 +123,12 @@ def test_plan_on_the_command_line_is_what_a_run_then_detects(capsys: pytest.Capt
     assert main(["plan", *sizes, "--detect", "1.3", "--json"]) == 0
     (need,) = json.loads(capsys.readouterr().out)
     run = ["run", *sizes, "--mode", "monte-carlo", "--budget", str(need["draws"]), "--json", "-q"]
-    assert main(run) == 0
+    assert main(run) in (0, 4)
     (result,) = json.loads(capsys.readouterr().out)["results"]
-    assert result["detectable"] <= 1.3 + 1e-9
+    assert need["detectable"] <= 1.3 + 1e-9
+    assert need["sight"]["assumed"]
+    more_frequent = result["sight"]["frequency"] >= need["sight"]["frequency"]
+    assert (result["detectable"] <= need["detectable"] + 1e-9) == more_frequent
     assert need["screening"] == result["searched"]["screening_trials"]
     assert need["certified"] == result["searched"]["certified_cells"]
     assert result["trials"] <= need["trials"] < 3 * result["trials"]
@@ -144,6 +152,7 @@ def test_a_dry_run_says_what_a_run_does_and_writes_nothing(
     assert main([*words, "--dry-run"]) == 0
     text = capsys.readouterr().out
     assert "detectable: a loss of" in text
+    assert "through an answer of probability 0.7" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
     assert main(["run", "soft-majority", "--mode", "exhaustive", "--n", "2", "--domain", "1", "--dry-run", "-p", "r=2"]) == 0
     assert "all datasets of 2 records" in capsys.readouterr().out

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.limits import leak_lower, ranking_bound
-from dpassay.power import POWER, SCREEN_ALPHA, Screening, detectable, hit, power, tight_pair
-from dpassay.scales import Difference, Ratio, Scale
+from dpassay.limits import leak_lower
+from dpassay.power import POWER, detectable, power, tight_pair
+from dpassay.scales import Ratio
 
 
 def double_sum(p1: float, p0: float, epsilon: float, delta: float, n: int, alpha: float) -> float:
@@ -81,91 +81,3 @@ def test_tight_pair_has_its_loss_in_both_directions(loss: float, delta: float) -
     p1, p0 = tight_pair(loss, delta)
     assert math.log((p1 - delta) / p0) == pytest.approx(loss, rel=1e-9)
     assert math.log(((1 - p0) - delta) / (1 - p1)) == pytest.approx(loss, rel=1e-9)
-
-
-LEAKS = [(Ratio(), 1.0, 1.25), (Ratio(), 0.1, 0.6), (Ratio(0.05), 0.5, 0.8), (Difference(), 0.2, 0.3)]
-
-
-def ends(scale: Scale, promised: float, p1: float) -> tuple[float, float]:
-    """The least and the largest probability of a neighbour that keeps the claim beside p1, both labels, both directions."""
-    epsilon, delta = scale.at(promised)
-    low = max(0.0, (p1 - delta) * math.exp(-epsilon), 1 - math.exp(epsilon) * (1 - p1) - delta)
-    high = min(1.0, 1 - (1 - p1 - delta) * math.exp(-epsilon), math.exp(epsilon) * p1 + delta)
-    for rival in (low, high):
-        faces = ((p1, rival), (rival, p1), (1 - p1, 1 - rival), (1 - rival, 1 - p1))
-        assert max(float(scale.between(*face)) for face in faces) == pytest.approx(promised)
-    return low, high
-
-
-def found_among(others: np.ndarray, leak: float, scale: Scale, screening: Screening, runs: int) -> int:
-    """Simulated as it is done: the best bound over labels and directions, per pair, ties against the leaking one."""
-    n, rng = screening.draws, np.random.default_rng(31)
-    p1, p0 = tight_pair(*scale.at(leak))
-    x = rng.binomial(n, p1, (runs, 1))
-    y = np.concatenate([rng.binomial(n, p0, (runs, 1)), rng.binomial(n, others, (runs, len(others)))], axis=1)
-    faces = [(x, y), (y, x), (n - x, n - y), (n - y, n - x)]
-    ranking = np.max([ranking_bound(a, n, b, n, scale=scale, alpha=SCREEN_ALPHA) for a, b in faces], axis=0)
-    return int(np.sum(np.sum(ranking[:, 1:] >= ranking[:, :1], axis=1) < screening.finalists))
-
-
-@pytest.mark.parametrize(("scale", "promised", "leak"), LEAKS)
-@pytest.mark.parametrize(("pairs", "finalists"), [(2, 1), (40, 1), (40, 4), (3, 4)])
-def test_hit_is_a_floor_whatever_the_crowd(scale: Scale, promised: float, leak: float, pairs: int, finalists: int) -> None:
-    runs, screening = 1000, Screening(draws=80, pairs=pairs, finalists=finalists)
-    low, high = ends(scale, promised, tight_pair(*scale.at(leak))[0])
-    expected = hit(leak, scale=scale, promised=promised, screening=screening)
-    for share in (0.0, 0.5, 1.0):
-        others = np.where(np.arange(pairs - 1) < share * (pairs - 1), high, low)
-        assert found_among(others, leak, scale, screening, runs) >= binom.ppf(0.001, runs, expected)
-
-
-@pytest.mark.parametrize(("scale", "promised", "leak"), LEAKS)
-def test_hit_is_no_idle_floor(scale: Scale, promised: float, leak: float) -> None:
-    """Of one rival, it takes off what the two ends of the claim take off together, and no more."""
-    runs, screening = 4000, Screening(draws=80, pairs=2)
-    missed = sum(
-        runs - found_among(np.array([end]), leak, scale, screening, runs)
-        for end in ends(scale, promised, tight_pair(*scale.at(leak))[0])
-    )
-    expected = hit(leak, scale=scale, promised=promised, screening=screening)
-    assert binom.ppf(0.001, runs, 1 - expected) <= missed <= binom.isf(0.001, runs, 1 - expected)
-
-
-MANY = [pytest.param(5, promised, marks=pytest.mark.slow) for promised in (0.1, 1.0)]
-
-
-@pytest.mark.parametrize(("labels", "promised"), [(3, 1.0), *MANY])
-def test_hit_is_a_floor_with_more_labels_too(labels: int, promised: float) -> None:
-    """The other labels share the rest evenly, and leak as much as the claim allows wherever they can."""
-    pairs, finalists, n, runs, rng = 60, 4, 160, 300, np.random.default_rng(32)
-    scale = Ratio()
-    screening = Screening(draws=n, pairs=pairs, finalists=finalists, events=labels, complements=False)
-    leak = detectable(scale=scale, promised=promised, n=10**6, alpha=1e-3, method="stouffer", screening=screening)
-    p1, p0 = tight_pair(leak, 0.0)
-    rival = max(p1 * math.exp(-promised), 1 - math.exp(promised) * (1 - p1))
-
-    def law(p: float) -> list[float]:
-        return [p, *[(1 - p) / (labels - 1)] * (labels - 1)]
-
-    hits = 0
-    for _ in range(runs):
-        x = rng.multinomial(n, law(p1))
-        y = np.concatenate([rng.multinomial(n, law(p0), 1), rng.multinomial(n, law(rival), pairs - 1)])
-        faces = (ranking_bound(a, n, b, n, scale=scale, alpha=SCREEN_ALPHA) for a, b in ((x, y), (y, x)))
-        ranking = np.max([face.max(axis=1) for face in faces], axis=0)
-        hits += int(np.sum(ranking[1:] >= ranking[0]) < finalists)
-    assert hits >= binom.ppf(0.001, runs, POWER)
-
-
-def test_a_crowd_makes_less_detectable() -> None:
-    """Few screening trials of many pairs hide a leak that certification would see; more of either help."""
-
-    def found(draws: int, pairs: int, finalists: int = 1) -> float:
-        screening = Screening(draws=draws, pairs=pairs, finalists=finalists)
-        return detectable(promised=1.0, scale=Ratio(), n=10_000, alpha=1e-3, screening=screening)
-
-    alone = detectable(promised=1.0, scale=Ratio(), n=10_000, alpha=1e-3)
-    assert alone == found(100, 1)
-    assert alone < found(500, 10) < found(500, 1000) < found(100, 1000)
-    assert found(500, 1000, finalists=4) < found(500, 1000)
-    assert found(10_000, 2) < alone + 0.01

@@ -14,6 +14,7 @@ from scipy.stats import binom
 
 from dpassay import enumeration, events, golden, lower_bounds, rehearsal, selftest, sight, trials
 from dpassay.claims import DP, Stability
+from dpassay.detection import Sight
 from dpassay.golden import golden_checks
 from dpassay.laws import bernoulli_law
 from dpassay.lower_bounds import NAMES, Method
@@ -147,7 +148,7 @@ def test_a_power_that_lies_is_noticed(lie: float, name: str, monkeypatch: pytest
 
 
 def test_a_detectable_loss_that_lies_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "detectable", lambda *, promised, **rest: 1.1 * promised)
+    monkeypatch.setattr(events, "sight", lambda design, _: Sight(detectable=1.1 * design.promised))
     assert failed(sight_checks(10, 8, 0)) == {"refutations at the detectable loss"}
 
 

@@ -7,11 +7,13 @@ import math
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dpassay.auditee import Auditee
 from dpassay.bounds import Bound, Computed, Counts, Estimate
 from dpassay.claims import DP, Claim, PredictionStability, Stability
+from dpassay.detection import Sight
 from dpassay.evidence import Cell, Evidence, Fit, Mode
 from dpassay.mechanism import FunctionMechanism
 from dpassay.settings import Settings
@@ -21,7 +23,9 @@ from tests.core.toys import flip_group
 CLAIM = DP(epsilon=1.0)
 
 
-def evidence(mode: Mode, lower: float, upper: float, detectable: float = 1.2, error: float = 0.0, **more: Any) -> Evidence:
+def evidence(
+    mode: Mode, lower: float, upper: float, detectable: float = 1.2, error: float = 0.0, *, assumed: bool = False, **more: Any
+) -> Evidence:
     """Evidence with these bounds."""
     counts = Counts(x=30, n1=40, y=10, n0=40) if mode == "monte-carlo" else None
     low = Bound(value=lower, alpha=0.01, method="test", counts=counts)
@@ -30,9 +34,10 @@ def evidence(mode: Mode, lower: float, upper: float, detectable: float = 1.2, er
     cell = Cell(
         group=0, pair=0, query=0, direction="S to S'", event=(1,), p1=0.75, p0=0.25, lower=low, upper=high, exact=exact
     )  # fmt: skip
+    sight = Sight(detectable=detectable, frequency=0.1 if mode == "monte-carlo" else None, assumed=assumed)
     return Evidence(
-        mode=mode, lower=low, upper=high, cells=(cell,), worst=cell, groups=(flip_group(),), detectable=detectable,
-        trials=0, alpha=0.01, searched={}, **more,
+        mode=mode, lower=low, upper=high, cells=(cell,), worst=cell, groups=(flip_group(),), sight=sight, trials=0, alpha=0.01,
+        searched={}, table={"lower": np.array([lower]), "upper": np.array([upper])}, **more,
     )  # fmt: skip
 
 
@@ -42,7 +47,16 @@ def evidence(mode: Mode, lower: float, upper: float, detectable: float = 1.2, er
         (evidence("monte-carlo", 1.001, 2.0), "refuted", "30 of 40 against 10 of 40"),
         (evidence("monte-carlo", 1.0, 2.0), "not refuted", "the claim allows 1"),
         (evidence("monte-carlo", 0.2, 0.5), "not refuted", "the loss is at least 0.2"),
-        (evidence("monte-carlo", 0.2, 9.0, detectable=1.51), "inconclusive", "1.51"),
+        (evidence("monte-carlo", 0.2, 9.0), "not refuted", "the loss is at least 0.2"),
+        (evidence("monte-carlo", 0.2, 9.0, detectable=1.51), "inconclusive", "1.51 or more through an answer of probability 0.1"),
+        (evidence("monte-carlo", 0.2, 9.0, detectable=math.inf), "inconclusive", "no loss through an answer of probability 0.1"),
+        (evidence("monte-carlo", 0.0, 0.3), "inconclusive", "saw nothing move"),
+        (evidence("monte-carlo", 0.2, 1.4, assumed=True), "not refuted", "the loss is at least 0.2"),
+        (
+            evidence("monte-carlo", 0.2, 1.6, assumed=True),
+            "inconclusive",
+            "did, the loss may be above 1.5",
+        ),
         (evidence("monte-carlo", 1.1, 9.0, detectable=math.inf), "refuted", "at least 1.1"),
         (evidence("exact", 1.1, 1.1), "refuted", "the loss is 1.1"),
         (evidence("exact", math.inf, math.inf), "refuted", "the loss is inf"),

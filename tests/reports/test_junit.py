@@ -80,7 +80,8 @@ def test_a_refutation_says_what_to_do(make: Any) -> None:
     failure = only_case(make.record(make.sampled("a b", "refuted"))).find("failure")
     assert failure is not None
     assert failure.attrib["message"] == (
-        "refuted: 1-differential privacy, replace-one; loss in nats ≥ 1.234567 and ≤ ∞; confidence 99.9 %; detectable 1.181583"
+        "refuted: 1-differential privacy, replace-one; loss in nats ≥ 1.234567 and ≤ ∞; confidence 99.9 %; detectable 1.181583 "
+        "through an answer of probability 0.2 or more"
     )
     lines = (failure.text or "").splitlines()
     assert lines[0].startswith("Claim. 1-differential privacy, replace-one: replacing one record changes")
@@ -103,7 +104,7 @@ def test_an_exact_refutation_and_an_error_have_messages_of_one_line(make: Any) -
 
 def test_what_passes_has_a_few_lines(make: Any) -> None:
     out = only_case(make.record(make.sampled("a", "not refuted", lower=0.1))).findtext("system-out") or ""
-    assert "loss in nats ≥ 0.100000 and ≤ ∞; confidence 99.9 %; detectable 1.181583." in out
+    assert "confidence 99.9 %; detectable 1.181583 through an answer of probability 0.2 or more." in out
     assert len(out.splitlines()) == 5
 
 

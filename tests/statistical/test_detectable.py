@@ -1,0 +1,194 @@
+"""`detectable` by the shape of the leak: whole audits of mechanisms that leak exactly what the audit says that it would see.
+
+Of a shape that cannot be seen at its frequency the audit says so, and is not content: none of these mechanisms is 'not refuted'.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from dpassay import events
+from dpassay.alternatives import answers_of, move_of
+from dpassay.assay import assay
+from dpassay.claims import DP, Claim, PredictionStability, Stability
+from dpassay.data import Labelled, points
+from dpassay.detection import Design, Sight, smallest_seen
+from dpassay.mechanism import FunctionMechanism
+from dpassay.pairs import FlipLabel, Pairs
+from dpassay.plan import Group
+from dpassay.power import LARGEST, Screening, tight_pair
+from dpassay.result import Result
+from dpassay.scales import scale_of
+from dpassay.settings import Settings
+from tests.core.toys import auditee_of
+
+RUNS = 100
+PAIRS = 12
+FEW = 20
+UNSEEN = 30.0
+"""A leak through an event that is next to impossible on the other side."""
+SETTINGS = {"95 %, 400": (0.95, 400), "99.9 %, 2,000": (0.999, 2000)}
+ONE, WITH_DELTA = DP(epsilon=1.0), DP(epsilon=1.0, delta=0.01)
+
+Laws = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Of the labels where the first record is labelled 0, and where it is labelled 1."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """A way to leak: the laws at a leak, and the frequency of the event through which it leaks then."""
+
+    laws: Callable[[float], Any]
+    frequency: Callable[[float], float]
+    claim: Claim = ONE
+    labels: int = 2
+    pairs: int = PAIRS
+
+
+def response(leak: float) -> Laws:
+    p = tight_pair(leak, 0.0)[0]
+    return np.array([p, 1 - p]), np.array([1 - p, p])
+
+
+def moved(leak: float) -> Laws:
+    p = (1 + leak) / 2
+    return np.array([p, 1 - p]), np.array([1 - p, p])
+
+
+def one_label(labels: int, p1: float) -> Callable[[float], Laws]:
+    """One label leaks, the others share the rest."""
+
+    def laws(leak: float) -> Laws:
+        p0 = p1 * math.exp(-leak)
+        return tuple(np.array([p, *[(1 - p) / (labels - 1)] * (labels - 1)]) for p in (p1, p0))  # type: ignore[return-value]
+
+    return laws
+
+
+def geometric(leak: float) -> Laws:
+    """Two-sided geometric noise on 1 or 2, cut off at 0 and 3."""
+    a = math.exp(-leak)
+    at = np.array([1 / (1 + a), (1 - a) / (1 + a), a * (1 - a) / (1 + a), a**2 / (1 + a)])
+    at[0] = 1 - at[1:].sum()
+    return at, at[::-1]
+
+
+def two_answers(leak: float) -> Laws:
+    """Two answers of half the loss each, coded as one of four labels."""
+    one, other = response(leak / 2)
+    return np.outer(one, one).ravel(), np.outer(other, other).ravel()
+
+
+def catastrophe(share: float) -> Laws:
+    """The label itself is told with a probability, else nothing is."""
+    return np.array([share, 0.0, 1 - share]), np.array([0.0, share, 1 - share])
+
+
+SHAPES = {
+    "randomised response": Shape(laws=response, frequency=lambda leak: tight_pair(leak, 0.0)[0]),
+    "geometric": Shape(laws=geometric, frequency=lambda leak: float(geometric(leak)[0].max()), labels=4),
+    "stability": Shape(laws=moved, frequency=lambda leak: (1 + leak) / 2, claim=Stability(gamma=0.2)),
+    "means": Shape(laws=moved, frequency=lambda _: 1.0, claim=PredictionStability(gamma=0.2), labels=0),
+    "three labels": Shape(laws=one_label(3, 0.4), frequency=lambda _: 0.4, labels=3),
+    "ten labels": Shape(laws=one_label(10, 0.1), frequency=lambda _: 0.1, labels=10),
+    "Laplace numbers": Shape(laws=lambda leak: ("Laplace", leak), frequency=lambda _: 0.5, labels=0),
+    "two answers as one label": Shape(laws=two_answers, frequency=lambda leak: tight_pair(leak / 2, 0.0)[0] ** 2, labels=4),
+    "a label of 10 %": Shape(laws=one_label(2, 0.1), frequency=lambda _: 0.1),
+    "a label of 1 %": Shape(laws=one_label(2, 0.01), frequency=lambda _: 0.01),
+    "Gaussian numbers": Shape(laws=lambda leak: ("Gaussian", leak), frequency=lambda _: 0.5, claim=WITH_DELTA, labels=0),
+    "one of 60 pairs": Shape(laws=response, frequency=lambda leak: tight_pair(leak, 0.0)[0], pairs=60),
+}
+
+
+def audits(shape: Shape, laws: Any, setting: tuple[float, int], runs: int) -> list[Result]:
+    """Audits with as many seeds of a mechanism whose answers depend on the label of the first record alone."""
+
+    def labels(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        law = laws[int(data.y[0])]
+        return rng.choice(len(law), p=law, size=(size, len(queries)))
+
+    def numbers(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        draw = rng.laplace if laws[0] == "Laplace" else rng.normal
+        return draw(int(data.y[0]) * move, 1.0, size=(size, len(queries)))
+
+    move = move_of(*laws, scale_of(shape.claim)) if isinstance(laws[0], str) else 0.0
+    function, limits = (numbers, (-math.inf, math.inf)) if isinstance(laws[0], str) else (labels, None)
+    if isinstance(shape.claim, PredictionStability):
+        limits = (0.0, 1.0)
+    mechanism = FunctionMechanism(
+        function=function, claims=(shape.claim,), numbers=limits, labels=tuple(range(shape.labels or 2))
+    )
+    changes = tuple(FlipLabel(record) for record in range(shape.pairs))
+    base = Labelled(np.zeros((shape.pairs, 1)), np.zeros(shape.pairs, dtype=int))
+    group = Group(
+        pairs=Pairs(base=base, changes=changes, how="every label"), queries=points([[0.0]], "queries"), kind="data", reason="test"
+    )
+    found = []
+    for seed in range(runs):
+        settings = Settings(mode="monte-carlo", seed=seed, confidence=setting[0], budget=setting[1])
+        found += assay([auditee_of(mechanism)], group, settings)
+    return found
+
+
+def stated(shape: Shape, setting: tuple[float, int]) -> tuple[float, float]:
+    """Return the leak that an audit says it would see through the shape's own event, and that event's frequency then."""
+    (result,) = audits(shape, shape.laws(1.5 * shape.claim.promised), setting, 1)
+    assert result.evidence is not None
+    if isinstance(shape.claim, PredictionStability):
+        return result.detectable, 1.0
+    searched, scale = result.evidence.searched, scale_of(shape.claim)
+    design = Design(
+        scale=scale,
+        promised=shape.claim.promised,
+        answers=answers_of(scale, shape.labels),
+        n=setting[1],
+        alpha=result.evidence.lower.alpha,
+        screening=Screening(draws=searched["screening_trials"], pairs=shape.pairs, finalists=4),
+    )
+    for point, leak in result.sight.curve:  # what is computed here is what the audit says
+        assert leak >= smallest_seen(design, point)
+    if shape is CATASTROPHE:
+        shares = (share for share in np.arange(0.01, 0.5, 0.005) if math.isfinite(smallest_seen(design, float(share))))
+        return LARGEST, float(next(shares))
+    leak = 1.5 * shape.claim.promised
+    for _ in range(5):
+        frequency = math.floor(100 * shape.frequency(leak)) / 100
+        leak = smallest_seen(design, frequency)
+        if math.isinf(leak):
+            break
+    return leak, frequency
+
+
+CATASTROPHE = Shape(laws=lambda _: catastrophe(0.1), frequency=lambda _: 0.1, claim=WITH_DELTA, labels=3)
+SHAPES["catastrophe"] = CATASTROPHE
+
+
+def refuted(shape: Shape, laws: Any, setting: tuple[float, int], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Verdicts of many audits; what they say of their sight plays no part in a refutation, and is not worked out each time."""
+    monkeypatch.setattr(events, "sight", lambda *_: Sight(detectable=0.0))
+    return [result.verdict for result in audits(shape, laws, setting, RUNS)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_what_is_detectable_is_refuted_nine_times_in_ten(
+    shape: Shape, setting: tuple[float, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within the exact binomial region that all shapes together leave by chance once in a hundred times."""
+    leak, frequency = stated(shape, setting)
+    if math.isinf(leak):
+        verdicts = [result.verdict for result in audits(shape, shape.laws(UNSEEN), setting, FEW)]
+        assert "not refuted" not in verdicts
+        return
+    laws = catastrophe(frequency) if shape is CATASTROPHE else shape.laws(leak)
+    seen = refuted(shape, laws, setting, monkeypatch).count("refuted")
+    assert seen >= binom.ppf(0.01 / len(SHAPES) / len(SETTINGS), RUNS, 0.9)
