@@ -21,7 +21,24 @@ from dpassay.cli import main
 SECONDS = 20
 """An input that takes longer than this has hung."""
 NUMBERS = (0, -1, 1, 2, 3, 0.5, -0.5, 1e-300, 1e300, 1e308, 10**12, 10**40, 10**400, float("inf"), float("-inf"), float("nan"))
-VALUES: tuple[Any, ...] = (None, True, False, *NUMBERS, "", "x", "inf", "nan", "-1", "\x00\ud800", "a" * 5000, [], [[]], {}, {"x": 1}, [0])
+VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    False,
+    *NUMBERS,
+    "",
+    "x",
+    "inf",
+    "nan",
+    "-1",
+    "\x00\ud800",
+    "a" * 5000,
+    [],
+    [[]],
+    {},
+    {"x": 1},
+    [0],
+)
 
 Path_ = tuple[Any, ...]
 Doc = Any
@@ -86,7 +103,16 @@ def scale(rng: random.Random, document: Doc) -> None:
     path = place(rng, document, (int, float))
     if path is not None:
         number = at(document, path)
-        ways = (0, -number, 2 * number, 1000 * number, number / 2 if abs(number) < 1e300 else 7, number + 1, rng.randrange(50), *NUMBERS)
+        ways = (
+            0,
+            -number,
+            2 * number,
+            1000 * number,
+            number / 2 if abs(number) < 1e300 else 7,
+            number + 1,
+            rng.randrange(50),
+            *NUMBERS,
+        )
         put(document, path, rng.choice(ways))
 
 
@@ -139,7 +165,9 @@ def mangled(text: str, seed: int) -> str:
     for _ in range(rng.choice((1, 1, 2))):
         one, other = sorted(rng.randrange(len(text) + 1) for _ in range(2))
         piece = text[one : min(other, one + 40)]
-        put = rng.choice(("", piece + piece, piece[::-1], rng.choice(("[", "{", '"', "=", "\x00", "inf", "nan", "9" * 400, "-", "[" * 3000))))
+        put = rng.choice(
+            ("", piece + piece, piece[::-1], rng.choice(("[", "{", '"', "=", "\x00", "inf", "nan", "9" * 400, "-", "[" * 3000)))
+        )
         text = text[:one] + put + text[one + len(piece) :]
     return text
 

@@ -71,6 +71,24 @@ def test_the_expected_error_is_that_of_every_sample(reading: tuple[Ties, Travers
     assert mechanism.expected_error(ones, zeros) == pytest.approx(math.fsum(errors) / len(errors), abs=1e-14)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_theorem_5_3_holds_for_summed_ties_on_every_small_distribution(n: int) -> None:
+    """P uniform over up to three records on two points, at parameters where the bound is no empty one."""
+    auditee = resolve("projected-walk-risk", {"epsilon": 0.5, "alpha": 0.2})
+    (result,) = assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=n, points=2)))
+    assert result.verdict == "verified"
+    assert result.exact is not None
+    assert 0 < result.exact < result.claim.promised < 1 - math.exp(0.5) * 0.2
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_lemma_5_2_holds_for_summed_ties_on_every_small_dataset(n: int) -> None:
+    for T, k in itertools.product((1, 2), (1, 2)):
+        auditee = resolve("projected-walk-error", {"epsilon": 6.0, "T": T, "k": k, "n": n})
+        (result,) = assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=n, points=3)))
+        assert result.verdict == "verified"
+
+
 def test_ties_by_label_are_the_records_in_order() -> None:
     data = labelled(((1, 1), (1, 0), (0, 1), (1, 1), (1, 0)))
     by_label, given = ProjectedWalk(T=1, ties="label"), ProjectedWalk(T=1, ties="index")

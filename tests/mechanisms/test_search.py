@@ -30,6 +30,7 @@ ELSEWHERE = {
     "histogram": "it looks at no label; test_histogram tries all pairs of counts",
     "example61-exponential": "it looks at no label; its own tests enumerate",
     "example61-noisy-max": "it looks at no label; its own tests enumerate",
+    "projected-walk-risk": "its records are a distribution; test_projected_walk_error tries all small ones",
     "control": "nothing true is claimed of it",
 }
 """Entries that are not searched here, and why."""
