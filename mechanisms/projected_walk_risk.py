@@ -114,7 +114,7 @@ class ProjectedWalkRisk:
                 bound=math.exp(self.epsilon) * self.alpha,
                 unit=(
                     f"expected error after {self.n} draws from the records, beyond e^{self.epsilon:g} times that of the best"
-                    f" union of intervals with {self.k} ends"
+                    f" union of intervals, k = {self.k}"
                 ),
                 coins="none; the error is the mean over the draws and the walk's answers",
                 source="Dwork and Feldman 2018, Theorem 5.3",
