@@ -1,5 +1,6 @@
 """A fuzzer: valid documents and command lines with something wrong in them, and what the commands make of it.
 
+
 Everything is drawn from seeds, so that a number names an input for ever.
 """
 
@@ -21,7 +22,24 @@ from dpassay.cli import main
 SECONDS = 20
 """An input that takes longer than this has hung."""
 NUMBERS = (0, -1, 1, 2, 3, 0.5, -0.5, 1e-300, 1e300, 1e308, 10**12, 10**40, 10**400, float("inf"), float("-inf"), float("nan"))
-VALUES: tuple[Any, ...] = (None, True, False, *NUMBERS, "", "x", "inf", "nan", "-1", "\x00\ud800", "a" * 5000, [], [[]], {}, {"x": 1}, [0])
+VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    False,
+    *NUMBERS,
+    "",
+    "x",
+    "inf",
+    "nan",
+    "-1",
+    "\x00\ud800",
+    "a" * 5000,
+    [],
+    [[]],
+    {},
+    {"x": 1},
+    [0],
+)
 
 Path_ = tuple[Any, ...]
 Doc = Any
@@ -64,7 +82,7 @@ def put(document: Doc, path: Path_, value: Doc) -> None:
 
 def mutated(document: Doc, seed: int) -> Doc:
     """Return a copy of a document with one to three things wrong in it."""
-    rng, changed = random.Random(seed), copy.deepcopy(document)
+    rng, changed = random.Random(seed), copy.deepcopy(document)  # noqa: S311
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         rng.choice(WAYS)(rng, changed)
     return changed
@@ -86,7 +104,16 @@ def scale(rng: random.Random, document: Doc) -> None:
     path = place(rng, document, (int, float))
     if path is not None:
         number = at(document, path)
-        ways = (0, -number, 2 * number, 1000 * number, number / 2 if abs(number) < 1e300 else 7, number + 1, rng.randrange(50), *NUMBERS)
+        ways = (
+            0,
+            -number,
+            2 * number,
+            1000 * number,
+            number / 2 if abs(number) < 1e300 else 7,
+            number + 1,
+            rng.randrange(50),
+            *NUMBERS,
+        )
         put(document, path, rng.choice(ways))
 
 
@@ -135,11 +162,13 @@ WAYS: tuple[Callable[[random.Random, Doc], None], ...] = (
 
 def mangled(text: str, seed: int) -> str:
     """Return a text with pieces cut out, doubled, swapped or replaced."""
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311
     for _ in range(rng.choice((1, 1, 2))):
         one, other = sorted(rng.randrange(len(text) + 1) for _ in range(2))
         piece = text[one : min(other, one + 40)]
-        put = rng.choice(("", piece + piece, piece[::-1], rng.choice(("[", "{", '"', "=", "\x00", "inf", "nan", "9" * 400, "-", "[" * 3000))))
+        put = rng.choice(
+            ("", piece + piece, piece[::-1], rng.choice(("[", "{", '"', "=", "\x00", "inf", "nan", "9" * 400, "-", "[" * 3000)))
+        )
         text = text[:one] + put + text[one + len(piece) :]
     return text
 
