@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from dpassay.documents import fault, schema_at
+from dpassay.documents import fault, read_json, schema_at
 from dpassay.errors import InvalidInput
 
 SCHEMA = "dpassay/attack/1"
@@ -54,7 +54,7 @@ def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
     InvalidInput
         If it is damaged.
     """
-    record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    record: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
     wrong = fault(record, attack_schema()) or _untold(record) or next(filter(None, map(_contradiction, record["subjects"])), "")
     if wrong:
         raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")

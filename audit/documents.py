@@ -109,17 +109,38 @@ def fault(value: object, schema: Mapping[str, Any], place: str = "it") -> str:
     return ""
 
 
+def read_json(text: str) -> Any:
+    """Read a JSON document; what Python's reader lets pass and JSON has not, infinities and NaN, is refused.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, also if it is nested too deeply to be read.
+    """
+    try:
+        return json.loads(text, parse_constant=_finite, parse_float=_finite)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text:.40} is no number that JSON has")
+    return value
+
+
 def schema_at(path: Path) -> str:
     """Return what a JSON file says its schema is; empty where it says nothing, or is no such file."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        document = read_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return ""
     return str(document.get("schema", "")) if isinstance(document, dict) else ""
 
 
 def dumps(document: Mapping[str, Any]) -> str:
-    """Write a document as canonical JSON: sorted keys, two spaces, one newline at the end, no NaN; what UTF-8 has not is escaped."""
+    """Write a document as canonical JSON: sorted keys, two spaces, one newline at the end, no NaN, surrogates escaped."""
     text = json.dumps(document, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
     return SURROGATES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 

@@ -224,7 +224,8 @@ def goodness_of_fit(auditee: Auditee, group: Group, seed: int) -> Fit | None:
         counts = draw(auditee, side_state, group, side, FIT_DRAWS, coding, phase="fit", seed=seed)
         p_values.append(two_sided(counts, FIT_DRAWS, expected))
     every = np.concatenate([each.ravel() for each in p_values])
-    return Fit(draws=FIT_DRAWS, tests=every.size, p_value=min(1.0, float(every.min()) * every.size))
+    draws = POINT_DRAWS if isinstance(law, PointLaw) else FIT_DRAWS
+    return Fit(draws=draws, tests=every.size, p_value=min(1.0, float(every.min()) * every.size))
 
 
 def coded(auditee: Auditee, law: FiniteLaw | NoiseLaw) -> tuple[Coding, FiniteLaw]:

@@ -158,7 +158,7 @@ SMALLER = "fewer with --budget, --queries, --train, --neighbours or --profile qu
 
 
 class Pace:
-    """Tells on stderr, from the pace of the first pairs or datasets, that a stage of a run will take long; it runs nothing itself.
+    """Tells on stderr, from the pace of the first pairs or datasets, that a stage of a run will take long; it runs nothing.
 
     Parameters
     ----------
@@ -184,8 +184,8 @@ class Pace:
         if not self._told and now - self._began >= SOON and left > LONG:
             self._told = True
             sys.stderr.write(
-                f"dpassay: {what}: {done:,} of {total:,} took {duration(now - self._began)}, about {duration(left)} to go at this "
-                f"pace; {SMALLER}\n"
+                f"dpassay: {what}: {done:,} of {total:,} took {duration(now - self._began)}, about {duration(left)} to go at "
+                f"this pace; {SMALLER}\n"
             )
 
 
@@ -211,8 +211,8 @@ def foretell(names: Iterable[str], budget: int, queries: int) -> None:
         least = 2 * budget * max(1, queries) * ANSWER
         if least > LONG:
             sys.stderr.write(
-                f"dpassay: {name}: {2 * budget:,} trials at {max(1, queries):,} query points take {duration(least)} at the very least; "
-                f"{SMALLER}\n"
+                f"dpassay: {name}: {2 * budget:,} trials at {max(1, queries):,} query points take {duration(least)} at the very "
+                f"least; {SMALLER}\n"
             )
 
 

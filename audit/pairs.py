@@ -392,7 +392,7 @@ def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
             return FlipLabel(index)
         if kind == "replace" and "pool" in change:
             if pool is None or not 0 <= int(change["pool"]) < len(pool):
-                raise InvalidInput(f"change names record {change['pool']} of the pool, which the data do not have")
+                raise InvalidInput(f"change names record {change['pool']} of the pool, which the data do not have")  # noqa: TRY301
             return _from_pool(pool, index, int(change["pool"]))
         if kind == "replace":
             return Replace(index, np.array(change["x"], dtype=float), int(change["y"]))

@@ -13,9 +13,10 @@ import numpy as np
 
 from dpassay.bounds import Computed
 from dpassay.claims import Claim, claim_from_json
-from dpassay.documents import DIGITS, computed_number, fault, lower_number, number, schema_at, upper_number
+from dpassay.documents import DIGITS, computed_number, fault, lower_number, number, read_json, schema_at, upper_number
 from dpassay.errors import InvalidInput
 from dpassay.evidence import Cell, Evidence
+from dpassay.means import GRID
 from dpassay.profile import LEVELS, Profile, trade_off
 from dpassay.result import Result
 from dpassay.rounding import DOWN, NEAREST, UP, rounded, written
@@ -122,10 +123,10 @@ def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
         If there is no such file, or it is no record of this schema.
     """
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = read_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidInput(f"{argument} = '{path}': cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError):
+    except ValueError:
         raise InvalidInput(f"{argument} = '{path}': is no JSON") from None
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
         raise InvalidInput(f"{argument} = '{path}': must be a file of schema {SCHEMA}")
@@ -157,8 +158,27 @@ def _contradiction(result: Mapping[str, Any]) -> str:
             return f"{result['id']} counts more answers than trials"
         if histograms is not None and not (sum(histograms["one"]) and sum(histograms["other"])):
             return f"{result['id']} has a histogram without trials"
+        wrong = _crooked(cell)
+        if wrong:
+            return f"{result['id']} {wrong}"
         if result["mode"] == "monte-carlo" and counts is None and histograms is None:
             return f"{result['id']} was sampled and has no counts"
+    return ""
+
+
+def _crooked(cell: Mapping[str, Any]) -> str:
+    """Say what of the curves and histograms of a cell does not fit together."""
+    profile, histograms = cell["profile"], cell["histograms"]
+    if profile is not None:
+        for names in (("epsilon", "lower", "upper"), ("false_positive", "trade_off_lower", "trade_off_upper")):
+            lengths = {len(profile[name]) for name in names}
+            if len(lengths) > 1 or lengths == {0}:
+                return f"has a curve whose {', '.join(names)} are not of one length"
+    if histograms is not None:
+        if not len(histograms["one"]) == len(histograms["other"]) == GRID + 1:
+            return f"has a histogram that has not {GRID + 1} points"
+        if not (histograms["limits"][0] < histograms["limits"][1] and min(histograms["spreads"]) >= 0):
+            return "has a histogram between limits, or with spreads, that cannot be"
     return ""
 
 

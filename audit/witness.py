@@ -23,7 +23,7 @@ from dpassay.claims import Accuracy, Claim, ScoreStability, claim_from_json
 from dpassay.codings import Bins, Coding, Labels, Rounded
 from dpassay.coupled import coupled
 from dpassay.data import Labelled, load, points, split
-from dpassay.documents import fault, lower_number, number, schema_at
+from dpassay.documents import fault, lower_number, number, read_json, schema_at
 from dpassay.errors import InvalidInput, require
 from dpassay.evidence import Event, HalfLine
 from dpassay.exact import check_alike, readable
@@ -149,6 +149,9 @@ def in_words(result: Result) -> str:
             else "mean prediction"
         )
         seen = f"{number_of} is {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
+    elif isinstance(result.claim, ScoreStability):
+        share = f"with probability {cell.p1:.6g}" if counts is None else f"in {counts.x} of {counts.n1} runs"
+        seen = f"random string is bad {share}: with it on both sides the score moves by more than is claimed"
     elif counts is None:
         seen = f"{event} has probability {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
     else:
@@ -218,10 +221,10 @@ def read_witness(path: Path) -> dict[str, Any]:
         If there is no such file or it is no witness.
     """
     try:
-        witness = json.loads(path.read_text(encoding="utf-8"))
+        witness = read_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidInput(f"WITNESS = '{path}': cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError):
+    except ValueError:
         raise InvalidInput(f"WITNESS = '{path}': is no JSON") from None
     if not isinstance(witness, dict) or witness.get("schema") != SCHEMA:
         raise InvalidInput(f"WITNESS = '{path}': must be a file of schema {SCHEMA}")

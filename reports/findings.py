@@ -84,7 +84,8 @@ def findings_table(findings: tuple[Finding, ...]) -> Table | None:
     if not rows:
         return None
     return Table(
-        caption="Claimed and true leak, a loss in nats unless γ or an error is claimed; the factor is true over claimed",
+        caption="Claimed and true leak: a loss in nats, unless γ, an error, or beside β a proportion δ is claimed; the factor is "
+        "true over claimed. Of the audited cells only, the true leak is at least this",
         columns=("result", "finding", "claimed", "true", "factor", "unit", "worst over", "witness", "source"),
         numeric=(False, False, True, True, True, False, False, False, False),
         rows=rows,

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpassay.documents import witness_file
-from dpassay.reports.findings import known
-from dpassay.reports.numbers import MISSING, clean, exact, loss
+from dpassay.reports.findings import AUDITED, known
+from dpassay.reports.numbers import INFINITY, MISSING, clean, exact, loss
 from dpassay.reports.tables import Table
 from dpassay.reports.words import claim_short, exceeds, promised
 
@@ -25,7 +25,8 @@ def notions_table(results: Sequence[Raw]) -> Table | None:
     if not rows:
         return None
     return Table(
-        caption="True worst loss ε in nats at δ = 0, and true worst change γ of a label's probability, promised or not",
+        caption="True worst loss ε in nats at δ = 0, and true worst change γ of a label's probability, promised or not; '≥' "
+        "where that is the worst of the audited cells only",
         columns=("mechanism", "unit", "ε promised", "ε", "its witness", "γ promised", "γ", "its witness"),
         numeric=(False, False, True, True, False, True, True, False),
         rows=tuple(rows),
@@ -49,7 +50,7 @@ def _notion(same: Sequence[Raw], kind: str) -> tuple[str, str, str] | None:
         claim = result["claim"]
         if claim["kind"] == kind and not claim["delta"] and (found := known(result)) is not None:
             above = result["verdict"] == "refuted" or exceeds(result)
-            shown = exact(found[0], promised(claim), exceeds=above)
+            shown = _least(found[1], exact(found[0], promised(claim), exceeds=above))
             return claim_short(claim, found[0] if above else None), shown, witness_file(result["id"])
     for result in same:
         other = result["other"]
@@ -57,5 +58,10 @@ def _notion(same: Sequence[Raw], kind: str) -> tuple[str, str, str] | None:
             continue
         found = known(other | {"verdict": "", "lower": other["exact"], "mode": result["mode"]})
         if found is not None:
-            return MISSING, loss(found[0]), witness_file(other["id"])
+            return MISSING, _least(found[1], loss(found[0])), witness_file(other["id"])
     return None
+
+
+def _least(scope: str, shown: str) -> str:
+    """Say that a number is the worst of the audited cells only; nothing is worse than infinite."""
+    return f"≥ {shown}" if scope == AUDITED and shown != INFINITY else shown

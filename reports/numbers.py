@@ -76,7 +76,7 @@ def exact(number: float | None, claimed: float, *, exceeds: bool) -> str:
         Whether it is above the claim for certain, as the record says: numbers that are rounded cannot tell.
     """
     text = loss(number)
-    if number is None or (_read(text) > claimed) == exceeds:
+    if number is None or (_read(text) > _read(promise(claimed, number if exceeds else None))) == exceeds:
         return text
     if exceeds:
         return _apart(number, claimed, NEAREST)

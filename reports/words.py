@@ -203,6 +203,11 @@ def _counts(result: Raw) -> Part | None:
         mean = "error" if result["claim"]["kind"] == "Accuracy" else "prediction" if trials is None else "mean prediction"
         means = f"the {mean} is {plain(witness['p1'])} on {one}, {plain(witness['p0'])} on {other}"
         return Part(title="Counts", texts=(f"{of}; {means}." + ("" if trials is None else f" {total}"),))
+    if result["claim"]["kind"] == "ScoreStability":
+        bad = f"A random string is bad with probability {plain(witness['p1'])}, by the law; no trials."
+        if trials is not None:
+            bad = f"{count(trials['x'])} of {count(trials['draws'])} random strings were bad. {total}"
+        return Part(title="Counts", texts=(bad,))
     if trials is not None:
         draws, x, y = (count(trials[name]) for name in ("draws", "x", "y"))
         seen = f"The answer {event} came in {x} of {draws} runs on {one}, in {y} of {draws} on {other}."
@@ -335,10 +340,20 @@ def _other(result: Raw) -> Part | None:
     return Part(title=f"{name}, measured beside the claim", texts=texts)
 
 
+FEW = 100
+"""A law is held against more draws of a sampler than these, values without coins against fewer."""
+
+
 def _fit(result: Raw) -> Part | None:
     fit = result["fit"]
     if fit is None:
         return None
+    if fit["draws"] < FEW:
+        agreed = "and all agree" if fit["p_value"] > 0 else "and not all agree"
+        coinless = (
+            f"The sampler has no coins: {plural(fit['tests'], 'answer')} of it were held against the declared values, {agreed}."
+        )
+        return Part(title="Goodness of fit", texts=(coinless,))
     tests = plural(fit["tests"], "exact binomial test")
     text = (
         f"{tests} of {count(fit['draws'])} draws each held the sampler against the declared law; "

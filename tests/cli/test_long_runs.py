@@ -50,7 +50,9 @@ def test_what_its_size_alone_tells_is_said_before(capsys: pytest.CaptureFixture[
     )
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(59.0, "59.0 seconds"), (600.0, "10 minutes"), (9000.0, "2 hours"), (1e6, "12 days")])
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(59.0, "59.0 seconds"), (600.0, "10 minutes"), (9000.0, "2 hours"), (1e6, "12 days")]
+)
 def test_durations(seconds: float, words: str) -> None:
     assert duration(seconds) == words
 

@@ -216,3 +216,36 @@ def test_import_costs_nothing() -> None:
 
 def test_view_needs_nothing_but_the_record(small: Record) -> None:
     assert make_view(json.loads(json.dumps(small))) == make_view(small)
+
+
+def test_a_notion_known_at_the_audited_cells_only_is_a_lower_bound() -> None:
+    from dpassay.assay import assay
+    from dpassay.record import make_record
+    from dpassay.settings import Settings
+    from dpassay.targets import resolve
+
+    auditees = [resolve("soft-majority", {"r": 3}), resolve("example61-noisy-max", {"n": 20})]
+    facts: dict[str, Any] = {"confidence": 0.999, "seed": 0, "profile": "default", "command": "", "catalogue": True}
+    facts |= {"complete": True, "data": None, "budget": 0, "commit": None}
+    view = make_view(make_record(facts, assay(auditees, None, Settings(mode="exact"))))
+    assert view.notions is not None
+    row = {each[0]: dict(zip(view.notions.columns, each, strict=True)) for each in view.notions.rows}
+    assert not row["soft-majority"]["γ"].startswith("≥")  # of datasets of any size
+    assert row["example61-noisy-max"]["γ"].startswith("≥ ")
+    (score,) = (each for each in view.results if each.claim.startswith("β"))
+    told = " ".join(text for part in score.parts for text in part.texts)
+    assert "random string is bad with probability" in told
+    assert "the answer 1 has probability" not in told
+
+
+def test_a_sampler_without_coins_was_held_against_values_not_tested() -> None:
+    from dpassay.api import audit
+    from dpassay.mechanisms.averaged import Averaged
+    from dpassay.record import result_json
+    from dpassay.reports.statuses import HELD
+    from dpassay.reports.words import parts_of
+
+    parts = parts_of(result_json(audit(Averaged(r=3)), 0.999), HELD, {"confidence": 0.999})
+    (fit,) = (part for part in parts if part.title == "Goodness of fit")
+    assert fit.texts[0].startswith("The sampler has no coins: ")
+    assert fit.texts[0].endswith("of it were held against the declared values, and all agree.")
