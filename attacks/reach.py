@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +17,7 @@ from scipy.special import betaincinv
 
 from dpassay.attacks.one_run import largest_rejected
 from dpassay.bounds import Counts, clopper_pearson_lower
-from dpassay.documents import number
+from dpassay.documents import lower_number, upper_number
 from dpassay.errors import is_real, require
 from dpassay.lower_bounds import Method, choose, lower_bound
 from dpassay.power import POWER, power, tight_pair
@@ -44,8 +44,8 @@ class Reach:
     detectable: float
 
     def as_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        return {name: number(value) for name, value in asdict(self).items()}
+        """Return JSON values: the cap as a bound is, rounded down, the leak rounded up."""
+        return {"cap": lower_number(self.cap), "detectable": upper_number(self.detectable)}
 
 
 def guessed(right: int, trials: int, *, delta: float, alpha: float) -> float:

@@ -149,7 +149,8 @@ def _certified(view: str, bound: Certified, claimed: float, delta: float) -> dic
 
 
 def _one_run(found: OneRun) -> dict[str, Any]:
-    return _numbers(asdict(found)) | of_one_run(found.r, found.m, delta=found.delta, alpha=found.alpha).as_json()
+    reach = of_one_run(found.r, found.m, delta=found.delta, alpha=found.alpha)
+    return _numbers(asdict(found)) | {"epsilon": lower_number(found.epsilon)} | reach.as_json()
 
 
 def _exposed(exposure: Array, records: Labelled) -> list[dict[str, Any]]:

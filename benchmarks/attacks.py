@@ -37,7 +37,7 @@ a run at 99.9 % confidence. Beside each stand its cap, the most that so many gue
 that would have been certified above the claim with probability 0.9. Tables show the attack with the highest AUC in any view; the
 best of many looks better than it is. The certified number is that of the view which could have broken the claim, if there is one.
 """
-MADE = "{name}: these commands make the same record again."
+MADE = "{name}: of this version; its command makes the same record again."
 TABLE = """
 ## {name}
 

@@ -196,8 +196,8 @@ def _claims(run: Raw, fine: Sequence[SubjectView]) -> str:
     if able:
         number, seen = _number({each.name for each, _ in able}), _needed([look for _, look in able])
         texts.append(
-            f"Guesses at {count(run['targets'])} targets could have broken {number}. Where they show the whole leak, they would "
-            f"have broken one with probability 0.9 by {seen}; smaller leaks may be there."
+            f"Guesses at {count(run['targets'])} targets could have broken {number}. Where they show the whole leak of a record "
+            f"that the reference models point to, it takes {seen}, for a chance of 0.9; smaller leaks may be there."
         )
     blind = [subject for subject in fine if subject.status is BLIND]
     if blind:

@@ -203,9 +203,9 @@ def test_the_words_tell_what_came_of_it(whole: Record) -> None:
     assert claims == (
         "Claims are broken, certified at confidence 99.9 % for all of them together: broken, epsilon = 1. The most: record 7 "
         "loses at least 1.5 on one label of broken, epsilon = 1, where the claim allows ε = 1. Guesses at 32 targets could have "
-        "broken 2 claims. Where they show the whole leak, they would have broken one with probability 0.9 by a leak of 2.6 where "
-        "ε = 0.1 is allowed, a leak of 2.6 where ε = 0.8 is allowed, a leak of 3.5 where ε = 1 is allowed; smaller leaks may be "
-        "there."
+        "broken 2 claims. Where they show the whole leak of a record that the reference models point to, it takes a leak of 2.6 "
+        "where ε = 0.1 is allowed, a leak of 2.6 where ε = 0.8 is allowed, a leak of 3.5 where ε = 1 is allowed, for a chance of "
+        "0.9; smaller leaks may be there."
     )
     assert "Repeated answers of shared break its claim: at m = 1 at least 1.5 is lost where 1 is claimed." in repeated
     assert "sticky: the noise is sticky." in repeated
