@@ -29,8 +29,12 @@ DEPENDENT = (
     *("one_coin_per_call", "one_noise_per_call", "one_model_per_call", "cached_label", "cached_noise_with_jitter"),
     *("drifting", "warming_up", "noise_for_many_rows_only", "global_coins", "own_seed"),
 )
-HONEST = {"plain": "not refuted", "in_order": "not refuted", "rare": "not refuted", "never": "not refuted"} | {
+HONEST = {
+    "plain": "not refuted",
+    "in_order": "not refuted",
     "noisy": "not refuted",
+    "rare": "inconclusive",
+    "never": "inconclusive",
     "weak": "refuted",
 }
 
