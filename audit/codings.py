@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,11 @@ LEVELS = np.unique(np.concatenate([[0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.04],
 
 class Coding(Protocol):
     """Turns answers into symbols 0, ..., size - 1 and counts them."""
+
+    @property
+    def additive(self) -> bool:
+        """Whether the counts of calls add up; if not, those of a block are counted together."""
+        ...
 
     @property
     def size(self) -> int:
@@ -41,6 +46,7 @@ class Labels:
     """Each label is a symbol."""
 
     labels: tuple[int, ...]
+    additive: ClassVar[bool] = True
 
     @property
     def size(self) -> int:
@@ -73,6 +79,7 @@ class Bins:
     """
 
     edges: NDArray[np.float64]
+    additive: ClassVar[bool] = True
 
     @property
     def size(self) -> int:
@@ -99,6 +106,7 @@ class Rounded:
 
     low: float
     high: float
+    additive: ClassVar[bool] = True
 
     @property
     def size(self) -> int:
@@ -120,6 +128,8 @@ class Rounded:
 @dataclass(frozen=True, slots=True)
 class Pilot:
     """The quantiles of one block instead of counts: bit patterns of numbers, since only whole numbers are handed on."""
+
+    additive: ClassVar[bool] = False
 
     @property
     def size(self) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ class Moments:
     """Mean and covariance of one block of vectors instead of counts: bit patterns of numbers, as only whole numbers are kept."""
 
     dimension: int
+    additive: ClassVar[bool] = False
 
     @property
     def size(self) -> int:

@@ -22,6 +22,8 @@ from dpassay.trials import Counts, blocks, where
 
 STATISTICS = 4
 """Guards that can fail by chance; the false-alarm rate of a result is divided among them."""
+ROUNDING = 1e-3
+"""More than the numerical error of a statistic, as a logarithm."""
 LOTS = {"single": 8, "confirm": 4}
 """New processes that single rows, and the replay of a refutation, are spread over."""
 SINGLES = 25
@@ -130,7 +132,7 @@ class Guards:
     def _judge(self, found: dict[Place, Array], cause: str) -> None:
         """Raise if the average over all datasets that could have been looked at is too large; name the worst one."""
         datasets = sum(1 + len(group.pairs) for group in self.groups)
-        if log_average(found.values(), datasets) >= math.log(STATISTICS / self.alarm):
+        if log_average(found.values(), datasets) >= math.log(STATISTICS / self.alarm) + ROUNDING:
             worst = max(found, key=lambda place: float(found[place].max()))
             raise AuditeeError(f"sample on {where(self._change(worst))}: {cause}")
 

@@ -20,7 +20,7 @@ BLOCK = 1000
 """Trials in a block; a block has its own random stream, so that blocks can be drawn in any order."""
 MOST_BUDGET = 10**10
 """Nobody can wait for more certification trials per side."""
-CALLS = {"certify": 20, "confirm": 5}
+CALLS = {"pilot": 20, "certify": 20, "confirm": 5}
 """Calls of `sample` that the trials of a task are spread over at least, so that calls can be held against one another."""
 
 
@@ -90,8 +90,9 @@ def draw_blocks(
     calls, marks = [], []
     for block in which:
         rng, rounding, seen = stream(*key, block), stream(*key, block, "rounding"), []
-        for trials in rows_of_calls(size, range(block, block + 1), rows):
-            draws = auditee.sample(state, group.queries, trials, rng, where(change))
+        asked = rows_of_calls(size, range(block, block + 1), rows)
+        drawn = [auditee.sample(state, group.queries, trials, rng, where(change)) for trials in asked]
+        for draws in drawn if coding.additive else [np.concatenate(drawn)]:
             counts, mark = coding.count(draws, rounding)
             calls.append(counts)
             seen.append(mark)

@@ -105,7 +105,8 @@ def done_from(told: Mapping[str, Any], bench: Bench, shard: Shard) -> Done:
     for piece, counts in zip(shard, found, strict=False):
         task, coding = piece.task, bench.codings[piece.task.group]
         asked = np.array(rows_of_calls(task.size, range(piece.first, piece.stop), task.rows))
-        fits = counts.calls.shape == (len(asked), len(bench.groups[task.group].queries), coding.size)
+        number = len(asked) if coding.additive else piece.stop - piece.first
+        fits = counts.calls.shape == (number, len(bench.groups[task.group].queries), coding.size)
         counted = isinstance(coding, (Labels, Bins, Rounded))
         if not fits or (counted and not ((counts.calls >= 0).all() and (counts.calls.sum(axis=2) == asked[:, None]).all())):
             raise Garbled

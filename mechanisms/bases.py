@@ -8,7 +8,7 @@ from dpassay.auditee import Auditee
 from dpassay.claims import DP, Stability
 from dpassay.errors import InvalidInput, require
 from dpassay.mechanism import Mechanism
-from dpassay.targets import accepts, resolve
+from dpassay.targets import accepts, is_function, resolve
 
 SINGLE = 1.0
 """Privacy loss that a base claims unless it is said otherwise."""
@@ -54,7 +54,9 @@ def base_of(
             own = not accepts(name, "epsilon")
             told = {} if own else {"epsilon": epsilon}
             told |= {} if n is None or not accepts(name, "n") else {"n": n}
-            built = resolve(name, _given(settings, wrapper, ("epsilon", *told)) | told)
+            promise = (DP(epsilon=epsilon),) if is_function(name) else None
+            built = resolve(name, _given(settings, wrapper, ("epsilon", *told)) | told, promise)
+            own = own and promise is None
         except InvalidInput as error:
             raise InvalidInput(f"base = '{base}': {error}") from error
         if not own:

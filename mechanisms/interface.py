@@ -116,9 +116,11 @@ class PredictionInterface:
             return answer
 
 
+BATCH = "batch"
 ADVERSARIES: dict[str, Callable[[tuple[int, ...]], int]] = {
     "repeat": lambda answers: 0,  # noqa: ARG005  (every adversary is shown the answers)
     "sweep": len,
+    BATCH: len,
     "adaptive": lambda answers: answers.count(0) - answers.count(1),
 }
 """The next query, as a number of steps from the first one, given the answers so far."""
@@ -181,9 +183,10 @@ class Interface:
         Claimed loss of a single prediction, in nats; finite and > 0. An object has its own, which is put here.
     m : int
         The budget: predictions in a transcript, 1..10.
-    adversary : {"repeat", "sweep", "adaptive"}
+    adversary : {"repeat", "sweep", "adaptive", "batch"}
         Query generating algorithm Q: asks x every time; asks x, x + step, x + 2 step, ...; or goes one step down after each 1
-        and one step up after each 0, so that it closes in on a place where the label turns from 0 to 1.
+        and one step up after each 0, so that it closes in on a place where the label turns from 0 to 1. `batch` asks what `sweep`
+        asks, all in one call of the base: answers of one call may share coins, so nothing is known of them but by trials.
     step : float
         What the adversary adds to each feature in one step; finite and > 0.
     delta_prime : float
@@ -198,7 +201,7 @@ class Interface:
     base: Any = "soft-majority"
     epsilon: float = SINGLE
     m: int = 3
-    adversary: Literal["repeat", "sweep", "adaptive"] = "repeat"
+    adversary: Literal["repeat", "sweep", "adaptive", "batch"] = "repeat"
     step: float = 1.0
     delta_prime: float = 0.01
     predictor: Mechanism = field(init=False, repr=False, compare=False)
@@ -285,15 +288,16 @@ class Interface:
         """
         transcripts = np.zeros((size, len(queries)), dtype=np.int64)
         asked = self.itinerary.of(queries)
+        together = self.predictor.sample(state.predictor, asked, size, rng) if self.adversary == BATCH else None
         for i, places in enumerate(self.places):
-            drawn = self.predictor.sample(state.predictor, asked, size, rng).reshape(size, -1, len(queries))
-            answers = np.take_along_axis(drawn, places[transcripts][:, None], axis=1)[:, 0]
+            drawn = self.predictor.sample(state.predictor, asked, size, rng) if together is None else together
+            answers = np.take_along_axis(drawn.reshape(size, -1, len(queries)), places[transcripts][:, None], axis=1)[:, 0]
             transcripts += answers.astype(np.int64) << i
         return transcripts
 
     def distribution(self, state: Service, queries: NDArray[np.float64]) -> FiniteLaw | None:
         """Exact law: the product of the base's probabilities along the way of each transcript; None where the base has none."""
-        if not isinstance(self.predictor, HasLaw):
+        if not isinstance(self.predictor, HasLaw) or self.adversary == BATCH:
             return None
         law = self.predictor.distribution(state.predictor, self.itinerary.of(queries))
         return self._along(law, self.places) if isinstance(law, FiniteLaw) else None

@@ -128,9 +128,19 @@ def claim_short(claim: Raw, found: float | None = None) -> str:
     return f"{number}{delta}"
 
 
+ONE_BY_ONE = (
+    "Every query was looked at by itself: how much several answers tell together, given with the same noise say, was not looked "
+    "at (the mechanism interface does that)."
+)
+"""What is not known of answers to several queries, where the claim is about one."""
+
+
 def claim_words(claim: Raw) -> tuple[str, ...]:
     """Say what was promised, to whom it applies, and who says so."""
-    scope = f"Unit: {clean(claim['unit'])}. Coins: {clean(claim['coins'])}."
+    unit = clean(claim["unit"])
+    scope = f"Unit: {unit}. Coins: {clean(claim['coins'])}."
+    if unit.startswith("single prediction"):
+        scope += f" {ONE_BY_ONE}"
     return _promise(claim), scope, f"Source: {clean(claim['source'])} ({ORIGIN[claim['status']]})."
 
 

@@ -483,6 +483,29 @@ def test_an_interface_that_answers_too_often_is_refuted(kind: type[PredictionInt
     assert (found.lower > 2.0) == (verdict == "refuted")
 
 
+def one_coin_for_all(data: Labelled, queries: Any, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """An API that draws its noise once per call of several queries: the label of record 0 below 1, else 0, or wrong."""
+    wrongly = rng.random((size, 1)) > 1 / (1 + math.exp(-1))
+    truth = np.where(np.asarray(queries)[:, 0] < 1, data.y[0], 0)
+    return (truth ^ wrongly).astype(np.int64)
+
+
+def test_noise_drawn_once_per_call_is_found_by_asking_in_batches() -> None:
+    """Every single answer loses 1 nat and so do 2 of different calls, but 2 of one call differ just where the label is 1."""
+    found = {}
+    for adversary in ("repeat", "sweep", "batch"):
+        parameters = {"base": f"{__name__}:one_coin_for_all", "m": 2, "adversary": adversary}
+        (claim,) = resolve("interface", parameters, (DP(epsilon=2.0),)).claims
+        interface = resolve("interface", parameters).mechanism
+        found[adversary] = audit(interface, claim=claim, pairs=FLIPPED, queries=[[0.0]], mode="monte-carlo", budget=4000)
+    assert {adversary: result.verdict for adversary, result in found.items()} == {
+        "repeat": "not refuted",
+        "sweep": "not refuted",
+        "batch": "refuted",
+    }
+    assert found["batch"].lower > 5
+
+
 # Parameters, states, sampling
 
 
@@ -535,7 +558,7 @@ def test_an_object_brings_its_own_loss() -> None:
         ({"m": 0}, r"m = 0: must be an integer in 1..10"),
         ({"m": 11}, r"m = 11: must be an integer in 1..10"),
         ({"m": 2.5}, r"m = 2.5: must be an integer in 1..10"),
-        ({"adversary": "oracle"}, r"adversary = 'oracle': must be one of repeat, sweep, adaptive"),
+        ({"adversary": "oracle"}, r"adversary = 'oracle': must be one of repeat, sweep, batch, adaptive"),
         ({"step": 0}, r"step = 0: must be a finite number > 0"),
         ({"step": math.inf}, r"step = inf: must be a finite number > 0"),
         ({"delta_prime": 0}, r"delta_prime = 0: must be a number in \(0, 1\)"),

@@ -1,0 +1,135 @@
+"""Guards, by whole audits: trials that are not independent end as `error`, those that are never do.
+
+The functions are those of `dependent`; their loss is 1, which is also claimed, or looks like it. Without the guards most of them
+are refuted, some at every seed (`test_without_guards`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.api import audit
+from dpassay.claims import DP
+from dpassay.data import Labelled
+from dpassay.guards import Guards
+from dpassay.pairs import FlipLabel, Pairs
+from dpassay.result import Result
+from tests.statistical import dependent
+
+PAIRS = Pairs(base=Labelled(np.arange(3.0)[:, None], np.zeros(3, dtype=int)), changes=(FlipLabel(0),), how="by hand")
+MAKERS = {"cached_label", "cached_noise_with_jitter", "drifting", "warming_up", "stopping"}
+NUMBERS = {"noisy", "one_noise_per_call", "cached_noise_with_jitter"}
+DEPENDENT = (
+    *("one_coin_per_call", "one_noise_per_call", "one_model_per_call", "cached_label", "cached_noise_with_jitter"),
+    *("drifting", "warming_up", "noise_for_many_rows_only", "global_coins", "own_seed"),
+)
+HONEST = {
+    "plain": "not refuted",
+    "in_order": "not refuted",
+    "noisy": "not refuted",
+    "rare": "inconclusive",
+    "never": "inconclusive",
+    "weak": "refuted",
+}
+
+
+def audited(name: str, seed: int, **settings: Any) -> Result:
+    found = getattr(dependent, name)
+    numbers = (-math.inf, math.inf) if name in NUMBERS else None
+    given = {"budget": 2000, "confidence": 0.999} | settings
+    function = found() if name in MAKERS else found
+    return audit(function, claim=DP(epsilon=dependent.EPSILON), pairs=PAIRS, queries=[[0.0]], numbers=numbers, seed=seed, **given)
+
+
+def verdicts(name: str, seeds: int, **settings: Any) -> Counter[str]:
+    return Counter(audited(name, seed, **settings).verdict for seed in range(seeds))
+
+
+@pytest.mark.parametrize("name", DEPENDENT)
+def test_trials_that_are_not_independent_are_an_error(name: str) -> None:
+    for seed, budget in ((0, 400), (1, 2000)):
+        result = audited(name, seed, budget=budget)
+        assert result.verdict == "error"
+        assert "rng" in result.judgement.reason, "the cure"
+        assert "\n" not in result.judgement.reason
+
+
+@pytest.mark.parametrize(("name", "verdict"), HONEST.items())
+def test_trials_that_are_independent_are_none(name: str, verdict: str) -> None:
+    assert verdicts(name, 3, budget=400, executor="inline")["error"] == 0
+    assert verdicts(name, 1, executor="inline")[verdict] == 1
+
+
+def test_trials_in_new_processes_are_those_of_this_one() -> None:
+    assert [audited("weak", 5, **who).lower for who in ({"executor": "inline"}, {"jobs": 2})] == [audited("weak", 5).lower] * 2
+
+
+def test_a_service_that_stops_answering_is_an_error() -> None:
+    for executor in ("inline", "local"):
+        result = audited("stopping", 0, budget=20_000, executor=executor)
+        assert result.verdict == "error"
+
+
+@pytest.mark.parametrize("name", ["global_coins", "own_seed", "one_coin_per_call", "drifting", "plain", "weak"])
+def test_the_verdict_does_not_depend_on_the_number_of_workers(name: str) -> None:
+    found = [audited(name, 3, **who).verdict for who in ({"executor": "inline"}, {"jobs": 1}, {"jobs": 2})]
+    assert len(set(found)) == 1
+
+
+def test_rows_that_balance_one_another_are_an_error_too() -> None:
+    """Their counts are those of no independent rows, though they never move a bound to the wrong side."""
+    assert "balance" in audited("balanced", 0).judgement.reason
+
+
+def test_a_slow_api_is_asked_row_by_row() -> None:
+    assert audited("slow_api", 0, budget=400).verdict == "not refuted"
+
+
+def test_a_refutation_that_does_not_come_out_again_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache that is made anew in every process, with the other guards switched off: only the replay is left to see it."""
+    monkeypatch.setattr(Guards, "varied", lambda guards: None)
+    monkeypatch.setattr(Guards, "asked_again", lambda guards, group, pair: None)
+    errors = [each for seed in range(6) if (each := audited("cached_noise_with_jitter", seed)).verdict == "error"]
+    assert len(errors) >= 4
+    assert {"the refutation did not come out again" in each.judgement.reason for each in errors} == {True}
+
+
+SWITCHES: tuple[str, ...] = ("varied", "asked_again", "confirmed")
+
+
+def without_guards(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing: Callable[..., None] = lambda *_: None  # noqa: E731
+    for name in SWITCHES:
+        monkeypatch.setattr(Guards, name, nothing)
+    monkeypatch.setattr("dpassay.shards.same", lambda one, other: True)
+
+
+def test_without_guards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The guards are needed: without them these are refuted at many seeds, though nothing that they show is true."""
+    without_guards(monkeypatch)
+    for name in ("one_coin_per_call", "one_noise_per_call", "cached_noise_with_jitter"):
+        assert verdicts(name, 10, executor="inline")["refuted"] >= 2
+
+
+SEEDS = 30
+ALONE = {"cached_label", "cached_noise_with_jitter", "global_coins"}
+"""These need processes of their own; the others are seen inline, which is faster."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DEPENDENT)
+def test_every_audit_of_trials_that_are_not_independent_is_an_error(name: str) -> None:
+    who = {} if name in ALONE else {"executor": "inline"}
+    assert verdicts(name, SEEDS, **who) == {"error": SEEDS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HONEST)
+def test_no_audit_of_independent_trials_is_an_error(name: str) -> None:
+    assert verdicts(name, SEEDS, executor="inline")["error"] == 0
