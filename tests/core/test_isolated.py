@@ -286,15 +286,15 @@ BENCH = Bench(auditee_of(Sampled(table=TABLE)), (GROUP,), (Labels((0, 1)),), 0)
 
 
 def counts(total: int, shape: tuple[int, int] = (3, 2), marks: int = 1) -> Counts:
-    symbols = np.zeros(shape, dtype=np.int64)
-    symbols[:, 0] = total
-    return Counts(symbols=symbols, marks=(b"m" * 16,) * marks)
+    calls = np.zeros((1, *shape), dtype=np.int64)
+    calls[0, :, 0] = total
+    return Counts(calls=calls, marks=(b"m" * 16,) * marks)
 
 
 def test_counts_are_read_back_if_they_are_those_of_the_trials() -> None:
     right = Done(counts=(counts(1000), counts(500)))
     found = done_from(unpack(pack(1, done_json(right)))[1], BENCH, SHARD)
-    assert [each.symbols.tolist() for each in found.counts] == [each.symbols.tolist() for each in right.counts]
+    assert [each.calls.tolist() for each in found.counts] == [each.calls.tolist() for each in right.counts]
     assert [each.marks for each in found.counts] == [each.marks for each in right.counts]
     failed = done_from(done_json(Done(counts=(counts(1000),), failure=("cause", "detail"))), BENCH, SHARD)
     assert failed.failure == ("cause", "detail")
@@ -319,7 +319,7 @@ def test_shards_that_are_given_up_do_not_delay_the_next_ones() -> None:
         local.abandon(second)
         local.abandon(first)
         third = local.start(SHARD[:1])
-        assert [int(each.symbols[0].sum()) for each in local.finish(third).counts] == [1000]
+        assert [int(each.calls[0, 0].sum()) for each in local.finish(third).counts] == [1000]
         assert kept == [SHARD[:1]]
     finally:
         local.close()
