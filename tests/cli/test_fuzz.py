@@ -20,8 +20,8 @@ Capture = pytest.CaptureFixture[str]
 RUNS = {
     "exact": "soft-majority exponential stable-gaussian --train 30 --queries 1",
     "exhaustive": "projected-walk --mode exhaustive --n 2 --domain 1",
-    "labels": "soft-majority-overview -p r=3 --mode monte-carlo --budget 300 --train 10 --queries 1 --detect 90",
-    "numbers": "stable-laplace averaged -p r=3 --mode monte-carlo --budget 300 --train 10 --queries 1 --allow-inconclusive",
+    "labels": "soft-majority-overview -p r=3 --mode monte-carlo --budget 300 --train 10 --queries 1",
+    "numbers": "stable-laplace averaged -p r=3 --mode monte-carlo --budget 300 --train 10 --queries 1",
     "scores": "example61-noisy-max --train 30 --queries 1",
     "errors": "projected-walk-risk-tied-by-label --train 10 --queries 1",
 }
@@ -89,7 +89,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
     for name, words in RUNS.items():
         with redirect_stdout(io.StringIO()) as shown:
-            assert main(["run", *words.split(), "--profile", "quick", "-q", "--json"]) == 0, name
+            assert main(["run", *words.split(), "--profile", "quick", "-q", "--json"]) in (0, 4), name
         record = json.loads(shown.getvalue())
         record["results"] = [_cut(result) for result in record["results"][:3]]
         written(folder / f"{name}.json", record)
