@@ -398,7 +398,7 @@ def introduced(name: str, build: Callable[[], Auditee], limits: Limits, fallback
 
     hosts = Hosts(name, Desk(imported, limits.memory), limits, bare=True)
     try:
-        told = _asked(hosts.first(), f"importing {name}", "describe", None)
+        return _described(_asked(hosts.first(), f"importing {name}", "describe", None), hosts)
     except LostProcess as error:
         hosts.close()
         if fallback is None:
@@ -407,18 +407,28 @@ def introduced(name: str, build: Callable[[], Auditee], limits: Limits, fallback
     except BaseException:
         hosts.close()
         raise
-    has = dict.fromkeys(told["has"]) | {"without_query": told["without_query"]}
-    has |= {"labels": tuple(told["labels"])} if told["numbers"] is None else {"numbers": tuple(told["numbers"])}
+
+
+def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
+    """Return the auditee that a desk has described."""
+    has: dict[str, Any] = dict.fromkeys(facts["has"], _elsewhere) | {"without_query": facts["without_query"]}
+    has |= {"labels": tuple(facts["labels"])} if facts["numbers"] is None else {"numbers": tuple(facts["numbers"])}
+    mechanism = StandIn(has)
     return Isolated(
-        name=told["name"],
-        target=told["target"],
-        parameters=told["parameters"],
-        mechanism=(stands := StandIn(has)),
-        claims=tuple(claim_from_json(claim, expected) for claim, expected in told["claims"]),
+        name=facts["name"],
+        target=facts["target"],
+        parameters=facts["parameters"],
+        mechanism=mechanism,
+        claims=tuple(claim_from_json(claim, expected) for claim, expected in facts["claims"]),
         hosts=hosts,
-        there=stands,
-        code=told["code"],
+        there=mechanism,
+        code=facts["code"],
     )
+
+
+def _elsewhere(*_: Any) -> Any:
+    """Stand where a method is that is only called in another process."""
+    raise NotImplementedError
 
 
 def _isolated(auditee: Auditee, hosts: Hosts, **more: Any) -> Isolated:

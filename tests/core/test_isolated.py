@@ -53,6 +53,8 @@ def test_the_numbers_are_those_of_the_same_mechanism_here(name: str, mode: str) 
     here = entries(auditee, mode=mode)
     assert {each["verdict"] for each in here}.isdisjoint({"error"})
     assert entries(isolated(auditee, Limits(), []), mode=mode) == here
+    built = introduced(auditee.name, lambda: auditee, Limits())
+    assert entries(built, mode=mode) == here, "also where nothing of it is known here"
 
 
 def test_a_domain_is_enumerated_elsewhere_too() -> None:
