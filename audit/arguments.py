@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -63,11 +63,6 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
             )
         domain = Domain(n=arguments.n, points=_sides(arguments.domain))
     jobs, executor = arguments.jobs, arguments.executor
-    for option in ("shard_timeout", "memory"):
-        if getattr(arguments, option) is not None and executor == "inline":
-            raise InvalidInput(
-                f"--{option.replace('_', '-')}: changes nothing with --executor inline; what runs there cannot be stopped"
-            )
     given = {name: value for name in ("shard_timeout", "memory") if (value := getattr(arguments, name)) is not None}
     return Settings(
         mode=arguments.mode,
@@ -80,6 +75,16 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
         executor=executor,
         **given,
     )
+
+
+def refuse_idle_limits(arguments: argparse.Namespace, auditees: Sequence[Auditee], settings: Settings) -> None:
+    """Raise `InvalidInput` if limits are given to processes of which there are none."""
+    if settings.kind == "local" or any(isinstance(auditee, Isolated) for auditee in auditees):
+        return
+    for option in ("shard_timeout", "memory"):
+        if getattr(arguments, option) is not None:
+            said = f"--{option.replace('_', '-')}"
+            raise InvalidInput(f"{said}: goes with your own code, or with --executor local; what runs inline cannot be stopped")
 
 
 def _sides(text: str) -> int | tuple[int, ...]:

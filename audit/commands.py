@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpassay.arguments import configure, data_of, opened, settings_of
+from dpassay.arguments import configure, data_of, opened, refuse_idle_limits, settings_of
 from dpassay.assay import Baseline, assay
 from dpassay.attack_record import UNSEEN, broken, is_attack_record, outspent, read_attack_record, told_of_claims
 from dpassay.baseline import cells_of
@@ -56,6 +56,7 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
     data = None if settings.mode == "exhaustive" else data_of(arguments)
     limits = None if settings.executor == "inline" else settings.limits
     with opened(arguments, settings.domain.n if settings.domain else len(data.pairs.base) if data else 0, limits) as auditees:
+        refuse_idle_limits(arguments, auditees, settings)
         check(auditees, data, settings)
         if arguments.dry_run:
             return _dry_run(auditees, data, settings, as_json=arguments.json)
