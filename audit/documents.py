@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -100,7 +101,9 @@ def fault(value: object, schema: Mapping[str, Any], place: str = "it") -> str:
     if isinstance(value, list):
         if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", math.inf):
             return f"{place} has {len(value)} items"
-        return next(filter(None, (fault(each, schema.get("items", {}), f"an item of {place}") for each in value)), "")
+        rest = itertools.repeat(schema.get("items", {}))
+        parts_of = zip(value, itertools.chain(schema.get("prefixItems", ()), rest), strict=False)
+        return next(filter(None, (fault(each, part, f"an item of {place}") for each, part in parts_of)), "")
     if isinstance(value, int | float) and not (
         schema.get("minimum", -math.inf) <= value <= schema.get("maximum", math.inf)
         and schema.get("exclusiveMinimum", -math.inf) < value < schema.get("exclusiveMaximum", math.inf)
