@@ -128,7 +128,8 @@ def detectable_at_alpha(
     above : float, optional
         The number, in the units of the claim; by default what is claimed, so that the leak would be refuted.
     cells : sequence of mapping, optional
-        At which of its cells, see `in_common`; by default all that it lists.
+        At which of its cells, see `in_common`, for a leak through the event of the first one at the frequency that was seen; by
+        default at all that it lists, for a leak through the claim's worst face.
 
     Returns
     -------
@@ -145,7 +146,8 @@ def detectable_at_alpha(
         return width * seen
     if isinstance(claim, ScoreStability):
         return detectable_share(promised=limit, n=draws, alpha=each, screening=Screening(draws=draws, pairs=1))
-    return detectable(scale=scale_of(claim), promised=limit, n=draws, alpha=each)
+    frequency = 1.0 if cells is None or answers["counts"] is None else answers["counts"]["x"] / answers["counts"]["n1"]
+    return detectable(scale=scale_of(claim), promised=limit, n=draws, alpha=each, frequency=frequency)
 
 
 def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:

@@ -88,11 +88,12 @@ def detectable(
     n: int,
     alpha: float,
     method: Method = "clopper-pearson",
+    frequency: float = 1.0,
 ) -> float:
     """Smallest leak of a cell above the promised one that its certification refutes with probability 0.9.
 
-    The alternative is `tight_pair`, the claim's own worst face; nothing is screened. What a whole audit would see, and through
-    what events, is `dpassay.detection.smallest_seen`.
+    The alternative is `tight_pair`, the claim's own worst face, or an event that is rarer; nothing is screened. What a whole
+    audit would see, and through what events, is `dpassay.detection.smallest_seen`.
 
     Parameters
     ----------
@@ -106,6 +107,8 @@ def detectable(
         Error probability of the cell's bound.
     method : {"clopper-pearson", "stouffer", "fisher", "accuracy"}
         The test.
+    frequency : float
+        Probability of the event on its likelier side, where it is less than that of the worst face.
 
     Returns
     -------
@@ -117,16 +120,24 @@ def detectable(
     if promised >= most:
         return math.inf
     epsilon, delta = scale.at(promised)
-    p1, p0 = tight_pair(epsilon, delta)
+
+    def pair(leak: float) -> tuple[float, float]:
+        p1, p0 = tight_pair(*scale.at(leak))
+        larger, slack = scale.at(leak)
+        return (p1, p0) if p1 <= frequency else (frequency, max(0.0, frequency - slack) * math.exp(-larger))
+
+    p1, p0 = pair(promised)
+    if p0 <= 0:
+        return math.inf
     reach = 2 * float(ndtri(POWER) - ndtri(alpha)) * scale.spread(p1, p0) / math.sqrt(n)
 
     def seen(leak: float, x: NDArray[np.int64], y: NDArray[np.int64]) -> bool:
-        return power_of(*tight_pair(*scale.at(leak)), x, y, n) >= POWER
+        return power_of(*pair(leak), x, y, n) >= POWER
 
     high = promised
     while high < most:
         high = min(most, promised + reach)
-        x = counts_near(p1, n, tight_pair(*scale.at(high))[0])
+        x = counts_near(p1, n, pair(high)[0])
         y = largest_rejecting(method, x, n, epsilon=epsilon, delta=delta, alpha=alpha)
         if seen(high, x, y):
             break

@@ -98,7 +98,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class RiseLimit:
     """Which rise of a sampled entry's leak would have been seen.
 
     Parameters
@@ -142,7 +142,7 @@ class Comparison:
         Part of the claim by which a bound may move.
     alpha : float
         Error probability of every bound of an entry.
-    sights : tuple of Sight
+    rise_limits : tuple of RiseLimit
         What would have been seen of each sampled entry that both records hold.
     """
 
@@ -150,12 +150,12 @@ class Comparison:
     unchanged: tuple[str, ...]
     tolerance: float
     alpha: float
-    sights: tuple[Sight, ...] = ()
+    rise_limits: tuple[RiseLimit, ...] = ()
 
     @property
-    def blind(self) -> tuple[Sight, ...]:
+    def blind(self) -> tuple[RiseLimit, ...]:
         """Entries of which no cell of the old record was counted again: no rise of theirs could have been seen."""
-        return tuple(sight for sight in self.sights if not sight.cells)
+        return tuple(limit for limit in self.rise_limits if not limit.cells)
 
     @property
     def regressions(self) -> tuple[Change, ...]:
@@ -176,7 +176,7 @@ class Comparison:
             "regressions": [_json(change) for change in self.regressions],
             "news": [_json(change) for change in self.news],
             "unchanged": list(self.unchanged),
-            "sights": [sight.as_json() for sight in self.sights],
+            "rise_limits": [limit.as_json() for limit in self.rise_limits],
         }
 
 
@@ -219,8 +219,10 @@ def compare(old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = 
     changes += [_vanished(result, after.values()) for key, result in before.items() if key not in after]
     changes.sort(key=lambda change: not change.is_regression)
     both = [(before[key], result) for key, result in after.items() if key in before]
-    sights = tuple(_sight(old, new, tolerance, alpha) for old, new in both if _sampled(old) and _sampled(new))
-    return Comparison(changes=tuple(changes), unchanged=tuple(unchanged), tolerance=tolerance, alpha=alpha, sights=sights)
+    rise_limits = tuple(_rise_limit(old, new, tolerance, alpha) for old, new in both if _sampled(old) and _sampled(new))
+    return Comparison(
+        changes=tuple(changes), unchanged=tuple(unchanged), tolerance=tolerance, alpha=alpha, rise_limits=rise_limits
+    )
 
 
 def _entries(results: Iterable[Raw]) -> dict[str, Raw]:
@@ -399,7 +401,7 @@ def _sampled(result: Raw) -> bool:
     return bool(result["verdict"] != "error" and result["exact"] is None and result["expected"] != "refuted")
 
 
-def _sight(old: Raw, new: Raw, tolerance: float, alpha: float) -> Sight:
+def _rise_limit(old: Raw, new: Raw, tolerance: float, alpha: float) -> RiseLimit:
     """Say which rise would have been seen at the cells that both records have counted."""
     claim, (here, there) = _read(new), in_common(old, new)
     before, least = (0.0, math.inf), math.inf
@@ -408,8 +410,10 @@ def _sight(old: Raw, new: Raw, tolerance: float, alpha: float) -> Sight:
         worst = max(range(len(here)), key=lambda k: every[k][0])
         before = every[worst]
         must_exceed = max(before[1], before[0] + tolerance * claim.promised)
-        least = detectable_at_alpha(new, claim, _draws(there[worst]), alpha, must_exceed, there)
-    return Sight(id=new["id"], quantity=claim.quantity, cells=len(here), of=len(old["per_query"]), before=before, least=least)
+        least = detectable_at_alpha(
+            new, claim, _draws(there[worst]), alpha, must_exceed, (there[worst], *there[:worst], *there[worst + 1 :])
+        )
+    return RiseLimit(id=new["id"], quantity=claim.quantity, cells=len(here), of=len(old["per_query"]), before=before, least=least)
 
 
 def _above(one: tuple[float, float], other: tuple[float, float], margin: float) -> bool:

@@ -49,21 +49,23 @@ def headline(comparison: Raw) -> str:
 
 def _none_shown(comparison: Raw) -> str:
     """Say that no regression was found; never more than what could have been seen."""
-    blind = sum(not sight["cells"] for sight in comparison["sights"])
-    unseen = f", {blind} of {plural(len(comparison['sights']), 'sampled entry')} could not have shown one" if blind else ""
+    blind = sum(not limit["cells"] for limit in comparison["rise_limits"])
+    unseen = f", {blind} of {plural(len(comparison['rise_limits']), 'sampled entry')} could not have shown one" if blind else ""
     return f"No privacy regression shown{unseen}"
 
 
-def seen(sight: Raw) -> str:
+def seen(limit: Raw) -> str:
     """Say which rise of an entry's leak would have been seen, and which not."""
-    name, of = clean(sight["id"]), plural(sight["of"], "cell")
-    if not sight["cells"]:
+    name, of = clean(limit["id"]), plural(limit["of"], "cell")
+    if not limit["cells"]:
         return f"{name}: none of the baseline's {of} was counted again, so no rise could have been seen: run `dpassay run` again"
-    where = f"the baseline's {of}" if sight["cells"] == sight["of"] else f"{sight['cells']} of the baseline's {of}"
-    was = f"{name}: {where} counted again; at the worst the {sight['quantity']} was at most {_upward(sight['before'][1])}"
-    if sight["least"] == "inf":
+    where = f"the baseline's {of}" if limit["cells"] == limit["of"] else f"{limit['cells']} of the baseline's {of}"
+    was = f"{name}: {where} counted again; at the worst the {limit['quantity']} was at most {_upward(limit['before'][1])}"
+    if limit["least"] == "inf":
         return f"{was}; no rise would have been seen"
-    return f"{was}; a rise to less than {_upward(sight['least'])} would not have been seen (one to more: with probability 0.9)"
+    return (
+        f"{was}; a rise to less than {_upward(limit['least'])} might not have been seen (one to more would: with probability 0.9)"
+    )
 
 
 def _upward(bound: float | str) -> str:
@@ -178,4 +180,4 @@ def _notes(comparison: Raw) -> tuple[str, ...]:
         f"Bounds of both records made anew at one error probability; that one entry's leak rose or fell as said, at cells that "
         f"both have certified, holds with {probability}. Tolerance: {100 * comparison['tolerance']:.10g} % of the claim."
     )
-    return (*(f"Suppression {note}." for note in comparison["notes"]), *map(seen, comparison["sights"]), how)
+    return (*(f"Suppression {note}." for note in comparison["notes"]), *map(seen, comparison["rise_limits"]), how)

@@ -133,9 +133,9 @@ def test_a_rise_is_seen_and_no_change_is_none(kind: str) -> None:
     assert [change.kind for change in compare(old, record(kind, after, old)[0]).changes] == ["rose"]
     same = compare(old, record(kind, before, old)[0])
     assert same.changes == ()
-    (sight,) = same.sights
-    assert (sight.cells, sight.of) == (2, 2)
-    assert sight.before[0] < sight.before[1] < sight.least < np.inf
+    (limit,) = same.rise_limits
+    assert (limit.cells, limit.of) == (2, 2)
+    assert limit.before[0] < limit.before[1] < limit.least < np.inf
 
 
 def test_cells_of_other_data_or_another_kind_of_answer_are_not_counted() -> None:

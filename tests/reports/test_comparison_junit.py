@@ -21,7 +21,7 @@ def change(kind: str, name: str = "m.own.exact", **fields: str) -> dict[str, str
 def compared(*regressions: dict[str, str], news: Any = (), suppressed: Any = (), unchanged: Any = ()) -> dict[str, Any]:
     return {
         "regressions": list(regressions), "news": list(news), "suppressed": list(suppressed), "unchanged": list(unchanged),
-        "notes": [], "sights": [], "alpha": 1e-4, "tolerance": 0.05,
+        "notes": [], "rise_limits": [], "alpha": 1e-4, "tolerance": 0.05,
     }  # fmt: skip
 
 

@@ -119,7 +119,7 @@ def audits(shape: Shape, laws: Any, setting: tuple[float, int], runs: int) -> li
         draw = rng.laplace if laws[0] == "Laplace" else rng.normal
         return draw(int(data.y[0]) * move, 1.0, size=(size, len(queries)))
 
-    move = move_of(*laws, scale_of(shape.claim)) if isinstance(laws[0], str) else 0.0
+    move = move_of(laws[0], float(laws[1]), scale_of(shape.claim)) if isinstance(laws[0], str) else 0.0
     function, limits = (numbers, (-math.inf, math.inf)) if isinstance(laws[0], str) else (labels, None)
     if isinstance(shape.claim, PredictionStability):
         limits = (0.0, 1.0)
@@ -131,7 +131,7 @@ def audits(shape: Shape, laws: Any, setting: tuple[float, int], runs: int) -> li
     group = Group(
         pairs=Pairs(base=base, changes=changes, how="every label"), queries=points([[0.0]], "queries"), kind="data", reason="test"
     )
-    found = []
+    found: list[Result] = []
     for seed in range(runs):
         settings = Settings(mode="monte-carlo", seed=seed, confidence=setting[0], budget=setting[1])
         found += assay([auditee_of(mechanism)], group, settings)
