@@ -93,4 +93,4 @@ def test_constant_answers_are_not_called_sticky() -> None:
         return np.zeros((size, len(queries)), dtype=int)
 
     result = audit(constant, claim=DP(epsilon=1.0), pairs=replace_one([[0.0]] * 4, [0, 1, 0, 1]), queries=[[0.0]])
-    assert result.verdict == "not refuted"
+    assert result.verdict == "inconclusive", "nothing was seen to move; but it is no error"
