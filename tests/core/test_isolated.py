@@ -29,7 +29,7 @@ from dpassay.record import result_json
 from dpassay.settings import Settings
 from dpassay.shards import Bench, Done, Piece, Task
 from dpassay.targets import resolve
-from dpassay.trials import Counts
+from dpassay.trials import Counts, rows_of_calls
 from dpassay.wire import Garbled, pack, unpack
 from dpassay.workers import Local
 from dpassay.written import done_from, done_json, law_from, law_json, worst_case_from, worst_case_json
@@ -285,25 +285,28 @@ SHARD = (Piece(task=TASK, first=0, stop=1), Piece(task=TASK, first=1, stop=2))
 BENCH = Bench(auditee_of(Sampled(table=TABLE)), (GROUP,), (Labels((0, 1)),), 0)
 
 
-def counts(total: int, shape: tuple[int, int] = (3, 2), marks: int = 1) -> Counts:
-    calls = np.zeros((1, *shape), dtype=np.int64)
-    calls[0, :, 0] = total
+def counts(piece: int, more: int = 0, queries: int = 3, marks: int = 1) -> Counts:
+    """What a piece of the shard may come back with, if nothing more is asked for."""
+    rows = rows_of_calls(TASK.size, range(piece, piece + 1), TASK.rows)
+    calls = np.zeros((len(rows), queries, 2), dtype=np.int64)
+    calls[:, :, 0] = np.array(rows)[:, None]
+    calls[0, 0, 0] += more
     return Counts(calls=calls, marks=(b"m" * 16,) * marks)
 
 
 def test_counts_are_read_back_if_they_are_those_of_the_trials() -> None:
-    right = Done(counts=(counts(1000), counts(500)))
+    right = Done(counts=(counts(0), counts(1)))
     found = done_from(unpack(pack(1, done_json(right)))[1], BENCH, SHARD)
     assert [each.calls.tolist() for each in found.counts] == [each.calls.tolist() for each in right.counts]
     assert [each.marks for each in found.counts] == [each.marks for each in right.counts]
-    failed = done_from(done_json(Done(counts=(counts(1000),), failure=("cause", "detail"))), BENCH, SHARD)
+    failed = done_from(done_json(Done(counts=(counts(0),), failure=("cause", "detail"))), BENCH, SHARD)
     assert failed.failure == ("cause", "detail")
     for wrong in (
-        (counts(1000),),
-        (counts(1000), counts(501)),
-        (counts(1000), counts(500, shape=(2, 2))),
-        (counts(1000), counts(500, marks=2)),
-        (counts(1000), counts(500), counts(500)),
+        (counts(0),),
+        (counts(0), counts(1, more=1)),
+        (counts(0), counts(1, queries=2)),
+        (counts(0), counts(1, marks=2)),
+        (counts(0), counts(1), counts(1)),
     ):
         with pytest.raises(Garbled):
             done_from(done_json(Done(counts=wrong)), BENCH, SHARD)
@@ -319,7 +322,7 @@ def test_shards_that_are_given_up_do_not_delay_the_next_ones() -> None:
         local.abandon(second)
         local.abandon(first)
         third = local.start(SHARD[:1])
-        assert [int(each.calls[0, 0].sum()) for each in local.finish(third).counts] == [1000]
+        assert [int(each.calls[:, 0].sum()) for each in local.finish(third).counts] == [1000]
         assert kept == [SHARD[:1]]
     finally:
         local.close()
