@@ -149,7 +149,8 @@ def _chosen(
 ) -> Auditee:
     """Build one mechanism; where there are several, with those of the parameters that it has."""
     own = {name: value for name, value in parameters.items() if not several or accepts(wanted.target, name)}
-    return _auditee(wanted, own, claim, answers)
+    with _placed(wanted):
+        return _built(wanted, own, claim, answers)
 
 
 def _is_foreign(wanted: Configured, parameters: Mapping[str, str]) -> bool:
@@ -162,7 +163,8 @@ def _fallback(wanted: Configured, said: dict[str, float] | None, answers: Answer
     numbers = wanted.claim if said is None else said
     if numbers is None:
         return None
-    answers = (_answers(wanted.answers, "answers") if answers is None else answers) or Answers()
+    with _placed(wanted):
+        answers = (_answers(wanted.answers, "answers") if answers is None else answers) or Answers()
     claim = _claim(numbers, answers, "--claim" if said is not None else wanted.where.partition(",")[0])
     has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
     return Auditee(name=wanted.called, target=wanted.target, parameters={}, mechanism=StandIn(has), claims=(claim,))
@@ -176,12 +178,11 @@ def _sized(wanted: Configured, records: int, *, fixed: bool) -> Configured:
     return replace(wanted, parameters={"n": str(records), **wanted.parameters})
 
 
-def _auditee(
-    wanted: Configured, parameters: dict[str, str], numbers: dict[str, float] | None, answers: Answers | None
-) -> Auditee:
-    """Build one mechanism; what the command line says goes before what is configured for it."""
+@contextmanager
+def _placed(wanted: Configured) -> Iterator[None]:
+    """Say of what is refused where it was configured."""
     try:
-        return _built(wanted, parameters, numbers, answers)
+        yield
     except InvalidInput as error:
         if wanted.where:
             raise InvalidInput(f"{wanted.where}: {error}") from error
@@ -189,6 +190,7 @@ def _auditee(
 
 
 def _built(wanted: Configured, given: dict[str, str], said: dict[str, float] | None, answers: Answers | None) -> Auditee:
+    """Build one mechanism; what the command line says goes before what is configured for it."""
     option = "answers" if answers is None and wanted.where else "--answers"
     answers = _answers(wanted.answers, "answers") if answers is None else answers
     if answers is not None and not is_function(wanted.target):

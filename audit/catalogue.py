@@ -63,6 +63,9 @@ class Reading:
         Kinds of these claims, as a record names them; empty for all of them.
     finding : str
         Heading of the derivation in docs/findings.md.
+    alone : bool
+        Whether it is asked about its own pairs only, since a part of it knows the number of records; so is every reading that
+        fixes `n`.
     """
 
     target: str
@@ -70,6 +73,7 @@ class Reading:
     refuted: tuple[str, ...] = ("printed",)
     kinds: tuple[str, ...] = ()
     finding: str
+    alone: bool = False
 
     def knows(self, status: str, kind: str) -> bool:
         """Whether claims of this status and this kind are known to be wrong."""
@@ -168,6 +172,7 @@ READINGS = {
             "release": "bins",
         },
         finding="Algorithm 2 over Algorithm 3",
+        alone=True,
     ),
     "theorem-4-score-at-zero": Reading(
         target="output-perturbation",
@@ -193,6 +198,7 @@ READINGS = {
             "seed": 5,
         },
         finding="Equation 9",
+        alone=True,
     ),
     # relatives of theirs
     "distance-by-margin": Reading(

@@ -100,7 +100,8 @@ def resolve(
     else:
         raise InvalidInput(f"target = '{target}': must be a mechanism or a function, not {type(found).__name__}")
     claims = claims or _declared(target, mechanism)
-    alone = target in READINGS and given.get("n") == READINGS[target].parameters.get("n", math.nan)
+    reading = READINGS.get(target)
+    alone = reading is not None and (reading.alone or given.get("n") == reading.parameters.get("n", math.nan))
     alone = alone or bool(getattr(mechanism, "alone", False))
     return Auditee(name=name or target, target=target, parameters=given, mechanism=mechanism, claims=claims, alone=alone)
 

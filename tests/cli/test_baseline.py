@@ -121,7 +121,7 @@ OTHERS = "".join(
 
 def test_other_mechanisms_turn_no_entry_red(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They take a share of alpha: what was not refuted becomes inconclusive, and nothing about it has changed."""
-    few = CONFIG.replace("train = 4", "train = 10\nbudget = 420")
+    few = CONFIG.replace("train = 4", "train = 10\nbudget = 700")
     (project / "dpassay.toml").write_text(few, encoding="utf-8")
     assert audited(project, 0.3) == 0
     assert main(["baseline", "accept"]) == 0
