@@ -57,14 +57,25 @@ class Sight:
         Probability of that event on the likelier side, at least; None where the number holds for every event.
     assumed : bool
         Whether the frequency is a default, since the screening saw nothing move.
-    curve : tuple of (float, float)
-        Frequencies, falling, with the smallest leak seen at each.
+    design : Design or None
+        What the curve is computed from, once somebody asks for it; None where there is none.
     """
 
     detectable: float
     frequency: float | None = None
     assumed: bool = False
-    curve: tuple[tuple[float, float], ...] = ()
+    design: Design | None = None
+
+    @property
+    def curve(self) -> tuple[tuple[float, float], ...]:
+        """Frequencies, falling, with the smallest leak seen at each."""
+        if self.design is None or self.frequency is None:
+            return ()
+        found, worst = [], 0.0
+        for point in (self.frequency, *(point for point in FREQUENCIES if point < self.frequency)):
+            worst = max(worst, smallest_seen(self.design, point) if math.isfinite(worst) else worst)  # rarer is harder
+            found.append((point, worst))
+        return tuple(found)
 
     def as_json(self) -> dict[str, Any]:
         """What a record says besides `detectable`."""
@@ -116,11 +127,7 @@ def sight(design: Design, frequency: float | None) -> Sight:
     at = usual_frequency(design) if frequency is None else _two_digits(min(frequency, _most(design)))
     if not isinstance(design.scale, Ratio):
         return Sight(detectable=smallest_seen(design, usual_frequency(design)))
-    curve, worst = [], 0.0
-    for point in (at, *(point for point in FREQUENCIES if point < at)):
-        worst = max(worst, smallest_seen(design, point) if math.isfinite(worst) else worst)  # rarer is harder
-        curve.append((point, worst))
-    return Sight(detectable=curve[0][1], frequency=at, assumed=frequency is None, curve=tuple(curve))
+    return Sight(detectable=smallest_seen(design, at), frequency=at, assumed=frequency is None, design=design)
 
 
 def usual_frequency(design: Design) -> float:

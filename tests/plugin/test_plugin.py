@@ -212,10 +212,10 @@ def test_the_largest_leak_there_can_be_bounds_what_is_asked_for(tmp_path: Path) 
         "path": tmp_path / "witness.json", "rerun": "pytest", "budget": 500,
         "pairs": replace_one([[0.0], [1.0]], [0, 1], neighbours="flip"), "queries": [[0.0]],
     }  # fmt: skip
-    found = assayed(response(0.1), claim=Stability(gamma=0.8), **common)
+    found = assayed(response(1.0), claim=Stability(gamma=0.8), **common)
     found.assert_not_refuted()  # 0.9 is asked for, which these trials show
     found.assert_not_refuted(detectable=0.95)
     for leak in (0.8, 1.0, 1.2):
         with pytest.raises(InvalidInput, match=f"detectable = {leak}: must be above the claim, 0.8, and below the largest"):
             found.assert_not_refuted(detectable=leak)
-    assayed(response(0.1), claim=Stability(gamma=1), **common).assert_not_refuted()
+    assayed(response(1.0), claim=Stability(gamma=1), **common).assert_not_refuted()
