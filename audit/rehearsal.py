@@ -69,6 +69,7 @@ class Rehearsal:
                 seed=seed,
                 confidence=1 - ALPHA,
                 budget=self.budget,
+                executor="inline",  # this code is ours
             )
             if result.verdict == "error":
                 raise AuditeeError(result.judgement.reason, result.judgement.detail)

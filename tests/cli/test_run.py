@@ -62,7 +62,7 @@ def test_twice_the_claim_is_refuted_and_the_claim_itself_is_not(mode: str, folde
     assert main([*twice, "--out", "twice"]) == 1
     assert record_of(folder / "twice")["results"][0]["verdict"] == "refuted"  # type: ignore[index]
     assert main(["replay", str(next(Path("twice/witnesses").iterdir()))]) == 1
-    correct = ["run", "soft-majority", *SMALL, "-p", "epsilon=0.5", "--mode", mode, "-q"]
+    correct = ["run", "soft-majority", *SMALL, "-p", "epsilon=1", "--mode", mode, "-q"]
     assert main([*correct, "--out", "correct"]) == 0
     assert record_of(folder / "correct")["results"][0]["verdict"] == "not refuted"  # type: ignore[index]
 
@@ -120,7 +120,10 @@ def test_inconclusive_unless_allowed(folder: Path) -> None:
     words = ["run", "soft-majority", *SMALL, "--mode", "monte-carlo", "--budget", "100", "-q"]
     assert main(words) == 4
     assert main([*words, "--allow-inconclusive"]) == 0
-    assert main([*words, "--detect", "40"]) == 0
+    assert main([*words, "--detect", "40"]) == 4  # nothing is seen to move
+    enough = [word.replace("100", "5000") for word in words]
+    assert main(enough) == 4
+    assert main([*enough, "--detect", "40"]) == 0
 
 
 def test_known_refutation_that_is_not_found_means_the_harness_is_blind(folder: Path) -> None:

@@ -403,12 +403,8 @@ def full(made: Record) -> Record:
     absent = {"alpha": 0.001, "trials": 0} | dict.fromkeys(("error", "spending", "any_size", "fit"))
     cell = {"group": "data", "pair": 0, "change": "", "direction": "S to S'", "event": [], "p1": 0.5, "p0": 0.5, "alpha": 0.001}
     cell |= {"lower": 0.5, "upper": 0.7} | dict.fromkeys(("point", "exact", "estimate"))
-    empty = ("result", "target", "parameters", "claim", "mode", "data", "change", "query", "direction", "event", "loss", "trials")
-    witness = dict.fromkeys(empty) | {"schema": "dpassay/witness/1", "words": ""}
     results = [
-        absent
-        | each
-        | {"per_query": [cell | one | {"profile": None} for one in each["per_query"]], "witness": witness | each["witness"]}
+        absent | each | {"per_query": [cell | one | {"profile": None} for one in each["per_query"]], "witness": None}
         for each in made["results"]
     ]
     return made | {"run": run | {"commit": None} | made["run"], "results": results}
