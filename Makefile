@@ -15,8 +15,12 @@ audit: $(STAMP)  ## the default audit; leaves report/index.html
 test: $(STAMP)  ## everything but the slow proofs
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
+# Tests of processes that end run one after the other: they would take xdist's workers with them.
+ENDING := tests/core tests/cli tests/gate tests/plugin tests/packaging
+
 test-slow: $(STAMP)  ## the slow proofs
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow -n 2 --dist worksteal $(ENDING:%=--ignore=%)
+	$(BIN)/python -m pytest -m slow $(ENDING)
 
 lint: $(STAMP)  ## style, types and the arrows between the packages
 	$(BIN)/ruff check .

@@ -140,6 +140,7 @@ class Host:
         _hosts.add(self)
 
     def _fork(self, here: socket.socket, there: socket.socket, pipe: int) -> int:
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # what a fork calls back would swallow a Ctrl-C
         try:
             return os.fork()
         except OSError:
@@ -147,6 +148,8 @@ class Host:
             for file in (here.detach(), there.detach(), self._pipe, pipe):
                 os.close(file)
             raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
     def keep(self) -> Kept:
         """Return what will stand here for something that the host is to keep; its key says where."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -151,7 +151,7 @@ def calibration_checks(size: Size, seed: int, progress: Progress = silent) -> It
         )
 
 
-def _counted(rehearsal: Rehearsal, seeds: Sequence[int]) -> list[Any]:
+def _counted(rehearsal: Rehearsal, seeds: range) -> list[Any]:
     """Return the counts of audits; nothing where one ends as an error, because its trials did not come out again."""
     try:
         return [counts_of(result) for result in rehearsal.runs(seeds)]
