@@ -268,3 +268,13 @@ def test_what_was_computed_needs_no_frequent_answer(make: Any) -> None:
     assert [note[:12] for note in alone] == ["'detectable'"][: len(alone)]
     assert [note.startswith("Where trials were drawn") for note in mixed] == [True] * len(alone)
     assert alone
+
+
+@pytest.mark.parametrize("kind", ["Stability", "ScoreStability", "Accuracy"])
+def test_a_number_that_is_no_loss_is_not_called_one(make: Any, kind: str) -> None:
+    result = make.computed("a", "not refuted", 0.1)
+    result["claim"] |= {"kind": kind, "gamma": 0.5, "beta1": 1.0, "beta2": 1.0, "bound": 0.5, "unit": "score"}
+    (shown,) = make_view(make.record(result)).results
+    assert shown.query_table is not None
+    assert "loss" not in shown.query_table.columns
+    assert "loss" not in shown.query_table.caption
