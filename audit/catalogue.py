@@ -160,6 +160,7 @@ READINGS = {
     "algorithm-3-hinge-loss": Reading(
         target="objective-perturbation",
         parameters={"loss": "hinge", "n": 2, "m": 0},
+        refuted=("own",),
         finding="Algorithm 3 with the hinge loss",
     ),
     "algorithm-2-over-algorithm-3": Reading(

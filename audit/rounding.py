@@ -9,6 +9,8 @@ UNIT_ROUNDOFF = 2.0**-53
 """Relative error of one operation on floats, at most."""
 DOWN, NEAREST, UP = ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING
 """Which way a number goes when digits are cut: for a lower bound, for what is no bound, for an upper bound."""
+VISIBLE = 1e-6
+"""A computed number near 1 is shown with so many digits: where its error is larger, its bounds are shown instead."""
 ALL_DIGITS = 17
 """So many significant digits tell any two floats apart."""
 

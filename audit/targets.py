@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from dpassay.auditee import Auditee
-from dpassay.catalogue import CATALOGUE, ENTRIES, READINGS
+from dpassay.catalogue import CATALOGUE, ENTRIES, READINGS, Reading
 from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism, HasScores, Mechanism
@@ -192,9 +192,15 @@ def _declared(target: str, mechanism: Mechanism) -> tuple[Claim, ...]:
     told = {name: value for name, value in parameters_of(mechanism).items() if name != "n" or name in reading.parameters}
     if not told.items() <= parameters_of(made).items():
         return tuple(dataclasses.replace(claim, expected=None) for claim in mechanism.claims)
-    wrong: dict[bool, Literal["refuted"] | None] = {True: "refuted", False: None}
-    claims = mechanism.claims
-    return tuple(dataclasses.replace(claim, expected=wrong[reading.knows(claim.status, claim.kind)]) for claim in claims)
+    return tuple(_known(reading, claim) for claim in mechanism.claims)
+
+
+def _known(reading: Reading, claim: Claim) -> Claim:
+    """Declare a claim wrong if the reading knows that, and say what a printed one is read as; else declare nothing."""
+    if not reading.knows(claim.status, claim.kind):
+        return dataclasses.replace(claim, expected=None)
+    read = f"{claim.source}, read as in docs/findings.md, '{reading.finding}'" if claim.status == "printed" else claim.source
+    return dataclasses.replace(claim, expected="refuted", source=read)
 
 
 def _build(target: str, mechanism_class: type, given: dict[str, Any]) -> Mechanism:

@@ -10,7 +10,7 @@ from dpassay.bounds import Bound
 from dpassay.claims import Claim, ScoreStability
 from dpassay.documents import seen_words
 from dpassay.evidence import Evidence
-from dpassay.rounding import ALL_DIGITS, DOWN, NEAREST, UP, rounded, written
+from dpassay.rounding import ALL_DIGITS, DOWN, NEAREST, UP, VISIBLE, rounded, written
 
 VerdictWord = Literal["refuted", "not refuted", "verified", "inconclusive", "error"]
 
@@ -70,12 +70,14 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
         )
     if evidence.worst.exact is None:
         return _sampled(claim, evidence, detect, most)
-    exact, allowed = f"{evidence.worst.exact.value:.6g}", f"the claim allows {claim.promised:g}"
+    worst, span = evidence.worst.exact.value, f"between {written(lower.value, way=DOWN)} and {written(upper.value, way=UP)}"
+    blurred = worst - lower.value > VISIBLE * max(1.0, worst)  # its error reaches digits that are shown
+    exact, allowed = span if blurred else f"{worst:.6g}", f"the claim allows {claim.promised:g}"
     if lower.value > claim.promised:
-        found, promised = apart(evidence.worst.exact.value, claim.promised)
-        return Verdict(word="refuted", reason=f"the {claim.quantity} is {found}; the claim allows {promised}")
+        found, promised = apart(*((lower.value, claim.promised, DOWN) if blurred else (worst, claim.promised)))
+        least = "at least " if blurred else ""
+        return Verdict(word="refuted", reason=f"the {claim.quantity} is {least}{found}; the claim allows {promised}")
     if upper.value > claim.promised + ROUNDING * (claim.promised or 1.0):
-        span = f"between {written(lower.value, way=DOWN)} and {written(upper.value, way=UP)}"
         return Verdict(
             word="inconclusive", reason=f"the numerical error of the law leaves the {claim.quantity} {span}; {allowed}"
         )

@@ -195,10 +195,10 @@ class Choice(Released):
         parted[self.rows(0, k)] = 1
         told = (
             (coins, 0, 1.0 - n % 2, "the signs of the weights are coins, and a training label turns them"),
-            (coins, 0, 0.5, "as before, but a little to one side, as is best where parameters differ in what they lose"),
+            (coins, 0, 0.5, "the signs are almost coins, as is best where losses differ, and a training label turns them"),
             (sure, 0, 1.0, "a label that only a rare weight answers gets its chance from one training label more"),
-            (sure, min(k, n) - 1, 1.0, "as before, but of the part of T that the last parameter is trained on"),
-            (sure, n, 1.0, "such a weight is chosen against its errors, and there is one less of them"),
+            (sure, min(k, n) - 1, 1.0, "a label of only a rare weight gets its chance from one label more of the last part of T"),
+            (sure, n, 1.0, "a weight of the wrong sign is chosen against its errors, and there is one less of them"),
             (parted, n, 1.0, "one part of T trains against the others, and its errors are one more"),
         )
         return tuple(self._case(y, index, last, reason) for y, index, last, reason in told)

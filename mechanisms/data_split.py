@@ -86,7 +86,7 @@ class DataSplit(Choice):
         part = np.arange(len(many))[self.rows((len(many) - m) % k, k)]
         many[part[: (len(part) - TAIL) // 2]] = 1
         one = "the weight of one part turns more easily to the wrong sign, and such a weight errs less"
-        rare = "as before, where both are as rare as it takes, and next to impossible for the other parts"
+        rare = "one part's wrong sign and the choice of it are as rare as it takes, and next to impossible for the other parts"
         return self._flipped(few, one), self._flipped(many, rare)
 
     def _flipped(self, y: Any, reason: str) -> WorstCase:

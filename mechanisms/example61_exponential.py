@@ -9,10 +9,10 @@ it, and then each t_i loses alpha / (2 l); `scale="printed"` reads it as it stan
 `scale="noisy-max"` takes the noise l / (alpha n), which the text has for A' alone and not for A: that loses 3 alpha / 2.
 
 The example is there to show that training stability fails "for beta_1 = o(n)" and delta below
-e^(n alpha / 8) (e^(alpha / 2) - 1) / ((e^(n alpha / 8) + 1) (e^(n alpha / 8) + e^(alpha / 2))), l = 2: what is carried as
-printed is beta_1 = n / 3 and delta = 0, and it is refuted. The formula is about e^(-n alpha / 8); at any delta that is of use
-the score is stable with beta_1 = 1 + (4 / alpha) Q, Q the (1 - delta)-quantile of |logit R_0 + R_1 - R_2|, which n does not
-enter: the claim `corrected` (docs/findings.md, 'Section 6.1').
+e^(n alpha / 8) (e^(alpha / 2) - 1) / ((e^(n alpha / 8) + 1) (e^(n alpha / 8) + e^(alpha / 2))), l = 2: what is held against it
+here is beta_1 = n / 3 and delta = 0, which nobody claims; it is refuted. The formula is about e^(-n alpha / 8); at any delta
+that is of use the score is stable with beta_1 = 1 + (4 / alpha) Q, Q the (1 - delta)-quantile of |logit R_0 + R_1 - R_2|, which
+n does not enter: the claim `corrected` (docs/findings.md, 'Section 6.1').
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ class Example61Exponential(Candidates):
             claims.append(DP(epsilon=true, source=page, status="corrected", **facts))
         if self.l == 2 and self.scale == "meant":
             same: dict[str, Any] = {"beta2": 0.0, "unit": "score", "coins": "the same on both sides"}
-            wrong = f"{text}, which says that it does not hold"
-            false = ScoreStability(beta1=self.trained / 3, source=wrong, status="printed", **same)
+            wrong = f"nobody: {text}, says that it does not hold"
+            false = ScoreStability(beta1=self.trained / 3, source=wrong, status="own", **same)
             catalogue = replace(self, n=Example61Exponential().n) == Example61Exponential()
             beta1 = 1 + self.spread * quantile(self.delta)
             claims += [

@@ -13,7 +13,7 @@ ln(1 + c / (lambda n)) at most, and none for the logistic loss if alpha lambda n
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,8 @@ class ObjectivePerturbation(Scored):
         epsilon = self.alpha + (0.0 if self.oplr else 2 * math.log1p(c / (self.lambda_ * n)))
         printed = DP(epsilon=epsilon, unit="released weights", coins="R fresh", source=source, status="printed")
         if self.loss == "hinge":  # where it has no second derivative an interval of R leads to one weight: nothing is true
-            return (printed, *self.score_claims)
+            unsaid = f"not printed: {source} without its conditions on the loss"
+            return (replace(printed, source=unsaid, status="own"), *self.score_claims)
         if self.oplr and self.n is None:  # what is true tends to alpha as n grows
             return (printed, *self.score_claims)
         corrected = DP(

@@ -121,6 +121,8 @@ class Relabelled:
         found: list[Claim] = []
         if self.rate <= 1 and self.n_prime < self.n:
             source = "Dagan and Feldman 2020, Theorem 5 with the constants of its proof (Lemmas 10 and 11)"
+            if not self._is_net:
+                source += ", with delta = n' / n where no net is proven"
             found.append(DP(epsilon=self.printed_loss(), coins=coins, source=source, status="printed"))
         source = "docs/findings.md, 'Theorem 5: relabelling'"
         found.append(DP(epsilon=self.proven_loss(), coins=coins, source=source, status="corrected"))
@@ -131,14 +133,18 @@ class Relabelled:
     def _reach(self) -> float:
         return self.r * self.rate / 2
 
+    @property
+    def _is_net(self) -> bool:
+        """Whether I without 1 is proven to be a net with probability 1 - alpha, as Lemma 8 asks."""
+        return bounds.net_failure(self.family, self.n, self.n_prime, self.eta) <= self.alpha
+
     def printed_loss(self) -> float:
         """h_S <= (1 + 4 e^6 n' / (n - n')) e^(3 / (eta n)) h_S' + delta, then flipped.
 
         delta = alpha n' / n where I without 1 is proven to be a net with probability 1 - alpha, as Lemma 8 asks; else n' / n.
         """
         factor = (1 + bounds.NET * self.n_prime / (self.n - self.n_prime)) * math.exp(3 * self.rate)
-        failure = bounds.net_failure(self.family, self.n, self.n_prime, self.eta)
-        delta = self.n_prime / self.n * (self.alpha if failure <= self.alpha else 1.0)
+        delta = self.n_prime / self.n * (self.alpha if self._is_net else 1.0)
         return bounds.flipped_printed(factor, delta, self.alpha)
 
     def proven_loss(self) -> float:

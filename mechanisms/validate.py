@@ -136,6 +136,8 @@ class Validate:
             source = f"{source} (Equation 9)"
             strings = f"random strings of training frozen, {'good' if self.good else 'bad: Equation 9 says nothing of them'}"
             facts["coins"] = f"selection fresh; {strings}"
+        if self.stability == "printed":
+            source += f", with the stability of {stability_of(self.trainer, 'printed').source}"
         printed = DP(epsilon=self.alpha2, source=source, status="printed", **facts)
         times = self.shortfall
         if times is None or times <= 1 or self.alpha2 * times > LARGEST:

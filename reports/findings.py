@@ -9,7 +9,7 @@ from typing import Any, Literal
 from dpassay.documents import witness_file
 from dpassay.reports.numbers import below, clean, exact, factor, value
 from dpassay.reports.tables import Table
-from dpassay.reports.words import claim_short, exceeds, promised
+from dpassay.reports.words import blurred, claim_short, exceeds, promised
 from dpassay.rounding import DOWN
 
 Raw = Mapping[str, Any]
@@ -20,6 +20,7 @@ TIGHT = 0.99
 """A claim whose true worst loss is at least this share of it is called tight."""
 
 AUDITED = "the audited cells"
+ANY_SIZE = "datasets of any size"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,7 @@ def finding_of(result: Raw) -> Finding | None:
     kind = _kind(result, true, scope)
     if kind is None:
         return None
-    least, broken = result["exact"] is None and scope == AUDITED, kind in ("refuted", "exceeded")
+    least, broken = scope != ANY_SIZE and (result["exact"] is None or blurred(result)), kind in ("refuted", "exceeded")
     if least:
         words = f"≥ {below(true, claimed)}", f"≥ {factor(true, claimed, DOWN)}"
     else:
@@ -101,11 +102,11 @@ def known(result: Raw) -> tuple[float, str] | None:
     if found is not None:
         true, error = float(found["exact"]), float(found["error"])
         if lower is None or true + error >= lower:
-            return true, "datasets of any size"
+            return true, ANY_SIZE
     if lower is None:
         return None
     scope = "the enumerated domain" if result["mode"] == "exhaustive" else AUDITED
-    return (lower if exact is None else exact), scope
+    return (lower if exact is None or blurred(result) else exact), scope
 
 
 def _kind(result: Raw, true: float, scope: str) -> Kind | None:

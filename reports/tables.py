@@ -37,7 +37,7 @@ class Table:
 _EXACT = (
     ("query", False),
     ("group", False),
-    ("loss", True),
+    ("exact", True),
     ("p1", True),
     ("p0", True),
     ("event", False),
@@ -55,7 +55,7 @@ _SAMPLED = (
     ("direction", False),
     ("change", False),
 )
-_SHORT = {"query", "loss", "lower", "upper", "event", "direction", "change"}
+_SHORT = {"query", "exact", "lower", "upper", "event", "direction", "change"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,6 +91,10 @@ def _summary(view: View, width: int) -> RichTable:
     titles = ("claim", "lower", "exact/upper", "detectable")
     widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
     left = width - STATUS_WIDTH - sum(widths) - GAP * (len(titles) + 2)
+    if left < MIN_ID:  # a claim of several numbers takes more lines, between them: no number is broken
+        words = [len(word) for row in rows for word in row[0].split()]
+        widths[0] = max(len(titles[0]), *words, widths[0] + left - MIN_ID)
+        left = width - STATUS_WIDTH - sum(widths) - GAP * (len(titles) + 2)
     room = max(MIN_ID, min(left, max(len(result.id) for result in view.results)))
     table = _table(("status", "result", *titles), (False, False, True, True, True, True))
     for column, fixed in zip(table.columns, (STATUS_WIDTH, room, *widths), strict=True):

@@ -20,7 +20,7 @@ from dpassay.reports.numbers import MISSING, above, below, clean, count, exact, 
 from dpassay.reports.profiles import ProfileView, profile_view
 from dpassay.reports.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
 from dpassay.reports.tables import QueryView, Table, query_table, query_views, shortlist
-from dpassay.reports.words import UNITS, Part, claim_short, parts_of, promised
+from dpassay.reports.words import UNITS, Part, blurred, claim_short, parts_of, promised
 
 Raw = Mapping[str, Any]
 
@@ -227,6 +227,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
     lower, upper, leak = (value(result[key]) for key in ("lower", "upper", "exact"))
     broken = result["verdict"] == "refuted"
     top = MISSING if upper is None else f"≤ {above(upper)}"
+    leak_shown = None if blurred(result) else leak
     queries = query_views(result)
     profile = profile_view(result, queries)
     return ResultView(
@@ -238,7 +239,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         released=clean(result["claim"]["unit"]),
         source=clean(result["claim"]["source"]),
         lower=below(lower, claimed),
-        top=top if leak is None else f"= {exact(leak, claimed, exceeds=broken)}",
+        top=top if leak_shown is None else f"= {exact(leak_shown, claimed, exceeds=broken)}",
         detectable=above(value(result["detectable"])),
         through=through_words((result.get("sight") or {}).get("frequency")),
         trials=count(result["trials"]),
@@ -342,7 +343,8 @@ def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) 
         through = {result.through for result in known if result.through}
         if through:
             which = through.pop() if len(through) == 1 else "through answers of the probability that each result states"
-            notes.append(f"'detectable' is a leak at one of the pairs looked at, {which}; through a rarer answer it takes more.")
+            of = "Where trials were drawn 'detectable'" if sampled < len(known) else "'detectable'"
+            notes.append(f"{of} is a leak at one of the pairs looked at, {which}; through a rarer answer it takes more.")
     elif known:
         notes.append("Every number was computed from an exact law; none was sampled.")
     return tuple(notes)

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpassay.documents import seen_words, witness_file
-from dpassay.reports.numbers import clean, count, exact, loss, plain, plural, promise, shorten, value
+from dpassay.reports.numbers import below, clean, count, exact, loss, plain, plural, promise, shorten, value
 from dpassay.reports.statuses import EXPECTED, MISSED, Status
-from dpassay.rounding import UP, written
+from dpassay.rounding import UP, VISIBLE, written
 
 Raw = Mapping[str, Any]
 
 ORIGIN = {
     "printed": "as printed in the source",
     "corrected": "corrected, with a derivation",
-    "own": "declared by its owner",
+    "own": "declared with the mechanism",
     "measured": "nobody claims it",
 }
 
@@ -110,6 +110,12 @@ def exceeds(result: Raw) -> bool:
         return bool(found["exceeds"])
     exact, claimed = float(found["exact"]), promised(result["claim"])
     return exact - float(found["error"]) > claimed + ROUNDED * max(exact, claimed)
+
+
+def blurred(result: Raw) -> bool:
+    """Whether the error of a computed number reaches digits that a report shows: then its bounds are shown instead."""
+    exact, error = value(result["exact"]), value(result.get("error")) or 0.0
+    return exact is not None and math.isfinite(exact) and error > VISIBLE * max(1.0, abs(exact))
 
 
 def claim_short(claim: Raw, found: float | None = None) -> str:
@@ -214,7 +220,8 @@ def _counts(result: Raw) -> Part | None:
         means = f"the {mean} is {plain(witness['p1'])} on {one}, {plain(witness['p0'])} on {other}"
         return Part(title="Counts", texts=(f"{of}; {means}." + ("" if trials is None else f" {total}"),))
     if result["claim"]["kind"] == "ScoreStability":
-        bad = f"A random string is bad with probability {plain(witness['p1'])}, by the law; no trials."
+        share = f"{plain(witness['p1'])}" + (f" (lower bound {below(value(result['lower']), 0.0)})" if blurred(result) else "")
+        bad = f"A random string is bad with probability {share}, by the law; no trials."
         if trials is not None:
             bad = f"{count(trials['x'])} of {count(trials['draws'])} random strings were bad. {total}"
         return Part(title="Counts", texts=(bad,))
@@ -225,6 +232,7 @@ def _counts(result: Raw) -> Part | None:
     law = f"P[{event}] is {plain(witness['p1'])} on {one} and {plain(witness['p0'])} on {other}"
     slack = f" - {plain(result['claim']['delta'])}" if result["claim"]["delta"] else ""
     shown = exact(value(witness["loss"]), promised(result["claim"]), exceeds=result["verdict"] == "refuted")
+    shown += f", for certain at least {below(value(result['lower']), promised(result['claim']))}" if blurred(result) else ""
     formula = "p1 - p0" if result["claim"]["kind"] != "DP" else f"ln((p1{slack}) / p0)" if slack else "ln(p1 / p0)"
     return Part(title="Counts", texts=(f"No trials; by the law, {law}: {formula} = {shown}.",))
 

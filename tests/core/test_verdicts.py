@@ -59,6 +59,8 @@ def evidence(
         ),
         (evidence("monte-carlo", 1.1, 9.0, detectable=math.inf), "refuted", "at least 1.1"),
         (evidence("exact", 1.1, 1.1), "refuted", "the loss is 1.1"),
+        (evidence("exact", 1.692061, 1.693729, error=0.000834), "refuted", "the loss is at least 1.69206;"),
+        (evidence("exact", 0.2, 0.202, error=0.001), "not refuted", "audited cells is between 0.2 and 0.202;"),
         (evidence("exact", math.inf, math.inf), "refuted", "the loss is inf"),
         (evidence("exact", 0.9, 0.9, detectable=9.0), "not refuted", "audited cells is 0.9"),
         (evidence("exact", 1 - 1e-15, 1 + 1e-15, error=1e-15), "not refuted", "equal to the claim within rounding"),

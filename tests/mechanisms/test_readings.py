@@ -11,7 +11,7 @@ import pytest
 
 from dpassay.arguments import auditees_of
 from dpassay.assay import assay
-from dpassay.catalogue import CATALOGUE, READINGS
+from dpassay.catalogue import CATALOGUE, ENTRIES, READINGS
 from dpassay.cli import main
 from dpassay.settings import Settings
 from dpassay.targets import resolve
@@ -67,3 +67,25 @@ def test_errors_are_left_out_of_a_sampled_catalogue() -> None:
         assert "stable-laplace-printed-scale" in names
         if mode != "monte-carlo":
             assert names["projected-walk-below"].parameters["n"] == (100 if mode == "exhaustive" else 7)
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_printed_claim_that_is_refuted_says_what_it_is_read_as(name: str) -> None:
+    for claim in resolve(name).claims:
+        named = f"read as in docs/findings.md, '{READINGS[name].finding}'" in claim.source
+        assert named == (claim.expected == "refuted" and claim.status == "printed")
+
+
+def test_nothing_is_put_into_the_mouth_of_a_paper_that_says_otherwise() -> None:
+    """What a paper denies or hedges is held up by nobody: it is not called printed."""
+    for name in ENTRIES:
+        for claim in resolve(name).claims:
+            assert not (claim.status == "printed" and {"nobody:", "says", "without"} & set(claim.source.split())), claim.source
+    assert resolve("algorithm-3-hinge-loss").claims[0].source.endswith("without its conditions on the loss")
+    assert "the stability of Chaudhuri and Vinterbo 2013, Theorem 4" in resolve("equation-9-with-theorem-4").claims[0].source
+
+
+@pytest.mark.parametrize("name", ["random-choice", "data-split-overlooked"])
+def test_a_reason_stands_by_itself(name: str) -> None:
+    mechanism: Any = resolve(name).mechanism
+    assert [case.reason for case in mechanism.pairs() if case.reason.startswith("as before")] == []

@@ -48,6 +48,14 @@ def test_numbers_keep_their_line_beside_long_ids(make: Any, console: Console) ->
     assert "1, δ = 1e-05  0.402344   ≤ 1.645652    1.181583" in row
 
 
+def test_a_claim_of_three_numbers_leaves_all_numbers_whole(make: Any, console: Console) -> None:
+    long = make.computed("theorem-4-score-at-zero.printed.exact.2", "not refuted", 0.000123)
+    long["claim"] |= {"kind": "ScoreStability", "beta1": 143.445, "beta2": 0.523026, "delta": 1 / 300}
+    print_summary(make.record(long, make.computed("other", "refuted", 9.277792)), console)
+    words = printed(console).split()
+    assert {"143.445,", "0.523026,", "0.003333", "0.000123", "9.277792", "detectable", "exact/upper"} <= set(words)
+
+
 def test_no_number_is_ever_cut(make: Any) -> None:
     for width in (30, 60, 80, 200):
         console = Console(file=io.StringIO(), width=width, color_system=None)

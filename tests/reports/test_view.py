@@ -249,3 +249,32 @@ def test_a_sampler_without_coins_was_held_against_values_not_tested() -> None:
     (fit,) = (part for part in parts if part.title == "Goodness of fit")
     assert fit.texts[0].startswith("The sampler has no coins: ")
     assert fit.texts[0].endswith("of it were held against the declared values, and all agree.")
+
+
+def test_digits_that_the_error_reaches_are_not_shown(make: Any) -> None:
+    result = make.computed("blurred", "refuted", 1.692895)
+    result |= {"lower": 1.692061, "upper": 1.693729, "error": 0.000834, "any_size": None}
+    view = make_view(make.record(result))
+    (shown,) = view.results
+    assert (shown.lower, shown.top) == ("1.692061", "≤ 1.693729")
+    assert view.findings is not None
+    assert view.findings.rows[0][3:5] == ("≥ 1.692061", "≥ 1.69 ×")
+
+
+def test_what_was_computed_needs_no_frequent_answer(make: Any) -> None:
+    sampled = make.sampled("a", "not refuted")
+    notes = [make_view(make.record(sampled, *more)).notes for more in ((), (make.computed("b", "not refuted"),))]
+    alone, mixed = ([note for note in each if "'detectable'" in note] for each in notes)
+    assert [note[:12] for note in alone] == ["'detectable'"][: len(alone)]
+    assert [note.startswith("Where trials were drawn") for note in mixed] == [True] * len(alone)
+    assert alone
+
+
+@pytest.mark.parametrize("kind", ["Stability", "ScoreStability", "Accuracy"])
+def test_a_number_that_is_no_loss_is_not_called_one(make: Any, kind: str) -> None:
+    result = make.computed("a", "not refuted", 0.1)
+    result["claim"] |= {"kind": kind, "gamma": 0.5, "beta1": 1.0, "beta2": 1.0, "bound": 0.5, "unit": "score"}
+    (shown,) = make_view(make.record(result)).results
+    assert shown.query_table is not None
+    assert "loss" not in shown.query_table.columns
+    assert "loss" not in shown.query_table.caption
