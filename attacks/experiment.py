@@ -225,7 +225,7 @@ def _attack(
 
 
 def shares(alpha: float, views: int, attacks: int, slices: int) -> tuple[float, float]:
-    """Share the error probability of a subject: one half goes to what is held against its claim.
+    """Share the error probability of a subject: one half goes to what is held against its claim, all of it without attacks.
 
     Parameters
     ----------
@@ -240,7 +240,8 @@ def shares(alpha: float, views: int, attacks: int, slices: int) -> tuple[float, 
         Of the bounds of single records in one view, all of them together; of a single one-run bound, of which every attack has
         one on all records and one on each slice.
     """
-    return alpha / 2 / views, alpha / 2 / (views * attacks * (1 + slices))
+    claimed = alpha / 2 if attacks else alpha
+    return claimed / views, (alpha - claimed) / (views * max(1, attacks) * (1 + slices))
 
 
 def composed(claim: DP, view: View) -> tuple[float, float]:
