@@ -48,7 +48,7 @@ def forgets():
 
 def chatters():
     warnings.simplefilter("always")
-    for k in range(10_000):
+    for k in range(1_000):
         warnings.warn("careful")
         print("working")
 
@@ -222,7 +222,7 @@ def test_what_a_mechanism_prints_is_told_once_with_its_number_and_is_no_part_of_
     told = [line for line in stderr.splitlines() if "evil:says_much printed: " in line]
     assert len(told) == 3
     assert [line.split(" printed: ")[1].rpartition(" (")[0] for line in told][-1] == "working"
-    assert all("0,000 times)" in line for line in told)
+    assert all(",000 times)" in line for line in told)
     assert len(stderr.splitlines()) < 10
 
 

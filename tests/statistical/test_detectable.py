@@ -133,7 +133,7 @@ def audits(shape: Shape, laws: Any, setting: tuple[float, int], runs: int) -> li
     )
     found: list[Result] = []
     for seed in range(runs):
-        settings = Settings(mode="monte-carlo", seed=seed, confidence=setting[0], budget=setting[1])
+        settings = Settings(mode="monte-carlo", seed=seed, confidence=setting[0], budget=setting[1], executor="inline")
         found += assay([auditee_of(mechanism)], group, settings)
     return found
 

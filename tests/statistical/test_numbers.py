@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,9 @@ def gaussian(scale: float) -> Function:
 
 def one(function: Function, claim: DP, n: int, seed: int) -> Result:
     """One pair, one query; the lower bound at 95 %."""
-    return audit(function, claim=claim, pairs=PAIRS, queries=[[0.0]], numbers=ANY, budget=n, seed=seed, confidence=0.9)
+    return audit(
+        function, claim=claim, pairs=PAIRS, queries=[[0.0]], numbers=ANY, budget=n, seed=seed, confidence=0.9, executor="inline"
+    )
 
 
 def limit(p1: NDArray[np.float64], p0: NDArray[np.float64], delta: float, n: int) -> float:
@@ -96,10 +99,8 @@ FOUR = Pairs(base=Labelled(np.zeros((4, 1)), np.zeros(4, dtype=int)), changes=tu
 
 def alarms(runs: int, function: Function, **arguments: object) -> int:
     """Refutations among whole audits at 95 %, half of which is for the lower bounds."""
-    found = [
-        audit(function, pairs=FOUR, queries=[[0.0], [1.0]], confidence=0.95, seed=seed, mode="monte-carlo", **arguments)  # type: ignore[arg-type]
-        for seed in range(runs)
-    ]
+    common: dict[str, Any] = {"pairs": FOUR, "queries": [[0.0], [1.0]], "confidence": 0.95, "mode": "monte-carlo"}
+    found = [audit(function, seed=seed, executor="inline", **common, **arguments) for seed in range(runs)]  # type: ignore[arg-type]
     assert all(result.verdict != "error" for result in found)
     return sum(result.verdict == "refuted" for result in found)
 
