@@ -54,7 +54,7 @@ def audited(entry: str, train: Labelled, queries: NDArray[np.float64], column: i
             corrected = any(other.status == "corrected" for other in mechanism.claims)
             assert claim.expected == "refuted" or (claim.status == "printed" and corrected)
         else:
-            assert result.verdict == "not refuted"
+            assert result.verdict == "not refuted" or (result.verdict == "inconclusive" and not exact)  # few trials see little
             assert result.evidence.lower.value <= claim.promised
 
 
