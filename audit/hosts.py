@@ -426,10 +426,17 @@ def _serve(desk: Desk, connection: socket.socket, objects: dict[int, Any]) -> No
         try:
             answer = pack(HEAD.unpack(head)[1], {"answer": desk(operation, arguments, objects)})
         except BaseException as error:  # noqa: BLE001  (nobody presses Ctrl-C here)
-            answer = pack(HEAD.unpack(head)[1], {"raised": type(error).__name__, "told": told(error)})
+            answer = pack(HEAD.unpack(head)[1], {"raised": type(error).__name__, "told": _told(error)})
         if os.getpid() != own:
             os._exit(0)  # a mechanism has forked and come back twice
         connection.sendall(answer)
+
+
+def _told(error: BaseException) -> str:
+    try:
+        return told(error)
+    except BaseException:  # noqa: BLE001  (what it is asked may be to say what it is)
+        return type(error).__name__
 
 
 def _unpickled(content: io.BytesIO, objects: dict[int, Any]) -> Any:

@@ -107,7 +107,7 @@ def test_all_printed_bounds_of_many_queries_hold_together() -> None:
     loss = math.log(0.5 / 0.1)
     group = flip_group(queries=20)
     for seed in range(runs):
-        settings = Settings(mode="monte-carlo", budget=300, confidence=0.8, seed=seed)
+        settings = Settings(mode="monte-carlo", budget=300, confidence=0.8, seed=seed, executor="inline")
         (result,) = assay([auditee_of(Sampled(table=LOPSIDED))], group, settings)
         evidence = result.evidence
         assert evidence is not None
