@@ -125,7 +125,9 @@ def test_the_claim_on_the_boundary_is_not_refuted() -> None:
 @pytest.mark.slow
 def test_the_claim_on_the_boundary_in_a_thousand_runs() -> None:
     """Refuted no more often than alpha = 0.05 allows."""
-    refuted = sum(run(Seeing(), seed=seed, budget=2000, confidence=0.95, executor="inline").verdict == "refuted" for seed in range(1000))
+    refuted = sum(
+        run(Seeing(), seed=seed, budget=2000, confidence=0.95, executor="inline").verdict == "refuted" for seed in range(1000)
+    )
     assert refuted <= binom.ppf(0.999, 1000, 0.05)
 
 
