@@ -203,6 +203,7 @@ def scribbles() -> None:
             continue
 
 
+@pytest.mark.slow  # those run without xdist, whose connections it would write over too
 def test_a_host_that_writes_over_its_connection_is_lost_and_no_other(host: Callable[..., Host]) -> None:
     one, other = host(), host()
     with pytest.raises(Lost, match="the worker wrote over its connection"):
