@@ -133,7 +133,9 @@ def comparable(old: Raw, new: Raw, old_path: Path, new_path: Path) -> None:
 def cells_of(baseline: Raw) -> Callable[[Auditee, Claim], Sequence[Raw]]:
     """Return what says which cells a baseline lists for a mechanism and a claim; none where the law was computed."""
     sampled = [result for result in baseline["results"] if result["verdict"] != "error" and result["exact"] is None]
-    cells = {entry_key(each["mechanism"], each["parameters"], each["claim"]): each["per_query"] for each in sampled}
+    cells: dict[str, list[Raw]] = {}
+    for each in sampled:
+        cells.setdefault(entry_key(each["mechanism"], each["parameters"], each["claim"]), []).extend(each["per_query"])
     return lambda auditee, claim: cells.get(entry_key(auditee.name, auditee.parameters, claim.as_json()), ())
 
 

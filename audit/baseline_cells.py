@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from dpassay.bounds import Counts, Histograms
 from dpassay.codings import Bins, Coding, Rounded
 from dpassay.executors import Executor
+from dpassay.pairs import change_key
 from dpassay.plan import DIRECTIONS, Group
 from dpassay.shards import Task
 
 Raw = Mapping[str, Any]
-IDENTITY = ("group", "data", "query", "point", "pair", "change", "direction", "event", "method")
+IDENTITY = ("group", "data", "query", "point", "pair", "change", "pair_key", "direction", "event", "method")
 """Fields of a recorded cell that say which one it is, and by which test its bounds are made."""
 
 
@@ -74,7 +75,10 @@ def certified_again(
     for cell, place in found:
         both = drawn[place.group, None][place.query], drawn[place.group, place.pair][place.query]
         one, other = both[::-1] if DIRECTIONS.index(cell["direction"]) else both
-        again.append({name: cell[name] for name in IDENTITY} | _counted(cell, one, other, codings[place.group], place, labels))
+        again.append(
+            {name: cell[name] for name in IDENTITY if name in cell}
+            | _counted(cell, one, other, codings[place.group], place, labels)
+        )
     return tuple(again)
 
 
@@ -83,9 +87,17 @@ def _place(cell: Raw, groups: tuple[Group, ...], codings: tuple[Coding, ...]) ->
     for g, group in enumerate(groups):
         known = (group.kind, group.digest) == (cell["group"], cell["data"]) and group.kind in ("data", "own")
         inside = cell["query"] < len(group.queries) and cell["pair"] < len(group.pairs)
-        if known and inside and str(group.pairs.changes[cell["pair"]]) == cell["change"] and _alike(cell, codings[g]):
+        if known and inside and _same_pair(cell, group) and _alike(cell, codings[g]):
             return Place(group=g, pair=cell["pair"], query=cell["query"])
     return None
+
+
+def _same_pair(cell: Raw, group: Group) -> bool:
+    """Whether the pair at a recorded cell's place is the cell's; records without keys know it by its words."""
+    change = group.pairs.changes[cell["pair"]]
+    if "pair_key" in cell:
+        return bool(change_key(change, group.pairs.pool) == cell["pair_key"])
+    return bool(str(change) == cell["change"])
 
 
 def _alike(cell: Raw, coding: Coding) -> bool:

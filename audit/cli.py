@@ -247,7 +247,7 @@ COMPARED = """what is a regression:
   weakened   a claim promises less than it did
   rose       the leak rose by more than the tolerance at cells that both have certified, and the intervals do not meet
   blinder    fewer pairs or queries, looked elsewhere, sampled where it was computed, less detectable for want of trials
-what is news only: elsewhere (more leaks at a cell that was not certified before), fell, tightened, recovered, new
+what is news only: elsewhere (more leaks at a cell that was not certified before), fell, tightened, recovered, reworded, new
 
 exit codes: 0 no regression shown, 1 a regression, 2 wrong usage, or a record or baseline that is missing or stale, 4 a sampled
 entry could not have shown a rise, because none of the old record's cells was counted again

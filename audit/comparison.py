@@ -92,14 +92,15 @@ def in_common(old: Raw, new: Raw) -> tuple[tuple[Raw, ...], tuple[Raw, ...]]:
     A cell is a pair of datasets, a query and an event; as the bounds from above are about the event's complement and both
     directions too, those are the same cell. The new record may have counted cells of the old one again.
     """
-    here, there = ({_place(cell, result): cell for cell in result["per_query"]} for result in (old, new))
-    here, there = (found | {_place(cell, of): cell for cell in of.get("again", ())} for found, of in ((here, old), (there, new)))
+    listed = [(result, [*result["per_query"], *result.get("again", ())]) for result in (old, new)]
+    named = "pair_key" if all("pair_key" in cell for _, cells in listed for cell in cells) else "change"
+    here, there = ({_place(cell, result, named): cell for cell in cells} for result, cells in listed)
     both = [place for place in here if place in there]
     return tuple(here[place] for place in both), tuple(there[place] for place in both)
 
 
-def _place(cell: Raw, result: Raw) -> Hashable:
-    """Return what a cell is known by."""
+def _place(cell: Raw, result: Raw, named: str) -> Hashable:
+    """Return what a cell is known by; `named` is the field that says which pair it is of."""
     point = None if cell["point"] is None else tuple(cell["point"])
     event = cell["event"]
     if isinstance(event, Mapping):
@@ -107,7 +108,7 @@ def _place(cell: Raw, result: Raw) -> Hashable:
     else:
         labels = frozenset((result["witness"] or {}).get("labels", ()))
         sides = frozenset((frozenset(event), labels - frozenset(event)))
-    return cell.get("data"), cell["group"], cell["query"], point, cell["pair"], cell["change"], sides
+    return cell.get("data"), cell["group"], cell["query"], point, cell["pair"], cell[named], sides
 
 
 def detectable_at_alpha(

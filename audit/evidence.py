@@ -207,7 +207,7 @@ class Evidence:
             cells=(*self.cells, *moved.values()),
             worst=moved[worse.worst],
             groups=(*self.groups, *worse.groups),
-            searched=self.searched | {"how": [*self.searched["how"], *worse.searched["how"]]},
+            searched=self.searched | {name: [*self.searched[name], *worse.searched[name]] for name in ("how", "keys")},
         )
 
 

@@ -192,6 +192,7 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, laws: Do
             "queries": len(domain.places),
             "cells": 2 * pairs * len(domain.places),
             "how": [str(domain)],
+            "keys": [f"domain:{domain.n}:{'x'.join(map(str, domain.sides))}"],
         },
         domain=str(domain),
         any_size=any_size(auditee, claim),

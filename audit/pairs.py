@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -218,6 +220,16 @@ SHOWN = 5
 """Of more changes than this the others are only counted."""
 
 
+def change_key(change: Change, pool: Labelled | None) -> str:
+    """Return what a change is known by in every record: 16 hexadecimal digits of the SHA-256 of what it does.
+
+    A replacement by a record of the pool is known by its number and the pool's digest, so that the key tells nothing of the
+    record.
+    """
+    told = [change.as_json(), None if pool is None else pool.digest]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+
+
 def one_by_one(change: Change) -> tuple[Change, ...]:
     """Return the changes of one record each that make up a change."""
     return change.changes if isinstance(change, Several) else (change,)
@@ -239,6 +251,9 @@ class Pairs:
         The records that replacements with a `pool` number were drawn from.
     relation : str
         Neighbour relation that every change keeps to.
+    key : str
+        How they were chosen, for programs: what two records are compared by, however `how` is worded. By default the numbers
+        of records and of changes.
 
     Raises
     ------
@@ -252,6 +267,7 @@ class Pairs:
     how: str
     pool: Labelled | None = None
     relation: str = field(default=REPLACE_ONE)
+    key: str = ""
 
     def __post_init__(self) -> None:
         require(isinstance(self.base, Labelled), "base", _kind(self.base), "a dataset, Labelled(X, y)")
@@ -266,6 +282,9 @@ class Pairs:
         most = max(len(one_by_one(change)) for change in self.changes)
         allowed = f"'{replace_relation(most)}' or wider, as a change replaces {most} records"
         require(records_replaced(self.relation) >= most, "relation", self.relation, allowed)
+        require(isinstance(self.key, str), "key", self.key, "a text")
+        if not self.key:
+            object.__setattr__(self, "key", f"given:{len(self.base)}:{len(self.changes)}")
 
     def __len__(self) -> int:
         return len(self.changes)
@@ -338,7 +357,8 @@ def replace_one(
         "one+flip": f"each of {len(base)} records replaced by one drawn from a pool of {size}, and its label flipped",
         "all": f"each of {len(base)} records replaced by every one of a pool of {size}, and its label flipped",
     }[neighbours]
-    return Pairs(base=base, changes=tuple(changes), how=how, pool=candidates)
+    key = f"{neighbours}:{len(base)}:{size}"
+    return Pairs(base=base, changes=tuple(changes), how=how, pool=candidates, key=key)
 
 
 def replace_several(pairs: Pairs, k: int) -> Pairs:
@@ -358,7 +378,8 @@ def replace_several(pairs: Pairs, k: int) -> Pairs:
     """
     changes = tuple(_with_others(pairs.changes, place, k) for place in range(len(pairs)))
     how = pairs.how if k == 1 else f"{pairs.how}; {k} of these changes at a time"
-    return Pairs(base=pairs.base, changes=changes, how=how, pool=pairs.pool, relation=replace_relation(k))
+    key = pairs.key if k == 1 else f"{pairs.key}:{k}"
+    return Pairs(base=pairs.base, changes=changes, how=how, pool=pairs.pool, relation=replace_relation(k), key=key)
 
 
 def _with_others(changes: tuple[Change, ...], place: int, k: int) -> Change:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,8 +13,9 @@ from numpy.typing import NDArray
 
 from dpassay.auditee import Auditee
 from dpassay.claims import records_replaced
+from dpassay.data import digest
 from dpassay.mechanism import HasNoQuery
-from dpassay.pairs import Pairs, replace_several
+from dpassay.pairs import Pairs, change_key, replace_several
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done, total) as work goes on."""
@@ -60,6 +63,20 @@ class Group:
     def __post_init__(self) -> None:
         object.__setattr__(self, "digest", self.pairs.base.digest)
 
+    @property
+    def key(self) -> str:
+        """How the pairs were chosen, for programs; the words that say it may change.
+
+        An own worst case is known by its dataset, changes and queries, those of data by how they were drawn and how many.
+        """
+        if self.kind == "learned":
+            return self.kind
+        if self.kind != "own":
+            return f"{self.kind}:{self.pairs.key}"
+        changes = [change_key(change, self.pairs.pool) for change in self.pairs.changes]
+        told = json.dumps([self.digest, changes, digest(self.queries)])
+        return f"{self.kind}:{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+
 
 def groups_for(auditee: Auditee, data: Group | None) -> tuple[Group, ...]:
     """Return the user's pairs, if any, followed by the mechanism's own worst cases.
@@ -89,4 +106,5 @@ def searched(groups: tuple[Group, ...]) -> dict[str, object]:
     cells = sum(2 * len(group.pairs) * len(group.queries) for group in groups)
     titles = {"own": "own worst case", "learned": "learned direction"}
     how = [f"{titles[group.kind]}: {group.reason}" if group.kind in titles else group.pairs.how for group in groups]
-    return {"pairs": pairs, "queries": sum(len(group.queries) for group in groups), "cells": cells, "how": how}
+    keys = [group.key for group in groups]
+    return {"pairs": pairs, "queries": sum(len(group.queries) for group in groups), "cells": cells, "how": how, "keys": keys}

@@ -17,6 +17,7 @@ from dpassay.documents import DIGITS, computed_number, fault, lower_number, numb
 from dpassay.errors import InvalidInput
 from dpassay.evidence import Cell, Evidence
 from dpassay.means import GRID
+from dpassay.pairs import change_key
 from dpassay.profile import LEVELS, Profile, trade_off
 from dpassay.result import Result
 from dpassay.rounding import DOWN, NEAREST, UP, rounded, written
@@ -235,6 +236,7 @@ def _cell(cell: Cell, evidence: Evidence, claimed: float) -> dict[str, Any]:
         "point": [float(value) for value in group.queries[cell.query]] if group.kind == "domain" else None,
         "pair": cell.pair,
         "change": str(change),
+        "pair_key": change_key(change, group.pairs.pool),
         "direction": cell.direction,
         "event": event_json(cell.event),
         "lower": lower_number(cell.lower.value, claimed),

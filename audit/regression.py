@@ -16,6 +16,7 @@ from dpassay.claims import Claim, claim_from_json
 from dpassay.comparison import bounds_at_alpha, bounds_of_cell, detectable_at_alpha, in_common, require_alpha
 from dpassay.documents import lower_number, number, percent, upper_number, witness_file
 from dpassay.errors import is_real, require
+from dpassay.old_records import comparable_searches
 from dpassay.rounding import DOWN, UP, written
 
 Raw = Mapping[str, Any]
@@ -31,6 +32,7 @@ Kind = Literal[
     "fell",
     "tightened",
     "recovered",
+    "reworded",
     "new",
 ]
 
@@ -49,6 +51,7 @@ NEWS: dict[str, str] = {
     "fell": "the leak fell, at cells that both records have certified, by more than the tolerance and significantly",
     "tightened": "a claim promises more than it did",
     "recovered": "a claim is not refuted any more, or could be audited again",
+    "reworded": "a claim's unit or coins are described in other words; if more changed, the bounds cannot be compared",
     "new": "an entry was not there before",
 }
 """What is worth a line, and nothing else."""
@@ -235,8 +238,11 @@ def _entries(results: Iterable[Raw]) -> dict[str, Raw]:
 
 
 def entry_key(mechanism: str, parameters: Raw, claim: Raw) -> str:
-    """Return what an entry is known by in every record: the mechanism, its parameters, and what the claim is about."""
-    about = {name: claim[name] for name in ("kind", "relation", "unit", "coins", "status")}
+    """Return what an entry is known by in every record: the mechanism, its parameters, and the claim's kind, relation and status.
+
+    The unit and the coins of a claim are text for people: they may be reworded, and are no part of it.
+    """
+    about = {name: claim[name] for name in ("kind", "relation", "status")}
     return json.dumps([mechanism, parameters, about], sort_keys=True)
 
 
@@ -292,6 +298,7 @@ def _changes(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Cha
         tighter = all(one <= other for one, other in zip(_numbers(new), _numbers(old), strict=True))
         unheld = "" if held else "; at another delta a computed loss is another, so whether it rose was NOT looked at"
         yield _change(new, "tightened" if tighter else "weakened", f"the claim is {claim} and was {before}{unheld}")
+    yield from _reworded(old, new)
     if "error" in (old["verdict"], new["verdict"]):
         return
     yield from _target(old, new)
@@ -300,6 +307,14 @@ def _changes(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Cha
     yield from _power(old, new, tolerance, alpha)
     if held:
         yield from _bounds(old, new, tolerance, alpha)
+
+
+def _reworded(old: Raw, new: Raw) -> Iterable[Change]:
+    """Say that the text which describes what a claim is about is another one."""
+    for name in ("unit", "coins"):
+        before, after = old["claim"][name], new["claim"][name]
+        if before != after:
+            yield _change(new, "reworded", f"the claim's {name}: '{after}', and was '{before}'")
 
 
 def _target(old: Raw, new: Raw) -> Iterable[Change]:
@@ -322,10 +337,9 @@ def _power(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Chang
     claim, here, there = _read(new), new["searched"], old["searched"]
     draws, before = (_draws(result["per_query"][0]) for result in (new, old))
     lost = [f"{words} {here[name]:,} instead of {there[name]:,}" for name, words in PLACES.items() if here[name] < there[name]]
-    gone = Counter(there["how"]) - Counter(here["how"])
+    gone, found = _elsewhere(there, here), _elsewhere(here, there)
     if gone:
-        found = list((Counter(here["how"]) - Counter(there["how"])).elements())
-        lost.append(f"looked elsewhere: {_list(found)} instead of {_list(gone.elements())}")
+        lost.append(f"looked elsewhere: {_list(found)} instead of {_list(gone)}")
     if new["exact"] is None and old["exact"] is not None:
         lost.append("sampled, and was computed")
     if 0 < draws < before:
@@ -343,6 +357,18 @@ def _power(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Chang
         yield _change(new, "blinder", "; ".join(lost), size)
 
 
+def _elsewhere(one: Raw, other: Raw) -> list[str]:
+    """Say, in words, which searches of one record the other has not made."""
+    keys, known = comparable_searches(one, other)
+    left = Counter(known)
+    missing = []
+    for key, how in zip(keys, one["how"], strict=True):
+        left[key] -= 1
+        if left[key] < 0:
+            missing.append(how)
+    return missing
+
+
 def _list(how: Iterable[str]) -> str:
     return ", ".join(f"'{each}'" for each in how) or "nowhere"
 
@@ -353,7 +379,7 @@ def _bounds(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Chan
     Which cells are certified is chosen by the screening, from noise: only the very same cell tells whether the mechanism has
     changed, or any cell where the law was computed for all of them.
     """
-    claim, shared, alike = _read(new), in_common(old, new), _sought(old) == _sought(new)
+    claim, shared, alike = _read(new), in_common(old, new), _sought_alike(old, new)
     all_shared = len(shared[0]) == len(old["per_query"]) == len(new["per_query"])
     margin = tolerance * claim.promised
     everywhere = before, after = _both(old, new, claim, alpha)
@@ -421,10 +447,12 @@ def _above(one: tuple[float, float], other: tuple[float, float], margin: float) 
     return one[0] > other[1] and one[0] - other[0] > margin
 
 
-def _sought(result: Raw) -> tuple[object, ...]:
-    """Return what says which cells were audited: those of two records are the same if this is, and the data are."""
-    searched = result["searched"]
-    return searched["pairs"], searched["queries"], searched["how"], {cell.get("data") for cell in result["per_query"]}
+def _sought_alike(old: Raw, new: Raw) -> bool:
+    """Whether two records have audited the same cells: they have if this is so and the data are the same."""
+    here, there = new["searched"], old["searched"]
+    keys, known = comparable_searches(here, there)
+    data, before = ({cell.get("data") for cell in result["per_query"]} for result in (new, old))
+    return (here["pairs"], here["queries"], keys, data) == (there["pairs"], there["queries"], known, before)
 
 
 def _moved(bounds: tuple[tuple[float, float], tuple[float, float]], old: Raw, new: Raw, claim: Claim) -> str:

@@ -55,6 +55,7 @@ def worst_case_json(case: WorstCase) -> dict[str, Any]:
         "pool": None if pairs.pool is None else _data_json(pairs.pool),
         "changes": [_change_json(change) for change in pairs.changes],
         "how": pairs.how,
+        "key": pairs.key,
         "relation": pairs.relation,
         "queries": case.queries,
         "reason": case.reason,
@@ -67,6 +68,7 @@ def worst_case_from(told: Mapping[str, Any]) -> WorstCase:
         base=Labelled(told["base"]["X"], told["base"]["y"]),
         changes=tuple(map(_change_from, told["changes"])),
         how=str(told["how"]),
+        key=str(told["key"]),
         pool=None if told["pool"] is None else Labelled(told["pool"]["X"], told["pool"]["y"]),
         relation=told["relation"],
     )

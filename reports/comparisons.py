@@ -31,6 +31,7 @@ SYMBOLS = {
     "fell": "↓",
     "tightened": "△",
     "recovered": "●",
+    "reworded": "≈",
     "new": "+",
 }
 """A shape for each kind of change, so that nothing hangs on colour."""

@@ -371,7 +371,7 @@ def test_a_check_that_could_not_see_a_rise_is_no_pass(started: Path, capsys: pyt
     assert example(started, 1.0) == 0
     accepted = json.loads((started / "report" / "record.json").read_text(encoding="utf-8"))
     for cell in accepted["results"][0]["per_query"]:
-        cell["change"] += " in another way"
+        cell["pair_key"] = "another pair"
     (started / "dpassay-baseline.json").write_text(json.dumps(accepted), encoding="utf-8")
     assert example(started, 1.0) == 0
     capsys.readouterr()

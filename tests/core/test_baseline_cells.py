@@ -142,7 +142,7 @@ def test_cells_of_other_data_or_another_kind_of_answer_are_not_counted() -> None
     old, _ = record("labels", 0.5)
     for name, value in (
         ("data", "0ddba11"),
-        ("change", "another"),
+        ("pair_key", "another"),
         ("query", 7),
         ("pair", 7),
         ("group", "learned"),

@@ -160,6 +160,7 @@ NOT_REGRESSED = {
     "wrong as declared": (sampled(expected="refuted", **REFUTED), sampled(8000, 2000, expected="refuted", **REFUTED), []),
     "another reason or source": (sampled(), sampled(reason="other words", claim=claim(source="elsewhere")), []),
     "the bound fell": (sampled(7000, 3000), sampled(), ["fell"]),
+    "the unit is told in other words": (sampled(), sampled(claim=claim(unit="a prediction")), ["reworded"]),
     "the claim is stronger": (sampled(), sampled(claim=claim(epsilon=0.9)), ["tightened"]),
     "not refuted any more": (sampled(7500, 2000, **REFUTED), sampled(), ["recovered", "fell"]),
     "audited again": (sampled(verdict="error", per_query=[]), sampled(), ["recovered"]),
