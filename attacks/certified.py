@@ -18,7 +18,7 @@ from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.bounds import Bound, Counts, clopper_pearson_lower
 from dpassay.scales import Ratio
 
-METHOD = "right guesses at fair coins, Clopper-Pearson"
+METHOD = "guesses"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainccinv, betaincinv
 
-EXACT_LAW = "exact law"
+from dpassay.methods import EXACT_LAW
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Bound:
     alpha : float
         Its error probability; 0 for a number that was computed instead of sampled.
     method : str
-        How it was made.
+        How it was made: a key of `dpassay.methods.METHODS`.
     counts : Counts or None
         What it was made from; None for a computed number.
     histograms : Histograms or None

@@ -15,6 +15,7 @@ from dpassay.errors import InvalidInput, as_real, require
 from dpassay.limits import leak_upper
 from dpassay.lower_bounds import MOST_ALPHA, NAMES, Method, lower_bound
 from dpassay.means import Spreads, difference_lower, difference_upper
+from dpassay.methods import method_key
 from dpassay.power import Screening, detectable
 from dpassay.predictions import detectable_difference
 from dpassay.scales import Ratio, scale_of
@@ -225,7 +226,7 @@ def _faces(counts: Counts) -> tuple[tuple[int, int, int, int], ...]:
 
 
 def _counted(cell: Raw) -> tuple[Method, Counts]:
-    methods = [method for method, name in NAMES.items() if name == cell["method"]]
+    methods = [method for method in NAMES if method == method_key(cell["method"])]
     if cell["counts"] is None or not methods:
         raise InvalidInput(f"cell of query {cell['query']}: was not sampled; only sampled bounds have an error probability")
     return methods[0], Counts(**cell["counts"])

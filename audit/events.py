@@ -20,7 +20,7 @@ from dpassay.lower_bounds import Method, choose, lower_bound
 from dpassay.power import SCREEN_ALPHA, Screening
 from dpassay.profile import Profile, grid_for, profile_band
 from dpassay.scales import Difference, Ratio, Scale
-from dpassay.upper_bounds import ACCURACY, NAME, accuracy_upper, choose_faces, largest_upper
+from dpassay.upper_bounds import accuracy_upper, choose_faces, largest_upper
 from dpassay.yardstick import Certified, Looked
 
 ANYTHING = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -98,7 +98,7 @@ class Events:
         """Bound the leak of a cell from below, and that of its pair and query from above."""
         mask = self.masks[event]
         counts = Counts(x=int(one @ mask), n1=int(one.sum()), y=int(other @ mask), n0=int(other.sum()))
-        most, name = self.upper(method, one, other, alphas[1]), ACCURACY if self._accurate else NAME
+        most, name = self.upper(method, one, other, alphas[1]), "accuracy" if self._accurate else "union"
         return Certified(
             p1=counts.x / counts.n1,
             p0=counts.y / counts.n0,

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.stats import binom
 
 from dpassay.auditee import Auditee
-from dpassay.bounds import EXACT_LAW, Bound, Computed
+from dpassay.bounds import Bound, Computed
 from dpassay.claims import Claim, records_replaced
 from dpassay.codings import Bins, Coding, Labels
 from dpassay.detection import Sight
@@ -21,6 +21,7 @@ from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.leaks import Leaks, leaks_of
 from dpassay.loss import Loss
 from dpassay.mechanism import Reachable
+from dpassay.methods import EXACT_LAW
 from dpassay.plan import DIRECTIONS, Group, Progress, searched
 from dpassay.seeds import stream
 from dpassay.trials import draw

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.auditee import Auditee
-from dpassay.bounds import EXACT_LAW, Bound, Computed
+from dpassay.bounds import Bound, Computed
 from dpassay.claims import Claim, records_replaced
 from dpassay.data import Labelled, points
 from dpassay.detection import Sight
@@ -19,6 +19,7 @@ from dpassay.evidence import Cell, Evidence
 from dpassay.exact import any_size, check_alike, readable
 from dpassay.laws import Law
 from dpassay.leaks import Leaks
+from dpassay.methods import EXACT_LAW
 from dpassay.pairs import Change, Pairs, Replace, Several
 from dpassay.plan import DIRECTIONS, Group, Progress
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +15,14 @@ from dpassay.bounds import Bound, Counts, clopper_pearson_lower
 from dpassay.combined import BETA_SHARE, Combination, Null, lower, rejects
 from dpassay.fisher import FISHER
 from dpassay.limits import leak_lower
+from dpassay.methods import METHODS
 from dpassay.scales import Scale
 from dpassay.stouffer import STOUFFER
 
 Method = Literal["stouffer", "fisher", "clopper-pearson", "accuracy"]
 
-NAMES: dict[Method, str] = {
-    "stouffer": "weighted Stouffer of exact binomial tails",
-    "fisher": "Fisher's combination of exact binomial tails",
-    "clopper-pearson": "Clopper-Pearson, Bonferroni over the two sides",
-    "accuracy": "accuracy (total-variation) test of both labels",
-}
-"""What each is called in a record. The accuracy test bounds the larger leak of the two labels, not that of a given one."""
+NAMES: dict[Method, str] = {method: METHODS[method] for method in get_args(Method)}
+"""What people are shown of each test."""
 
 COMBINED: dict[Method, Combination] = {"stouffer": STOUFFER, "fisher": FISHER}
 
@@ -91,7 +87,7 @@ def lower_bound(method: Method, counts: Counts, *, scale: Scale, alpha: float) -
         value = float(leak_lower(x, n1, y, n0, scale=scale, alpha=alpha))
     else:
         value = lower(COMBINED[method], x, n1, y, n0, scale=scale, alpha=alpha)
-    return Bound(value=value, alpha=alpha, method=NAMES[method], counts=counts)
+    return Bound(value=value, alpha=alpha, method=method, counts=counts)
 
 
 def choose(x: int, y: int, pilot: int, n: int, *, labels: int, scale: Scale, alpha: float) -> Method:

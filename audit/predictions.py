@@ -21,7 +21,7 @@ from dpassay.power import POWER, Screening
 from dpassay.profile import Profile
 from dpassay.yardstick import Certified, Looked
 
-METHOD = "betting on the difference of two bounded means"
+METHOD = "betting"
 SCREEN_Z = 1.64
 """Pairs are ranked by the observed difference less so many standard errors."""
 NORMAL = np.linspace(-6, 6, 61)
@@ -81,7 +81,7 @@ class Predictions:
             p1=p1,
             p0=p0,
             lower=Bound(value=lower, alpha=alphas[0], method=METHOD, histograms=histograms),
-            upper=Bound(value=upper, alpha=alphas[1], method=f"{METHOD}, intersection-union over directions"),
+            upper=Bound(value=upper, alpha=alphas[1], method="union"),
             estimate=Estimate(value=max(0.0, p1 - p0), method="plug-in"),
         )
 

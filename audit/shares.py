@@ -15,7 +15,7 @@ from dpassay.evidence import Event
 from dpassay.power import POWER, Screening
 from dpassay.yardstick import Certified, Looked
 
-METHOD = "Clopper-Pearson of the proportion of bad random strings"
+METHOD = "proportion"
 BAD = 1
 """The answer that a bad string gives; without neighbours it never comes."""
 

@@ -124,7 +124,7 @@ def _rehearsal(truth: float) -> Rehearsal:
 
 def _test_of(result: Result) -> Method:
     """Return the test behind the bound of an audit."""
-    return next(method for method, name in NAMES.items() if result.evidence and name == result.evidence.lower.method)
+    return next(method for method in NAMES if result.evidence and method == result.evidence.lower.method)
 
 
 def _cell_alpha(result: Result) -> float:

@@ -20,8 +20,6 @@ MOST_FACES = 16
 """With more events times directions than this, all are bounded by Clopper-Pearson limits, which are quick."""
 CLEAR = 1e-4
 """Stouffer is chosen where p1 exceeds delta at this level of the pilot; just above delta it shows nothing."""
-NAME = "Stouffer or Clopper-Pearson, intersection-union over events and directions"
-ACCURACY = "accuracy (total-variation) test, intersection-union over directions"
 
 Array = NDArray[np.int64]
 

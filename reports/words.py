@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpassay.documents import seen_words, witness_file
+from dpassay.methods import method_name
 from dpassay.reports.numbers import below, clean, count, exact, loss, plain, plural, promise, shorten, value
 from dpassay.reports.statuses import EXPECTED, MISSED, Status
 from dpassay.rounding import UP, VISIBLE, written
@@ -267,7 +268,7 @@ def _sampled(result: Raw) -> tuple[str, ...]:
         f"{first} chose the pairs, directions and events that looked worst at each query. "
         "Separate, fresh trials certified them; no draw was used twice."
     )
-    methods = " or ".join(sorted({clean(cell["method"]) for cell in result["per_query"]}))
+    methods = " or ".join(sorted({clean(method_name(cell["method"])) for cell in result["per_query"]}))
     certified_words = (
         f"Lower bound: {methods}, chosen before the certification trials; Bonferroni over the {plural(cells, 'certified cell')}. "
     )

@@ -75,7 +75,7 @@ def test_lower_bound_asks_the_test_and_records_its_name() -> None:
     assert len(set(expected.values())) == len(set(NAMES.values())) == 4
     for method, value in expected.items():
         assert lower_bound(method, counts, scale=scale, alpha=1e-3) == Bound(
-            value=value, alpha=1e-3, method=NAMES[method], counts=counts
+            value=value, alpha=1e-3, method=method, counts=counts
         )
     for method, words in (
         ("stouffer", "Stouffer"),

@@ -12,6 +12,7 @@ from dpassay.api import audit
 from dpassay.data import Labelled
 from dpassay.exhaustive import Domain
 from dpassay.mechanisms.soft_majority import SoftMajority
+from dpassay.methods import METHODS, method_key, method_name
 from dpassay.old_records import comparable_searches, search_keys
 from dpassay.pairs import NEIGHBOURS, FlipLabel, Neighbours, Pairs, change_key, replace_one, replace_several
 from dpassay.plan import Group, searched
@@ -151,3 +152,15 @@ def test_own_worst_cases_are_known_by_what_they_are() -> None:
     assert one.key == other.key
     fewer = Pairs(base=group.pairs.base, changes=group.pairs.changes[:1], how="fewer")
     assert one.key != Group(pairs=fewer, queries=group.queries, kind="own", reason="a").key
+
+
+def test_a_test_is_known_by_a_key_and_an_old_record_by_its_words(new: Record) -> None:
+    other = copy.deepcopy(new)
+    for result in other["results"]:
+        for cell in result["per_query"]:
+            assert cell["method"] in METHODS
+            cell["method"] = METHODS[cell["method"]]
+    assert said(old(other), new) == said(new, other) == []
+    for key, shown in METHODS.items():
+        assert method_key(shown) == method_key(key) == key
+        assert method_name(shown) == method_name(key) == shown

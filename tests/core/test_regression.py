@@ -21,7 +21,6 @@ from dpassay.comparison import bounds_at_alpha, upper_at_alpha
 from dpassay.data import Labelled
 from dpassay.documents import dumps
 from dpassay.errors import InvalidInput
-from dpassay.lower_bounds import NAMES
 from dpassay.pairs import FlipLabel
 from dpassay.record import result_json
 from dpassay.regression import ALPHA, NEWS, REGRESSIONS, Comparison, compare
@@ -46,7 +45,7 @@ SEARCHED = {"pairs": 10, "queries": 1, "cells": 20, "how": ["by hand"], "certifi
 def sampled(x: int = 6500, y: int = 3500, *, n: int = N, name: str = "m", **fields: Any) -> Record:
     """Return a sampled result with x and y of n in the event; ln(6500 / 3500) = .619 at the claim 1."""
     cell = CELL | {
-        "method": NAMES["stouffer"],
+        "method": "stouffer",
         "counts": {"x": x, "n1": n, "y": y, "n0": n},
         "profile": {"epsilon": [0.0]},
     }
@@ -74,7 +73,7 @@ def sampled(x: int = 6500, y: int = 3500, *, n: int = N, name: str = "m", **fiel
 def exact(value: float = 0.6, *, name: str = "m", **fields: Any) -> Record:
     """Return a result whose law was computed."""
     computed: Record = {"mode": "exact", "exact": value, "lower": value, "upper": value, "detectable": 1.0, "confidence": 1}
-    cell = CELL | {"method": "exact law", "counts": None, "profile": None, "lower": value, "upper": value, "exact": value}
+    cell = CELL | {"method": "exact", "counts": None, "profile": None, "lower": value, "upper": value, "exact": value}
     return sampled(name=name, per_query=[cell], **(computed | fields))
 
 
@@ -321,7 +320,7 @@ def test_the_upper_bound_covers_event_complement_and_both_directions() -> None:
     weights = np.outer(binom.pmf(range(n + 1), n, p1), binom.pmf(range(n + 1), n, p0))
     missed = 0.0
     for x, y in np.argwhere(weights > 1e-5).tolist():
-        cell = {"query": 0, "method": NAMES["fisher"], "counts": {"x": x, "n1": n, "y": y, "n0": n}, "histograms": None}
+        cell = {"query": 0, "method": "fisher", "counts": {"x": x, "n1": n, "y": y, "n0": n}, "histograms": None}
         missed += weights[x, y] * (upper_at_alpha(cell, DP(epsilon=1.0), alpha) < true)
     assert missed + 1e-5 * (n + 1) ** 2 <= alpha
 

@@ -11,7 +11,6 @@ from scipy.stats import binom, norm
 from dpassay.assay import assay
 from dpassay.data import load, split
 from dpassay.exact import Laws, group_laws
-from dpassay.lower_bounds import NAMES
 from dpassay.pairs import replace_one
 from dpassay.plan import DIRECTIONS, Group, groups_for, silent
 from dpassay.settings import Settings
@@ -68,7 +67,7 @@ def shortfalls(name: str, parameters: dict[str, object], seed: int) -> list[floa
         p1, p0 = both_sides(laws, cell.pair, cell.query, cell.direction, cell.event)
         exact, z = max(0.0, math.log(p1 / p0)), float(norm.isf(cell.lower.alpha))
         unit = scatter(p1, p0, 0.0, BUDGET)
-        largest = max(exact, math.log((1 - p0) / (1 - p1))) if cell.lower.method == NAMES["accuracy"] else exact
+        largest = max(exact, math.log((1 - p0) / (1 - p1))) if cell.lower.method == "accuracy" else exact
         assert cell.lower.value <= largest
         assert max(both_ways(laws, cell.pair, cell.query)) <= cell.upper.value
         if exact > 0:

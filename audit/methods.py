@@ -1,0 +1,30 @@
+"""Methods: how a bound was made, by the key that records hold and in the words that people are shown."""
+
+from __future__ import annotations
+
+EXACT_LAW = "exact"
+METHODS = {
+    EXACT_LAW: "exact law",
+    "stouffer": "weighted Stouffer of exact binomial tails",
+    "fisher": "Fisher's combination of exact binomial tails",
+    "clopper-pearson": "Clopper-Pearson, Bonferroni over the two sides",
+    "accuracy": "accuracy (total-variation) test of both labels",
+    "betting": "betting on the difference of two bounded means",
+    "proportion": "Clopper-Pearson of the proportion of bad random strings",
+    "guesses": "right guesses at fair coins, Clopper-Pearson",
+    "union": "intersection-union over events and directions",
+}
+"""How a bound was made: the key that stands in records, and what people are shown.
+
+The accuracy test bounds the larger leak of the two labels, not that of a given one.
+"""
+
+
+def method_key(recorded: str) -> str:
+    """Return the key of a method as a record of any age names it; before 0.2 they held what people are shown."""
+    return next((key for key, shown in METHODS.items() if shown == recorded), recorded)
+
+
+def method_name(recorded: str) -> str:
+    """Return what people are shown of a method as a record of any age names it."""
+    return METHODS.get(recorded, recorded)
