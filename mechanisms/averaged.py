@@ -78,7 +78,7 @@ class Averaged:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim."""
-        coins = "none; partition and training frozen, the claim holds for every value of theirs"
+        coins = "none; partition and training frozen, the claim is made for every value of theirs"
         source = "Dwork and Feldman 2018, Lemma 4.6"
         return (PredictionStability(gamma=self.gamma, coins=coins, source=source, status="printed"),)
 

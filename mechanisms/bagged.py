@@ -85,9 +85,9 @@ class Bagged:
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim; n' / n where rounding down makes that smaller by more than a tenth."""
         if self.how == "disjoint":
-            coins = "block fresh; partition and training frozen, the claim holds for every value of theirs"
+            coins = "block fresh; partition and training frozen, the claim is made for every value of theirs"
         else:
-            coins = "subset fresh; training frozen, the claim holds for every value of its coins"
+            coins = "subset fresh; training frozen, the claim is made for every value of its coins"
         source = "Dagan and Feldman 2020, introduction, after [SSSSS10]"
         printed = Stability(gamma=1 / self.r, coins=coins, source=source, status="printed")
         share = self.size / self.n
@@ -137,7 +137,7 @@ class Bagged:
         """
         if self.how == "subset":
             return (self._alone(),)
-        first = one_record_per_block(self.r, 0, f"the vote moves from 0 to 1 of {self.r}: label 1 was impossible")
+        first = one_record_per_block(self.r, 0, f"the vote moves from 0 to 1 of {self.r}: no model answered 1")
         ones = self.r // 2
         if ones < 1:
             return (first,)
@@ -150,7 +150,7 @@ class Bagged:
         pair = Pairs(base=Labelled(X, y), changes=(FlipLabel(0),), how=how)
         reason = (
             f"the record is drawn with probability {self.size}/{self.n} and then decides at its point, if the learner separates"
-            " two points; label 1 was impossible"
+            " two points; no model answered 1"
         )
         return WorstCase(pairs=pair, queries=points(X[:1], "queries"), reason=reason)
 

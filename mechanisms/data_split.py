@@ -54,14 +54,16 @@ class DataSplit(Choice):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """A changed record counts for what the base claims of its part, or is in V; in both it moves the choice besides."""
-        coins = "training and choice fresh; the partition is fixed, the claim holds for each"
+        coins = "training and choice fresh; the partition is fixed, the claim is made for each"
         source = "Chaudhuri and Vinterbo 2013, Theorem 5 (dataSplit)"
         apart = self.composed(printed=source, chosen=self.alpha, parts=len(self.thetas), coins=coins)
         if self.V == "apart":
             return apart
         said = ", T and V not disjoint"
         both = tuple(replace(each, epsilon=each.epsilon + self.alpha, source=each.source + said) for each in apart)
-        without = "not printed: Theorem 5 (dataSplit) without its condition that T and V are disjoint"
+        without = (
+            "not printed: Chaudhuri and Vinterbo 2013, Theorem 5 (dataSplit) without its condition that T and V are disjoint"
+        )
         return (*both, replace(apart[0], source=without, status="own")) if self.V == "overlooked" else both
 
     def check(self, data: Labelled) -> None:

@@ -169,6 +169,9 @@ class Histogram(Binned):
             states=tuple(f"{each} records in the bin" for each in counts),
             law=self._bits(counts) if self.release == "all" else count,
             moves=np.stack([counts[:-1], counts[1:]], axis=1),
-            argument="A record lies in one bin, so a replacement moves a count by at most 1; records can be put in any bin.",
+            argument=(
+                "A record lies in one bin, so a replacement moves at most two counts, each by at most 1; records can be put in"
+                " any bin."
+            ),
             several="k replacements move a count by at most k, and each step is one record put in or out of the bin.",
         )

@@ -61,7 +61,7 @@ class NoisyAverage:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim, and the smallest epsilon that holds for the label."""
-        coins = "noise and answer fresh; partition and training frozen, the claim holds for every value of theirs"
+        coins = "noise and answer fresh; partition and training frozen, the claim is made for every value of theirs"
         printed = DP(epsilon=self.epsilon, coins=coins, source="Dwork and Feldman 2018, Corollary 4.7", status="printed")
         source = "docs/findings.md, 'Corollary 4.7: the label loses less than the number'"
         return printed, DP(epsilon=self.exact_loss(), coins=coins, source=source, status="corrected")

@@ -34,7 +34,7 @@ ARGUMENT = (
     "A record lies in one block, so a replacement changes one teacher and moves one vote at most; r records, one per block, reach"
     " all counts and every move, whatever the learner (a block with one class is a constant predictor)."
 )
-COINS = "noise fresh; partition and training frozen, the claim holds for every value of theirs"
+COINS = "noise fresh; partition and training frozen, the claim is made for every value of theirs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -152,7 +152,7 @@ class ProjectedWalkOverview:
         x = np.array([1.0] * ones + [2.0, 3.0])
         data = Labelled(np.tile(x[:, None], (1, 1 + self.feature)), np.array([1] * ones + [0, 1]))
         how = f"{ones + 2} examples labelled 1 but for the last but one, at ascending points; the last label flipped"
-        reason = f"p moves by two factors e^-epsilon, and label 0 is as rare as {ones} ones and the border make it"
+        reason = f"p moves by two factors e^-epsilon, and label 0 is as rare as it can be after {ones} labels 1"
         pair = Pairs(base=data, changes=(FlipLabel(ones + 1),), how=how)
         return (WorstCase(pairs=pair, queries=points(data.X[-1:], "queries"), reason=reason),)
 
@@ -165,11 +165,11 @@ class ProjectedWalkOverview:
         number = {place: i for i, place in enumerate(places)}
         moves = {tuple(sorted((number[one], number[other]))) for one, other in self._neighbours(places) if one != other}
         return Reachable(
-            states=tuple(f"p = {origin}" + (f" e^({k:+d} epsilon)" if k else "") for origin, k in places),
+            states=tuple(f"p = ({origin}) e^({k:+d} epsilon)" if k else f"p = {origin}" for origin, k in places),
             law=self._law(self._log_p(places)),
             moves=np.array(sorted(moves), dtype=np.int64).reshape(-1, 2),
             argument=(
-                "ln p is a whole number of steps away from 1/2, or from the border that it touched last, and equal labels reach"
+                "ln p is a whole number of steps of epsilon away from ln(1/2), or from that of the border that it touched last, and equal labels reach"
                 " every such place. Neighbours share all records but one each: their walks move together, part where the one"
                 " record and where the other is met, and all pairs of places that this allows were enumerated. Larger steps at"
                 " a point with several records are steps of one, taken together or apart."

@@ -117,7 +117,7 @@ class Relabelled:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Theorem 5 with the constants of its proof where eta n >= 1 and n' < n; what can be proven; and stability."""
-        coins = "subset, choice of h, answer and flip fresh; the partition of A^R frozen, the claim holds for every value of it"
+        coins = "subset, choice of h, answer and flip fresh; the partition of A^R frozen, the claim is made for every value of it"
         found: list[Claim] = []
         if self.rate <= 1 and self.n_prime < self.n:
             source = "Dagan and Feldman 2020, Theorem 5 with the constants of its proof (Lemmas 10 and 11)"

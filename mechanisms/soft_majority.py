@@ -89,8 +89,8 @@ class SoftMajority:
     @property
     def _coins(self) -> str:
         if self.partition == "fixed":
-            return "answer fresh; partition and training frozen, the claim holds for every value of theirs"
-        return "partition and answer fresh; training frozen, the claim holds for every value of its coins"
+            return "answer fresh; partition and training frozen, the claim is made for every value of theirs"
+        return "partition and answer fresh; training frozen, the claim is made for every value of its coins"
 
     def blocks_for(self, alpha: float) -> int:
         """Return r = ceil(6 ln(4 / alpha) / epsilon), the theorem's number of blocks for error alpha in (0, 1)."""
