@@ -138,8 +138,13 @@ class ERM(LinearPredictor):
         source = "Dwork and Feldman 2018, Theorem 4.9 with the regulariser of Corollary 4.11"
         return (
             PredictionStability(gamma=printed, coins=coins, source=source, status="printed"),
-            PredictionStability(gamma=rate, coins=coins, source="docs/findings.md, 'Theorem 4.9'", status="corrected"),
+            PredictionStability(gamma=rate, coins=coins, source=self.derived, status="corrected"),
         )
+
+    @property
+    def derived(self) -> str:
+        """Where the sharp rate is derived."""
+        return f"docs/findings.md, '{'Theorem 4.9' if self.regulariser == 'mean' else 'The regulariser on the sum'}'"
 
     def prepare(self, data: Labelled) -> Fit:
         """Minimise; equal datasets are solved once.
@@ -179,9 +184,11 @@ class ERM(LinearPredictor):
         rate = self.claims[-1].promised
         if self.loss not in ("absolute", "hinge") or rate / 2 > min(1.0, self.R * self.L_f):
             return None
+        most = "L_f^2 L_l / (lambda n)" if self.regulariser == "mean" else "L_f^2 L_l / lambda"
         argument = (
-            "No replacement moves a prediction by more than L_f^2 L_l / (lambda n) (docs/findings.md, 'Theorem 4.9'); one record"
-            " of norm L_f among others at the origin makes just that move when its label is flipped."
+            f"No replacement moves a prediction of exact minimisers by more than {most} ({self.derived}); one record of norm L_f"
+            " among others at the origin makes just that move when its label is flipped. With weights that a solver finds within"
+            " tau of the minimisers it may be 2 L_f tau more."
         )
         return self.opposite(rate, argument)
 

@@ -21,6 +21,7 @@ from dpassay.claims import DP, Claim
 from dpassay.laws import NoiseLaw
 from dpassay.mechanism import Reachable
 from dpassay.mechanisms.erm import ERM, Fit
+from dpassay.mechanisms.linear import OF_THE_MEAN
 from dpassay.noise import Noise
 
 Array = NDArray[np.float64]
@@ -49,9 +50,9 @@ class ErmLaplace(ERM):
         true = (sharp.promised + self._inexact) / self.noise.scale
         return (
             DP(epsilon=self.epsilon, coins=coins, source=source, status="printed"),
-            DP(epsilon=true, coins=coins, source="docs/findings.md, 'Theorem 4.9'", status="corrected"),
-            printed,
-            sharp,
+            DP(epsilon=true, coins=coins, source=self.derived, status="corrected"),
+            replace(printed, coins=OF_THE_MEAN),
+            replace(sharp, coins=OF_THE_MEAN),
         )
 
     @property

@@ -48,6 +48,7 @@ from dpassay.rounding import UNIT_ROUNDOFF
 Array = NDArray[np.float64]
 SCALES = {"meant": 2.0, "printed": math.sqrt(2.0), "noisy-max": 1.0}
 """The scale of the noise by how it is read, in units of l / (alpha n)."""
+NOISE = "docs/findings.md, 'The noise in section 6.1'"
 LEAST = 1e-12
 CELL = 2.0**-11
 """Width of the cells of `quantile`."""
@@ -109,7 +110,8 @@ class Example61Exponential(Candidates):
         claims: list[Claim] = [DP(epsilon=self.alpha, source=text, status="printed", **facts)]
         true = self.alpha / 2 + (self.l / self.spread if self.release == "all" else 0.0)
         if not math.isclose(true, self.alpha):
-            claims.append(DP(epsilon=true, source=page, status="corrected", **facts))
+            derived = page if self.scale == "meant" or self.release == "index" else NOISE
+            claims.append(DP(epsilon=true, source=derived, status="corrected", **facts))
         if self.l == 2 and self.scale == "meant":
             same: dict[str, Any] = {"beta2": 0.0, "unit": "score", "coins": "the same on both sides"}
             wrong = f"nobody: {text}, says that it does not hold"
@@ -146,12 +148,14 @@ class Example61Exponential(Candidates):
         """The rarest index becomes less rare; the pair of the text; and a pair near a tie, which is bad for the most strings."""
         first, others = [1, *[0] * (self.l - 1)], [0, *[1] * (self.l - 1)]
         rare = "candidate 1 is as rare as it can be, one record moves all f(D, i), and no t_i is between them"
-        text = "the pair of section 6.1: f(D, 1) = 1 and f(D, 2) = 1/2, one record moves both by 1/n"
-        near = "f(D, 1) - f(D, 2) is 1/n or 2/n, where the index of the most random strings changes"
-        ones = self.trained // 2 + 1
-        tie = [first] * ones + [others] * (self.trained - ones)
+        n, ones = self.trained, self.trained // 2 + 1
+        second = "1/2" if n % 2 == 0 else f"{n // 2}/{n}"
+        whose = "the pair of section 6.1" if n % 2 == 0 else f"as near as {n} training records come to the pair of section 6.1"
+        text = f"{whose}: f(D, 1) = 1 and f(D, 2) = {second}, one record moves both by 1/{n}"
+        near = f"f(D, 1) - f(D, 2) is {2 * ones - n}/{n}, where the index of the most random strings changes"
+        tie = [first] * ones + [others] * (n - ones)
         return (
-            self.moved([others] * self.trained, first, first, rare),
+            self.moved([others] * n, first, first, rare),
             self.moved(self.half(), others, first, text),
             self.moved(tie, others, first, near),
         )

@@ -32,7 +32,8 @@ from dpassay.rounding import UNIT_ROUNDOFF
 MOST_POINTS = 64
 """Points per side of a grid in the plane."""
 CERTAIN = 40.0
-"""Log-odds from which on a rare answer loses epsilon but for rounding: e^-40 = 4e-18."""
+"""Log-odds below -40 lose epsilon but for less than e^-40 = 4e-18, which rounding hides."""
+SHORT = "5e-18"
 MOST_RECORDS = 20_000
 """Records that an own worst case may have."""
 
@@ -171,7 +172,8 @@ class Exponential:
         rare, even = int(np.argmin(ones)), self._even()
         found = []
         if self._needed(rare) <= MOST_RECORDS:
-            loses = f"the log-odds move by epsilon below -{CERTAIN:g}: the probability of label 1 by a factor of e^epsilon"
+            moves = f"the log-odds move by epsilon below -{CERTAIN:g}: the probability of label 1"
+            loses = f"{moves} by a factor of e^epsilon but for less than {SHORT} of its logarithm"
             found.append(self._case(rare, 1 - self._needed(rare), loses))
         v = round(-2 / self.epsilon * self._base(even))
         if abs(v) < MOST_RECORDS:
@@ -191,8 +193,9 @@ class Exponential:
             moves=np.array([[0, 1], [2, 3]]),
             argument=(
                 "A replacement moves the log-odds by at most epsilon. Of all such moves those about 0 change a probability most,"
-                f" and those towards -inf lose most: epsilon, and no less but for rounding below -{CERTAIN:g}. Flipping the label"
-                " of a record at the query moves them by just epsilon. No other state can do worse than these four."
+                f" and those towards -inf approach the loss epsilon: with log-odds below -{CERTAIN:g} they fall short of it by"
+                f" less than {SHORT}. Flipping the label of a record at the query moves them by just epsilon. No other state can"
+                " do worse than these four by more than that."
             ),
         )
 

@@ -47,6 +47,7 @@ from dpassay.rounding import UNIT_ROUNDOFF
 
 MOST_PREDICTIONS = 10
 """Longest transcript that is audited: it has 2^10 values."""
+DEFINITION = "Dwork and Feldman 2018, Definition 1.1 and the paragraph after it, which prints no constant"
 
 
 class BudgetSpent(DpassayError, RuntimeError):
@@ -246,7 +247,7 @@ class Interface:
 
     def _printed(self, claim: DP) -> list[Claim]:
         basic, advanced = self.m * claim.epsilon, advanced_composition(claim.epsilon, self.m, self.delta_prime)
-        delta, cited = self.m * claim.delta, f"{claim.source}; Definition 1.1 and the composition it cites: Dwork and Roth 2014"
+        delta, cited = self.m * claim.delta, f"{claim.source}; {DEFINITION}: that of Dwork and Roth 2014"
         found: list[Claim] = [self._composed(claim, basic, delta, f"{cited}, Theorem 3.16")]
         if advanced < basic and delta + self.delta_prime < 1:
             found.append(self._composed(claim, advanced, delta + self.delta_prime, f"{cited}, Theorem 3.20"))

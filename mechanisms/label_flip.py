@@ -119,7 +119,8 @@ class LabelFlip:
         printed: list[Claim] = [DP(epsilon=self.epsilon, coins=coins, source=told, status="printed")]
         if self.calibration == "corollary" and self.gamma <= 1:
             printed.append(Stability(gamma=self.gamma, coins=coins, source=told, status="printed"))
-        found = f"{known.source}; docs/findings.md, 'Corollary 1'"
+        section = "Corollary 1" if self.alpha < 0.5 else "Corollary 1 above one half"
+        found = f"{known.source}; docs/findings.md, '{section}'"
         moved, least = abs(1 - 2 * self.alpha) * known.gamma, min(self.alpha, 1 - self.alpha)
         return (
             *printed,

@@ -21,6 +21,9 @@ from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.rounding import UNIT_ROUNDOFF
 
+OF_THE_MEAN = "of the prediction before noise: none; of the answer: noise fresh, of mean 0, so that its mean is that prediction"
+"""The coins of a rate that is claimed beside a noisy answer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinearPredictor:

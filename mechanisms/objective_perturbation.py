@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,8 @@ from dpassay.mechanisms.perturbed import minimise
 from dpassay.rounding import UNIT_ROUNDOFF
 
 Array = NDArray[np.float64]
+CITED: Final = "Chaudhuri, Monteleoni and Sarwate 2011"
+"""Where the constant c of a loss is from, and how `oplr` comes to alpha; the text that is audited prints neither."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +57,12 @@ class ObjectivePerturbation(Scored):
     def claims(self) -> tuple[Claim, ...]:
         """The privacy that is printed, what is true, and what is said of the score."""
         n, c = self.least_n, self.training_loss.c
-        source = "Chaudhuri and Vinterbo 2013, " + ("section 5 (oplr)" if self.oplr else "section 4.1 (Algorithm 3)")
+        text = "Chaudhuri and Vinterbo 2013, " + ("section 5 (oplr)" if self.oplr else "section 4.1 (Algorithm 3)")
+        source = f"{text}, which leaves open how: as {CITED} do, c = {c:g}" if self.oplr else f"{text}, with c = {c:g} of {CITED}"
         epsilon = self.alpha + (0.0 if self.oplr else 2 * math.log1p(c / (self.lambda_ * n)))
         printed = DP(epsilon=epsilon, unit="released weights", coins="R fresh", source=source, status="printed")
         if self.loss == "hinge":  # where it has no second derivative an interval of R leads to one weight: nothing is true
-            unsaid = f"not printed: {source} without its conditions on the loss"
+            unsaid = f"not printed: {text} without its conditions on the loss"
             return (replace(printed, source=unsaid, status="own"), *self.score_claims)
         if self.oplr and self.n is None:  # what is true tends to alpha as n grows
             return (printed, *self.score_claims)

@@ -34,6 +34,7 @@ ARGUMENT = (
     "A record lies in one block, so a replacement changes one teacher and moves one vote at most; r records, one per block, reach"
     " all counts and every move, whatever the learner (a block with one class is a constant predictor)."
 )
+THEOREM = "Papernot et al. 2017, Theorem 2, known from restatements only"
 COINS = "noise fresh; partition and training frozen, the claim is made for every value of theirs"
 
 
@@ -72,7 +73,7 @@ class Pate:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim."""
-        return (DP(epsilon=2 * self.gamma, coins=COINS, source="Papernot et al. 2017, Theorem 2", status="printed"),)
+        return (DP(epsilon=2 * self.gamma, coins=COINS, source=THEOREM, status="printed"),)
 
     @property
     def noisy_max(self) -> NoisyMax:

@@ -75,7 +75,7 @@ class PateDataDependent(Pate):
                 delta=self.delta,
                 unit=f"single prediction, of a dataset whose plurality leads by {lead} of {self.r} votes",
                 coins=f"{COINS}; for this dataset only, the number itself may leak; held against all datasets here",
-                source="Papernot et al. 2017, Theorem 3 and Lemma 4, which speak of one dataset only",
+                source="Papernot et al. 2017, Theorem 3 and Lemma 4 (known from the authors' code), of one dataset only",
                 status="printed",
                 expected="refuted" if catalogue else None,
             ),

@@ -77,7 +77,10 @@ class PateGaussian:
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim at its best lambda, and the exact profile of the noisy counts."""
         printed = 1 / self.sigma**2 + 2 * math.sqrt(-math.log(self.delta)) / self.sigma
-        source = "Papernot et al. 2018, Proposition 8, converted as by Mironov 2017 at the best order"
+        source = (
+            "Papernot et al. 2018, Proposition 8, (lambda, lambda / sigma^2)-Renyi privacy; the conversion to (epsilon, delta) is"
+            " ours, after Mironov 2017 at the best order"
+        )
         exact, error = Noise(kind="gaussian", scale=self.sigma).loss(np.asarray(math.sqrt(2) / self.sigma), self.delta, 1e-15)
         return (
             DP(epsilon=printed, delta=self.delta, coins=COINS, source=source, status="printed"),

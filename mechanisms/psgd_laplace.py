@@ -28,6 +28,7 @@ from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw, NoiseLaw
 from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanisms.linear import OF_THE_MEAN
 from dpassay.mechanisms.psgd import MAX_ORDERED, PSGD, Descent
 from dpassay.noise import Noise
 from dpassay.pairs import FlipLabel, Pairs
@@ -83,13 +84,14 @@ class PsgdLaplace(PSGD):
         steps = self.n - 1 if self.average == "before" else self.n
         coins = "noise fresh" if self.order == "fixed" else "noise and order fresh"
         source = "Dwork and Feldman 2018, Corollary 4.13"
+        section = "Theorem 4.12" if self.order == "fixed" else "Corollary 4.13 in a random order"
         wrong = self._is_catalogue
-        rates = super(PsgdLaplace, self).claims
+        rates = [replace(rate, coins=OF_THE_MEAN) for rate in super(PsgdLaplace, self).claims]
         printed = DP(epsilon=self.epsilon, coins=coins, source=source, status="printed", expected="refuted" if wrong else None)
         largest = DP(
             epsilon=2 * steps / self.n * self.epsilon,
             coins=coins,
-            source="docs/findings.md, 'Theorem 4.12'",
+            source=f"docs/findings.md, '{section}'",
             status="corrected",
         )
         private = (printed,) if self.sign == "+" else (printed, largest)

@@ -120,7 +120,10 @@ class Relabelled:
         coins = "subset, choice of h, answer and flip fresh; the partition of A^R frozen, the claim is made for every value of it"
         found: list[Claim] = []
         if self.rate <= 1 and self.n_prime < self.n:
-            source = "Dagan and Feldman 2020, Theorem 5 with the constants of its proof (Lemmas 10 and 11)"
+            source = (
+                "Dagan and Feldman 2020, Theorem 5 by Lemma 8, which prints O(epsilon), with the constants of its proof (Lemmas"
+                " 10 and 11)"
+            )
             if not self._is_net:
                 source += ", with delta = n' / n where no net is proven"
             found.append(DP(epsilon=self.printed_loss(), coins=coins, source=source, status="printed"))

@@ -59,9 +59,10 @@ class StableGaussian(Noisy):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """What the noise is made for; the paper prints no constants."""
-        source, status = "Dwork and Feldman 2018, section 4.2, with the noise of Balle and Wang 2018, Theorem 8", PRINTED
+        text = "Dwork and Feldman 2018, section 4.2, which prints no standard deviation: that of"
+        source, status = f"{text} Balle and Wang 2018, Theorem 8", PRINTED
         if self.calibration == "classic":
-            source = "Dwork and Feldman 2018, section 4.2, with the noise of Dwork and Roth 2014, Theorem A.1"
+            source = f"{text} Dwork and Roth 2014, Theorem A.1"
             if self.epsilon >= 1:
                 source, status = f"{source}, which does not speak of epsilon >= 1", OWN
         return (DP(epsilon=self.epsilon, delta=self.delta, coins=self.coins, source=source, status=status),)

@@ -3,7 +3,7 @@
 "1. Select a uniformly random subset T of S of size n'. 2. Run A' on T. For any epsilon in (0, 1), if A' gives epsilon-private
 prediction then A gives 2 epsilon eta-private prediction", n' = eta n.
 
-What holds (docs/findings.md, 'Lemma 5'), for every epsilon > 0: ln(1 + eta (e^epsilon - 1)).
+What holds (docs/findings.md, 'Lemma 5: amplification by subsampling'), for every epsilon > 0: ln(1 + eta (e^epsilon - 1)).
 
 The order of T. A dataset is a sequence in the paper, a subset has no order, and A' may depend on it (on a partition into blocks
 by place, say). The proof exchanges the changed record for another one. With `order="random"` the records of T come in a uniformly
@@ -35,6 +35,7 @@ from dpassay.mechanisms.subset_laws import Countable, Masses, count_masses, coun
 from dpassay.pairs import Change
 from dpassay.rounding import UNIT_ROUNDOFF
 
+PAGE = "docs/findings.md, 'Lemma 5: amplification by subsampling'"
 LEFT_OUT = 0.5
 """Privacy loss that the base claims unless it is said otherwise."""
 
@@ -137,7 +138,7 @@ class Subsampled:
         return (
             *(self._derived(claim, 2 * claim.epsilon * share, "printed", "Dagan and Feldman 2020, Lemma 5") for claim in first),
             *(
-                self._derived(claim, amplified(claim.epsilon, share), "corrected", "docs/findings.md, 'Lemma 5'")
+                self._derived(claim, amplified(claim.epsilon, share), "corrected", PAGE)
                 for claim in sound
                 if known and claim.epsilon <= LARGEST
             ),

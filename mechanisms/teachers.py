@@ -147,13 +147,23 @@ def worst_votes(
             leaks = leaks_of(claim, reachable.law, labels)
             assert leaks is not None
             first, second = np.concatenate([one, other]), np.concatenate([other, one])
-            worst = int(np.argmax(leaks.loss(table[first], table[second], reachable.law.error).value))
+            losses = leaks.loss(table[first], table[second], reachable.law.error).value
+            worst = int(np.argmax(losses))
             base, moved = sorted(
                 (counts[first[worst]], counts[second[worst]]), key=max, reverse=True
             )  # `group` goes on from there
             a, b = int(np.argmin(moved - base)), int(np.argmax(moved - base))
-            cases[tuple(base.tolist())] = (a, b, f"of all moves of one vote this loses most under {claim}")
+            key, why = tuple(base.tolist()), _why(float(losses[worst]), getattr(claim, "delta", 0.0))
+            before = cases[key][2].split("; ") if key in cases and cases[key][:2] == (a, b) else []
+            cases[key] = (a, b, "; ".join([*before, why] if why not in before else before))
     return tuple(_case(counts, *case) for counts, case in cases.items())
+
+
+def _why(loss: float, delta: float) -> str:
+    """Say of a move that loses most at a delta what it is, whichever claims it stands under."""
+    if loss == 0:
+        return f"at delta = {delta:g} no move of one vote loses anything"
+    return "of all moves of one vote this loses most" + (f" at delta = {delta:g}" if delta else "")
 
 
 def _case(counts: tuple[int, ...], a: int, b: int, reason: str) -> WorstCase:

@@ -134,16 +134,25 @@ class Validate:
             facts |= {"delta": self.delta, "coins": "training and selection fresh"}
         else:
             source = f"{source} (Equation 9)"
-            strings = f"random strings of training frozen, {'good' if self.good else 'bad: Equation 9 says nothing of them'}"
-            facts["coins"] = f"selection fresh; {strings}"
+            facts["coins"] = f"selection fresh; random strings of training frozen at those of seed {self.seed}{self._quality}"
         if self.stability == "printed":
             source += f", with the stability of {stability_of(self.trainer, 'printed').source}"
         printed = DP(epsilon=self.alpha2, source=source, status="printed", **facts)
         times = self.shortfall
         if times is None or times <= 1 or self.alpha2 * times > LARGEST:
             return (printed,)
-        true = DP(epsilon=self.alpha2 * times, source="docs/findings.md, 'Equation 9'", status="corrected", **facts)
+        page = "docs/findings.md, 'Equation 9'" + (", for these strings" if self.coins == "frozen" else "")
+        true = DP(epsilon=self.alpha2 * times, source=page, status="corrected", **facts)
         return (printed, true) if self.good else (true,)
+
+    @property
+    def _quality(self) -> str:
+        """Say whether the frozen strings are good, and by what."""
+        trainer = self.trainer
+        if not isinstance(trainer, Scored):
+            return "; whether they are good is not known"
+        within = f"within the length that a share delta / k = {trainer.delta / len(trainer.thetas):g} of all strings exceeds"
+        return f", good: all {within}" if self.good else f", bad: not all {within}; Equation 9 says nothing of them"
 
     @property
     def strings(self) -> tuple[Array, ...]:

@@ -36,7 +36,8 @@ def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
     cases = []
     for where, (T, V, index, new) in zip(("training", "validation"), _searched(mechanism, n, m), strict=True):
         how = f"records on the line, among -1, -1/2, 0, 1/2, 1 by label times feature; a {where} record moves"
-        reason = f"of all such datasets with one {where} record apart, here the index tells most of it"
+        of = f"of {n} training records that are alike and {m} validation records that are alike, each kind at one of these values"
+        reason = f"a search found it: {of}, and one {where} record that moves to another value, the index tells most here"
         cases.append(trainer.case(trainer.line(T, V), index, new, how, reason))
     if trainer.n is None:
         beta1, beta2 = mechanism.betas

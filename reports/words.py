@@ -17,7 +17,7 @@ from dpassay.rounding import UP, VISIBLE, written
 Raw = Mapping[str, Any]
 
 ORIGIN = {
-    "printed": "as printed in the source",
+    "printed": "computed from what is printed",
     "corrected": "corrected, with a derivation",
     "own": "declared with the mechanism",
     "measured": "nobody claims it",

@@ -71,7 +71,7 @@ def test_what_each_verdict_becomes(make: Any, verdict: str, expected: str | None
     assert (outcome.tag, outcome.get("type")) == (tag, kind)
     assert case.attrib == {
         "classname": "dpassay.a",
-        "name": "1-differential privacy, replace-one (as printed in the source): a.monte-carlo",
+        "name": "1-differential privacy, replace-one (computed from what is printed): a.monte-carlo",
         "time": "0",
     }
 

@@ -1,0 +1,221 @@
+"""What entries say in words: where a claim comes from, which coins it is about, and why a pair is bad."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.api import audit
+from dpassay.catalogue import ENTRIES
+from dpassay.claims import DP, Claim, PredictionStability
+from dpassay.exact import any_size
+from dpassay.mechanisms.example61_exponential import Example61Exponential
+from dpassay.mechanisms.example61_noisy_max import Example61NoisyMax
+from dpassay.mechanisms.exponential import CERTAIN, Exponential
+from dpassay.mechanisms.perturbation_scores import Scored
+from dpassay.mechanisms.validate import Validate
+from dpassay.reports.words import ORIGIN
+from dpassay.targets import resolve
+from tests.docs.test_findings import PAGE
+
+SUM = "erm-regulariser-on-the-sum"
+
+
+def own_losses(mechanism: Any, claim: Claim) -> list[float]:
+    """The exact leak of each of the mechanism's own worst cases."""
+    result = audit(mechanism, claim=claim, mode="exact")
+    assert result.evidence is not None
+    worst = [0.0] * len(mechanism.pairs())
+    for cell in result.evidence.cells:
+        assert cell.exact is not None
+        worst[cell.group] = max(worst[cell.group], cell.exact.value)
+    return worst
+
+
+def sources(name: str, status: str, parameters: dict[str, Any] | None = None) -> set[str]:
+    return {claim.source for claim in resolve(name, parameters).claims if claim.status == status}
+
+
+def test_where_a_number_of_erm_is_derived_and_of_what_it_is() -> None:
+    for name, rate, section in (("erm-laplace", "/ (lambda n)", "Theorem 4.9"), (SUM, "/ lambda", "The regulariser on the sum")):
+        known: Any = resolve(name, {"loss": "absolute"}).mechanism
+        argument = known.reachable().argument
+        assert f"L_f^2 L_l {rate} (docs/findings.md, '{section}')" in argument
+        assert "exact minimisers" in argument
+    auditee = resolve(SUM)
+    worst = any_size(auditee, auditee.claims[3])
+    assert worst is not None
+    assert worst.loss == pytest.approx(1.0)  # L_f^2 L_l / lambda, not a fifth of it
+
+
+@pytest.mark.parametrize(
+    ("name", "section"),
+    [
+        ("label-flip", "Corollary 1"),
+        ("label-flip-above-one-half", "Corollary 1 above one half"),
+        ("example61-exponential", "Section 6.1"),
+        ("example61-standard-deviation", "The noise in section 6.1"),
+        ("example61-half-scale", "The noise in section 6.1"),
+        ("erm-laplace", "Theorem 4.9"),
+        (SUM, "The regulariser on the sum"),
+        ("psgd-laplace", "Theorem 4.12"),
+        ("psgd-in-random-order", "Corollary 4.13 in a random order"),
+    ],
+)
+def test_a_corrected_claim_names_the_section_that_derives_it(name: str, section: str) -> None:
+    corrected = sources(name, "corrected")
+    assert corrected
+    for source in corrected:
+        assert source.endswith(f"docs/findings.md, '{section}'")
+
+
+def test_every_section_that_is_named_is_there() -> None:
+    for name in ENTRIES:
+        for claim in resolve(name).claims:
+            for section in re.findall(r"docs/findings\.md, '([^']*)'", claim.source):
+                assert f"\n## {section}\n" in PAGE, claim.source
+
+
+@pytest.mark.parametrize("n", [1, 3, 4])
+@pytest.mark.parametrize("m", [0, 2])
+def test_the_pair_of_section_6_1_is_the_one_that_is_described(n: int, m: int) -> None:
+    assert f"moves every f(D, i) by 1/{n}," in Example61NoisyMax(n=n + m, m=m).pairs()[0].reason
+    mechanism = Example61Exponential(n=n + m, m=m)
+    for case in mechanism.pairs()[1:]:
+        counts = mechanism.counts(case.pairs.base)
+        if "pair of section 6.1" in case.reason:
+            second = "1/2" if n == 4 else f"{counts[1]}/{n}"
+            assert f"f(D, 1) = 1 and f(D, 2) = {second}," in case.reason
+            assert case.reason.endswith(f"one record moves both by 1/{n}")
+            assert counts[0] == n
+            assert ("as near as" in case.reason) == (n % 2 == 1)
+        else:
+            assert f"f(D, 1) - f(D, 2) is {counts[0] - counts[1]}/{n}," in case.reason
+        moved = mechanism.counts(case.pairs.changes[0].apply(case.pairs.base))
+        assert np.abs(moved - counts).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_noisy_answer_is_not_said_to_have_no_coins(name: str) -> None:
+    """Stability of its mean is about the prediction before the noise; what is sampled, and tested for its law, is noisy."""
+    auditee = resolve(name)
+    private = any(isinstance(claim, DP) for claim in auditee.claims)
+    for claim in auditee.claims:
+        if private and isinstance(claim, PredictionStability):
+            assert claim.coins.startswith("of the prediction before noise: none; of the answer: noise fresh")
+
+
+PRINTED_ELSEWHERE = {
+    "stable-gaussian": "section 4.2, which prints no standard deviation: that of Balle and Wang 2018, Theorem 8",
+    "interface": "Definition 1.1 and the paragraph after it, which prints no constant: that of Dwork and Roth 2014, Theorem 3.16",
+    "objective-perturbation": "section 4.1 (Algorithm 3), with c = 0.25 of Chaudhuri, Monteleoni and Sarwate 2011",
+    "theorem-4-lost-factor": "section 4.1 (Algorithm 3), with c = 1 of Chaudhuri, Monteleoni and Sarwate 2011",
+    "pate": "Theorem 2, known from restatements only",
+    "pate-data-dependent": "Theorem 3 and Lemma 4 (known from the authors' code), of one dataset only",
+    "pate-gaussian": "Proposition 8, (lambda, lambda / sigma^2)-Renyi privacy; the conversion to (epsilon, delta) is ours",
+    "relabelled": "Theorem 5 by Lemma 8, which prints O(epsilon), with the constants of its proof (Lemmas 10 and 11)",
+}
+"""What the source of a printed claim says of what that source does not print."""
+
+
+@pytest.mark.parametrize("name", PRINTED_ELSEWHERE)
+def test_a_source_says_what_it_does_not_print(name: str) -> None:
+    assert any(PRINTED_ELSEWHERE[name] in source for source in sources(name, "printed"))
+
+
+def test_other_calibrations_say_so_too() -> None:
+    classic = sources("stable-gaussian", "printed", {"calibration": "classic", "epsilon": 0.5})
+    assert any("prints no standard deviation: that of Dwork and Roth 2014, Theorem A.1" in source for source in classic)
+    oplr = sources("objective-perturbation", "printed", {"oplr": True})
+    assert any("section 5 (oplr), which leaves open how: as Chaudhuri, Monteleoni and Sarwate 2011" in source for source in oplr)
+
+
+def test_nothing_computed_is_called_printed() -> None:
+    assert ORIGIN["printed"] == "computed from what is printed"
+
+
+STRINGS = {
+    5: "frozen at those of seed 5, good: all within the length that a share delta / k = 0.25 of all strings exceeds",
+    2: "frozen at those of seed 2, bad: not all within the length that a share delta / k = 0.25 of all strings exceeds",
+}
+
+
+@pytest.mark.parametrize("seed", STRINGS)
+def test_frozen_strings_are_named_and_good_is_explained(seed: int) -> None:
+    auditee = resolve("equation-9-with-theorem-4", {"seed": seed})
+    mechanism: Any = auditee.mechanism
+    assert mechanism.good == (seed == 5)
+    for claim in auditee.claims:
+        assert STRINGS[seed] in claim.coins
+        if claim.status == "corrected":
+            assert claim.source == "docs/findings.md, 'Equation 9', for these strings"
+
+
+def test_of_other_trainers_it_is_not_known_whether_strings_are_good() -> None:
+    mechanism = Validate(base="histogram", seed=3)
+    assert not isinstance(mechanism.trainer, Scored)
+    for claim in mechanism.claims:
+        assert claim.coins.endswith("random strings of training frozen at those of seed 3; whether they are good is not known")
+
+
+def test_a_searched_pair_says_what_was_searched() -> None:
+    mechanism = Validate(base="output-perturbation,lambdas=1;1,n=5", m=2)
+    found = [case.reason for case in mechanism.pairs() if "search" in case.reason]
+    assert len(found) == 2
+    for reason, where in zip(found, ("training", "validation"), strict=True):
+        assert "3 training records that are alike and 2 validation records that are alike" in reason
+        assert f"one {where} record" in reason
+        assert "such" not in reason
+
+
+@pytest.mark.parametrize("name", ["distance-to-instability", "distance-by-margin", "pate-data-dependent", "pate", "private-knn"])
+def test_the_worst_move_of_a_vote_is_worst_at_the_delta_that_is_named(name: str) -> None:
+    """Whichever claim the pair stands under: its reason is about delta, and where nothing is lost it says so."""
+    auditee = resolve(name)
+    reasons = [case.reason for case in auditee.mechanism.pairs()]  # type: ignore[attr-defined]
+    assert not any("DP(" in reason for reason in reasons)
+    for claim in auditee.claims:
+        assert isinstance(claim, DP)
+        worst = any_size(auditee, claim)
+        assert worst is not None
+        at = f" at delta = {claim.delta:g}" if claim.delta else ""
+        most = re.compile(rf"(^|; )of all moves of one vote this loses most{at}($|;)")
+        told = [i for i, reason in enumerate(reasons) if most.search(reason)]
+        if worst.loss > 0:
+            assert [own_losses(auditee.mechanism, claim)[i] for i in told] == pytest.approx([worst.loss], abs=1e-12)
+        else:
+            assert told == []
+            assert any(f"{at.strip()} no move of one vote loses anything" in reason for reason in reasons)
+
+
+def test_the_worst_moves_of_both_claims_are_told_of_one_pair() -> None:
+    reasons = [case.reason for case in resolve("distance-by-margin").mechanism.pairs()]  # type: ignore[attr-defined]
+    most, nothing = "of all moves of one vote this loses most at delta = 0.001", "at delta = 0.00135914 no move of one vote loses"
+    assert reasons[1] == f"{most}; {nothing} anything"
+
+
+def test_epsilon_is_approached() -> None:
+    mechanism = Exponential()
+    known = mechanism.reachable()
+    assert known is not None
+    assert "towards -inf approach the loss epsilon" in known.argument
+    assert f"with log-odds below -{CERTAIN:g} they fall short of it by less than 5e-18" in known.argument
+    assert np.exp(-CERTAIN) < 5e-18
+    rare = mechanism.pairs()[0].reason
+    assert "by a factor of e^epsilon but for less than 5e-18 of its logarithm" in rare
+
+
+@pytest.mark.parametrize("name", ["output-perturbation", "objective-perturbation"])
+def test_a_worst_case_says_what_it_is_the_worst_case_of(name: str) -> None:
+    """A validation record moves the score and no weight, a training record of the other case moves the weights."""
+    mechanism: Any = resolve(name, {"n": 110, "m": 10, "lambdas": "2", "release": "prediction"}).mechanism
+    weights, score = mechanism.pairs()
+    assert weights.reason.startswith("for the weights: ")
+    assert score.reason.startswith("for the score: ")
+    assert score.reason.endswith("; the weights do not depend on it")
+    losses = own_losses(mechanism, mechanism.claims[0])
+    assert losses[0] > 0.2
+    assert losses[1] == 0
