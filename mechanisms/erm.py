@@ -187,8 +187,8 @@ class ERM(LinearPredictor):
         most = "L_f^2 L_l / (lambda n)" if self.regulariser == "mean" else "L_f^2 L_l / lambda"
         argument = (
             f"No replacement moves a prediction of exact minimisers by more than {most} ({self.derived}); one record of norm L_f"
-            " among others at the origin makes just that move when its label is flipped. With weights that a solver finds within"
-            " tau of the minimisers it may be 2 L_f tau more."
+            " among others at the origin makes just that move when its label is flipped. Weights that a solver finds within tau"
+            " of the minimisers move it by 2 L_f tau more at most."
         )
         return self.opposite(rate, argument)
 

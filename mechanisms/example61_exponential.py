@@ -150,7 +150,7 @@ class Example61Exponential(Candidates):
         rare = "candidate 1 is as rare as it can be, one record moves all f(D, i), and no t_i is between them"
         n, ones = self.trained, self.trained // 2 + 1
         second = "1/2" if n % 2 == 0 else f"{n // 2}/{n}"
-        whose = "the pair of section 6.1" if n % 2 == 0 else f"as near as {n} training records come to the pair of section 6.1"
+        whose = "the pair of section 6.1" if n % 2 == 0 else f"as near as T with n = {n} comes to the pair of section 6.1"
         text = f"{whose}: f(D, 1) = 1 and f(D, 2) = {second}, one record moves both by 1/{n}"
         near = f"f(D, 1) - f(D, 2) is {2 * ones - n}/{n}, where the index of the most random strings changes"
         tie = [first] * ones + [others] * (n - ones)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dpassay.mechanisms.validate import Validate
 
 GRID: Final = (-1.0, -0.5, 0.0, 0.5, 1.0)
+VALUES: Final = "-1, -1/2, 0, 1/2 or 1 (label times feature)"
 COARSE: Final = 0.01
 """Half width of bins in the search."""
 MOST_RECORDS: Final = 1000
@@ -35,9 +36,11 @@ def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
     n, m = trainer.own_n, mechanism.m
     cases = []
     for where, (T, V, index, new) in zip(("training", "validation"), _searched(mechanism, n, m), strict=True):
-        how = f"records on the line, among -1, -1/2, 0, 1/2, 1 by label times feature; a {where} record moves"
-        of = f"of {n} training records that are alike and {m} validation records that are alike, each kind at one of these values"
-        reason = f"a search found it: {of}, and one {where} record that moves to another value, the index tells most here"
+        how = f"records on the line, at {VALUES}; a {where} record moves"
+        alike = (
+            f"all of T (n = {n}) alike, all of V (m = {m}) alike, at {VALUES}, and one {where} record moved to another of these"
+        )
+        reason = f"a search over all datasets with {alike}: the index tells most in this one"
         cases.append(trainer.case(trainer.line(T, V), index, new, how, reason))
     if trainer.n is None:
         beta1, beta2 = mechanism.betas

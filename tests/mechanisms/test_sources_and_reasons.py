@@ -166,9 +166,8 @@ def test_a_searched_pair_says_what_was_searched() -> None:
     found = [case.reason for case in mechanism.pairs() if "search" in case.reason]
     assert len(found) == 2
     for reason, where in zip(found, ("training", "validation"), strict=True):
-        assert "3 training records that are alike and 2 validation records that are alike" in reason
-        assert f"one {where} record" in reason
-        assert "such" not in reason
+        assert "all of T (n = 3) alike, all of V (m = 2) alike, at -1, -1/2, 0, 1/2 or 1 (label times feature)" in reason
+        assert f"one {where} record moved to another of these: the index tells most in this one" in reason
 
 
 @pytest.mark.parametrize("name", ["distance-to-instability", "distance-by-margin", "pate-data-dependent", "pate", "private-knn"])
@@ -213,8 +212,8 @@ def test_a_worst_case_says_what_it_is_the_worst_case_of(name: str) -> None:
     """A validation record moves the score and no weight, a training record of the other case moves the weights."""
     mechanism: Any = resolve(name, {"n": 110, "m": 10, "lambdas": "2", "release": "prediction"}).mechanism
     weights, score = mechanism.pairs()
-    assert weights.reason.startswith("for the weights: ")
-    assert score.reason.startswith("for the score: ")
+    assert weights.reason.startswith("for the weights, ")
+    assert score.reason.startswith("for the score, ")
     assert score.reason.endswith("; the weights do not depend on it")
     losses = own_losses(mechanism, mechanism.claims[0])
     assert losses[0] > 0.2
