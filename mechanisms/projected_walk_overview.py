@@ -169,10 +169,10 @@ class ProjectedWalkOverview:
             law=self._law(self._log_p(places)),
             moves=np.array(sorted(moves), dtype=np.int64).reshape(-1, 2),
             argument=(
-                "ln p is a whole number of steps of epsilon away from ln(1/2), or from that of the border that it touched last, and equal labels reach"
-                " every such place. Neighbours share all records but one each: their walks move together, part where the one"
-                " record and where the other is met, and all pairs of places that this allows were enumerated. Larger steps at"
-                " a point with several records are steps of one, taken together or apart."
+                "ln p is a whole number of steps of epsilon away from ln(1/2), or from that of the border that it touched"
+                " last, and equal labels reach every such place. Neighbours share all records but one each: their walks move"
+                " together, part where the one record and where the other is met, and all pairs of places that this allows"
+                " were enumerated. Larger steps at a point with several records are steps of one, taken together or apart."
             ),
         )
 

@@ -40,7 +40,8 @@ def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
         alike = (
             f"all of T (n = {n}) alike, all of V (m = {m}) alike, at {VALUES}, and one {where} record moved to another of these"
         )
-        reason = f"a search over all datasets with {alike}: the index tells most in this one"
+        coarsely = ", as far as its law in coarse bins shows" if mechanism.coins == "fresh" else ""
+        reason = f"a search over all datasets with {alike}: the index tells most in this one{coarsely}"
         cases.append(trainer.case(trainer.line(T, V), index, new, how, reason))
     if trainer.n is None:
         beta1, beta2 = mechanism.betas

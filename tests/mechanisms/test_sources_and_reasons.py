@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -161,13 +161,15 @@ def test_of_other_trainers_it_is_not_known_whether_strings_are_good() -> None:
         assert claim.coins.endswith("random strings of training frozen at those of seed 3; whether they are good is not known")
 
 
-def test_a_searched_pair_says_what_was_searched() -> None:
-    mechanism = Validate(base="output-perturbation,lambdas=1;1,n=5", m=2)
+@pytest.mark.parametrize("coins", ["frozen", "fresh"])
+def test_a_searched_pair_says_what_was_searched(coins: Literal["frozen", "fresh"]) -> None:
+    mechanism = Validate(base="output-perturbation,lambdas=1;1,n=5", m=2, coins=coins)
     found = [case.reason for case in mechanism.pairs() if "search" in case.reason]
     assert len(found) == 2
     for reason, where in zip(found, ("training", "validation"), strict=True):
         assert "all of T (n = 3) alike, all of V (m = 2) alike, at -1, -1/2, 0, 1/2 or 1 (label times feature)" in reason
         assert f"one {where} record moved to another of these: the index tells most in this one" in reason
+        assert ("coarse" in reason) == (coins == "fresh")
 
 
 @pytest.mark.parametrize("name", ["distance-to-instability", "distance-by-margin", "pate-data-dependent", "pate", "private-knn"])
