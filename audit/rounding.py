@@ -1,4 +1,7 @@
-"""What a rounding costs, and which way it goes: a lower bound that is written with fewer digits goes down, an upper one up."""
+"""What a rounding costs, and which way it goes: a lower bound that is written with fewer digits goes down, an upper one up.
+
+So does what is promised: a claim that is written with fewer digits promises no more than it does.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,12 @@ VISIBLE = 1e-6
 """A computed number near 1 is shown with so many digits: where its error is larger, its bounds are shown instead."""
 ALL_DIGITS = 17
 """So many significant digits tell any two floats apart."""
+SAME = 1e-11
+"""A claim is written smaller than it is by no more than this part of it: 0.1 + 0.2 promises 0.3."""
+MISSING = "–"
+INFINITY = "∞"
+EQUAL = 1e-9
+"""A number that is above a claim by no more than this part of it, and not for certain, is shown as the claim."""
 
 
 def rounded(value: float, digits: int, way: str) -> float:
@@ -58,3 +67,102 @@ def computed(value: float, error: float, digits: int) -> tuple[float, float]:
     off = max(exactly.abs(exactly.subtract(Decimal(float(value)), each)) for each in read)
     total = exactly.add(Decimal(float(error)), off)
     return near, float(Context(prec=3, rounding=UP).plus(total))
+
+
+def loss(number: float | None, way: str = NEAREST) -> str:
+    """Write a loss in nats with six decimals, so that columns align.
+
+    Parameters
+    ----------
+    number : float or None
+        The loss; None is shown as a dash.
+    way : {DOWN, NEAREST, UP}
+        Which way it goes: a lower bound down, an upper bound up.
+    """
+    if number is None:
+        return MISSING
+    if math.isinf(number):
+        return INFINITY
+    if number != 0 and not 1e-4 <= abs(number) < 1e6:
+        return written(number, 3, way)
+    return f"{Decimal(repr(float(number))).quantize(Decimal('1e-6'), rounding=way):f}"
+
+
+def below(number: float | None, claimed: float) -> str:
+    """Write a lower bound: down, and where it is above the claim with the digits that show it."""
+    text = loss(number, DOWN)
+    if number is None or number <= claimed:
+        return text
+    beside = _read(promise(claimed, number))
+    return text if _read(text) > beside else told_apart(number, beside, DOWN)
+
+
+def above(number: float | None) -> str:
+    """Write an upper bound, or the smallest leak that would be seen: up."""
+    return loss(number, UP)
+
+
+def exact(number: float | None, claimed: float, *, exceeds: bool) -> str:
+    """Write a computed number beside a claim, above it if that is certain and not above it otherwise.
+
+    Parameters
+    ----------
+    number : float or None
+    claimed : float
+        What it is held against.
+    exceeds : bool
+        Whether it is above the claim for certain, as the record says: numbers that are rounded cannot tell.
+    """
+    text = loss(number)
+    if number is None:
+        return text
+    beside = _read(promise(claimed, number if exceeds else None))
+    if (_read(text) > beside) == exceeds:
+        return text
+    if exceeds:
+        return told_apart(number, beside, NEAREST)
+    return loss(claimed, DOWN) if number > claimed and math.isclose(number, claimed, rel_tol=EQUAL) else loss(number, DOWN)
+
+
+def promise(claimed: float, found: float | None = None) -> str:
+    """Write a claimed number: up, so that no more is promised than is, and with the digits that what is found beside it has.
+
+    Parameters
+    ----------
+    claimed : float
+    found : float, optional
+        A leak that is above the claim for certain: the claim gets so many digits that it is seen to be below.
+    """
+    text = plain(claimed)
+    if not _same(_read(text), claimed):
+        six = 1e-4 <= claimed < 1e6
+        nearest = loss(claimed) if six else text
+        text = nearest if _same(_read(nearest), claimed) else loss(claimed, UP) if six else written(claimed, 6, UP)
+    return told_apart(claimed, found, NEAREST) if found is not None and claimed < found <= _read(text) else text
+
+
+def allowance(claimed: float) -> str:
+    """Write a number of a claim with up to six significant digits: up, unless it is one of so few digits but for rounding."""
+    text = plain(claimed)
+    return text if _same(_read(text), claimed) else written(claimed, 6, UP)
+
+
+def plain(number: float) -> str:
+    """Write a number with up to six significant digits and no padding."""
+    return INFINITY if math.isinf(number) else f"{number:.6g}"
+
+
+def _same(shown: float, claimed: float) -> bool:
+    return shown == claimed or abs(claimed - shown) <= SAME * abs(claimed)
+
+
+def told_apart(number: float, other: float, way: str) -> str:
+    """Write a number with so few digits, from seven on, as put it on its side of another."""
+    for digits in range(7, ALL_DIGITS):
+        if (rounded(number, digits, way) > other) == (number > other) and rounded(number, digits, way) != other:
+            return f"{rounded(number, digits, way):.{digits}g}"
+    return f"{number:.{ALL_DIGITS}g}"
+
+
+def _read(text: str) -> float:
+    return math.inf if text == INFINITY else float(text)

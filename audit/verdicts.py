@@ -10,7 +10,7 @@ from dpassay.bounds import Bound
 from dpassay.claims import Claim, ScoreStability
 from dpassay.documents import seen_words
 from dpassay.evidence import Evidence
-from dpassay.rounding import ALL_DIGITS, DOWN, NEAREST, UP, VISIBLE, rounded, written
+from dpassay.rounding import ALL_DIGITS, DOWN, NEAREST, UP, VISIBLE, below, exact, loss, promise, rounded, written
 
 VerdictWord = Literal["refuted", "not refuted", "verified", "inconclusive", "error"]
 
@@ -70,22 +70,26 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
         )
     if evidence.worst.exact is None:
         return _sampled(claim, evidence, detect, most)
-    worst, span = evidence.worst.exact.value, f"between {written(lower.value, way=DOWN)} and {written(upper.value, way=UP)}"
+    worst, promised = evidence.worst.exact.value, claim.promised
+    span = f"between {loss(lower.value, DOWN)} and {loss(upper.value, UP)}"
     blurred = worst - lower.value > VISIBLE * max(1.0, worst)  # its error reaches digits that are shown
-    exact, allowed = span if blurred else f"{worst:.6g}", f"the claim allows {claim.promised:g}"
-    if lower.value > claim.promised:
-        found, promised = apart(*((lower.value, claim.promised, DOWN) if blurred else (worst, claim.promised)))
-        least = "at least " if blurred else ""
-        return Verdict(word="refuted", reason=f"the {claim.quantity} is {least}{found}; the claim allows {promised}")
+    allowed = f"the claim allows {promise(promised)}"
+    if lower.value > promised:
+        found = f"at least {below(lower.value, promised)}" if blurred else exact(worst, promised, exceeds=True)
+        beside = promise(promised, lower.value if blurred else worst)
+        return Verdict(word="refuted", reason=f"the {claim.quantity} is {found}; the claim allows {beside}")
     if upper.value > claim.promised + ROUNDING * (claim.promised or 1.0):
         return Verdict(
             word="inconclusive", reason=f"the numerical error of the law leaves the {claim.quantity} {span}; {allowed}"
         )
-    equal = ", equal to the claim within rounding" if upper.value > claim.promised else ""
+    equal = ", equal to the claim within rounding" if upper.value > promised else ""
+    shown = span if blurred else exact(worst, promised, exceeds=False)
+    if worst == 0 and isinstance(claim, ScoreStability) and upper.value > 0:
+        shown = f"at most {loss(upper.value, UP)}"
     allowed += f"; of the release, {looked_at} was looked at" if looked_at else ""
     if evidence.domain is not None:
-        return Verdict(word="verified", reason=f"the worst {claim.quantity} of {evidence.domain} is {exact}{equal}; {allowed}")
-    return Verdict(word="not refuted", reason=f"the worst {claim.quantity} at the audited cells is {exact}{equal}; {allowed}")
+        return Verdict(word="verified", reason=f"the worst {claim.quantity} of {evidence.domain} is {shown}{equal}; {allowed}")
+    return Verdict(word="not refuted", reason=f"the worst {claim.quantity} at the audited cells is {shown}{equal}; {allowed}")
 
 
 def apart(found: float, claimed: float, way: str = NEAREST) -> tuple[str, str]:
@@ -98,7 +102,7 @@ def apart(found: float, claimed: float, way: str = NEAREST) -> tuple[str, str]:
 
 def _sampled(claim: Claim, evidence: Evidence, detect: float, most: float) -> Verdict:
     lower, counts = evidence.lower, evidence.lower.counts
-    least, promised = apart(lower.value, claim.promised, DOWN)
+    least, promised = below(lower.value, claim.promised), promise(claim.promised, lower.value)
     shown = "" if counts is None else f" ({counts.x} of {counts.n1} against {counts.y} of {counts.n0})"
     found = f"the {claim.quantity} is at least {least}{shown}; the claim allows {promised}"
     if lower.value > claim.promised:

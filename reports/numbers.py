@@ -5,12 +5,26 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
-from dpassay.rounding import ALL_DIGITS, DOWN, NEAREST, UP, rounded, written
+from dpassay.rounding import INFINITY, MISSING, NEAREST, above, allowance, below, exact, loss, plain, promise, rounded, told_apart, written
 
-MISSING = "–"
-INFINITY = "∞"
-EQUAL = 1e-9
-"""A number that is above a claim by no more than this part of it, and not for certain, is shown as the claim."""
+__all__ = [
+    "INFINITY",
+    "MISSING",
+    "above",
+    "allowance",
+    "below",
+    "clean",
+    "count",
+    "exact",
+    "factor",
+    "loss",
+    "plain",
+    "plural",
+    "promise",
+    "shorten",
+    "value",
+]
+
 MAX_TEXT = 160
 """Parameter values longer than this are cut; the record has them in full."""
 
@@ -34,87 +48,6 @@ def value(recorded: float | str | None) -> float | None:
     return None if recorded is None else float(recorded)
 
 
-def loss(number: float | None, way: str = NEAREST) -> str:
-    """Write a loss in nats with six decimals, so that columns align.
-
-    Parameters
-    ----------
-    number : float or None
-        The loss; None is shown as a dash.
-    way : {DOWN, NEAREST, UP}
-        Which way it goes: a lower bound down, an upper bound up.
-    """
-    if number is None:
-        return MISSING
-    if math.isinf(number):
-        return INFINITY
-    if number != 0 and not 1e-4 <= abs(number) < 1e6:
-        return written(number, 3, way)
-    return f"{Decimal(repr(float(number))).quantize(Decimal('1e-6'), rounding=way):f}"
-
-
-def below(number: float | None, claimed: float) -> str:
-    """Write a lower bound: down, and where it is above the claim with the digits that show it."""
-    text = loss(number, DOWN)
-    return _apart(number, claimed, DOWN) if number is not None and number > claimed >= _read(text) else text
-
-
-def above(number: float | None) -> str:
-    """Write an upper bound, or the smallest leak that would be seen: up."""
-    return loss(number, UP)
-
-
-def exact(number: float | None, claimed: float, *, exceeds: bool) -> str:
-    """Write a computed number beside a claim, above it if that is certain and not above it otherwise.
-
-    Parameters
-    ----------
-    number : float or None
-    claimed : float
-        What it is held against.
-    exceeds : bool
-        Whether it is above the claim for certain, as the record says: numbers that are rounded cannot tell.
-    """
-    text = loss(number)
-    if number is None or (_read(text) > _read(promise(claimed, number if exceeds else None))) == exceeds:
-        return text
-    if exceeds:
-        return _apart(number, claimed, NEAREST)
-    return loss(claimed) if number > claimed and math.isclose(number, claimed, rel_tol=EQUAL) else loss(number, DOWN)
-
-
-def promise(claimed: float, found: float | None = None) -> str:
-    """Write a claimed number, with the digits that what is found beside it has.
-
-    Parameters
-    ----------
-    claimed : float
-    found : float, optional
-        A leak that is above the claim for certain: the claim gets so many digits that it is seen to be below.
-    """
-    text = plain(claimed)
-    if float(text) != claimed and 1e-4 <= claimed < 1e6:
-        text = loss(claimed)
-    return _apart(claimed, found, NEAREST) if found is not None and claimed < found <= _read(text) else text
-
-
-def _apart(number: float, other: float, way: str) -> str:
-    """Write a number with so few digits as put it on its side of another."""
-    for digits in range(7, ALL_DIGITS):
-        if (rounded(number, digits, way) > other) == (number > other) and rounded(number, digits, way) != other:
-            return f"{rounded(number, digits, way):.{digits}g}"
-    return f"{number:.{ALL_DIGITS}g}"
-
-
-def _read(text: str) -> float:
-    return math.inf if text == INFINITY else float(text)
-
-
-def plain(number: float) -> str:
-    """Write a number with up to six significant digits and no padding."""
-    return INFINITY if math.isinf(number) else f"{number:.6g}"
-
-
 def count(number: int) -> str:
     """Write a whole number with thousands separated."""
     return f"{number:,}"
@@ -129,7 +62,7 @@ def factor(true: float, claimed: float, way: str = NEAREST, *, exceeds: bool = T
         return f"{INFINITY} ×"
     if abs(ratio - 1) >= 0.01:
         return f"{Decimal(repr(ratio)).quantize(Decimal('0.01'), rounding=way)} ×"
-    return f"{_apart(ratio, 1.0, way) if exceeds and ratio > 1 >= rounded(ratio, 6, way) else written(ratio, 6, way)} ×"
+    return f"{told_apart(ratio, 1.0, way) if exceeds and ratio > 1 >= rounded(ratio, 6, way) else written(ratio, 6, way)} ×"
 
 
 def plural(number: int, noun: str) -> str:
