@@ -157,11 +157,13 @@ def profile_band(
 
 
 def trade_off(profile: Profile, false_positive: Array) -> tuple[Array, Array]:
-    """Bound the trade-off function: the least false negative rate of a test of S against S' (either way) at a level.
+    """Bound the largest symmetric convex function below the trade-off functions of both directions.
+
+    A trade-off function is the least false negative rate at a level, of tests of S against S' or the other way round. No test of
+    either direction is below f; at some levels there may be none that reaches it, where the two functions differ.
 
     f(a) = sup over epsilon >= 0 of max(0, 1 - delta(epsilon) - e^epsilon a, e^-epsilon (1 - delta(epsilon) - a)): the duality
-    of Dong, Roth and Su (2022). With delta the larger of both directions this is the largest symmetric convex function below
-    the trade-off functions of both.
+    of Dong, Roth and Su (2022), with delta the larger of both directions.
 
     No grid of epsilon enters. These lines are the support lines, of slope -e^epsilon and -e^-epsilon, of the points (false
     positives, false negatives) of all events in both directions, a set that is its own mirror image at the diagonal; so f is

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.documents import percent
-from dpassay.reports.numbers import plain
+from dpassay.reports.numbers import allowance, clean, plain
 from dpassay.reports.tables import QueryView, Table
+from dpassay.rounding import DOWN, NEAREST, UP, rounded, written
 
 Raw = Mapping[str, Any]
 
-NARROW = 1e-4
-"""A band is shown as one number where it is no wider than this part of itself."""
+NARROW = 1e-5
+"""A band that is no wider than this part of itself has the width of roundings."""
+WITNESSED = ("query", "direction", "event", "p1", "p0")
+"""What a witness and its own cell have in common."""
 LEVEL = 0.05
 """False positive rate that the sentence speaks of: the recorded one next to it."""
 
@@ -46,11 +48,15 @@ class ProfileView:
 
 
 def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | None:
-    """Return the profile of the query point of the largest loss; None where the claim has none."""
-    known = [(query, cell["profile"]) for query, cell in zip(queries, result["per_query"], strict=True) if cell["profile"]]
+    """Return the profile of the witness, else that of the query point of the largest loss; None where the claim has none."""
+    cells = zip(queries, result["per_query"], strict=True)
+    known = [(query, cell) for query, cell in cells if cell["profile"]]
     if not known:
         return None
-    query, found = max(known, key=lambda each: (each[0].size, each[0].upper))
+    witness = result["witness"] or {}
+    same = [each for each in known if all(each[1][name] == witness.get(name) for name in WITNESSED)]
+    query, cell = max(same or known, key=lambda each: (each[0].size, each[0].upper))
+    found = cell["profile"]
     profile = {name: found[name] for name in ("epsilon", "lower", "upper")}
     trade_off = {
         "false_positive": found["false_positive"],
@@ -58,13 +64,16 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
         "upper": found["trade_off_upper"],
     }
     epsilon, delta = result["claim"]["epsilon"], result["claim"]["delta"]
+    place = min(range(len(profile["epsilon"])), key=lambda k: abs(profile["epsilon"][k] - epsilon))
+    pair = f"query {query.label}, {clean(cell['change'])}"
+    needed = _needed(pair, profile, place, delta, found["alpha"]) + _largest(known, query, place, delta)
     return ProfileView(
         label=query.label,
         profile=profile,
         trade_off=trade_off,
         epsilon=epsilon,
         delta=delta,
-        words=_words(query.label, profile, trade_off, epsilon, delta, found["alpha"]),
+        words=(needed, _told_apart(trade_off, epsilon, delta)),
         tables=(
             _table("Privacy profile", ("ε", "δ(ε) at least", "δ(ε) at most"), profile),
             _table("Trade-off function", ("false positives", "false negatives at least", "at most"), trade_off),
@@ -72,26 +81,52 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
     )
 
 
-def _words(label: str, profile: Raw, trade_off: Raw, epsilon: float, delta: float, alpha: float) -> tuple[str, ...]:
-    nearest = min(range(len(profile["epsilon"])), key=lambda k: abs(profile["epsilon"][k] - epsilon))
-    level = min(range(len(trade_off["false_positive"])), key=lambda k: abs(trade_off["false_positive"][k] - LEVEL))
+def _needed(pair: str, profile: Raw, place: int, delta: float, alpha: float) -> str:
+    """Say what delta one pair and query needs at the claimed epsilon."""
     held = "" if alpha == 0 else f" (the whole band is wrong with a probability of at most {plain(alpha)})"
-    corner = trade_off["false_positive"][level]
+    shown = _between(profile["lower"][place], profile["upper"][place], delta)
+    asked = f"At this pair and query ({pair}) δ({plain(profile['epsilon'][place])}) is {shown}{held}"
+    return f"{asked}; the claim allows {allowance(delta)}. Other pairs and queries may need a larger δ."
+
+
+def _largest(known: Sequence[tuple[QueryView, Raw]], told: QueryView, place: int, delta: float) -> str:
+    """Say at which other query point the worst pair needs a larger delta for certain; nothing where there is none."""
+    query, cell = max(known, key=lambda each: each[1]["profile"]["lower"][place])
+    here = next(cell for query, cell in known if query is told)
+    low, high = (cell["profile"][name][place] for name in ("lower", "upper"))
+    if low <= here["profile"]["upper"][place]:
+        return ""
+    return f" Of the pairs in the table of query points that of {query.label} needs the most: {_between(low, high, delta)}."
+
+
+def _told_apart(trade_off: Raw, epsilon: float, delta: float) -> str:
+    """Say what no test of one pair does better than: the recorded curve is below the trade-off functions of both directions."""
+    level = min(range(len(trade_off["false_positive"])), key=lambda k: abs(trade_off["false_positive"][k] - LEVEL))
+    corner, low, high = trade_off["false_positive"][level], trade_off["lower"][level], trade_off["upper"][level]
     allowed = max(0.0, 1 - delta - math.exp(min(epsilon, 700.0)) * corner, math.exp(-epsilon) * (1 - delta - corner))
-    asked = f"At query {label} δ({plain(profile['epsilon'][nearest])}) is {_between(profile, nearest, delta)}{held}"
-    told = f"Whoever tells S from S' by one answer with {percent(round(corner, 4))} false positives has a false negative rate of"
+    narrow = high - low <= NARROW * high
+    has = "has" if narrow else "is known to have"
+    promised = min(low, allowed) if narrow and allowed <= high else allowed  # equal within rounding
     return (
-        f"{asked}; the claim allows {plain(delta)}.",
-        f"{told} {_between(trade_off, level, allowed)} at best; the claim promises at least {plain(allowed)}.",
+        f"A test that tells S from S', either way, by what was answered there, with a false positive rate of {corner:.6g}, {has} "
+        f"a false negative rate of at least {written(low, 6, DOWN)}; the claim promises at least {written(promised, 6, DOWN)}."
     )
 
 
-def _between(curves: Raw, k: int, promised: float) -> str:
-    """Write a band at one place; where it is as narrow as a rounding one number, the promised one if that may be it."""
-    low, high = curves["lower"][k], curves["upper"][k]
-    if high - low > max(NARROW * high, 1e-12):
-        return f"between {plain(low)} and {plain(high)}"
-    return plain(promised if low <= promised <= high else (low + high) / 2)
+def _between(low: float, high: float, promised: float) -> str:
+    """Write a band: one number, of the digits that are certain, where it is narrow; the claim's own where that may be it."""
+    claim = allowance(promised)
+    if low <= promised <= high and high - low <= NARROW * high:
+        return claim
+    if low == high:
+        return plain(low)
+    if low <= 0:
+        return f"at most {written(high, 2, UP)}"
+    for digits in (6, 5, 4):
+        shown = rounded(low, digits, NEAREST)
+        if shown == rounded(high, digits, NEAREST) and (shown > float(claim)) == (low > promised):
+            return f"{shown:.{digits}g}"
+    return f"between {written(low, 6, DOWN)} and {written(high, 6, UP)}"
 
 
 def _table(caption: str, columns: tuple[str, ...], curves: Raw) -> Table:
