@@ -122,7 +122,7 @@ def coupled_group(group: Group) -> Group:
     every = [AnyOf(group.pairs.changes)] if 1 < len(single) <= MOST_TOGETHER else []
     given = group.pairs
     pairs = Pairs(base=given.base, changes=(*every, *single), how=given.how, pool=given.pool, relation=given.relation)
-    return replace(group, pairs=pairs, queries=NOTHING_ASKED)
+    return replace(group, pairs=pairs, queries=NOTHING_ASKED, asked=False)
 
 
 MOST_TOGETHER = 64

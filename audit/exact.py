@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from dpassay.auditee import Auditee
 from dpassay.bounds import Bound, Computed
-from dpassay.claims import Claim, records_replaced
+from dpassay.claims import Claim, ScoreStability, Stability, records_replaced
 from dpassay.codings import Bins, Coding, Labels
 from dpassay.detection import Sight
 from dpassay.errors import AuditeeError
@@ -122,10 +122,10 @@ def exact_evidence(
     Returns
     -------
     Evidence
-        `lower` and `upper` are the worst loss minus and plus its numerical error.
+        `lower` and `upper` are the worst loss minus and plus its numerical error; no probability is above 1.
     """
     cells: list[Cell] = []
-    highest = 0.0
+    highest, most = 0.0, auditee.most(claim) if isinstance(claim, (Stability, ScoreStability)) else np.inf
     columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in CELL_COLUMNS}
     for g, law in enumerate(laws):
         leaks = readable(auditee, claim, law.law)
@@ -134,14 +134,15 @@ def exact_evidence(
         pairs, queries = loss.value.shape[1:]
         for query in range(queries):
             direction, pair = np.unravel_index(np.argmax(certain[:, :, query]), (2, pairs))
-            cells.append(_cell(leaks, law, loss, (g, int(direction), int(pair), query)))
+            cells.append(_cell(leaks, law, loss, (g, int(direction), int(pair), query), most))
         for name, column in zip(("direction", "pair", "query"), np.indices(loss.value.shape), strict=True):
             columns[name].append(column.ravel())
         columns["group"].append(np.full(loss.value.size, g))
-        bounds = {"loss": loss.value, "lower": np.maximum(loss.certain, 0.0), "upper": loss.value + loss.error}
+        upper = _no_more_than(most, loss.value, loss.error)
+        bounds = {"loss": loss.value, "lower": np.maximum(loss.certain, 0.0), "upper": upper}
         for name, values in bounds.items():
             columns[name].append(values.ravel())
-        highest = max(highest, float(np.max(loss.value + loss.error)))
+        highest = max(highest, float(np.max(upper)))
     worst = max(cells, key=lambda cell: cell.lower.value)
     return Evidence(
         mode="exact",
@@ -245,7 +246,12 @@ def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.f
     return p_values
 
 
-def _cell(leaks: Leaks, law: Laws, loss: Loss, place: tuple[int, int, int, int]) -> Cell:
+def _no_more_than(most: float, value: NDArray[np.float64], error: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return upper bounds on leaks, none above the largest there can be but for the rounding of the leak itself."""
+    return np.minimum(value + error, np.maximum(value, most))
+
+
+def _cell(leaks: Leaks, law: Laws, loss: Loss, place: tuple[int, int, int, int], most: float) -> Cell:
     g, direction, pair, query = place
     sides = (law.base[query], law.neighbours[pair, query])
     exact = Computed(value=float(loss.value[direction, pair, query]), error=float(loss.error[direction, pair, query]))
@@ -260,6 +266,6 @@ def _cell(leaks: Leaks, law: Laws, loss: Loss, place: tuple[int, int, int, int])
         p0=seen.p0,
         profile=leaks.profile(*sides, law.error),
         lower=exact.lower,
-        upper=exact.upper,
+        upper=replace(exact.upper, value=min(exact.upper.value, max(exact.value, most))),
         exact=exact,
     )

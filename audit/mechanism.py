@@ -89,6 +89,15 @@ class ShowsPart(Protocol):
 
 
 @runtime_checkable
+class NamesAnswers(Protocol):
+    """Writes what it answers as a number that has to be read: a transcript, an index and bits, a bin."""
+
+    def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
+        """Say what an answer at a query, shape (d,), stands for; empty where it is a label that needs no words."""
+        ...
+
+
+@runtime_checkable
 class HasCheck(Protocol):
     """Can tell beforehand that data do not fit its parameters."""
 

@@ -352,11 +352,12 @@ def replace_one(
         changes += [FlipLabel(i) for i in range(len(base))]
     size = 0 if candidates is None else len(candidates)
     how = {
-        "one": f"each of {len(base)} records replaced by one drawn from a pool of {size}",
-        "flip": f"the label of each of {len(base)} records flipped",
-        "one+flip": f"each of {len(base)} records replaced by one drawn from a pool of {size}, and its label flipped",
-        "all": f"each of {len(base)} records replaced by every one of a pool of {size}, and its label flipped",
+        "one": f"each of {len(base)} records replaced once by one drawn from a pool of {size}",
+        "flip": f"the label of each of {len(base)} records flipped once",
+        "one+flip": f"each of {len(base)} records replaced once by one drawn from a pool of {size}, and its label flipped once",
+        "all": f"each of {len(base)} records replaced once by each one of a pool of {size}, and its label flipped once",
     }[neighbours]
+    how += f" ({len(changes):,} {'pair' if len(changes) == 1 else 'pairs'})"
     key = f"{neighbours}:{len(base)}:{size}"
     return Pairs(base=base, changes=tuple(changes), how=how, pool=candidates, key=key)
 

@@ -49,6 +49,8 @@ class Group:
         Why these pairs.
     source : dict or None
         Where the data came from, if a witness can name it instead of carrying the data.
+    asked : bool
+        Whether the queries are asked; False where there are none, and one point stands for them.
     digest : str
         SHA-256 of the base dataset before anybody has worked with it.
     """
@@ -58,6 +60,7 @@ class Group:
     kind: str
     reason: str
     source: dict[str, Any] | None = None
+    asked: bool = True
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -96,15 +99,17 @@ def groups_for(auditee: Auditee, data: Group | None) -> tuple[Group, ...]:
         data = replace(data, pairs=pairs, reason=pairs.how)
     groups = own if data is None or auditee.alone else (data, *own)
     if isinstance(auditee.mechanism, HasNoQuery) and auditee.mechanism.without_query:
-        return tuple(replace(group, queries=NOTHING_ASKED) for group in groups)
+        return tuple(replace(group, queries=NOTHING_ASKED, asked=False) for group in groups)
     return groups
 
 
 def searched(groups: tuple[Group, ...]) -> dict[str, object]:
-    """What was looked at, for the record."""
+    """What was looked at, for the record; where nothing is asked, each group has one point in the place of its queries."""
     pairs = sum(len(group.pairs) for group in groups if group.kind != "learned")
     cells = sum(2 * len(group.pairs) * len(group.queries) for group in groups)
     titles = {"own": "own worst case", "learned": "learned direction"}
     how = [f"{titles[group.kind]}: {group.reason}" if group.kind in titles else group.pairs.how for group in groups]
     keys = [group.key for group in groups]
-    return {"pairs": pairs, "queries": sum(len(group.queries) for group in groups), "cells": cells, "how": how, "keys": keys}
+    queries = sum(len(group.queries) for group in groups)
+    asked = {} if any(group.asked for group in groups) else {"asked": False}
+    return {"pairs": pairs, "queries": queries, "cells": cells, "how": how, "keys": keys} | asked

@@ -18,24 +18,25 @@ from threadpoolctl import threadpool_limits
 
 from dpassay.apart import CAN_FORK
 from dpassay.auditee import Auditee
-from dpassay.bounds import Bound
+from dpassay.bounds import Bound, Counts
 from dpassay.claims import Accuracy, Claim, ScoreStability, claim_from_json
 from dpassay.codings import Bins, Coding, Labels, Rounded
 from dpassay.coupled import coupled
 from dpassay.data import Labelled, load, points, split
 from dpassay.documents import fault, lower_number, number, read_json, schema_at
 from dpassay.errors import InvalidInput, require
-from dpassay.evidence import Event, HalfLine
+from dpassay.evidence import Event, Evidence, HalfLine
 from dpassay.exact import check_alike, readable
 from dpassay.hosts import Limits
 from dpassay.isolated import introduced
 from dpassay.laws import FiniteLaw, Law
 from dpassay.loss import Loss
 from dpassay.means import GRID
+from dpassay.mechanism import NamesAnswers
 from dpassay.pairs import Pairs, change_from_json
 from dpassay.plan import DIRECTIONS, Group
 from dpassay.result import Result
-from dpassay.rounding import UNIT_ROUNDOFF
+from dpassay.rounding import DOWN, UNIT_ROUNDOFF, VISIBLE, above, loss
 from dpassay.scales import scale_of
 from dpassay.targets import Answers, resolve
 from dpassay.trials import draw
@@ -44,6 +45,8 @@ SCHEMA = "dpassay/witness/1"
 MAX_INLINE = 10_000
 """Datasets of more numbers than this are named by their source or their digest, not carried along."""
 TOLERANCE = 1e-9
+MOST_NAMED = 4
+"""An event of more answers than this is told by their numbers only."""
 
 
 def make_witness(result: Result) -> dict[str, Any] | None:
@@ -137,7 +140,8 @@ def in_words(result: Result) -> str:
     )
     where = "data" if group.kind == "data" else group.kind
     point = "" if named else f" (x = {', '.join(f'{value:g}' for value in group.queries[cell.query])})"
-    event = f"answer {cell.event}" if isinstance(cell.event, HalfLine) else f"answer {' or '.join(map(str, cell.event))}"
+    at = f"At query {cell.query}{point} the " if group.asked else "The "
+    event = f"answer {_event_words(result, cell.event, group.queries[cell.query])}"
     sides = ("S", "S'") if cell.direction == DIRECTIONS[0] else ("S'", "S")
     counts = cell.lower.counts
     if not isinstance(cell.event, HalfLine) and not cell.event:
@@ -150,14 +154,46 @@ def in_words(result: Result) -> str:
         )
         seen = f"{number_of} is {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
     elif isinstance(result.claim, ScoreStability):
-        share = f"with probability {cell.p1:.6g}" if counts is None else f"in {counts.x} of {counts.n1} runs"
-        seen = f"random string is bad {share}: with it on both sides the score moves by more than is claimed"
+        at, seen = "", _bad_strings(evidence)
     elif counts is None:
         seen = f"{event} has probability {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
     else:
         seen = f"{event} came in {counts.x} of {counts.n1} runs on {sides[0]} and in {counts.y} of {counts.n0} on {sides[1]}"
     reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned") else ""
-    return f"S: {shown} ({where}). S': {change}. At query {cell.query}{point} the {seen}.{reason}"
+    return f"S: {shown} ({where}). S': {change}. {at}{seen}.{reason}"
+
+
+def _event_words(result: Result, event: Event, query: NDArray[np.float64]) -> str:
+    """Name an event, and say what its answers stand for where the mechanism tells it."""
+    if isinstance(event, HalfLine):
+        return str(event)
+    labels, mechanism = " or ".join(map(str, event)), result.auditee.mechanism
+    if not isinstance(mechanism, NamesAnswers) or len(event) > MOST_NAMED:
+        return labels
+    names = " or ".join(filter(None, (mechanism.answer_words(label, query) for label in event)))
+    return f"{labels} ({names})" if names else labels
+
+
+def _bad_strings(evidence: Evidence) -> str:
+    """Say how many random strings are bad at the worst cell: its leak, whichever of good and bad is its event."""
+    cell, moves = evidence.worst, "with it on both sides the score moves by more than is claimed"
+    if cell.lower.counts is not None:
+        bad, runs = _bad_of(cell.event, cell.lower.counts)
+        return f"The random string is bad in {bad} of {runs} runs: {moves}"
+    share = 0.0 if cell.exact is None else cell.exact.value
+    if share > 0:
+        least, blurred = cell.lower.value, share - cell.lower.value > VISIBLE
+        shown = f"at least {loss(least, DOWN)}" if blurred else loss(share)
+        return f"The random string is bad with probability {shown}: {moves}"
+    few, most = "no audited change moves the score by more than is claimed", evidence.upper.value
+    if most <= 0:
+        return f"No random string is bad: {few}"
+    return f"At most a share of {above(most)} of the random strings is bad: with the others {few}"
+
+
+def _bad_of(event: Event, counts: Counts) -> tuple[int, int]:
+    """Return the number of bad random strings and of all: the event is 'bad' on one side, or 'good' on the other, less often."""
+    return (counts.x, counts.n1) if event == (1,) else (counts.n0 - counts.y, counts.n0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

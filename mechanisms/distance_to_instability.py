@@ -142,6 +142,10 @@ class DistanceToInstability:
         least: NDArray[np.int64] = needed.min(axis=1) - 1
         return least
 
+    def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:  # noqa: ARG002
+        """Say which answer is none."""
+        return f"{answer} is bottom, no label" if answer == self.K else ""
+
     def pairs(self) -> tuple[WorstCase, ...]:
         """The worst move of one vote for each claim, and one in the middle."""
         return worst_votes(self.reachable(), self.r, self.K, self.claims, self.labels)

@@ -130,6 +130,11 @@ class Candidates:
         pair = Pairs(base=data, changes=(Replace(0, self.rows([other])[0], 0),), how=how)
         return WorstCase(pairs=pair, queries=points(self.rows([asked]), "queries"), reason=reason)
 
+    def values_words(self, pattern: int, query: Array) -> str:
+        """Say which t_i are at least u_i, the bits of a query: what a pattern of l bits stands for."""
+        bits = self.large(query[None])[0].astype(int)
+        return ", ".join(f"t_{i + 1} {'>=' if pattern >> i & 1 else '<'} {bit}" for i, bit in enumerate(bits))
+
     def half(self) -> list[list[int]]:
         """The dataset of section 6.1: f(D, 1) = 1, f(D, 2) = 1/2, rounded down where n is odd; other candidates as 2."""
         few = self.trained - self.trained // 2

@@ -144,6 +144,17 @@ class Example61Exponential(Candidates):
         log_p = (index[:, None] + values[:, None, :]).reshape(len(queries), -1)
         return FiniteLaw(log_p=log_p, error=error + 32 * self.l * UNIT_ROUNDOFF * (1 + self.trained / self.spread))
 
+    @property
+    def looked_at(self) -> str:
+        """What is answered of the release."""
+        return "" if self.release == "index" else "i*, and whether each t_i is at least 0, or at least 1,"
+
+    def answer_words(self, answer: int, query: Array) -> str:
+        """The index, counted from 1 as in the text, and the side of each t_i."""
+        index = answer if self.release == "index" else answer >> self.l
+        values = "" if self.release == "index" else f", {self.values_words(answer % 2**self.l, query)}"
+        return f"i* = {index + 1}{values}"
+
     def pairs(self) -> tuple[WorstCase, ...]:
         """The rarest index becomes less rare; the pair of the text; and a pair near a tie, which is bad for the most strings."""
         first, others = [1, *[0] * (self.l - 1)], [0, *[1] * (self.l - 1)]

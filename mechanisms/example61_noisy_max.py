@@ -104,6 +104,15 @@ class Example61NoisyMax(Candidates):
         log_p = np.array([row if counts[0] >= counts[1] else row[::-1]])
         return FiniteLaw(log_p=np.repeat(log_p, queries, axis=0), error=32 * UNIT_ROUNDOFF * (1 + w))
 
+    @property
+    def looked_at(self) -> str:
+        """What is answered of the release."""
+        return "" if self.release == "index" else "whether each t_i is at least 0, or at least 1,"
+
+    def answer_words(self, answer: int, query: Array) -> str:
+        """The index, counted from 1 as in the text, or the side of each t_i."""
+        return f"i* = {answer + 1}" if self.release == "index" else self.values_words(answer, query)
+
     def pairs(self) -> tuple[WorstCase, ...]:
         """One record moves all f(D, i) the same way; and one that moves them to and fro, where the index is rare."""
         ones, zeros = [1] * self.l, [0] * self.l

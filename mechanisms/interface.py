@@ -310,6 +310,10 @@ class Interface:
         most = float(np.abs(total[np.isfinite(total)]).max(initial=1.0))
         return FiniteLaw(log_p=np.minimum(total, 0.0), error=self.m * (law.error + UNIT_ROUNDOFF * most))
 
+    def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:  # noqa: ARG002
+        """The answers of a transcript, in turn."""
+        return f"the transcript {', '.join(str(answer >> i & 1) for i in range(self.m))}"
+
     def pairs(self) -> tuple[WorstCase, ...]:
         """The base's worst cases, asked m times: under `repeat` the worst of all for delta = 0."""
         cases = self.predictor.pairs() if isinstance(self.predictor, HasWorstCases) else ()
@@ -329,7 +333,8 @@ class Interface:
             return None
         repeated = (
             f" All {self.m} answers are given at one point, hence in one state, with coins of their own: the law of a transcript"
-            " is the product."
+            " is the product. The claim is for whatever is asked; this is for one query that is repeated, which is the worst that"
+            " can be asked for delta = 0 (docs/findings.md, 'Composition: the interface')."
         )
         return replace(states, law=self._along(states.law, np.zeros_like(self.places)), argument=states.argument + repeated)
 

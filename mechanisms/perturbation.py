@@ -47,6 +47,13 @@ WIDTH: Final = 1e-3
 """Of the bins at the worst weight."""
 
 
+def bin_words(cuts: tuple[float, ...], answer: int) -> str:
+    """Name the numbers in a bin, counted from 0, between these cuts: each but the first has its lower end in it."""
+    low = f"{cuts[answer - 1]:.6g} <= " if answer > 0 else ""
+    high = f" < {cuts[answer]:.6g}" if answer < len(cuts) else ""
+    return f"{low}<w, u>{high}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Trained:
     """State: a dataset, the labels times features V (n, d) of its training records, and for Algorithm 4 where the minimiser is.
@@ -210,6 +217,10 @@ class Perturbation:
     def looked_at(self) -> str:
         """What of the weights is answered; nothing is said where that is all of them."""
         return "" if self.release == "vector" and self.d == 1 else LOOKED_AT[self.release]
+
+    def answer_words(self, answer: int, query: Array) -> str:  # noqa: ARG002
+        """Which numbers lie in a bin."""
+        return bin_words(self.cuts, answer) if self.release == "bins" else ""
 
     @property
     def dimension(self) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpassay.errors import require
 from dpassay.mechanisms.auc import as_text, released_auc, sample_of
-from dpassay.mechanisms.perturbation import LOOKED_AT, Perturbation
+from dpassay.mechanisms.perturbation import LOOKED_AT, Perturbation, bin_words
 from dpassay.mechanisms.trainers import LinearTrainer
 
 Release = Literal["prediction", "vector", "bins", "index", "auc"]
@@ -56,6 +56,12 @@ class Released:
     def looked_at(self) -> str:
         """What of the index and the weights, which are what the paper releases, is answered."""
         return "the index of the parameter alone" if self.release == "index" else LOOKED_AT[self.release]
+
+    def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:  # noqa: ARG002
+        """The parameter that an index stands for, or which numbers lie in a bin."""
+        if self.release == "index":
+            return f"the parameter {self.thetas[answer]:g}"
+        return bin_words(self.shown.cuts, answer) if self.release == "bins" else ""
 
     @property
     def shown(self) -> Any:
