@@ -9,7 +9,7 @@ from typing import Any, Literal
 from dpassay.documents import witness_file
 from dpassay.reports.numbers import below, clean, exact, factor, value
 from dpassay.reports.tables import Table
-from dpassay.reports.words import blurred, claim_short, exceeds, promised
+from dpassay.reports.words import blurred, claim_short, everywhere, exceeds, promised
 from dpassay.rounding import DOWN
 
 Raw = Mapping[str, Any]
@@ -32,13 +32,14 @@ class Finding:
     kind : {"refuted", "exceeded", "loose", "tight"}
         Refuted by the audit; exceeded by a reachable dataset that was not among the audited ones; larger than the true worst
         leak by more than 1 %; or within 1 % of it.
-    result, claimed, true, factor, scope, witness, source, unit : str
-        Finished texts; `factor` is true over claimed, `scope` says what the true leak is the worst over, `witness` is the file
+    result, told, claimed, true, factor, scope, witness, source, unit : str
+        Finished texts; `told` says what the finding is, `factor` is true over claimed, `scope` says what the true leak is the worst over, `witness` is the file
         that `dpassay replay` takes: the worst audited cell; `unit` says what is released.
     """
 
     kind: Kind
     result: str
+    told: str
     claimed: str
     true: str
     factor: str
@@ -66,10 +67,11 @@ def finding_of(result: Raw) -> Finding | None:
     return Finding(
         kind=kind,
         result=clean(result["id"]),
+        told=_told(kind, result["claim"], true),
         claimed=claim_short(result["claim"], true if broken else None),
         true=words[0],
         factor=words[1],
-        scope=scope,
+        scope=everywhere(result["parameters"]) if scope == ANY_SIZE else scope,
         witness=witness_file(result["id"]),
         source=clean(result["claim"]["source"]),
         unit=clean(result["claim"]["unit"]),
@@ -79,7 +81,7 @@ def finding_of(result: Raw) -> Finding | None:
 def findings_table(findings: tuple[Finding, ...]) -> Table | None:
     """Put the findings into a table: refuted and exceeded claims first, then loose and tight ones; None without any."""
     rows = tuple(
-        (each.result, each.kind, each.claimed, each.true, each.factor, each.unit, each.scope, each.witness, each.source)
+        (each.result, each.told, each.claimed, each.true, each.factor, each.unit, each.scope, each.witness, each.source)
         for each in sorted(findings, key=lambda finding: KINDS.index(finding.kind))
     )
     if not rows:
@@ -118,3 +120,10 @@ def _kind(result: Raw, true: float, scope: str) -> Kind | None:
     if scope == AUDITED:  # a small loss there says nothing about the worst case
         return None
     return "tight" if true >= TIGHT * promised(result["claim"]) else "loose"
+
+
+def _told(kind: Kind, claim: Raw, true: float) -> str:
+    """Name a finding; where the claim has a delta, epsilon alone was compared, at this delta."""
+    if not claim["delta"] or kind in ("refuted", "exceeded"):
+        return kind
+    return f"{kind} in ε at this δ" if true > 0 else "loose in ε: at this δ the loss is 0"

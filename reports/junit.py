@@ -24,8 +24,8 @@ NOT_PASSED = {
 }
 """The element, and its type, that a status becomes; every other status passes."""
 
-IF_NOT_PASSED = {"Verdict", "Cause of the error", "Witness", "Counts", "Datasets of any size", "Replay"}
-IF_PASSED = {"Verdict", "Datasets of any size"}
+IF_NOT_PASSED = {"Verdict", "Cause of the error", "Witness", "Counts", "Worst over all datasets", "Replay"}
+IF_PASSED = {"Verdict", "Worst over all datasets"}
 """Which parts of the story of a result are told, besides its claim and bound."""
 
 NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

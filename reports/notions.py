@@ -25,8 +25,8 @@ def notions_table(results: Sequence[Raw]) -> Table | None:
     if not rows:
         return None
     return Table(
-        caption="True worst loss ε in nats at δ = 0, and true worst change γ of a label's probability, promised or not; '≥' "
-        "where that is the worst of the audited cells only",
+        caption="True worst loss ε in nats at δ = 0, and true worst change γ of the probability of one answer, which events of "
+        "several answers may exceed, promised or not; '≥' where that is the worst of the audited cells only",
         columns=("mechanism", "unit", "ε promised", "ε", "its witness", "γ promised", "γ", "its witness"),
         numeric=(False, False, True, True, False, True, True, False),
         rows=tuple(rows),
@@ -51,7 +51,8 @@ def _notion(same: Sequence[Raw], kind: str) -> tuple[str, str, str] | None:
         if claim["kind"] == kind and not claim["delta"] and (found := known(result)) is not None:
             above = result["verdict"] == "refuted" or exceeds(result)
             shown = _least(found[1], exact(found[0], promised(claim), exceeds=above))
-            return claim_short(claim, found[0] if above else None), shown, witness_file(result["id"])
+            ours = ", corrected" if claim["status"] == "corrected" else ""
+            return claim_short(claim, found[0] if above else None) + ours, shown, witness_file(result["id"])
     for result in same:
         other = result["other"]
         if other["kind"] != kind:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,16 @@ _SAMPLED = (
     ("change", False),
 )
 _SHORT = {"query", "exact", "lower", "upper", "event", "direction", "change"}
+_MEANS = {
+    "p1": "value, one side",
+    "p0": "value, other side",
+    "in event, one side": "mean, one side",
+    "in event, other side": "mean, other side",
+    "event": "what",
+}
+"""Titles where the claim is about values or their means, and there is no event."""
+_STRINGS = {(0,): "good", (1,): "bad"}
+"""Events of random strings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +82,8 @@ class QueryView:
         In the units of the claim; may be inf.
     exact : float or None
         None where it was sampled.
+    means : bool
+        Whether the claim is about predictions, means or errors: there are no events then.
     cells : tuple of str
         Its row in the table.
     """
@@ -81,6 +93,7 @@ class QueryView:
     lower: float
     upper: float
     exact: float | None
+    means: bool
     cells: tuple[str, ...]
 
     @property
@@ -91,18 +104,18 @@ class QueryView:
 
 def query_views(result: Raw) -> tuple[QueryView, ...]:
     """Return the worst cell of every query point, in the record's order."""
-    claimed = promised(result["claim"])
-    return tuple(_query_view(cell, claimed) for cell in result["per_query"])
+    cells = result["per_query"]
+    return tuple(_query_view(cell, result["claim"], label) for cell, label in zip(cells, _labels(cells), strict=True))
 
 
 def query_table(queries: Sequence[QueryView], *, sampled: bool, caption: str) -> Table | None:
     """Put query points into a table; exact numbers and sampled ones have different columns. None without any."""
     if not queries:
         return None
-    columns = _SAMPLED if sampled else _EXACT
+    columns, means = _SAMPLED if sampled else _EXACT, any(query.means for query in queries)
     return Table(
         caption=caption,
-        columns=tuple(title for title, _ in columns),
+        columns=tuple(_MEANS.get(title, title) if means else title for title, _ in columns),
         numeric=tuple(numeric for _, numeric in columns),
         rows=tuple(query.cells for query in queries),
     )
@@ -114,7 +127,7 @@ def shortlist(queries: Sequence[QueryView], *, sampled: bool, limit: int, unit: 
     table = query_table(worst, sampled=sampled, caption=f"Query points of the largest {unit}")
     if table is None:
         return None
-    kept = [place for place, title in enumerate(table.columns) if title in _SHORT]
+    kept = [place for place, (title, _) in enumerate(_SAMPLED if sampled else _EXACT) if title in _SHORT]
     return Table(
         caption=table.caption,
         columns=tuple(table.columns[place] for place in kept),
@@ -123,16 +136,20 @@ def shortlist(queries: Sequence[QueryView], *, sampled: bool, limit: int, unit: 
     )
 
 
-def _query_view(cell: Raw, claimed: float) -> QueryView:
+def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
+    claimed, kind = promised(claim), claim["kind"]
     lower, upper, leak = (value(cell[name]) for name in ("lower", "upper", "exact"))
     least, most = below(lower, claimed), above(upper)
-    label = _label(cell)
-    event = event_words(cell["event"]) or "mean"
+    event = event_words(cell["event"]) or ("error" if kind == "Accuracy" else "mean" if cell["histograms"] else "prediction")
+    if kind == "ScoreStability":
+        event = _STRINGS.get(tuple(cell["event"]), event)
     counts = cell["counts"]
     if cell["histograms"] is not None:
         numbers: tuple[str, ...] = (least, most, plain(cell["p1"]), plain(cell["p0"]))
     elif counts is None:
         known = least if leak is None else exact(leak, claimed, exceeds=(lower or 0.0) > claimed)
+        if leak == 0 and at_most(kind, value(cell["p1"]), upper):
+            known = f"≤ {most}"
         numbers = (known, plain(cell["p1"]), plain(cell["p0"]))
     else:
         numbers = (
@@ -147,11 +164,32 @@ def _query_view(cell: Raw, claimed: float) -> QueryView:
         lower=lower or 0.0,
         upper=upper if upper is not None else float("inf"),
         exact=leak,
+        means=cell["event"] == [],
         cells=(label, GROUPS[cell["group"]], *numbers, event, cell["direction"], clean(cell["change"])),
     )
 
 
+def at_most(kind: str, found: float | None, upper: float | None) -> bool:
+    """Whether a leak that is recorded as 0 is an upper bound: a proportion proven to be next to nothing, or an error below 0."""
+    return (kind == "ScoreStability" and bool(upper)) or (kind == "Accuracy" and found is not None and found < 0)
+
+
+def _labels(cells: Sequence[Raw]) -> Iterator[str]:
+    """Name the query points; the mechanism's own worst cases are numbered, as many of them have one query only."""
+    starts = [place for place, cell in enumerate(cells) if cell["group"] == "own" and cell["query"] == 0]
+    for place, cell in enumerate(cells):
+        number = max(1, sum(start <= place for start in starts))
+        which = f", query {cell['query']}" if _several(cells, place) else ""
+        yield f"own {number}{which}" if cell["group"] == "own" else _label(cell)
+
+
+def _several(cells: Sequence[Raw], place: int) -> bool:
+    """Whether the own worst case of a cell has other queries."""
+    after = cells[place + 1] if place + 1 < len(cells) else None
+    return cells[place]["query"] > 0 or (after is not None and after["group"] == "own" and after["query"] > 0)
+
+
 def _label(cell: Raw) -> str:
     if cell["point"] is None:
-        return {"own": f"own {cell['query']}", "learned": "learned"}.get(cell["group"], str(cell["query"]))
+        return "learned" if cell["group"] == "learned" else str(cell["query"])
     return f"x = {', '.join(plain(number) for number in cell['point'])}"

@@ -19,7 +19,7 @@ from dpassay.reports.notions import notions_table
 from dpassay.reports.numbers import MISSING, above, below, clean, count, exact, plain, plural, shorten, value
 from dpassay.reports.profiles import ProfileView, profile_view
 from dpassay.reports.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
-from dpassay.reports.tables import QueryView, Table, query_table, query_views, shortlist
+from dpassay.reports.tables import QueryView, Table, at_most, query_table, query_views, shortlist
 from dpassay.reports.words import UNITS, Part, blurred, claim_short, parts_of, promised
 
 Raw = Mapping[str, Any]
@@ -227,7 +227,8 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
     lower, upper, leak = (value(result[key]) for key in ("lower", "upper", "exact"))
     broken = result["verdict"] == "refuted"
     top = MISSING if upper is None else f"≤ {above(upper)}"
-    leak_shown = None if blurred(result) else leak
+    bound = leak == 0 and result["witness"] is not None and at_most(result["claim"]["kind"], value(result["witness"]["p1"]), upper)
+    leak_shown = None if blurred(result) or bound else leak
     queries = query_views(result)
     profile = profile_view(result, queries)
     return ResultView(
@@ -238,7 +239,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         claim=claim_short(result["claim"], lower if broken else None),
         released=clean(result["claim"]["unit"]),
         source=clean(result["claim"]["source"]),
-        lower=below(lower, claimed),
+        lower=MISSING if bound and result["claim"]["kind"] == "Accuracy" else below(lower, claimed),
         top=top if leak_shown is None else f"= {exact(leak_shown, claimed, exceeds=broken)}",
         detectable=above(value(result["detectable"])),
         through=through_words((result.get("sight") or {}).get("frequency")),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dpassay.documents import seen_words, witness_file
 from dpassay.methods import method_name
-from dpassay.reports.numbers import below, clean, count, exact, loss, plain, plural, promise, shorten, value
+from dpassay.reports.numbers import above, allowance, below, clean, count, exact, loss, plain, plural, promise, shorten, value
 from dpassay.reports.statuses import EXPECTED, MISSED, Status
 from dpassay.rounding import UP, VISIBLE, written
 
@@ -45,7 +45,7 @@ class Part:
 def parts_of(result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = ()) -> tuple[Part, ...]:
     """Tell everything about a result but its per-query table; what is not known is left out."""
     found = (
-        Part(title="Claim", texts=claim_words(result["claim"])),
+        Part(title="Claim", texts=claim_words(result["claim"], result["witness"], result["parameters"])),
         _verdict(result, status),
         _witness(result),
         _counts(result),
@@ -128,60 +128,68 @@ def claim_short(claim: Raw, found: float | None = None) -> str:
     if claim["kind"] == "Accuracy":
         return f"error ≤ {number}"
     if claim["kind"] == "ScoreStability":
-        return f"β = {plain(claim['beta1'])}, {plain(claim['beta2'])}, δ = {number}"
+        return f"β = {promise(claim['beta1'])}, {promise(claim['beta2'])}, δ = {number}"
     if claim["kind"] != "DP":
         return f"γ = {number}"
-    delta = f", δ = {plain(claim['delta'])}" if claim["delta"] else ""
+    delta = f", δ = {allowance(claim['delta'])}" if claim["delta"] else ""
     return f"{number}{delta}"
 
 
-ONE_BY_ONE = (
-    "Every query was looked at by itself: how much several answers tell together, given with the same noise say, was not looked "
-    "at (the mechanism interface does that)."
-)
+ONE_BY_ONE = "Every query was looked at by itself: what several answers tell together was not looked at."
 """What is not known of answers to several queries, where the claim is about one."""
 
 
-def claim_words(claim: Raw) -> tuple[str, ...]:
-    """Say what was promised, to whom it applies, and who says so."""
+def claim_words(claim: Raw, witness: Raw | None = None, parameters: Raw | None = None) -> tuple[str, ...]:
+    """Say what was promised, to whom it applies, and who says so; `witness` and `parameters` are those of the result."""
     unit = clean(claim["unit"])
     scope = f"Unit: {unit}. Coins: {clean(claim['coins'])}."
     if unit.startswith("single prediction"):
-        scope += f" {ONE_BY_ONE}"
-    return _promise(claim), scope, f"Source: {clean(claim['source'])} ({ORIGIN[claim['status']]})."
+        scope += f" {ONE_BY_ONE}{_several(claim, witness)}"
+    return _promise(claim, parameters or {}), scope, f"Source: {clean(claim['source'])} ({ORIGIN[claim['status']]})."
+
+
+def _several(claim: Raw, witness: Raw | None) -> str:
+    """Say what looks at several answers to one batch: it takes mechanisms of the catalogue that answer 0 or 1 and claim a loss."""
+    target = None if witness is None or claim["kind"] != "DP" or witness["labels"] != [0, 1] else witness["target"]
+    if target is None or ":" in target:
+        return ""
+    return f" To look at several: dpassay run interface -p base={clean(target)} -p adversary=batch."
 
 
 def claim_name(claim: Raw) -> str:
     """Name what was promised in a few words."""
     if claim["kind"] == "Accuracy":
-        return f"error of at most {plain(claim['bound'])}"
+        return f"error of at most {promise(claim['bound'])}"
     relation = clean(claim["relation"])
     if claim["kind"] == "ScoreStability":
-        numbers = f"{plain(claim['beta1'])}, {plain(claim['beta2'])}, {promise(claim['delta'])}"
+        numbers = f"{promise(claim['beta1'])}, {promise(claim['beta2'])}, {promise(claim['delta'])}"
         return f"({numbers})-score stability, {relation}"
     if claim["kind"] != "DP":
         kind = "stability" if claim["kind"] == "Stability" else "prediction stability"
         return f"{promise(claim['gamma'])}-uniform {kind}, {relation}"
     epsilon, delta = promise(claim["epsilon"]), claim["delta"]
-    name = f"({epsilon}, {plain(delta)})" if delta else epsilon
+    name = f"({epsilon}, {allowance(delta)})" if delta else epsilon
     return f"{name}-differential privacy, {relation}"
 
 
-def _promise(claim: Raw) -> str:
+def _promise(claim: Raw, parameters: Raw) -> str:
     name, k = claim_name(claim), clean(claim["relation"]).removeprefix("replace-")
     records = "one record" if k == "one" else f"up to {k} records"
     if claim["kind"] == "Accuracy":
-        return f"{name}, on every dataset; S and S' are looked at one by one."
+        return f"{name}, on every dataset{taken(parameters)}; S and S' are looked at one by one."
     if claim["kind"] == "ScoreStability":
-        beta1, beta2, delta = plain(claim["beta1"]), plain(claim["beta2"]), promise(claim["delta"])
-        moves = f"no training record moves the score by more than {beta1} / n, no validation record by more than {beta2} / m"
+        beta1, beta2, delta = promise(claim["beta1"]), promise(claim["beta2"]), promise(claim["delta"])
+        moves = (
+            f"no training record moves the score by more than {beta1} divided by the number of training records, no validation "
+            f"record by more than {beta2} divided by the number of validation records"
+        )
         return f"{name}: with the same random string on both sides {moves}, for all strings but a share of {delta}."
     if claim["kind"] != "DP":
         what = "the probability of a label" if claim["kind"] == "Stability" else "the (mean) prediction"
         return f"{name}: replacing {records} moves {what} by at most {promise(claim['gamma'])}."
     epsilon, delta = claim["epsilon"], claim["delta"]
     bound = f"e^{promise(epsilon)}" + (f" = {plain(math.exp(epsilon))}" if epsilon < 700 else "")
-    slack = f", plus δ = {plain(delta)}" if delta else ""
+    slack = f", plus δ = {allowance(delta)}" if delta else ""
     return f"{name}: replacing {records} changes the probability of any event by a factor of at most {bound}{slack}."
 
 
@@ -221,21 +229,40 @@ def _counts(result: Raw) -> Part | None:
         means = f"the {mean} is {plain(witness['p1'])} on {one}, {plain(witness['p0'])} on {other}"
         return Part(title="Counts", texts=(f"{of}; {means}." + ("" if trials is None else f" {total}"),))
     if result["claim"]["kind"] == "ScoreStability":
-        share = f"{plain(witness['p1'])}" + (f" (lower bound {below(value(result['lower']), 0.0)})" if blurred(result) else "")
-        bad = f"A random string is bad with probability {share}, by the law; no trials."
-        if trials is not None:
-            bad = f"{count(trials['x'])} of {count(trials['draws'])} random strings were bad. {total}"
-        return Part(title="Counts", texts=(bad,))
+        return Part(title="Counts", texts=(_bad_strings(result, total),))
     if trials is not None:
         draws, x, y = (count(trials[name]) for name in ("draws", "x", "y"))
         seen = f"The answer {event} came in {x} of {draws} runs on {one}, in {y} of {draws} on {other}."
         return Part(title="Counts", texts=(f"{seen} {total}",))
     law = f"P[{event}] is {plain(witness['p1'])} on {one} and {plain(witness['p0'])} on {other}"
-    slack = f" - {plain(result['claim']['delta'])}" if result["claim"]["delta"] else ""
+    if value(witness["loss"]) == 0:
+        return Part(title="Counts", texts=(f"No trials; by the law, {law}. {_nothing_leaks(result)}",))
+    slack = f" - {allowance(result['claim']['delta'])}" if result["claim"]["delta"] else ""
     shown = exact(value(witness["loss"]), promised(result["claim"]), exceeds=result["verdict"] == "refuted")
     shown += f", for certain at least {below(value(result['lower']), promised(result['claim']))}" if blurred(result) else ""
     formula = "p1 - p0" if result["claim"]["kind"] != "DP" else f"ln((p1{slack}) / p0)" if slack else "ln(p1 / p0)"
     return Part(title="Counts", texts=(f"No trials; by the law, {law}: {formula} = {shown}.",))
+
+
+def _bad_strings(result: Raw, total: str) -> str:
+    """Tell the proportion of bad random strings: the leak, whichever of good (0) and bad (1) the worst event is."""
+    trials, share = result["witness"]["trials"], value(result["exact"])
+    if trials is not None:
+        bad = trials["x"] if result["witness"]["event"] == [1] else trials["draws"] - trials["y"]
+        return f"{count(bad)} of {count(trials['draws'])} random strings were bad. {total}"
+    if not share:
+        return f"At most a share of {above(value(result['upper']))} of the random strings is bad; no trials."
+    least = f"at least {below(value(result['lower']), 0.0)}" if blurred(result) else loss(share)
+    return f"A random string is bad with probability {least}, by the law; no trials."
+
+
+def _nothing_leaks(result: Raw) -> str:
+    """Say what a leak of 0 means, where the formula of a leak gives less than 0 or nothing."""
+    claim = result["claim"]
+    if claim["kind"] != "DP":
+        return "At no audited cell does a probability change: the change is 0."
+    more = f" by more than δ = {allowance(claim['delta'])}" if claim["delta"] else ""
+    return f"At no audited cell is an event likelier on one side{more}: the loss is 0."
 
 
 def _method(result: Raw) -> Part | None:
@@ -248,8 +275,13 @@ def _method(result: Raw) -> Part | None:
         every = "every dataset of the domain" if mode == "exhaustive" else "every audited dataset, S and each S'"
         how = f"Computed: the error of {every}, with a bound on its rounding."
         return Part(title="How the bound was made", texts=(how,))
-    error = f"Numerical error at most {written(value(result['error']) or 0.0, 2, UP)}, already outside the bounds."
-    if mode == "exhaustive":
+    error = f"Numerical error at most {written(value(result['error']) or 0.0, 2, UP)}; the bounds already allow for it."
+    if result["claim"]["kind"] == "ScoreStability":
+        how = (
+            "Computed: at every audited pair the proportion of bad random strings from their law, or a proven upper bound on it "
+            "where it is next to nothing."
+        )
+    elif mode == "exhaustive":
         how = (
             "Exhaustive enumeration: the exact law of every dataset of the domain was compared with that of every neighbour at "
             "every query, so this is the true worst case of the domain."
@@ -334,8 +366,24 @@ def _any_size(result: Raw) -> Part | None:
     one, other = (clean(state) for state in found["states"])
     error = f"numerical error at most {written(value(found['error']) or 0.0, 2, UP)}"
     quantity = QUANTITIES[result["claim"]["kind"]]
-    text = f"The worst {quantity} over datasets of any size is {worst} ({error}), between '{one}' and '{other}'."
-    return Part(title="Datasets of any size", texts=(text, clean(found["argument"])))
+    over = everywhere(result["parameters"])
+    text = f"The worst {quantity} over {over} is {worst} ({error}), between '{one}' and '{other}'."
+    return Part(title="Worst over all datasets", texts=(text, clean(found["argument"])))
+
+
+SINGLE_ANSWERS = "Single answers were looked at; the probability of an event of several may change by more."
+"""What the change of an answer's probability does not tell where there are more than two of them."""
+
+
+def everywhere(parameters: Raw) -> str:
+    """Say over which datasets a worst case is taken that the mechanism's own argument covers: all those that it takes."""
+    over = f"all datasets{taken(parameters)}" if parameters.get("n") is not None else "datasets of any size"
+    return f"{over} (adversary '{clean(parameters['adversary'])}')" if "adversary" in parameters else over
+
+
+def taken(parameters: Raw) -> str:
+    """Say that a mechanism may take datasets of one size only, where its parameters name an n."""
+    return "" if parameters.get("n") is None else f" that the mechanism takes (n = {clean(_json(parameters['n']))})"
 
 
 def _other(result: Raw) -> Part | None:
@@ -348,17 +396,22 @@ def _other(result: Raw) -> Part | None:
     if found == math.inf:
         said = "The loss is infinite: an answer that one dataset gives, its neighbour never gives."
     else:
-        said = f"The worst {QUANTITIES[other['kind']]} of the audited cells is {letter} = {loss(found)}."
-    everywhere = other["any_size"]
-    if everywhere is not None:
-        worst = loss(value(everywhere["exact"]))
-        said += f" Over datasets of any size it is {worst}, between '{clean(everywhere['states'][0])}' and "
-        said += f"'{clean(everywhere['states'][1])}'."
+        quantity = "loss" if other["kind"] == "DP" else "change of one answer's probability"
+        said = f"The worst {quantity} of the audited cells is {letter} = {loss(found)}."
+    reached = other["any_size"]
+    if reached is not None:
+        worst = loss(value(reached["exact"]))
+        said += f" Over {everywhere(result['parameters'])} it is {worst}, between '{clean(reached['states'][0])}' and "
+        said += f"'{clean(reached['states'][1])}'."
     witness = other["witness"]
+    if other["kind"] != "DP" and witness is not None and len(witness["labels"]) > 2:  # noqa: PLR2004
+        said += f" {SINGLE_ANSWERS}"
     texts = (said, *(() if witness is None else (clean(witness["words"]),)))
     return Part(title=f"{name}, measured beside the claim", texts=texts)
 
 
+OWN = "own worst case"
+"""How a record begins what it says of a mechanism's own pairs."""
 FEW = 100
 """A law is held against more draws of a sampler than these, values without coins against fewer."""
 
@@ -387,11 +440,21 @@ def _searched(result: Raw) -> Part | None:
     if searched is None:
         return None
     datasets = f"{plural(searched['datasets'], 'dataset')}, " if "datasets" in searched else ""
-    size = (
-        f"{datasets}{plural(searched['pairs'], 'pair')} of neighbours and {plural(searched['queries'], 'query')}: "
-        f"{plural(searched['cells'], 'cell')}, both directions counted."
-    )
-    return Part(title="What was searched", texts=(size, *(f"{_capital(clean(how))}." for how in searched["how"])))
+    pairs, queries = plural(searched["pairs"], "pair"), searched["queries"]
+    cells = plural(searched["cells"], "cell")
+    size = f"{datasets}{pairs} of neighbours in both directions: {cells}; nothing is asked."
+    if queries:
+        size = f"{datasets}{pairs} of neighbours and {plural(queries, 'query')}, each pair at its own, in both directions: {cells}."
+    return Part(title="What was searched", texts=(size, *(f"{_capital(how)}." for how in _numbered(searched["how"]))))
+
+
+def _numbered(told: Sequence[str]) -> Iterator[str]:
+    """Number the mechanism's own worst cases, as the tables of query points do."""
+    number = 0
+    for how in map(clean, told):
+        own = how.startswith(OWN)
+        number += own
+        yield f"{OWN} {number}{how.removeprefix(OWN)}" if own else how
 
 
 def _parameters(result: Raw) -> Part:
@@ -400,8 +463,12 @@ def _parameters(result: Raw) -> Part:
 
 def parameter_words(parameters: Raw) -> str:
     """Write parameters as 'name = value', long values cut."""
-    pairs = (f"{clean(name)} = {shorten(clean(_json(parameter)))}" for name, parameter in sorted(parameters.items()))
+    pairs = (f"{clean(name)} = {_parameter(parameter)}" for name, parameter in sorted(parameters.items()))
     return ", ".join(pairs) or "no parameters"
+
+
+def _parameter(parameter: object) -> str:
+    return "left to the mechanism" if parameter is None else shorten(clean(_json(parameter)))
 
 
 def _replay(result: Raw) -> Part | None:

@@ -138,7 +138,7 @@ def test_to_look_elsewhere_is_red(project: Path, capsys: pytest.CaptureFixture[s
     capsys.readouterr()
     assert main(["baseline", "check"]) == 1
     text = " ".join(capsys.readouterr().out.split())
-    assert "blinder: api.own.monte-carlo looked elsewhere: 'each of 4 records replaced by one drawn from a pool" in text
+    assert "blinder: api.own.monte-carlo looked elsewhere: 'each of 4 records replaced once by one drawn from a pool" in text
 
 
 def test_another_target_under_the_old_name_is_red(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

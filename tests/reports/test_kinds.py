@@ -109,7 +109,7 @@ def test_the_profile_of_the_worst_query_is_told_and_drawn(make: Any, width: floa
     text = to_markdown(record)
     assert f"δ(1) {said}" in text
     assert ("wrong with a probability of at most 0.0001" in text) == (alpha > 0)
-    assert "6.25 % false positives" in text
+    assert "a false positive rate of 0.0625, " in text
     page = to_html(record)
     assert page.count("<svg") == 3
     assert "Trade-off function" in page

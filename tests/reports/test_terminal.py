@@ -53,7 +53,7 @@ def test_a_claim_of_three_numbers_leaves_all_numbers_whole(make: Any, console: C
     long["claim"] |= {"kind": "ScoreStability", "beta1": 143.445, "beta2": 0.523026, "delta": 1 / 300}
     print_summary(make.record(long, make.computed("other", "refuted", 9.277792)), console)
     words = printed(console).split()
-    assert {"143.445,", "0.523026,", "0.003333", "0.000123", "9.277792", "detectable", "exact/upper"} <= set(words)
+    assert {"143.445,", "0.523026,", "0.003334", "0.000123", "9.277792", "detectable", "exact/upper"} <= set(words)
 
 
 def test_no_number_is_ever_cut(make: Any) -> None:
@@ -87,7 +87,7 @@ def test_explanation_tells_everything(small: Record, console: Console) -> None:
         "this result received α = 0.00025",
         "6.25e-05 at each of 2 certified cells",
         "dpassay replay witnesses/broken.monte-carlo.json",
-        "own 0",
+        "own 1",
     ):
         assert words in flat
 

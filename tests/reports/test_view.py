@@ -234,7 +234,7 @@ def test_a_notion_known_at_the_audited_cells_only_is_a_lower_bound() -> None:
     assert row["example61-noisy-max"]["γ"].startswith("≥ ")
     (score,) = (each for each in view.results if each.claim.startswith("β"))
     told = " ".join(text for part in score.parts for text in part.texts)
-    assert "random string is bad with probability" in told
+    assert "At most a share of 8.89e-16 of the random strings is bad" in told
     assert "the answer 1 has probability" not in told
 
 

@@ -1,0 +1,418 @@
+"""Sentences of a report say what their numbers carry, and no more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.assay import assay
+from dpassay.auditee import Auditee
+from dpassay.claims import Stability
+from dpassay.data import Labelled
+from dpassay.exact import exact_evidence, group_laws
+from dpassay.laws import FiniteLaw
+from dpassay.pairs import FlipLabel, Pairs, replace_one
+from dpassay.plan import Group, groups_for, silent
+from dpassay.profile import exact_profile, trade_off
+from dpassay.record import make_record
+from dpassay.reports.numbers import promise
+from dpassay.reports.view import ResultView, make_view
+from dpassay.settings import Settings
+from dpassay.targets import resolve
+from dpassay.witness import in_words
+
+Record = dict[str, Any]
+FACTS: Record = {"confidence": 0.999, "seed": 0, "profile": "default", "command": "", "catalogue": True, "complete": True}
+FACTS |= {"data": None, "budget": 0, "commit": None}
+
+
+@cache
+def computed_record(name: str, *given: tuple[str, Any]) -> Record:
+    """The record of an exact audit of one entry on its own worst cases."""
+    return make_record(FACTS, assay([resolve(name, dict(given))], None, Settings(mode="exact")))
+
+
+def told(result: ResultView, *titles: str) -> str:
+    return " ".join(text for part in result.parts if not titles or part.title in titles for text in part.texts)
+
+
+def only(record: Record) -> ResultView:
+    (result,) = make_view(record).results
+    return result
+
+
+def of_score(make: Any, share: float, upper: float, lower: float | None = None) -> Record:
+    """A result on score stability: its worst event is 'good' where the proportion is 0."""
+    result: Record = make.computed("score.exact", "not refuted", share)
+    result["claim"] |= {"kind": "ScoreStability", "epsilon": None, "delta": 0.01, "beta1": 1.0, "beta2": 1.092103, "unit": "score"}
+    event, p1, p0 = ([1], share, 0.0) if share else ([0], 1.0, 1.0)
+    least = share if lower is None else lower
+    numbers = {"lower": least, "upper": upper, "exact": share}
+    result |= numbers | {"error": upper - share, "parameters": {"n": 398, "m": 10}}
+    result["witness"] |= {"event": event, "p1": p1, "p0": p0, "loss": share}
+    result["per_query"] = [make.cell(0, least, upper, exact=share) | {"event": event, "p1": p1, "p0": p0}]
+    return result
+
+
+def curve(make: Any, query: int, exact: float, low: float, high: float, **more: Any) -> Record:
+    """A cell whose profile lies in [low, high] at the claimed epsilon."""
+    levels = {"false_positive": [0.0, 0.0544967, 1.0], "trade_off_lower": [1.0, 0.871733, 0.0]}
+    bands = {"epsilon": [0.0, 1.0], "lower": [0.5, low], "upper": [0.5, high], "trade_off_upper": [1.0, 0.871734, 0.0]}
+    cell: Record = make.cell(query, exact, exact, exact=exact, group=more.pop("group", "data"))
+    return cell | more | {"profile": levels | bands | {"alpha": 0.0}}
+
+
+def profiled(make: Any, *cells: Record, worst: int = 0) -> Record:
+    result: Record = make.computed("a", "not refuted", 0.75)
+    result["per_query"] = list(cells)
+    result["witness"] |= {name: cells[worst][name] for name in ("query", "direction", "event", "p1", "p0")}
+    return result
+
+
+class TestProfile:
+    @staticmethod
+    @pytest.mark.parametrize(
+        ("low", "high", "said"),
+        [
+            (0.0, 3.3375e-14, "is at most 3.4e-14; the"),
+            (0.0, 0.0, "is 0; the"),
+            (0.931616, 0.931703, "is between 0.931616 and 0.931703; the"),
+            (0.177994, 0.177995, "is 0.178; the"),
+            (0.1779949, 0.1779951, "is 0.177995; the"),
+        ],
+    )
+    def test_no_middle_of_a_band_is_told_as_the_number(make: Any, low: float, high: float, said: str) -> None:
+        assert f"δ(1) {said}" in told(only(make.record(profiled(make, curve(make, 0, 0.75, low, high)))), "Privacy profile")
+
+    @staticmethod
+    def test_the_pair_is_named_and_a_worse_one_too(make: Any) -> None:
+        here = curve(make, 16, 0.75, 0.001, 0.001, change="record 3 replaced by record 9 of the pool", p1=0.25)
+        cells = curve(make, 2, 0.75, 0.0, 0.0), here, curve(make, 0, 0.5, 0.0004, 0.0004, group="own")
+        said = told(only(make.record(profiled(make, *cells, worst=1))), "Privacy profile")
+        assert "query 16, record 3 replaced by record 9 of the pool" in said
+        assert "needs the most" not in said
+        assert "Other pairs and queries may need a larger δ." in said
+        cells = *cells[:2], curve(make, 0, 0.5, 0.002, 0.002, group="own")
+        said = told(only(make.record(profiled(make, *cells, worst=1))), "Privacy profile")
+        assert "that of own 1 needs the most: 0.002." in said
+
+    @staticmethod
+    def test_a_false_negative_rate_is_bounded_at_the_level_that_was_looked_at(make: Any) -> None:
+        said = told(only(make.record(profiled(make, curve(make, 0, 0.75, 0.1, 0.1)))), "Privacy profile")
+        allowed = math.floor(1e6 * max(1 - math.e * 0.0544967, (1 - 0.0544967) / math.e)) / 1e6
+        assert "a false positive rate of 0.0544967, has a false negative rate of at least 0.871733;" in said
+        assert said.endswith(f"promises at least {allowed}.")
+        assert "at best" not in said
+        assert "answer with" not in said
+
+    @staticmethod
+    def test_no_test_reaches_the_hull_of_both_directions() -> None:
+        """Why it is 'at least': between two tests of opposite directions the hull is below both trade-off functions."""
+        p, q = np.array([0.5, 0.5]), np.array([0.9, 0.1])
+        low, high = trade_off(exact_profile(np.log(p), np.log(q), np.array([1.0]), 0.0), level := np.array([0.3]))
+        # of S: always S', or S' on label 1 (.1, .5), of S': S on label 0 (.5, .1)
+        reached = min(float(np.interp(level[0], [0, 0.1, 1], [1, 0.5, 0])), float(np.interp(level[0], [0, 0.5, 1], [1, 0.1, 0])))
+        assert low[0] <= high[0] < reached - 0.05
+
+
+class TestClaim:
+    @staticmethod
+    def test_several_answers_were_not_looked_at(make: Any) -> None:
+        """The interface takes what answers 0 or 1 and claims a loss, and its batch alone shares coins between answers."""
+        known = make.computed("a", "not refuted")
+        known["witness"]["target"] = "soft-majority"
+        pointer = "To look at several: dpassay run interface -p base=soft-majority -p adversary=batch."
+        said = told(only(make.record(known)), "Claim")
+        assert "what several answers tell together was not looked at." in said
+        assert pointer in said
+        assert "same noise" not in said
+        others = [make.of_kind(make.computed("a", "not refuted"), "Stability", 0.5), make.computed("a", "not refuted")]
+        others += [make.computed("a", "not refuted")]
+        others[1]["witness"]["labels"], others[2]["witness"]["target"] = [0, 1, 2], "module:object"
+        for each in others:
+            assert "dpassay run" not in told(only(make.record(each)), "Claim")
+
+    @staticmethod
+    @pytest.mark.parametrize("base", ["soft-majority", "noisy-average", "pate", "private-knn", "subsampled", "label-flip"])
+    def test_the_interface_takes_what_is_sent_there(base: str) -> None:
+        assert resolve("interface", {"base": base, "adversary": "batch"}).labels[0] == 0
+
+    @staticmethod
+    def test_n_is_the_number_of_training_records(make: Any) -> None:
+        said = told(only(make.record(of_score(make, 0.005, 0.005))), "Claim")
+        assert "1 divided by the number of training records" in said
+        assert "1.092103 divided by the number of validation records" in said
+
+    @staticmethod
+    def test_no_promise_is_written_smaller_than_it_is() -> None:
+        written = {0.0322141234: "0.032215", 1.092103: "1.092103", 1051.6312345: "1051.631235", 0.25: "0.25", 1 / 3: "0.333334"}
+        assert {number: promise(number) for number in written} == written
+        assert promise(0.1 + 0.2) == "0.3"
+
+    @staticmethod
+    def test_an_error_is_promised_on_datasets_of_the_size_that_is_taken(make: Any) -> None:
+        result = make.computed("a", "not refuted", 0.1)
+        result["claim"] |= {"kind": "Accuracy", "epsilon": None, "delta": None, "bound": 0.5}
+        result["parameters"] = {"n": 398}
+        assert "on every dataset that the mechanism takes (n = 398);" in told(only(make.record(result)), "Claim")
+
+
+class TestAnySize:
+    @staticmethod
+    @pytest.mark.parametrize(
+        ("parameters", "over"),
+        [
+            ({}, "datasets of any size"),
+            ({"n": 398}, "all datasets that the mechanism takes (n = 398)"),
+            ({"n": None}, "datasets of any size"),
+            ({"adversary": "repeat"}, "datasets of any size (adversary 'repeat')"),
+        ],
+    )
+    def test_the_worst_case_is_of_what_is_taken(make: Any, parameters: Record, over: str) -> None:
+        result = make.computed("a", "not refuted", 0.7, any_size=make.any_size(0.7), parameters=parameters)
+        result["other"] = {"id": "a.gamma", "kind": "Stability", "exact": 0.5, "error": 0.0, "any_size": make.any_size(0.5)}
+        result["other"]["witness"] = result["witness"]
+        view = make_view(make.record(result))
+        said = told(view.results[0])
+        assert f"The worst loss over {over} is 0.700000" in said
+        assert f"Over {over} it is 0.500000" in said
+        assert view.findings is not None
+        assert over in view.findings.rows[0]
+        assert said.count("any size") == 2 * over.count("any size")
+
+    @staticmethod
+    def test_one_query_is_repeated() -> None:
+        record = computed_record("interface", ("base", "soft-majority,r=3"))
+        assert "this is for one query that is repeated" in record["results"][0]["any_size"]["argument"]
+
+
+class TestScores:
+    @staticmethod
+    def test_a_proportion_of_0_is_no_certainty(make: Any) -> None:
+        """The worst event is 'good' there: its probability of 1 is none of bad strings."""
+        view = make_view(make.record(of_score(make, 0.0, 2.5e-08)))
+        (result,) = view.results
+        assert told(result, "Counts") == "At most a share of 2.5e-08 of the random strings is bad; no trials."
+        assert "proven upper bound" in told(result, "How the bound was made")
+        assert result.top == "≤ 2.5e-08"
+        assert result.query_table is not None
+        assert result.query_table.rows[0][2:6] == ("≤ 2.5e-08", "1", "1", "good")
+
+    @staticmethod
+    def test_the_witness_says_so_too() -> None:
+        (result,) = (each for each in computed("example61-noisy-max", n=20) if each.claim.kind == "ScoreStability")
+        said = in_words(result)
+        assert "of the random strings is bad: with the others no audited change moves the score" in said
+        assert "probability 1" not in said
+        assert "is at most 8.89e-16" in result.judgement.reason
+
+    @staticmethod
+    def test_some_strings_are_bad(make: Any) -> None:
+        assert "bad with probability 0.005000" in told(only(make.record(of_score(make, 0.005, 0.005))), "Counts")
+        blurred = told(only(make.record(of_score(make, 1.0, 1.0, 0.948595) | {"error": 0.052})), "Counts")
+        assert "bad with probability at least 0.948595" in blurred
+
+    @staticmethod
+    def test_good_strings_that_were_counted_are_not_bad_ones(make: Any) -> None:
+        result = make.sampled("a", "not refuted", lower=0.0)
+        result["claim"] |= {"kind": "ScoreStability", "epsilon": None, "delta": 0.01, "beta1": 1.0, "beta2": 1.0}
+        result["witness"] |= {"event": [0], "trials": {"seed": 0, "draws": 5000, "x": 5000, "y": 4990}}
+        assert told(only(make.record(result)), "Counts").startswith("10 of 5,000 random strings were bad.")
+
+    @staticmethod
+    def test_no_proportion_is_above_1() -> None:
+        """Logarithms of a law are known up to an error that would take the upper bound beyond 1."""
+
+        class Sure:
+            claims = (Stability(gamma=0.5),)
+
+            def prepare(self, data: Labelled) -> int:
+                return int(data.y[0])
+
+            def sample(self, state: int, queries: Any, size: int, rng: Any) -> Any:
+                return np.full((size, len(queries)), state)
+
+            def distribution(self, state: int, queries: Any) -> FiniteLaw:
+                row = [0.0, -np.inf] if state == 0 else [-np.inf, 0.0]
+                return FiniteLaw(log_p=np.array([row] * len(queries)), error=0.05)
+
+        auditee = Auditee(name="sure", target=None, parameters={}, mechanism=Sure(), claims=Sure.claims)
+        pairs = Pairs(base=Labelled([[0.0]], [0]), changes=(FlipLabel(0),), how="x")
+        group = Group(pairs=pairs, queries=np.zeros((1, 1)), kind="data", reason="x")
+        laws = group_laws(auditee, group, silent)
+        assert laws is not None
+        found = exact_evidence(auditee, auditee.claims[0], (group,), (laws,), None)
+        assert found.upper.value == found.cells[0].upper.value == found.table["upper"].max() == 1.0
+        assert found.lower.value < 1.0
+
+
+def computed(name: str, **given: Any) -> Iterable[Any]:
+    return assay([resolve(name, given)], None, Settings(mode="exact"))
+
+
+class TestZero:
+    @staticmethod
+    @pytest.mark.parametrize(("delta", "more"), [(0.0, ""), (0.00135914, " by more than δ = 0.00135914")])
+    def test_a_loss_of_0_has_no_formula(make: Any, delta: float, more: str) -> None:
+        result = make.computed("a", "not refuted", 0.0)
+        result["claim"]["delta"] = delta
+        result["witness"] |= {"p1": 1.0, "p0": 1.0}
+        said = told(only(make.record(result)), "Counts")
+        assert "ln(" not in said
+        assert said.endswith(f"At no audited cell is an event likelier on one side{more}: the loss is 0.")
+
+    @staticmethod
+    def test_an_error_below_0_is_not_told_as_0(make: Any) -> None:
+        result = make.computed("a", "not refuted", 0.0)
+        result["claim"] |= {"kind": "Accuracy", "epsilon": None, "delta": None, "bound": 0.5}
+        result["per_query"] = [make.cell(0, 0.0, 0.0, exact=0.0) | {"event": [], "p1": -0.225791, "p0": -0.225909}]
+        result["witness"] |= {"event": [], "p1": -0.225791, "p0": -0.225909}
+        shown = only(make.record(result))
+        assert shown.query_table is not None
+        assert shown.query_table.rows[0][2:5] == ("≤ 0.000000", "-0.225791", "-0.225909")
+        assert (shown.lower, shown.top) == ("–", "≤ 0.000000")
+
+
+class TestFindings:
+    @staticmethod
+    @pytest.mark.parametrize(
+        ("delta", "loss", "said"),
+        [
+            (0.001, 0.995, "tight in ε at this δ"),
+            (0.001, 0.5, "loose in ε at this δ"),
+            (0.001, 0.0, "loose in ε: at this δ the loss is 0"),
+            (0.0, 0.995, "tight"),
+            (0.0, 0.0, "loose"),
+        ],
+    )
+    def test_epsilon_alone_was_compared(make: Any, delta: float, loss: float, said: str) -> None:
+        result = make.computed("a", "not refuted", loss, any_size=make.any_size(loss))
+        result["claim"]["delta"] = delta
+        found = make_view(make.record(result)).findings
+        assert found is not None
+        assert found.rows[0][1] == said
+
+
+class TestVerdict:
+    @staticmethod
+    def test_what_is_not_refuted_never_looks_above_the_claim() -> None:
+        """Both numbers of a section have the same six decimals."""
+        record = computed_record("psgd-laplace", ("n", 20))
+        for result in record["results"]:
+            if result["verdict"] == "not refuted":
+                worst, allowed = result["reason"].split(" is ")[1].split("; the claim allows ")
+                worst = worst.split(",")[0]
+                assert float(worst) <= float(allowed)
+                assert worst == make_view(record | {"results": [result]}).results[0].top.removeprefix("= ")
+                assert allowed in make_view(record | {"results": [result]}).results[0].claim
+
+    @staticmethod
+    def test_the_bounds_allow_for_the_error(make: Any) -> None:
+        said = told(only(make.record(make.computed("a", "not refuted"))), "How the bound was made")
+        assert "Numerical error at most 1e-14; the bounds already allow for it." in said
+
+
+class TestAnswers:
+    @staticmethod
+    @pytest.mark.parametrize(
+        ("name", "given", "said"),
+        [
+            ("interface", {"base": "soft-majority,r=3"}, "the answer 7 (the transcript 1, 1, 1) has"),
+            ("example61-noisy-max", {"n": 20}, "the answer 3 (t_1 >= 1, t_2 >= 1) has"),
+            ("example61-exponential", {"n": 20}, "the answer 1 (i* = 1, t_1 >= 1, t_2 < 0) has"),
+            ("distance-to-instability", {"r": 3}, "the answer 0 or 2 (2 is bottom, no label) has"),
+            ("algorithm-3-hinge-loss", {}, "the answer 4 (1 <= <w, u> < 1.001) has"),
+        ],
+    )
+    def test_a_coded_answer_is_told_in_words(name: str, given: Record, said: str) -> None:
+        assert said in in_words(next(iter(computed(name, **given))))
+
+    @staticmethod
+    @pytest.mark.parametrize("name", ["example61-noisy-max", "example61-exponential"])
+    def test_what_of_the_release_was_looked_at(name: str) -> None:
+        result = next(iter(computed(name, n=20)))
+        assert result.judgement.reason.endswith("whether each t_i is at least 0, or at least 1, was looked at")
+        alone = next(iter(computed(name, n=20, release="index")))
+        assert "looked at" not in alone.judgement.reason
+
+    @staticmethod
+    def test_the_change_measured_beside_a_loss_is_of_single_answers() -> None:
+        view = make_view(computed_record("example61-noisy-max", ("n", 20)))
+        said = told(view.results[0]) + told(view.results[1])
+        assert "change of one answer's probability" in said
+        assert "Single answers were looked at; the probability of an event of several may change by more." in said
+        assert view.notions is not None
+        assert "which events of several answers may exceed" in view.notions.caption
+        two = told(make_view(computed_record("soft-majority", ("r", 3))).results[0])
+        assert "Single answers" not in two
+
+    @staticmethod
+    @pytest.mark.parametrize(("status", "said"), [("corrected", "γ = 0.5, corrected"), ("printed", "γ = 0.5")])
+    def test_a_corrected_constant_is_no_promise_of_the_paper(make: Any, status: str, said: str) -> None:
+        one, other = (make.computed("a", "not refuted", 0.25, any_size=make.any_size(0.25)) for _ in "ab")
+        make.of_kind(other, "Stability", 0.5)["claim"]["status"] = status
+        for each in (one, other):
+            kind = "DP" if each is other else "Stability"
+            each["other"] = {"id": "b", "kind": kind, "exact": 0.25, "error": 0.0, "any_size": None, "witness": None}
+        notions = make_view(make.record(one, other)).notions
+        assert notions is not None
+        row = dict(zip(notions.columns, notions.rows[0], strict=True))
+        assert row["γ promised"] == said
+
+    @staticmethod
+    def test_predictions_are_no_probabilities(make: Any) -> None:
+        value = make.of_kind(make.computed("a", "not refuted", 0.1), "PredictionStability", 0.5)
+        for cell in value["per_query"]:
+            cell["event"] = []
+        sampled = make.of_means(make.sampled("b", "not refuted"))
+        for result, title in ((value, "value, one side"), (sampled, "mean, one side")):
+            table = only(make.record(result)).query_table
+            assert table is not None
+            assert title in table.columns
+            assert not {"p1", "p0", "event", "in event, one side"} & set(table.columns)
+
+    @staticmethod
+    def test_what_is_left_out_is_not_null(make: Any) -> None:
+        result = make.computed("a", "not refuted", parameters={"h": None, "r": 3})
+        assert told(only(make.record(result)), "Mechanism") == "a; h = left to the mechanism, r = 3."
+
+
+class TestSearched:
+    @staticmethod
+    def test_nothing_is_asked() -> None:
+        record = computed_record("projected-walk-error", ("n", 20))
+        (result,) = record["results"]
+        assert result["searched"]["queries"] == 0
+        assert "query" not in told(make_view(record).results[0], "Witness", "What was searched")
+        for group in groups_for(resolve("projected-walk-error", {"n": 20}), None):
+            assert not group.asked
+
+    @staticmethod
+    def test_two_changes_of_each_record_are_two_pairs() -> None:
+        X, y = [[0.0], [1.0]], [0, 1]
+        hows = {which: replace_one(X, y, pool=(X, y), neighbours=which).how for which in ("one", "flip", "one+flip", "all")}
+        assert hows["one+flip"] == (
+            "each of 2 records replaced once by one drawn from a pool of 2, and its label flipped once (4 pairs)"
+        )
+        assert [hows[which].endswith(f"({pairs} pairs)") for which, pairs in (("one", 2), ("flip", 2), ("all", 6))] == [True] * 3
+
+    @staticmethod
+    def test_cells_are_no_product(make: Any) -> None:
+        said = told(only(make.record(make.computed("a", "not refuted"))), "What was searched")
+        assert said == "3 pairs of neighbours and 2 queries, each pair at its own, in both directions: 12 cells. All pairs."
+
+    @staticmethod
+    def test_own_worst_cases_have_names(make: Any) -> None:
+        result = make.computed("a", "not refuted")
+        result["searched"]["how"] = ["all pairs", "own worst case: one", "own worst case: two"]
+        where = [("data", 0), ("own", 0), ("own", 0), ("own", 1)]
+        result["per_query"] = [make.cell(query, 0.5, 0.5, exact=0.5, group=group) for group, query in where]
+        shown = only(make.record(result))
+        assert shown.query_table is not None
+        assert [row[0] for row in shown.query_table.rows] == ["0", "own 1", "own 2, query 0", "own 2, query 1"]
+        assert "Own worst case 1: one. Own worst case 2: two." in told(shown, "What was searched")
