@@ -33,8 +33,8 @@ class Finding:
         Refuted by the audit; exceeded by a reachable dataset that was not among the audited ones; larger than the true worst
         leak by more than 1 %; or within 1 % of it.
     result, told, claimed, true, factor, scope, witness, source, unit : str
-        Finished texts; `told` says what the finding is, `factor` is true over claimed, `scope` says what the true leak is the worst over, `witness` is the file
-        that `dpassay replay` takes: the worst audited cell; `unit` says what is released.
+        Finished texts; `told` says what the finding is, `factor` is true over claimed, `scope` says what the true leak is the
+        worst over, `witness` is the file that `dpassay replay` takes: the worst audited cell; `unit` says what is released.
     """
 
     kind: Kind

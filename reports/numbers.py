@@ -5,7 +5,21 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
-from dpassay.rounding import INFINITY, MISSING, NEAREST, above, allowance, below, exact, loss, plain, promise, rounded, told_apart, written
+from dpassay.rounding import (
+    INFINITY,
+    MISSING,
+    NEAREST,
+    above,
+    allowance,
+    below,
+    exact,
+    loss,
+    plain,
+    promise,
+    rounded,
+    told_apart,
+    written,
+)
 
 __all__ = [
     "INFINITY",

@@ -65,7 +65,8 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
     }
     epsilon, delta = result["claim"]["epsilon"], result["claim"]["delta"]
     place = min(range(len(profile["epsilon"])), key=lambda k: abs(profile["epsilon"][k] - epsilon))
-    pair = f"query {query.label}, {clean(cell['change'])}"
+    asked = (result["searched"] or {}).get("queries") != 0
+    pair = f"{f'query {query.label}, ' if asked else ''}{clean(cell['change'])}"
     needed = _needed(pair, profile, place, delta, found["alpha"]) + _largest(known, query, place, delta)
     return ProfileView(
         label=query.label,
@@ -85,8 +86,8 @@ def _needed(pair: str, profile: Raw, place: int, delta: float, alpha: float) -> 
     """Say what delta one pair and query needs at the claimed epsilon."""
     held = "" if alpha == 0 else f" (the whole band is wrong with a probability of at most {plain(alpha)})"
     shown = _between(profile["lower"][place], profile["upper"][place], delta)
-    asked = f"At this pair and query ({pair}) δ({plain(profile['epsilon'][place])}) is {shown}{held}"
-    return f"{asked}; the claim allows {allowance(delta)}. Other pairs and queries may need a larger δ."
+    asked = f"At this pair ({pair}) δ({plain(profile['epsilon'][place])}) is {shown}{held}"
+    return f"{asked}; the claim allows {allowance(delta)}. Others may need a larger δ."
 
 
 def _largest(known: Sequence[tuple[QueryView, Raw]], told: QueryView, place: int, delta: float) -> str:

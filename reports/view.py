@@ -227,7 +227,9 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
     lower, upper, leak = (value(result[key]) for key in ("lower", "upper", "exact"))
     broken = result["verdict"] == "refuted"
     top = MISSING if upper is None else f"≤ {above(upper)}"
-    bound = leak == 0 and result["witness"] is not None and at_most(result["claim"]["kind"], value(result["witness"]["p1"]), upper)
+    bound = (
+        leak == 0 and result["witness"] is not None and at_most(result["claim"]["kind"], value(result["witness"]["p1"]), upper)
+    )
     leak_shown = None if blurred(result) or bound else leak
     queries = query_views(result)
     profile = profile_view(result, queries)

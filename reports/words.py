@@ -149,7 +149,7 @@ def claim_words(claim: Raw, witness: Raw | None = None, parameters: Raw | None =
 
 
 def _several(claim: Raw, witness: Raw | None) -> str:
-    """Say what looks at several answers to one batch: it takes mechanisms of the catalogue that answer 0 or 1 and claim a loss."""
+    """Say what looks at several answers to one batch: it takes catalogue entries that answer 0 or 1 and claim a loss."""
     target = None if witness is None or claim["kind"] != "DP" or witness["labels"] != [0, 1] else witness["target"]
     if target is None or ":" in target:
         return ""
@@ -278,8 +278,8 @@ def _method(result: Raw) -> Part | None:
     error = f"Numerical error at most {written(value(result['error']) or 0.0, 2, UP)}; the bounds already allow for it."
     if result["claim"]["kind"] == "ScoreStability":
         how = (
-            "Computed: at every audited pair the proportion of bad random strings from their law, or a proven upper bound on it "
-            "where it is next to nothing."
+            "Computed: at every audited pair the proportion of bad random strings from their law, or a proven upper bound on it, "
+            "such as Chernoff's, where it is next to nothing."
         )
     elif mode == "exhaustive":
         how = (
@@ -404,7 +404,7 @@ def _other(result: Raw) -> Part | None:
         said += f" Over {everywhere(result['parameters'])} it is {worst}, between '{clean(reached['states'][0])}' and "
         said += f"'{clean(reached['states'][1])}'."
     witness = other["witness"]
-    if other["kind"] != "DP" and witness is not None and len(witness["labels"]) > 2:  # noqa: PLR2004
+    if other["kind"] != "DP" and witness is not None and len(witness["labels"]) > 2:
         said += f" {SINGLE_ANSWERS}"
     texts = (said, *(() if witness is None else (clean(witness["words"]),)))
     return Part(title=f"{name}, measured beside the claim", texts=texts)
@@ -444,7 +444,8 @@ def _searched(result: Raw) -> Part | None:
     cells = plural(searched["cells"], "cell")
     size = f"{datasets}{pairs} of neighbours in both directions: {cells}; nothing is asked."
     if queries:
-        size = f"{datasets}{pairs} of neighbours and {plural(queries, 'query')}, each pair at its own, in both directions: {cells}."
+        asked = f"{plural(queries, 'query')}, each pair at its own"
+        size = f"{datasets}{pairs} of neighbours and {asked}, in both directions: {cells}."
     return Part(title="What was searched", texts=(size, *(f"{_capital(how)}." for how in _numbered(searched["how"]))))
 
 

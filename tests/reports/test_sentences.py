@@ -49,7 +49,8 @@ def only(record: Record) -> ResultView:
 def of_score(make: Any, share: float, upper: float, lower: float | None = None) -> Record:
     """A result on score stability: its worst event is 'good' where the proportion is 0."""
     result: Record = make.computed("score.exact", "not refuted", share)
-    result["claim"] |= {"kind": "ScoreStability", "epsilon": None, "delta": 0.01, "beta1": 1.0, "beta2": 1.092103, "unit": "score"}
+    betas = {"beta1": 1.0, "beta2": 1.092103}
+    result["claim"] |= betas | {"kind": "ScoreStability", "epsilon": None, "delta": 0.01, "unit": "score"}
     event, p1, p0 = ([1], share, 0.0) if share else ([0], 1.0, 1.0)
     least = share if lower is None else lower
     numbers = {"lower": least, "upper": upper, "exact": share}
@@ -96,7 +97,7 @@ class TestProfile:
         said = told(only(make.record(profiled(make, *cells, worst=1))), "Privacy profile")
         assert "query 16, record 3 replaced by record 9 of the pool" in said
         assert "needs the most" not in said
-        assert "Other pairs and queries may need a larger δ." in said
+        assert "Others may need a larger δ." in said
         cells = *cells[:2], curve(make, 0, 0.5, 0.002, 0.002, group="own")
         said = told(only(make.record(profiled(make, *cells, worst=1))), "Privacy profile")
         assert "that of own 1 needs the most: 0.002." in said
@@ -242,7 +243,7 @@ class TestScores:
                 return FiniteLaw(log_p=np.array([row] * len(queries)), error=0.05)
 
         auditee = Auditee(name="sure", target=None, parameters={}, mechanism=Sure(), claims=Sure.claims)
-        pairs = Pairs(base=Labelled([[0.0]], [0]), changes=(FlipLabel(0),), how="x")
+        pairs = Pairs(base=Labelled(np.zeros((1, 1)), np.zeros(1, dtype=np.int64)), changes=(FlipLabel(0),), how="x")
         group = Group(pairs=pairs, queries=np.zeros((1, 1)), kind="data", reason="x")
         laws = group_laws(auditee, group, silent)
         assert laws is not None
