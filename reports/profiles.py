@@ -65,7 +65,7 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
     }
     epsilon, delta = result["claim"]["epsilon"], result["claim"]["delta"]
     place = min(range(len(profile["epsilon"])), key=lambda k: abs(profile["epsilon"][k] - epsilon))
-    asked = (result["searched"] or {}).get("queries") != 0
+    asked = (result["searched"] or {}).get("asked", True)
     pair = f"{f'query {query.label}, ' if asked else ''}{clean(cell['change'])}"
     needed = _needed(pair, profile, place, delta, found["alpha"]) + _largest(known, query, place, delta)
     return ProfileView(
@@ -97,7 +97,7 @@ def _largest(known: Sequence[tuple[QueryView, Raw]], told: QueryView, place: int
     low, high = (cell["profile"][name][place] for name in ("lower", "upper"))
     if low <= here["profile"]["upper"][place]:
         return ""
-    return f" Of the pairs in the table of query points that of {query.label} needs the most: {_between(low, high, delta)}."
+    return f" Of the pairs in the table of query points the one at {query.label} needs the most: {_between(low, high, delta)}."
 
 
 def _told_apart(trade_off: Raw, epsilon: float, delta: float) -> str:

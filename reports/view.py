@@ -360,7 +360,7 @@ def _findings_words(findings: Sequence[Finding]) -> tuple[str, ...]:
     if any(finding.kind == "exceeded" for finding in findings):
         texts.append("Exceeded: a reachable dataset outside the audited ones violates the claim.")
     if any(finding.kind == "tight" for finding in findings):
-        texts.append("Tight: the true worst leak is within 1 % of the claim.")
+        texts.append("Tight: the true worst leak is within 1 % of the claim, of its ε where it has a δ.")
     return tuple(texts)
 
 

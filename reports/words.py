@@ -153,7 +153,9 @@ def _several(claim: Raw, witness: Raw | None) -> str:
     target = None if witness is None or claim["kind"] != "DP" or witness["labels"] != [0, 1] else witness["target"]
     if target is None or ":" in target:
         return ""
-    return f" To look at several: dpassay run interface -p base={clean(target)} -p adversary=batch."
+    name = clean(target)
+    command = f"dpassay run interface -p base={name} -p adversary=batch"
+    return f" To look at several: {command} (with parameters base={name},NAME=VALUE)."
 
 
 def claim_name(claim: Raw) -> str:
@@ -443,7 +445,7 @@ def _searched(result: Raw) -> Part | None:
     pairs, queries = plural(searched["pairs"], "pair"), searched["queries"]
     cells = plural(searched["cells"], "cell")
     size = f"{datasets}{pairs} of neighbours in both directions: {cells}; nothing is asked."
-    if queries:
+    if searched.get("asked", True):
         asked = f"{plural(queries, 'query')}, each pair at its own"
         size = f"{datasets}{pairs} of neighbours and {asked}, in both directions: {cells}."
     return Part(title="What was searched", texts=(size, *(f"{_capital(how)}." for how in _numbered(searched["how"]))))

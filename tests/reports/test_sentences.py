@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -19,7 +20,7 @@ from dpassay.laws import FiniteLaw
 from dpassay.pairs import FlipLabel, Pairs, replace_one
 from dpassay.plan import Group, groups_for, silent
 from dpassay.profile import exact_profile, trade_off
-from dpassay.record import make_record
+from dpassay.record import make_record, record_schema
 from dpassay.reports.numbers import promise
 from dpassay.reports.view import ResultView, make_view
 from dpassay.settings import Settings
@@ -100,7 +101,7 @@ class TestProfile:
         assert "Others may need a larger δ." in said
         cells = *cells[:2], curve(make, 0, 0.5, 0.002, 0.002, group="own")
         said = told(only(make.record(profiled(make, *cells, worst=1))), "Privacy profile")
-        assert "that of own 1 needs the most: 0.002." in said
+        assert "the one at own 1 needs the most: 0.002." in said
 
     @staticmethod
     def test_a_false_negative_rate_is_bounded_at_the_level_that_was_looked_at(make: Any) -> None:
@@ -127,7 +128,7 @@ class TestClaim:
         """The interface takes what answers 0 or 1 and claims a loss, and its batch alone shares coins between answers."""
         known = make.computed("a", "not refuted")
         known["witness"]["target"] = "soft-majority"
-        pointer = "To look at several: dpassay run interface -p base=soft-majority -p adversary=batch."
+        pointer = "To look at several: dpassay run interface -p base=soft-majority -p adversary=batch (with parameters base=soft"
         said = told(only(make.record(known)), "Claim")
         assert "what several answers tell together was not looked at." in said
         assert pointer in said
@@ -388,7 +389,8 @@ class TestSearched:
     def test_nothing_is_asked() -> None:
         record = computed_record("projected-walk-error", ("n", 20))
         (result,) = record["results"]
-        assert result["searched"]["queries"] == 0
+        assert result["searched"]["asked"] is False
+        jsonschema.validate(record, record_schema())
         assert "query" not in told(make_view(record).results[0], "Witness", "What was searched")
         for group in groups_for(resolve("projected-walk-error", {"n": 20}), None):
             assert not group.asked
