@@ -170,7 +170,7 @@ def _run(commands: Any) -> None:
     _data(run)
     out = run.add_argument_group("output")
     out.add_argument(
-        "--out", metavar="DIR", help="write record.json, index.html, report.md, junit.xml, cells.csv and witnesses/ there"
+        "--out", metavar="DIR", help="write record.json, index.html, report.md, junit.xml, cells.csv.gz and witnesses/ there"
     )
     out.add_argument("--json", action="store_true", help="print the record on stdout instead of the table")
     out.add_argument("-q", "--quiet", action="store_true", help="no progress, no remarks on stderr")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import math
@@ -154,7 +155,7 @@ def witness_file(result_id: str) -> str:
 
 
 def write_text(path: Path, text: str, argument: str = "") -> None:
-    """Write a text file so that no reader ever sees half of it; an older one is replaced.
+    """Write a text file so that no reader ever sees half of it; an older one is replaced. One that ends in .gz is compressed.
 
     Parameters
     ----------
@@ -172,8 +173,8 @@ def write_text(path: Path, text: str, argument: str = "") -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(gzip.compress(text.encode(), 6, mtime=0) if path.suffix == ".gz" else text.encode())
             Path(temporary).chmod(0o644)
             Path(temporary).replace(path)
         except BaseException:

@@ -26,10 +26,10 @@ ALONE = ("--json", "-q", "--quiet", "--resume", "--allow-inconclusive", "--confi
 WITH_A_VALUE = ("--out", "--jobs", "--executor", "--shard-timeout", "--memory")
 """Options that change nothing in a record."""
 PAGES = (
-    *("index.html", "report.md", "junit.xml", "cells.csv", "sidecar.json"),
+    *("index.html", "report.md", "junit.xml", "cells.csv.gz", "cells.csv", "sidecar.json"),
     *("comparison.json", "comparison.md", "comparison.xml"),
 )
-"""What lies beside a record and is made from it."""
+"""What lies beside a record and is made from it; cells.csv is of an earlier version."""
 
 
 def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -> str:
@@ -77,8 +77,8 @@ def clear(directory: Path) -> None:
 
 
 def write_sidecars(directory: Path, results: list[Result], seconds: float) -> None:
-    """Write what belongs beside a record: all cells, the circumstances, the witnesses."""
-    write_text(directory / "cells.csv", cells_csv(results))
+    """Write what belongs beside a record: all cells, compressed (millions of rows by default), the circumstances, the witnesses."""
+    write_text(directory / "cells.csv.gz", cells_csv(results))
     circumstances = {
         "seconds": round(seconds, 3),
         "host": platform.node(),

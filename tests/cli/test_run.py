@@ -77,7 +77,7 @@ def test_the_catalogue_runs_and_its_known_refutation_is_expected(catalogue_run: 
     assert "soft-majority-overview.printed.exact" in wrong
     assert {result["verdict"] for result in results} == {"refuted", "not refuted"}  # type: ignore[attr-defined]
     assert record["run"]["catalogue"] is True  # type: ignore[index]
-    for name in ("index.html", "report.md", "cells.csv", "sidecar.json"):
+    for name in ("index.html", "report.md", "cells.csv.gz", "sidecar.json"):
         assert (catalogue_run / name).stat().st_size > 0
     measured = [result for result in results if result["other"] is not None]  # type: ignore[attr-defined]
     assert len(list((catalogue_run / "witnesses").iterdir())) == len(results) + len(measured)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 from pathlib import Path
@@ -14,6 +15,7 @@ from dpassay.assay import assay
 from dpassay.documents import dumps, number
 from dpassay.errors import InvalidInput
 from dpassay.exhaustive import Domain
+from dpassay.outputs import clear, write_sidecars
 from dpassay.record import cells_csv, make_record, read_record, record_schema
 from dpassay.result import Result
 from dpassay.settings import Settings
@@ -122,6 +124,21 @@ def test_all_cells_are_in_the_sidecar() -> None:
         ["0", "0", str(query), direction, loss] for query in (0, 1) for direction, loss in (("0", back), ("1", there))
     )
     assert all(line.count(",") == 7 for line in (exact + sampled).splitlines())
+
+
+def test_the_sidecar_of_all_cells_is_compressed(tmp_path: Path) -> None:
+    """Same cells, same bytes; one that an earlier version left goes with the other pages."""
+    found = results("exact")
+    for folder in ("one", "two"):
+        write_sidecars(tmp_path / folder, found, seconds=1.0)
+    written = (tmp_path / "one" / "cells.csv.gz").read_bytes()
+    assert gzip.decompress(written).decode() == cells_csv(found)
+    assert written == (tmp_path / "two" / "cells.csv.gz").read_bytes()
+    assert not (tmp_path / "one" / "cells.csv").exists()
+    (tmp_path / "one" / "record.json").write_text(dumps(record("exact")))
+    (tmp_path / "one" / "cells.csv").write_text("result\n")
+    clear(tmp_path / "one")
+    assert not list((tmp_path / "one").glob("cells.csv*"))
 
 
 def test_every_number_is_rounded_outwards() -> None:
