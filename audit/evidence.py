@@ -13,6 +13,7 @@ from dpassay.claims import Claim
 from dpassay.detection import Sight
 from dpassay.plan import Group
 from dpassay.profile import Profile
+from dpassay.rounding import half_line_words
 from dpassay.spending import Spending
 
 Mode = Literal["exact", "exhaustive", "monte-carlo"]
@@ -33,7 +34,7 @@ class HalfLine:
     above: bool
 
     def __str__(self) -> str:
-        return f"{'>=' if self.above else '<'} {self.threshold:.6g}"
+        return half_line_words(self.threshold, above=self.above)
 
 
 Event = tuple[int, ...] | HalfLine

@@ -77,7 +77,7 @@ def clear(directory: Path) -> None:
 
 
 def write_sidecars(directory: Path, results: list[Result], seconds: float) -> None:
-    """Write what belongs beside a record: all cells, compressed (millions of rows by default), the circumstances, the witnesses."""
+    """Write what belongs beside a record: all cells, compressed (they are many), the circumstances, the witnesses."""
     write_text(directory / "cells.csv.gz", cells_csv(results))
     circumstances = {
         "seconds": round(seconds, 3),

@@ -156,6 +156,14 @@ def _same(shown: float, claimed: float) -> bool:
     return shown == claimed or abs(claimed - shown) <= SAME * abs(claimed)
 
 
+def half_line_words(threshold: float, *, above: bool) -> str:
+    """Name a half-line: '≥ 2', '< 0.5', and '≤ 0' where the threshold is the next float after a number that is shorter."""
+    if above:
+        return f"≥ {plain(threshold)}"
+    last = math.nextafter(threshold, -math.inf)
+    return f"≤ {plain(last)}" if len(repr(last)) < len(repr(threshold)) else f"< {plain(threshold)}"
+
+
 def told_apart(number: float, other: float, way: str) -> str:
     """Write a number with so few digits, from seven on, as put it on its side of another."""
     for digits in range(7, ALL_DIGITS):
