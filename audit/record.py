@@ -106,6 +106,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
             "per_query": [_cell(cell, evidence, claimed) for cell in evidence.cells],
         }
         | ({"again": list(evidence.again)} if evidence.again else {})
+        | ({"looked_at": part} if (part := result.auditee.looked_at(result.claim)) else {})
     )
 
 

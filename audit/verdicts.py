@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpassay.bounds import Bound
-from dpassay.claims import Claim, ScoreStability
+from dpassay.claims import DP, Claim, ScoreStability
 from dpassay.documents import seen_words
 from dpassay.evidence import Evidence
-from dpassay.rounding import ALL_DIGITS, DOWN, NEAREST, UP, VISIBLE, below, exact, loss, promise, rounded, written
+from dpassay.rounding import ALL_DIGITS, DOWN, NEAREST, UP, VISIBLE, allowance, below, exact, loss, promise, rounded, written
 
 VerdictWord = Literal["refuted", "not refuted", "verified", "inconclusive", "error"]
 
@@ -47,7 +47,8 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
     most : float
         The largest leak there can be: a claim of so much cannot be exceeded, and no sampled audit of it is `inconclusive`.
     looked_at : str
-        What was answered, in words, where that is less than what the claim is about; see `dpassay.mechanism.ShowsPart`.
+        What was answered, in words, where that is less than what the claim is about; see `dpassay.mechanism.ShowsPart`. The
+        sentence says then that the numbers are of that part, and what of them holds for the release.
 
     Returns
     -------
@@ -69,27 +70,28 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
             word="error", reason=f"sample and distribution disagree ({seen}): the exact numbers are not about what runs"
         )
     if evidence.worst.exact is None:
-        return _sampled(claim, evidence, detect, most)
+        return _sampled(claim, evidence, detect, most, looked_at)
     worst, promised = evidence.worst.exact.value, claim.promised
     span = f"between {loss(lower.value, DOWN)} and {loss(upper.value, UP)}"
     blurred = worst - lower.value > VISIBLE * max(1.0, worst)  # its error reaches digits that are shown
-    allowed = f"the claim allows {promise(promised)}"
+    allowed, quantity = f"the claim allows {promise(promised)}", _quantity(claim)
+    part, whole = _of_part(looked_at)
     if lower.value > promised:
         found = f"at least {below(lower.value, promised)}" if blurred else exact(worst, promised, exceeds=True)
         beside = promise(promised, lower.value if blurred else worst)
-        return Verdict(word="refuted", reason=f"the {claim.quantity} is {found}; the claim allows {beside}")
+        return Verdict(word="refuted", reason=f"the {quantity}{part} is {found}{whole}; the claim allows {beside}")
     if upper.value > claim.promised + ROUNDING * (claim.promised or 1.0):
         return Verdict(
-            word="inconclusive", reason=f"the numerical error of the law leaves the {claim.quantity} {span}; {allowed}"
+            word="inconclusive", reason=f"the numerical error of the law leaves the {quantity}{part} {span}; {allowed}"
         )
     equal = ", equal to the claim within rounding" if upper.value > promised else ""
     shown = span if blurred else exact(worst, promised, exceeds=False)
     if worst == 0 and isinstance(claim, ScoreStability) and upper.value > 0:
         shown = f"at most {loss(upper.value, UP)}"
-    allowed += f"; of the release, {looked_at} was looked at" if looked_at else ""
+    allowed += "; that of the whole release may be larger" if looked_at else ""
     if evidence.domain is not None:
-        return Verdict(word="verified", reason=f"the worst {claim.quantity} of {evidence.domain} is {shown}{equal}; {allowed}")
-    return Verdict(word="not refuted", reason=f"the worst {claim.quantity} at the audited cells is {shown}{equal}; {allowed}")
+        return Verdict(word="verified", reason=f"the worst {quantity}{part} over {evidence.domain} is {shown}{equal}; {allowed}")
+    return Verdict(word="not refuted", reason=f"the worst {quantity}{part} at the audited cells is {shown}{equal}; {allowed}")
 
 
 def apart(found: float, claimed: float, way: str = NEAREST) -> tuple[str, str]:
@@ -100,24 +102,37 @@ def apart(found: float, claimed: float, way: str = NEAREST) -> tuple[str, str]:
     return written(found, digits, way), written(claimed, digits)
 
 
-def _sampled(claim: Claim, evidence: Evidence, detect: float, most: float) -> Verdict:
+def _quantity(claim: Claim) -> str:
+    """Name what is measured: a loss at which delta, where the claim has one."""
+    return f"{claim.quantity} at δ = {allowance(claim.delta)}" if isinstance(claim, DP) and claim.delta else claim.quantity
+
+
+def _of_part(looked_at: str) -> tuple[str, str]:
+    """Say of what a number is where not all of the release was looked at, and what a lower bound on it says about all of it."""
+    if not looked_at:
+        return "", ""
+    return f" of what was looked at ({looked_at.rstrip(',')})", ", so that of the release is at least that"
+
+
+def _sampled(claim: Claim, evidence: Evidence, detect: float, most: float, looked_at: str) -> Verdict:
+    quantity, (part, whole) = _quantity(claim), _of_part(looked_at)
     lower, counts = evidence.lower, evidence.lower.counts
     least, promised = below(lower.value, claim.promised), promise(claim.promised, lower.value)
     shown = "" if counts is None else f" ({counts.x} of {counts.n1} against {counts.y} of {counts.n0})"
-    found = f"the {claim.quantity} is at least {least}{shown}; the claim allows {promised}"
+    found = f"the {quantity}{part} is at least {least}{shown}{whole}; the claim allows {promised}"
     if lower.value > claim.promised:
         return Verdict(word="refuted", reason=found)
     allowed = f"the claim allows {promised}"
     if claim.promised >= most:
         return Verdict(word="not refuted", reason=f"{found}, which cannot be exceeded")
     if evidence.still and not isinstance(claim, ScoreStability):
-        cells = f"none of the lower bounds on the {claim.quantity} at the cells certified is above 0"
+        cells = f"none of the lower bounds on the {quantity}{part} at the cells certified is above 0"
         return Verdict(word="inconclusive", reason=f"the audit saw nothing move: {cells}; look where a record matters; {allowed}")
     if evidence.detectable > detect:
-        seen = seen_words(claim.quantity, evidence.detectable, evidence.sight.frequency)
+        seen = seen_words(quantity + part, evidence.detectable, evidence.sight.frequency)
         weak = f"the audit would have seen {seen}; {detect:.4g} was asked: raise the budget"
         return Verdict(word="inconclusive", reason=f"{found}; {weak}")
     if evidence.sight.assumed and evidence.open_beyond(detect):
-        may = f"the screening saw nothing move, and where the certification did, the {claim.quantity} may be above {detect:.4g}"
+        may = f"the screening saw nothing move, and where the certification did, the {quantity} may be above {detect:.4g}"
         return Verdict(word="inconclusive", reason=f"{found}; {may}: raise the budget")
     return Verdict(word="not refuted", reason=found)

@@ -79,6 +79,11 @@ class Histogram(Binned):
         return (0, 1, 2, 3) if self.release == "all" else (0, 1)
 
     @property
+    def looked_at(self) -> str:
+        """What of all noisy counts is answered."""
+        return "of one bin i, whether n~_i >= n and whether another n~_j > 0," if self.release == "all" else ""
+
+    @property
     def numbers(self) -> tuple[float, float] | None:
         """Limits of counts and densities; None for bits."""
         limits = {"count": (0.0, math.inf), "density": (0.0, float(self.bins(self.h)))}
