@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dpassay.documents import witness_file
-from dpassay.reports.numbers import below, clean, exact, factor, value
+from dpassay.reports.numbers import below, clean, exact, factor, loss, value
 from dpassay.reports.tables import Table
-from dpassay.reports.words import blurred, claim_short, everywhere, exceeds, promised
+from dpassay.reports.words import blurred, claim_short, everywhere, exceeds, looked_at, promised
 from dpassay.rounding import DOWN
 
 Raw = Mapping[str, Any]
@@ -34,7 +34,8 @@ class Finding:
         leak by more than 1 %; or within 1 % of it.
     result, told, claimed, true, factor, scope, witness, source, unit : str
         Finished texts; `told` says what the finding is, `factor` is true over claimed, `scope` says what the true leak is the
-        worst over, `witness` is the file that `dpassay replay` takes: the worst audited cell; `unit` says what is released.
+        worst over, `witness` is the file that `dpassay replay` takes: the worst audited cell, with its number where that is
+        another; `unit` says what is released, and what of it was looked at.
     """
 
     kind: Kind
@@ -56,12 +57,13 @@ def finding_of(result: Raw) -> Finding | None:
     if found is None:
         return None
     true, scope = found
-    kind = _kind(result, true, scope)
-    if kind is None:
+    kind, part = _kind(result, true, scope), looked_at(result)
+    if kind is None or (kind == "loose" and part):  # what was not looked at may leak all that is claimed
         return None
     least, broken = scope != ANY_SIZE and (result["exact"] is None or blurred(result)), kind in ("refuted", "exceeded")
-    if least:
-        words = f"≥ {below(true, claimed)}", f"≥ {factor(true, claimed, DOWN)}"
+    if least or part:
+        certain = floor(result, scope)
+        words = f"≥ {below(certain, claimed)}", f"≥ {factor(certain, claimed, DOWN)}"
     else:
         words = exact(true, claimed, exceeds=broken), factor(true, claimed, exceeds=broken)
     return Finding(
@@ -72,10 +74,31 @@ def finding_of(result: Raw) -> Finding | None:
         true=words[0],
         factor=words[1],
         scope=everywhere(result["parameters"]) if scope == ANY_SIZE else scope,
-        witness=witness_file(result["id"]),
+        witness=witness_words(result, scope),
         source=clean(result["claim"]["source"]),
-        unit=clean(result["claim"]["unit"]),
+        unit=unit_words(result),
     )
+
+
+def unit_words(result: Raw) -> str:
+    """Say what is released, and what of it was looked at where that is not all."""
+    unit, part = clean(result["claim"]["unit"]), looked_at(result)
+    return f"{unit}; looked at: {part}" if part else unit
+
+
+def witness_words(result: Raw, scope: str) -> str:
+    """Name the file of a witness; where the number beside it is of all datasets and the worst audited cell has less, that too."""
+    file, audited = witness_file(result["id"]), value(result["exact"])
+    if scope != ANY_SIZE or audited is None or loss(audited) == loss(value(result["any_size"]["exact"])):
+        return file
+    return f"{file} (audited: {loss(audited)})"
+
+
+def floor(result: Raw, scope: str) -> float:
+    """Return what the leak that `known` tells is at least, for certain."""
+    if scope == ANY_SIZE:
+        return float(result["any_size"]["exact"]) - float(result["any_size"]["error"])
+    return value(result["lower"]) or 0.0
 
 
 def findings_table(findings: tuple[Finding, ...]) -> Table | None:
@@ -87,8 +110,10 @@ def findings_table(findings: tuple[Finding, ...]) -> Table | None:
     if not rows:
         return None
     return Table(
-        caption="Claimed and true leak: a loss in nats, unless γ, an error, or beside β a proportion δ is claimed; the factor is "
-        "true over claimed. Of the audited cells only, the true leak is at least this",
+        caption="Claimed and true leak: a loss in nats, at the claimed δ where there is one, unless γ, an error (that of "
+        "the unit), or beside β a proportion δ is claimed; the factor is true over claimed. Of the audited cells only, and where "
+        "a part of the release was looked at (≥), the true leak is at least this. A witness replays the worst audited cell; its "
+        "number follows the file where it is another",
         columns=("result", "finding", "claimed", "true", "factor", "unit", "worst over", "witness", "source"),
         numeric=(False, False, True, True, True, False, False, False, False),
         rows=rows,

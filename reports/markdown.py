@@ -52,6 +52,11 @@ def table_md(table: Table) -> str:
     return "\n".join([head, f"| {' | '.join(ruler)} |", *body])
 
 
+def captioned(table: Table) -> str:
+    """Write a table below its caption: units, and what its signs mean."""
+    return f"{text_md(table.caption)}\n\n{table_md(table)}"
+
+
 def _pieces(view: View) -> Pieces:
     head, rows = ("", ()) if view.summary is None else _summary(view.summary)
     notes = "".join(f"{text_md(note)}\n\n" for note in view.notes)
@@ -71,13 +76,13 @@ def _pieces(view: View) -> Pieces:
 
 def _summary(table: Table) -> tuple[str, tuple[str, ...]]:
     titles, ruler, *rows = table_md(table).split("\n")
-    return f"{titles}\n{ruler}\n", tuple(f"{row}\n" for row in rows)
+    return f"{text_md(table.caption)}\n\n{titles}\n{ruler}\n", tuple(f"{row}\n" for row in rows)
 
 
 def _findings(view: View) -> str:
-    table = "" if view.findings is None else f"{table_md(view.findings)}\n\n"
+    table = "" if view.findings is None else f"{captioned(view.findings)}\n\n"
     words = "".join(f"{text_md(text)}\n\n" for text in view.findings_words)
-    notions = "" if view.notions is None else f"## Both notions\n\n{table_md(view.notions)}\n\n"
+    notions = "" if view.notions is None else f"## Both notions\n\n{captioned(view.notions)}\n\n"
     return f"## Findings\n\n{table}{words}{notions}"
 
 

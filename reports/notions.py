@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpassay.documents import witness_file
-from dpassay.reports.findings import AUDITED, known
-from dpassay.reports.numbers import INFINITY, MISSING, clean, exact, loss
+from dpassay.reports.findings import AUDITED, floor, known, unit_words, witness_words
+from dpassay.reports.numbers import INFINITY, MISSING, below, clean, exact, loss, value
 from dpassay.reports.tables import Table
-from dpassay.reports.words import claim_short, exceeds, promised
+from dpassay.reports.words import claim_short, exceeds, looked_at, promised
 
 Raw = Mapping[str, Any]
 
@@ -21,12 +21,13 @@ def notions_table(results: Sequence[Raw]) -> Table | None:
     for same in _by_mechanism(results):
         epsilon, gamma = (_notion(same, kind) for kind in ("DP", "Stability"))
         if epsilon is not None and gamma is not None:
-            rows.append((clean(same[0]["mechanism"]), clean(same[0]["claim"]["unit"]), *epsilon, *gamma))
+            rows.append((clean(same[0]["mechanism"]), unit_words(same[0]), *epsilon, *gamma))
     if not rows:
         return None
     return Table(
-        caption="True worst loss ε in nats at δ = 0, and true worst change γ of the probability of one answer, which events of "
-        "several answers may exceed, promised or not; '≥' where that is the worst of the audited cells only",
+        caption="True worst loss ε in nats at δ = 0, and true worst change γ of a probability, promised or not; '≥' where it is "
+        "the worst of the audited cells only, of a part of the release, or, of γ, of single answers where events of several may "
+        "change more. A witness replays the worst audited cell; its number follows the file where it is another",
         columns=("mechanism", "unit", "ε promised", "ε", "its witness", "γ promised", "γ", "its witness"),
         numeric=(False, False, True, True, False, True, True, False),
         rows=tuple(rows),
@@ -50,19 +51,36 @@ def _notion(same: Sequence[Raw], kind: str) -> tuple[str, str, str] | None:
         claim = result["claim"]
         if claim["kind"] == kind and not claim["delta"] and (found := known(result)) is not None:
             above = result["verdict"] == "refuted" or exceeds(result)
-            shown = _least(found[1], exact(found[0], promised(claim), exceeds=above))
+            if _least(result, found[1], kind, result["witness"]):
+                shown = _at_least(floor(result, found[1]), promised(claim))
+            else:
+                shown = exact(found[0], promised(claim), exceeds=above)
             ours = ", corrected" if claim["status"] == "corrected" else ""
-            return claim_short(claim, found[0] if above else None) + ours, shown, witness_file(result["id"])
+            return claim_short(claim, found[0] if above else None) + ours, shown, witness_words(result, found[1])
     for result in same:
         other = result["other"]
         if other["kind"] != kind:
             continue
-        found = known(other | {"verdict": "", "lower": other["exact"], "mode": result["mode"]})
+        beside = other | {"verdict": "", "lower": _lower(other), "mode": result["mode"]}
+        found = known(beside)
         if found is not None:
-            return MISSING, _least(found[1], loss(found[0])), witness_file(other["id"])
+            least = _least(result, found[1], kind, other["witness"])
+            return MISSING, _at_least(floor(beside, found[1])) if least else loss(found[0]), witness_words(other, found[1])
     return None
 
 
-def _least(scope: str, shown: str) -> str:
-    """Say that a number is the worst of the audited cells only; nothing is worse than infinite."""
-    return f"≥ {shown}" if scope == AUDITED and shown != INFINITY else shown
+def _lower(other: Raw) -> float | None:
+    """Return what a notion measured beside a claim is at least."""
+    found = value(other["exact"])
+    return None if found is None else found - (value(other.get("error")) or 0.0)
+
+
+def _least(result: Raw, scope: str, kind: str, witness: Raw | None) -> bool:
+    """Whether a number is a lower bound only: of audited cells, of a part of the release, or a change of single answers."""
+    single = kind == "Stability" and witness is not None and len(witness["labels"] or ()) > 2
+    return scope == AUDITED or bool(looked_at(result)) or single
+
+
+def _at_least(number: float, claimed: float = math.inf) -> str:
+    """Write a lower bound; nothing is worse than infinite."""
+    return INFINITY if math.isinf(number) else f"≥ {below(number, claimed)}"

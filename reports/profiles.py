@@ -9,6 +9,7 @@ from typing import Any
 
 from dpassay.reports.numbers import allowance, clean, plain
 from dpassay.reports.tables import QueryView, Table
+from dpassay.reports.words import looked_at
 from dpassay.rounding import DOWN, NEAREST, UP, rounded, written
 
 Raw = Mapping[str, Any]
@@ -67,26 +68,31 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
     place = min(range(len(profile["epsilon"])), key=lambda k: abs(profile["epsilon"][k] - epsilon))
     asked = (result["searched"] or {}).get("asked", True)
     pair = f"{f'query {query.label}, ' if asked else ''}{clean(cell['change'])}"
-    needed = _needed(pair, profile, place, delta, found["alpha"]) + _largest(known, query, place, delta)
+    part = looked_at(result)
+    of = f" of what was looked at ({part})" if part else ""
+    needed = _needed(pair, profile, place, delta, found["alpha"], of) + _largest(known, query, place, delta)
+    needed += " Of the whole release it may be larger." if part else ""
+    apart = _told_apart(trade_off, epsilon, delta)
+    apart += " A test of the whole release may do better." if part else ""
     return ProfileView(
         label=query.label,
         profile=profile,
         trade_off=trade_off,
         epsilon=epsilon,
         delta=delta,
-        words=(needed, _told_apart(trade_off, epsilon, delta)),
+        words=(needed, apart),
         tables=(
-            _table("Privacy profile", ("ε", "δ(ε) at least", "δ(ε) at most"), profile),
-            _table("Trade-off function", ("false positives", "false negatives at least", "at most"), trade_off),
+            _table(f"Privacy profile{of}", ("ε", "δ(ε) at least", "δ(ε) at most"), profile),
+            _table(f"Trade-off function{of}", ("false positives", "false negatives at least", "at most"), trade_off),
         ),
     )
 
 
-def _needed(pair: str, profile: Raw, place: int, delta: float, alpha: float) -> str:
+def _needed(pair: str, profile: Raw, place: int, delta: float, alpha: float, of: str) -> str:
     """Say what delta one pair and query needs at the claimed epsilon."""
     held = "" if alpha == 0 else f" (the whole band is wrong with a probability of at most {plain(alpha)})"
     shown = _between(profile["lower"][place], profile["upper"][place], delta)
-    asked = f"At this pair ({pair}) δ({plain(profile['epsilon'][place])}) is {shown}{held}"
+    asked = f"At this pair ({pair}) δ({plain(profile['epsilon'][place])}){of} is {shown}{held}"
     return f"{asked}; the claim allows {allowance(delta)}. Others may need a larger δ."
 
 

@@ -14,13 +14,13 @@ from typing import Any
 
 from dpassay.documents import percent, through_words
 from dpassay.errors import InvalidInput
-from dpassay.reports.findings import Finding, finding_of, findings_table
+from dpassay.reports.findings import Finding, finding_of, findings_table, unit_words
 from dpassay.reports.notions import notions_table
 from dpassay.reports.numbers import MISSING, above, below, clean, count, exact, plain, plural, shorten, value
 from dpassay.reports.profiles import ProfileView, profile_view
 from dpassay.reports.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
 from dpassay.reports.tables import QueryView, Table, at_most, query_table, query_views, shortlist
-from dpassay.reports.words import UNITS, Part, blurred, claim_short, parts_of, promised
+from dpassay.reports.words import UNITS, Part, blurred, claim_short, looked_at, parts_of, promised
 
 Raw = Mapping[str, Any]
 
@@ -58,7 +58,8 @@ class ResultView:
         Place in the record, where results are not ordered by how bad they are.
     status : Status
     claim, released, source, lower, top, detectable, trials : str
-        Cells of the summary; `released` is what the claim is about, `top` is '= ' the exact value or '≤ ' the upper bound.
+        Cells of the summary; `released` is what the claim is about, `top` is '= ' the exact value or '≤ ' the upper
+        bound; of a part of the release '≥ ' what is certain, and nothing is known from above.
     through : str
         Through which answers so much is detectable; empty where it does not matter.
     claimed : float
@@ -81,6 +82,8 @@ class ResultView:
     finding : Finding or None
     explain : str
         Command that shows this result again.
+    part : str
+        What of the release was looked at; empty where that is all of it.
     """
 
     id: str
@@ -108,6 +111,7 @@ class ResultView:
     profile: ProfileView | None
     finding: Finding | None
     explain: str
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +230,8 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
     status, sampled = status_of(result), result["mode"] == "monte-carlo"
     lower, upper, leak = (value(result[key]) for key in ("lower", "upper", "exact"))
     broken = result["verdict"] == "refuted"
-    top = MISSING if upper is None else f"≤ {above(upper)}"
+    part = looked_at(result)
+    top = MISSING if upper is None or part else f"≤ {above(upper)}"
     bound = (
         leak == 0 and result["witness"] is not None and at_most(result["claim"]["kind"], value(result["witness"]["p1"]), upper)
     )
@@ -239,10 +244,14 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         place=place,
         status=status,
         claim=claim_short(result["claim"], lower if broken else None),
-        released=clean(result["claim"]["unit"]),
+        released=unit_words(result),
         source=clean(result["claim"]["source"]),
         lower=MISSING if bound and result["claim"]["kind"] == "Accuracy" else below(lower, claimed),
-        top=top if leak_shown is None else f"= {exact(leak_shown, claimed, exceeds=broken)}",
+        top=top
+        if leak_shown is None
+        else f"≥ {below(lower, claimed)}"
+        if part
+        else f"= {exact(leak_shown, claimed, exceeds=broken)}",
         detectable=above(value(result["detectable"])),
         through=through_words((result.get("sight") or {}).get("frequency")),
         trials=count(result["trials"]),
@@ -261,6 +270,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         profile=profile,
         finding=finding_of(result),
         explain=f"dpassay explain {shlex.quote(name)} --record record.json",
+        part=part,
     )
 
 
@@ -270,13 +280,23 @@ def _summary(results: Sequence[ResultView]) -> Table | None:
     top = "exact, or upper of certified cells"
     titles = ("status", "result", "claim", "lower bound", top, "detectable", "trials", "unit", "source")
     return Table(
-        caption="Every claim, worst first. " + _units(results),
+        caption="Every claim, worst first. " + _units(results) + _parts(results),
         columns=titles,
         numeric=(False, False, True, True, True, True, True, False, False),
         rows=tuple(
             (f"{r.status.symbol} {r.status.word}", r.id, r.claim, r.lower, r.top, r.detectable, r.trials, r.released, r.source)
             for r in results
         ),
+    )
+
+
+def _parts(results: Sequence[ResultView]) -> str:
+    """Say what the numbers of a part of a release are."""
+    return (
+        " Where a part of the release was looked at (≥), the release leaks at least so much, and 'detectable' is a leak of that "
+        "part."
+        if any(result.part for result in results)
+        else ""
     )
 
 
@@ -347,7 +367,8 @@ def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) 
         if through:
             which = through.pop() if len(through) == 1 else "through answers of the probability that each result states"
             of = "Where trials were drawn 'detectable'" if sampled < len(known) else "'detectable'"
-            notes.append(f"{of} is a leak at one of the pairs looked at, {which}; through a rarer answer it takes more.")
+            rarer = "through a rarer answer it takes more, or no leak is seen"
+            notes.append(f"{of} is a leak at one of the pairs looked at, {which}; {rarer}.")
     elif known:
         notes.append("Every number was computed from an exact law; none was sampled.")
     return tuple(notes)
@@ -360,7 +381,12 @@ def _findings_words(findings: Sequence[Finding]) -> tuple[str, ...]:
     if any(finding.kind == "exceeded" for finding in findings):
         texts.append("Exceeded: a reachable dataset outside the audited ones violates the claim.")
     if any(finding.kind == "tight" for finding in findings):
-        texts.append("Tight: the true worst leak is within 1 % of the claim, of its ε where it has a δ.")
+        texts.append(
+            "Tight: at these parameters the true worst leak is at least 99 % of the claim; where a δ is claimed, the worst loss "
+            "at that δ is at least 99 % of the claimed ε."
+        )
+    if any(finding.kind == "loose" for finding in findings):
+        texts.append("Loose: at these parameters it is less; at others the same claim may be tight.")
     return tuple(texts)
 
 

@@ -10,7 +10,21 @@ from typing import Any
 
 from dpassay.documents import seen_words, witness_file
 from dpassay.methods import method_name
-from dpassay.reports.numbers import above, allowance, below, clean, count, exact, loss, plain, plural, promise, shorten, value
+from dpassay.reports.numbers import (
+    above,
+    allowance,
+    below,
+    clean,
+    count,
+    exact,
+    half_line_words,
+    loss,
+    plain,
+    plural,
+    promise,
+    shorten,
+    value,
+)
 from dpassay.reports.statuses import EXPECTED, MISSED, Status
 from dpassay.rounding import UP, VISIBLE, written
 
@@ -45,7 +59,7 @@ class Part:
 def parts_of(result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = ()) -> tuple[Part, ...]:
     """Tell everything about a result but its per-query table; what is not known is left out."""
     found = (
-        Part(title="Claim", texts=claim_words(result["claim"], result["witness"], result["parameters"])),
+        Part(title="Claim", texts=_claim(result)),
         _verdict(result, status),
         _witness(result),
         _counts(result),
@@ -87,6 +101,17 @@ PROMISED = {
     "Accuracy": "bound",
 }
 """Which number of a claim is held against what is found."""
+
+
+def looked_at(result: Raw) -> str:
+    """What of the release was looked at, in words; empty where that is all of it, or an older record does not say."""
+    return clean(result.get("looked_at", "")).rstrip(",")
+
+
+def quantity_of(claim: Raw) -> str:
+    """Name what a claim bounds: a loss at which delta, where it has one."""
+    name = QUANTITIES[claim["kind"]]
+    return f"{name} at δ = {allowance(claim['delta'])}" if claim["kind"] == "DP" and claim["delta"] else name
 
 
 def promised(claim: Raw) -> float:
@@ -143,15 +168,20 @@ def claim_words(claim: Raw, witness: Raw | None = None, parameters: Raw | None =
     """Say what was promised, to whom it applies, and who says so; `witness` and `parameters` are those of the result."""
     unit = clean(claim["unit"])
     scope = f"Unit: {unit}. Coins: {clean(claim['coins'])}."
-    if unit.startswith("single prediction"):
+    if "single prediction" in unit:
         scope += f" {ONE_BY_ONE}{_several(claim, witness)}"
     return _promise(claim, parameters or {}), scope, f"Source: {clean(claim['source'])} ({ORIGIN[claim['status']]})."
+
+
+def _claim(result: Raw) -> tuple[str, ...]:
+    said, part = claim_words(result["claim"], result["witness"], result["parameters"]), looked_at(result)
+    return (*said, f"Of the release only a part was looked at: {part}. The release leaks at least as much.") if part else said
 
 
 def _several(claim: Raw, witness: Raw | None) -> str:
     """Say what looks at several answers to one batch: it takes catalogue entries that answer 0 or 1 and claim a loss."""
     target = None if witness is None or claim["kind"] != "DP" or witness["labels"] != [0, 1] else witness["target"]
-    if target is None or ":" in target:
+    if target is None or ":" in target or not clean(claim["unit"]).startswith("single prediction"):
         return ""
     name = clean(target)
     command = f"dpassay run interface -p base={name} -p adversary=batch"
@@ -178,7 +208,8 @@ def _promise(claim: Raw, parameters: Raw) -> str:
     name, k = claim_name(claim), clean(claim["relation"]).removeprefix("replace-")
     records = "one record" if k == "one" else f"up to {k} records"
     if claim["kind"] == "Accuracy":
-        return f"{name}, on every dataset{taken(parameters)}; S and S' are looked at one by one."
+        error = f"The error is the {clean(claim['unit'])}."
+        return f"{name}, on every dataset{taken(parameters)}; S and S' are looked at one by one. {error}"
     if claim["kind"] == "ScoreStability":
         beta1, beta2, delta = promise(claim["beta1"]), promise(claim["beta2"]), promise(claim["delta"])
         moves = (
@@ -199,7 +230,7 @@ def event_words(event: Any) -> str:
     """Name an event: its labels or its half-line; nothing where a claim is about means."""
     if isinstance(event, Mapping):
         ((kind, threshold),) = event.items()
-        return f"{'≥' if kind == 'at_least' else '<'} {plain(threshold)}"
+        return half_line_words(float(threshold), above=kind == "at_least")
     return " or ".join(str(label) for label in event)
 
 
@@ -227,7 +258,13 @@ def _counts(result: Raw) -> Part | None:
     total = f"{count(result['trials'])} runs of the mechanism in all, screening included."
     if not event:
         of = "No trials" if trials is None else f"{count(trials['draws'])} runs on each side"
-        mean = "error" if result["claim"]["kind"] == "Accuracy" else "prediction" if trials is None else "mean prediction"
+        mean = (
+            "error (see the unit)"
+            if result["claim"]["kind"] == "Accuracy"
+            else "prediction"
+            if trials is None
+            else "mean prediction"
+        )
         means = f"the {mean} is {plain(witness['p1'])} on {one}, {plain(witness['p0'])} on {other}"
         return Part(title="Counts", texts=(f"{of}; {means}." + ("" if trials is None else f" {total}"),))
     if result["claim"]["kind"] == "ScoreStability":
@@ -264,7 +301,7 @@ def _nothing_leaks(result: Raw) -> str:
     if claim["kind"] != "DP":
         return "At no audited cell does a probability change: the change is 0."
     more = f" by more than δ = {allowance(claim['delta'])}" if claim["delta"] else ""
-    return f"At no audited cell is an event likelier on one side{more}: the loss is 0."
+    return f"At no audited cell is an event likelier on one side{more}: the {quantity_of(claim)} is 0."
 
 
 def _method(result: Raw) -> Part | None:
@@ -286,8 +323,8 @@ def _method(result: Raw) -> Part | None:
     elif mode == "exhaustive":
         how = (
             "Exhaustive enumeration: the exact law of every dataset of the domain was compared with that of every neighbour at "
-            "every query, so this is the true worst case of the domain."
-        )
+            "every query, so this is the true worst case of the domain"
+        ) + (", of what was looked at." if looked_at(result) else ".")
     else:
         how = "Exact law: the leak of every audited cell was computed from the mechanism's own output law, in both directions."
     return Part(title="How the bound was made", texts=(f"{how} {error}",))
@@ -300,7 +337,8 @@ def _sampled(result: Raw) -> tuple[str, ...]:
     first = "Screening trials of every pair" + (f" ({count(screening)} per side)" if screening is not None else "")
     screening_words = (
         f"{first} chose the pairs, directions and events that looked worst at each query. "
-        "Separate, fresh trials certified them; no draw was used twice."
+        "Separate, fresh trials certified them; no draw served both screening and certification. Trials of S may serve "
+        "several cells, and the bounds and the band of a cell come from the same trials; α is shared out among them."
     )
     methods = " or ".join(sorted({clean(method_name(cell["method"])) for cell in result["per_query"]}))
     certified_words = (
@@ -320,22 +358,34 @@ def _seen(result: Raw) -> Part | None:
     sight = result.get("sight")
     if sight is None:
         return None
-    quantity, searched = QUANTITIES[result["claim"]["kind"]], result["searched"] or {}
+    quantity, searched = quantity_of(result["claim"]), result["searched"] or {}
     leak, frequency = value(result["detectable"]) or math.inf, sight["frequency"]
     pairs = plural(searched.get("pairs", 1), "pair")
-    had = f"Had one of the {pairs} looked at leaked so, the audit would have refuted the claim with probability 0.9"
+    so = "so through what was looked at of the release" if looked_at(result) else "so"
+    had = f"Had one of the {pairs} looked at leaked {so}, the audit would have refuted the claim with probability 0.9"
     texts = [f"{had}, screening included: {seen_words(quantity, leak, frequency)}."]
     if frequency is not None:
-        whence = "assumed, since the screening saw nothing move" if sight["assumed"] else "that of the answer that looked worst"
-        texts.append(
-            f"The probability, on the side where the answer is likelier, is {whence}. "
-            f"{' '.join(_rarer(point, value(seen)) for point, seen in sight['curve'][1:])}"
-        )
+        whence = "assumed, since the screening saw nothing move" if sight["assumed"] else CAPPED
+        texts.append(f"The probability, on the side where the answer is likelier, is {whence}. {_rarer(sight['curve'][1:])}")
     return Part(title="What would have been seen", texts=tuple(text.strip() for text in texts))
 
 
-def _rarer(point: float, seen: float | None) -> str:
-    return f"Through one of {point:g}: {'none' if seen is None or math.isinf(seen) else written(seen, 4, UP)}."
+CAPPED = (
+    "that of the answer that looked worst, rounded down to two digits, and capped: of labels where the other answers together "
+    "would leak more, of numbers at a half"
+)
+"""Whence the frequency is that the smallest leak seen belongs to; see `dpassay.detection.sight`."""
+
+
+def _rarer(curve: Sequence[tuple[float, float | str | None]]) -> str:
+    """Say what is seen through rarer answers, the likeliest first; where nothing is seen, nothing is through rarer ones."""
+    told = []
+    for point, recorded in curve:
+        seen = value(recorded)
+        if seen is None or math.isinf(seen):
+            return " ".join([*told, f"Through one of {point:g}, or a rarer one, no leak would be seen, however large."])
+        told.append(f"Through one of {point:g}: {written(seen, 4, UP)}.")
+    return " ".join(told)
 
 
 def _alpha(result: Raw, run: Raw) -> Part | None:
@@ -367,7 +417,7 @@ def _any_size(result: Raw) -> Part | None:
     worst = exact(value(found["exact"]), promised(result["claim"]), exceeds=exceeds(result))
     one, other = (clean(state) for state in found["states"])
     error = f"numerical error at most {written(value(found['error']) or 0.0, 2, UP)}"
-    quantity = QUANTITIES[result["claim"]["kind"]]
+    quantity = quantity_of(result["claim"]) + (" of what was looked at" if looked_at(result) else "")
     over = everywhere(result["parameters"])
     text = f"The worst {quantity} over {over} is {worst} ({error}), between '{one}' and '{other}'."
     return Part(title="Worst over all datasets", texts=(text, clean(found["argument"])))
@@ -394,21 +444,23 @@ def _other(result: Raw) -> Part | None:
     if other is None:
         return None
     name, letter = ("Privacy loss", "ε") if other["kind"] == "DP" else ("Stability", "γ")
-    found = value(other["exact"])
+    found, part = value(other["exact"]), " of what was looked at" if looked_at(result) else ""
     if found == math.inf:
         said = "The loss is infinite: an answer that one dataset gives, its neighbour never gives."
     else:
         quantity = "loss" if other["kind"] == "DP" else "change of one answer's probability"
-        said = f"The worst {quantity} of the audited cells is {letter} = {loss(found)}."
+        said = f"The worst {quantity}{part} over the audited cells is {letter} = {loss(found)}."
     reached = other["any_size"]
     if reached is not None:
         worst = loss(value(reached["exact"]))
-        said += f" Over {everywhere(result['parameters'])} it is {worst}, between '{clean(reached['states'][0])}' and "
+        said += (
+            f" Over {everywhere(result['parameters'])} the worst{part} is {worst}, between '{clean(reached['states'][0])}' and "
+        )
         said += f"'{clean(reached['states'][1])}'."
     witness = other["witness"]
     if other["kind"] != "DP" and witness is not None and len(witness["labels"]) > 2:
         said += f" {SINGLE_ANSWERS}"
-    texts = (said, *(() if witness is None else (clean(witness["words"]),)))
+    texts = (said, *(() if witness is None else (f"The worst audited cell: {clean(witness['words'])}",)))
     return Part(title=f"{name}, measured beside the claim", texts=texts)
 
 

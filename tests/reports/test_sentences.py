@@ -11,18 +11,25 @@ import jsonschema
 import numpy as np
 import pytest
 
+from dpassay.alternatives import Answers
 from dpassay.assay import assay
 from dpassay.auditee import Auditee
 from dpassay.claims import Stability
 from dpassay.data import Labelled
+from dpassay.detection import Design, sight
+from dpassay.evidence import HalfLine
 from dpassay.exact import exact_evidence, group_laws
 from dpassay.laws import FiniteLaw
 from dpassay.pairs import FlipLabel, Pairs, replace_one
 from dpassay.plan import Group, groups_for, silent
+from dpassay.power import Screening
 from dpassay.profile import exact_profile, trade_off
 from dpassay.record import make_record, record_schema
+from dpassay.reports.markdown import text_md, to_markdown
 from dpassay.reports.numbers import promise
 from dpassay.reports.view import ResultView, make_view
+from dpassay.reports.words import event_words
+from dpassay.scales import Ratio
 from dpassay.settings import Settings
 from dpassay.targets import resolve
 from dpassay.witness import in_words
@@ -182,7 +189,7 @@ class TestAnySize:
         view = make_view(make.record(result))
         said = told(view.results[0])
         assert f"The worst loss over {over} is 0.700000" in said
-        assert f"Over {over} it is 0.500000" in said
+        assert f"Over {over} the worst is 0.500000" in said
         assert view.findings is not None
         assert over in view.findings.rows[0]
         assert said.count("any size") == 2 * over.count("any size")
@@ -259,14 +266,17 @@ def computed(name: str, **given: Any) -> Iterable[Any]:
 
 class TestZero:
     @staticmethod
-    @pytest.mark.parametrize(("delta", "more"), [(0.0, ""), (0.00135914, " by more than δ = 0.00135914")])
-    def test_a_loss_of_0_has_no_formula(make: Any, delta: float, more: str) -> None:
+    @pytest.mark.parametrize(
+        ("delta", "more", "named"),
+        [(0.0, "", "the loss"), (0.00135914, " by more than δ = 0.00135914", "the loss at δ = 0.00135914")],
+    )
+    def test_a_loss_of_0_has_no_formula(make: Any, delta: float, more: str, named: str) -> None:
         result = make.computed("a", "not refuted", 0.0)
         result["claim"]["delta"] = delta
         result["witness"] |= {"p1": 1.0, "p0": 1.0}
         said = told(only(make.record(result)), "Counts")
         assert "ln(" not in said
-        assert said.endswith(f"At no audited cell is an event likelier on one side{more}: the loss is 0.")
+        assert said.endswith(f"At no audited cell is an event likelier on one side{more}: {named} is 0.")
 
     @staticmethod
     def test_an_error_below_0_is_not_told_as_0(make: Any) -> None:
@@ -338,7 +348,8 @@ class TestAnswers:
     @pytest.mark.parametrize("name", ["example61-noisy-max", "example61-exponential"])
     def test_what_of_the_release_was_looked_at(name: str) -> None:
         result = next(iter(computed(name, n=20)))
-        assert result.judgement.reason.endswith("whether each t_i is at least 0, or at least 1, was looked at")
+        assert "whether each t_i is at least 0, or at least 1) at the audited cells is" in result.judgement.reason
+        assert result.judgement.reason.endswith("; that of the whole release may be larger")
         alone = next(iter(computed(name, n=20, release="index")))
         assert "looked at" not in alone.judgement.reason
 
@@ -349,7 +360,8 @@ class TestAnswers:
         assert "change of one answer's probability" in said
         assert "Single answers were looked at; the probability of an event of several may change by more." in said
         assert view.notions is not None
-        assert "which events of several answers may exceed" in view.notions.caption
+        assert "of single answers where events of several may change more" in view.notions.caption
+        assert view.notions.rows[0][6].startswith("≥ ")
         two = told(make_view(computed_record("soft-majority", ("r", 3))).results[0])
         assert "Single answers" not in two
 
@@ -419,3 +431,201 @@ class TestSearched:
         assert shown.query_table is not None
         assert [row[0] for row in shown.query_table.rows] == ["0", "own 1", "own 2, query 0", "own 2, query 1"]
         assert "Own worst case 1: one. Own worst case 2: two." in told(shown, "What was searched")
+
+
+class TestPart:
+    """Numbers of a part of a release are no numbers of the release, but for what they say about it from below."""
+
+    PART = "the sign of <w, x> alone"
+
+    @staticmethod
+    def of_part(make: Any, verdict: str = "not refuted", loss: float = 0.75, **more: Any) -> Record:
+        result: Record = make.computed("a", verdict, loss, looked_at=TestPart.PART, **more)
+        result["claim"]["unit"] = "released weights"
+        return result
+
+    @staticmethod
+    def test_a_verdict_is_of_what_was_looked_at() -> None:
+        (result,) = (each for each in computed("algorithm-3-hinge-loss") if each.verdict == "refuted")
+        said = (
+            "the loss of what was looked at (the bin of <w, u> alone) is 9.277792, so that of the release is at least that; the"
+        )
+        assert result.judgement.reason.startswith(said)
+
+    @staticmethod
+    @pytest.mark.parametrize("name", ["algorithm-3-hinge-loss", "histogram"])
+    def test_the_record_says_what_was_looked_at(name: str) -> None:
+        record = computed_record(name)
+        jsonschema.validate(record, record_schema())
+        privacy = [result for result in record["results"] if result["claim"]["kind"] == "DP"]
+        others = [result for result in record["results"] if result["claim"]["kind"] != "DP"]
+        assert all(result["looked_at"] for result in privacy)
+        assert all("looked_at" not in result for result in others)
+        for result in privacy:
+            (shown,) = make_view(record | {"results": [result]}).results
+            assert shown.top.startswith("≥ ")
+            assert "Of the release only a part was looked at" in told(shown, "Claim")
+            assert "A test of the whole release may do better." in told(shown, "Privacy profile")
+            assert "of what was looked at (" in told(shown, "Privacy profile")
+
+    @staticmethod
+    @pytest.mark.parametrize("verdict", ["refuted", "not refuted"])
+    def test_the_tables_say_at_least(make: Any, verdict: str) -> None:
+        loss = 1.5 if verdict == "refuted" else 0.75
+        whole = make_view(make.record(make.computed("a", verdict, loss)))
+        part = make_view(make.record(TestPart.of_part(make, verdict, loss)))
+        assert (whole.results[0].top, part.results[0].top) == (f"= {loss:.6f}", f"≥ {loss:.6f}")
+        assert part.results[0].released == f"released weights; looked at: {TestPart.PART}"
+        assert part.summary is not None
+        assert whole.summary is not None
+        assert "'detectable' is a leak of that part" in part.summary.caption
+        assert "part" not in whole.summary.caption
+        if verdict == "refuted":
+            assert part.findings is not None
+            assert part.findings.rows[0][3:5] == ("≥ 1.500000", "≥ 1.50 ×")
+
+    @staticmethod
+    def test_an_upper_bound_of_a_part_is_none(make: Any) -> None:
+        result = make.sampled("a", "not refuted", lower=0.1, upper=0.9)
+        assert only(make.record(result)).top == "≤ 0.900000"
+        assert only(make.record(result | {"looked_at": TestPart.PART})).top == "–"
+        seen = told(only(make.record(result | {"looked_at": TestPart.PART})), "What would have been seen")
+        assert "leaked so through what was looked at of the release" in seen
+
+    @staticmethod
+    def test_a_part_shows_no_claim_to_be_loose(make: Any) -> None:
+        whole = make.computed("a", "not refuted", 0.5, any_size=make.any_size(0.5))
+        assert make_view(make.record(whole)).findings is not None
+        assert make_view(make.record(TestPart.of_part(make, loss=0.5, any_size=make.any_size(0.5)))).findings is None
+        tight = make_view(make.record(TestPart.of_part(make, loss=0.995, any_size=make.any_size(0.995)))).findings
+        assert tight is not None
+        assert tight.rows[0][1:4] == ("tight", "1", "≥ 0.994999")  # its error is taken off
+
+    @staticmethod
+    def test_both_notions_say_at_least(make: Any) -> None:
+        results = [TestPart.of_part(make), make.computed("b", "not refuted")]
+        for result in results:
+            result["any_size"] = make.any_size(0.75)
+        for result, labels in zip(results, ([0, 1], [0, 1, 2]), strict=True):
+            result["other"] = {"id": "c", "kind": "Stability", "exact": 0.25, "error": 1e-12, "any_size": make.any_size(0.5)}
+            result["other"]["witness"] = result["witness"] | {"labels": labels}
+        notions = make_view(make.record(*results)).notions
+        assert notions is not None
+        assert [row[3] for row in notions.rows] == ["≥ 0.749999", "0.750000"]
+        assert [row[6] for row in notions.rows] == ["≥ 0.499999", "≥ 0.499999"]  # a part; single answers of three
+
+
+class TestNumbers:
+    @staticmethod
+    def test_a_lower_bound_goes_down(make: Any) -> None:
+        """0.7500009 would be shown as 0.750001."""
+        result = make.computed("a", "not refuted", 0.7500009)
+        result["other"] = {"id": "b", "kind": "Stability", "exact": 0.2500009, "error": 0.0, "any_size": None}
+        result["other"]["witness"] = result["witness"]
+        notions = make_view(make.record(result)).notions
+        assert notions is not None
+        assert (notions.rows[0][3], notions.rows[0][6]) == ("≥ 0.750000", "≥ 0.250000")
+
+    @staticmethod
+    def test_a_witness_of_another_number_says_which(make: Any) -> None:
+        result = make.computed("a", "refuted", 1.5, any_size=make.any_size(2.0))
+        result["other"] = {"id": "b", "kind": "Stability", "exact": 0.25, "error": 0.0, "any_size": make.any_size(0.5)}
+        result["other"]["witness"] = result["witness"]
+        view = make_view(make.record(result))
+        assert view.notions is not None
+        assert view.findings is not None
+        assert view.notions.rows[0][4] == view.findings.rows[0][7] == "witnesses/a.json (audited: 1.500000)"
+        assert view.notions.rows[0][7] == "witnesses/b.json (audited: 0.250000)"
+        assert "The worst audited cell: S: 8 records" in told(view.results[0])
+        result["any_size"]["exact"] = 1.5
+        same = make_view(make.record(result)).notions
+        assert same is not None
+        assert same.rows[0][4] == "witnesses/a.json"
+
+    @staticmethod
+    def test_a_half_line_ends_at_the_number_before_its_threshold(make: Any) -> None:
+        assert event_words({"below": math.nextafter(0.0, 1.0)}) == "≤ 0"
+        assert event_words({"below": math.nextafter(2.5, 3.0)}) == "≤ 2.5"
+        assert [event_words({kind: 2.5}) for kind in ("below", "at_least")] == ["< 2.5", "≥ 2.5"]
+        assert str(HalfLine(threshold=math.nextafter(0.0, 1.0), above=False)) == "≤ 0"
+
+    @staticmethod
+    def test_the_loss_is_one_at_a_delta(make: Any) -> None:
+        (refuted,) = (each for each in computed("distance-by-margin") if each.verdict == "refuted")
+        assert refuted.judgement.reason.startswith("the loss at δ = 0.001 is ")
+        result = make.computed("a", "not refuted", 0.5, any_size=make.any_size(0.5))
+        result["claim"]["delta"] = 0.001
+        assert "The worst loss at δ = 0.001 over" in told(only(make.record(result)), "Worst over all datasets")
+
+    @staticmethod
+    def test_an_error_is_the_one_that_the_unit_names(make: Any) -> None:
+        result = make.computed("a", "not refuted", 0.1)
+        unit = "empirical error beyond that of the best threshold"
+        result["claim"] |= {"kind": "Accuracy", "epsilon": None, "delta": None, "bound": 0.5, "unit": unit}
+        result["witness"]["event"] = []
+        shown = only(make.record(result))
+        assert told(shown, "Claim").count(f"The error is the {unit}.") == 1
+        assert "the error (see the unit) is" in told(shown, "Counts")
+
+
+class TestSampled:
+    @staticmethod
+    def test_trials_serve_more_than_one_bound(make: Any) -> None:
+        said = told(only(make.record(make.sampled("a", "not refuted"))), "How the bound was made")
+        assert "no draw served both screening and certification" in said
+        assert "no draw was used twice" not in said
+        assert "Trials of S may serve several cells" in said
+
+    @staticmethod
+    def test_the_frequency_is_capped_and_nothing_may_be_seen(make: Any) -> None:
+        view = make_view(make.record(make.sampled("a", "not refuted", upper=1.5)))
+        said = told(view.results[0], "What would have been seen")
+        assert "is that of the answer that looked worst, rounded down to two digits, and capped:" in said
+        assert "Through one of 0.1: 1.5." in said
+        assert said.endswith("Through one of 0.01, or a rarer one, no leak would be seen, however large.")
+        assert any("through a rarer answer it takes more, or no leak is seen." in note for note in view.notes)
+
+    @staticmethod
+    def test_a_frequency_is_capped_at_the_worst_face() -> None:
+        """An answer that came in .93 of the runs is told as less, by the claim's worst face."""
+        screening = Screening(draws=200, pairs=1, finalists=1)
+        answers = Answers(labels=2, unions=False)
+        design = Design(scale=Ratio(), promised=1.0, answers=answers, n=5000, alpha=1e-4, screening=screening)
+        assert sight(design, 0.928).frequency == sight(design, 0.8).frequency < 0.8
+        assert sight(design, 0.3).frequency == 0.3
+
+
+class TestUnits:
+    @staticmethod
+    def test_one_prediction_of_a_number_is_one_too(make: Any) -> None:
+        result = make.computed("a", "not refuted")
+        result["claim"]["unit"] = "whether the number of a single prediction is at least 0.2"
+        result["witness"]["target"] = "psgd-in-random-order"
+        said = told(only(make.record(result)), "Claim")
+        assert "what several answers tell together was not looked at." in said
+        assert "dpassay run" not in said
+
+    @staticmethod
+    def test_a_claim_of_one_dataset_says_that_others_are_held_against_it() -> None:
+        claim = resolve("pate-data-dependent", {}).claims[0]
+        assert "claimed for such a dataset only" in claim.coins
+        assert "held here against all datasets" in claim.coins
+
+    @staticmethod
+    def test_what_is_tight_or_loose_is_so_at_these_parameters(make: Any) -> None:
+        tight = make.computed("a", "not refuted", 0.995, any_size=make.any_size(0.995))
+        loose = make.computed("b", "not refuted", 0.5, any_size=make.any_size(0.5))
+        words = make_view(make.record(tight, loose)).findings_words
+        assert any("at these parameters" in text and "at that δ is at least 99 % of the claimed ε" in text for text in words)
+        assert any(text.startswith("Loose: at these parameters") for text in words)
+
+    @staticmethod
+    def test_markdown_has_the_captions(make: Any) -> None:
+        result = make.computed("a", "refuted", 1.5)
+        result["other"] = {"id": "b", "kind": "Stability", "exact": 0.25, "error": 0.0, "any_size": None}
+        result["other"]["witness"] = result["witness"]
+        record = make.record(result)
+        view, text = make_view(record), to_markdown(record)
+        for table in (view.summary, view.findings, view.notions):
+            assert table is not None
+            assert f"{text_md(table.caption)}\n\n| " in text
