@@ -379,7 +379,7 @@ CAPPED = (
 
 def _rarer(curve: Sequence[tuple[float, float | str | None]]) -> str:
     """Say what is seen through rarer answers, the likeliest first; where nothing is seen, nothing is through rarer ones."""
-    told = []
+    told: list[str] = []
     for point, recorded in curve:
         seen = value(recorded)
         if seen is None or math.isinf(seen):
