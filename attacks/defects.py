@@ -29,9 +29,9 @@ from dpassay.attacks.observed import Array
 from dpassay.attacks.scout import HAIR, Scout, shown
 from dpassay.attacks.services import Service
 from dpassay.data import Labelled
-from dpassay.documents import number
 from dpassay.errors import AuditeeError
 from dpassay.plan import Progress, silent
+from dpassay.rounding import number
 
 ALPHA = 1e-6
 """Error probability of all statistical tests of a probe together."""

@@ -17,10 +17,10 @@ from scipy.special import betaincinv
 
 from dpassay.attacks.one_run import largest_rejected
 from dpassay.bounds import Counts, clopper_pearson_lower
-from dpassay.documents import lower_number, upper_number
 from dpassay.errors import is_real, require
 from dpassay.lower_bounds import Method, choose, lower_bound
 from dpassay.power import POWER, power, tight_pair
+from dpassay.rounding import lower_number, upper_number
 from dpassay.scales import Ratio
 
 MOST_LEAK = 50.0

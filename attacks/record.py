@@ -18,7 +18,7 @@ from dpassay.attacks.reach import of_guesses, of_one_run
 from dpassay.attacks.slices import Sliced
 from dpassay.bounds import clopper_pearson_lower
 from dpassay.data import Labelled
-from dpassay.documents import lower_number, number
+from dpassay.rounding import lower_number, number
 
 SCHEMA = "dpassay/attack/1"
 POINTS = 100

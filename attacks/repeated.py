@@ -17,9 +17,9 @@ from dpassay.attacks.cells import Cell, candidates, worst_cells
 from dpassay.attacks.rungs import Limits, Rung, climb, likelihood_scores, limits, on_pairs, rung_json
 from dpassay.auditee import Auditee
 from dpassay.claims import DP
-from dpassay.documents import number
 from dpassay.errors import is_count, require
 from dpassay.plan import Group, Progress, silent
+from dpassay.rounding import number
 
 MOST_LOSS = 8.0
 """The ladder ends where m epsilon would exceed this, in nats."""

@@ -16,12 +16,12 @@ from dpassay.attacks.optimal import ceiling
 from dpassay.attacks.reach import Reach, of_counts
 from dpassay.bounds import Bound, Counts
 from dpassay.claims import DP, REPLACE_ONE
-from dpassay.documents import lower_number, number
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw
 from dpassay.limits import ranking_bound
 from dpassay.lower_bounds import choose, lower_bound
 from dpassay.mechanism import Reachable
+from dpassay.rounding import lower_number, number
 from dpassay.scales import Ratio
 
 DELTA_PRIME = 1e-5

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpassay.api import audit
-from dpassay.documents import dumps, lower_number, percent, through_words, upper_number, write_text
+from dpassay.documents import dumps, write_text
 from dpassay.errors import first_line
 from dpassay.result import Result
-from dpassay.rounding import DOWN
-from dpassay.verdicts import apart
+from dpassay.rounding import DOWN, lower_number, percent, upper_number
+from dpassay.verdicts import apart, through_words
 from dpassay.witness import in_words, make_witness
 
 if TYPE_CHECKING:

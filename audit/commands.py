@@ -19,7 +19,7 @@ from dpassay.baseline import cells_of
 from dpassay.catalogue import ENTRIES
 from dpassay.checks import check
 from dpassay.claims import SINGLE, Accuracy, claim_from_json
-from dpassay.documents import dumps, seen_words, upper_number, writable
+from dpassay.documents import dumps, writable
 from dpassay.errors import InvalidInput, first_line
 from dpassay.ledger import Ledger
 from dpassay.mechanism import HasLaw, HasReachable
@@ -29,8 +29,10 @@ from dpassay.plan import groups_for
 from dpassay.planning import Cost, cost, draws_needed, ladder, measure
 from dpassay.record import make_record, read_record
 from dpassay.result import Result
+from dpassay.rounding import upper_number
 from dpassay.settings import Settings
 from dpassay.targets import resolve
+from dpassay.verdicts import seen_words
 from dpassay.witness import read_witness, replay
 
 if TYPE_CHECKING:

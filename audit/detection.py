@@ -14,9 +14,9 @@ from scipy.special import ndtri
 
 from dpassay.alternatives import Answers, Family, event_at, shifted, shifts_for, through_event, worst_frequency
 from dpassay.bounds import clopper_pearson_lower, clopper_pearson_upper
-from dpassay.documents import upper_number
 from dpassay.lower_bounds import COMBINED, Method, choose, largest_rejecting
 from dpassay.power import LARGEST, POWER, SCREEN_ALPHA, Screening, counts_near, power_of, tight_pair
+from dpassay.rounding import upper_number
 from dpassay.scales import Ratio, Scale
 
 Array = NDArray[np.float64]

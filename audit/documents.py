@@ -11,17 +11,11 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
-from decimal import ROUND_FLOOR, Decimal, localcontext
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from dpassay.errors import InvalidInput
-from dpassay.rounding import DOWN, NEAREST, UP, computed, rounded, written
-
-DIGITS = 12
-"""Computed numbers are written with this many significant digits, so that equal runs give equal bytes."""
-
 
 FINITE, LARGEST = sys.float_info.max, 2**63 - 1
 SURROGATES = re.compile("[\ud800-\udfff]")
@@ -37,45 +31,16 @@ TYPES: dict[str, Callable[[object], bool]] = {
 """The types of JSON Schema; a number is finite, and an integer has 64 bits."""
 
 
-def number(value: float) -> float | str:
-    """Return a number that is no bound as it is recorded: 12 significant digits, infinities as text."""
-    return _recorded(rounded(value, DIGITS, NEAREST))
 
 
-def lower_number(value: float, claimed: float = math.inf) -> float | str:
-    """Return a lower bound as it is recorded: 12 significant digits, never more than it is.
-
-    Parameters
-    ----------
-    value : float
-    claimed : float, optional
-        What it is held against. A bound above the claim stays above it, and keeps the digits that takes.
-    """
-    short = rounded(value, DIGITS, DOWN)
-    return _recorded(float(value) if value > claimed >= short else short)
 
 
-def upper_number(value: float) -> float | str:
-    """Return an upper bound, or an error, as it is recorded: 12 significant digits, never less than it is."""
-    return _recorded(rounded(value, DIGITS, UP))
 
 
-def computed_number(value: float, error: float) -> tuple[float | str, float | str]:
-    """Return a computed number and its error as they are recorded: together they still contain what they contained."""
-    short, wide = computed(value, error, DIGITS)
-    return _recorded(short), _recorded(wide)
 
 
-def _recorded(value: float) -> float | str:
-    if math.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return value
 
 
-def percent(share: float) -> str:
-    """Write a share as a percentage, with as many digits as it needs, ten at most; rounded down, so that 100 % is all of it."""
-    with localcontext(prec=DIGITS - 2, rounding=ROUND_FLOOR):
-        return f"{(100 * Decimal(repr(float(share)))).normalize():f} %"
 
 
 def fault(value: object, schema: Mapping[str, Any], place: str = "it") -> str:
@@ -201,12 +166,5 @@ def writable(directory: Path) -> None:
         raise InvalidInput(f"--out = '{directory}': cannot be written ({error.strerror})") from None
 
 
-def seen_words(quantity: str, leak: float, frequency: float | None) -> str:
-    """Name what would have been seen: 'a loss of 1.2 or more, through an answer of probability 0.1 or more'."""
-    seen = f"no {quantity}" if math.isinf(leak) else f"a {quantity} of {written(leak, 4, UP)} or more"
-    return f"{seen} {through_words(frequency)}".rstrip()
 
 
-def through_words(frequency: float | None) -> str:
-    """Say through which answers a leak is seen; nothing where it does not matter."""
-    return "" if frequency is None else f"through an answer of probability {frequency:g} or more"

@@ -14,11 +14,11 @@ from scipy.stats import binom
 
 from dpassay.bounds import Bound, Estimate, Histograms
 from dpassay.detection import Sight
-from dpassay.documents import number
 from dpassay.evidence import Event
 from dpassay.means import POINTS, Spreads, difference_lower, difference_power, difference_upper
 from dpassay.power import POWER, Screening
 from dpassay.profile import Profile
+from dpassay.rounding import number
 from dpassay.yardstick import Certified, Looked
 
 METHOD = "betting"

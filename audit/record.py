@@ -13,14 +13,14 @@ import numpy as np
 
 from dpassay.bounds import Computed
 from dpassay.claims import Claim, claim_from_json
-from dpassay.documents import DIGITS, computed_number, fault, lower_number, number, read_json, schema_at, upper_number
+from dpassay.documents import fault, read_json, schema_at
 from dpassay.errors import InvalidInput
 from dpassay.evidence import Cell, Evidence
 from dpassay.means import GRID
 from dpassay.pairs import change_key
 from dpassay.profile import LEVELS, Profile, trade_off
 from dpassay.result import Result
-from dpassay.rounding import DOWN, NEAREST, UP, rounded, written
+from dpassay.rounding import DIGITS, DOWN, NEAREST, UP, computed_number, lower_number, number, rounded, upper_number, written
 from dpassay.witness import event_json, make_witness, witness_fault
 
 SCHEMA = "dpassay/record/1"

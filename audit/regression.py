@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 from dpassay.claims import Claim, claim_from_json
 from dpassay.comparison import bounds_at_alpha, bounds_of_cell, detectable_at_alpha, in_common, require_alpha
-from dpassay.documents import lower_number, number, percent, upper_number, witness_file
+from dpassay.documents import witness_file
 from dpassay.errors import is_real, require
 from dpassay.old_records import comparable_searches
-from dpassay.rounding import DOWN, UP, written
+from dpassay.rounding import DOWN, UP, lower_number, number, percent, upper_number, written
 
 Raw = Mapping[str, Any]
 Kind = Literal[

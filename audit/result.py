@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from dpassay.auditee import Auditee
 from dpassay.claims import DP, Claim
 from dpassay.detection import Sight
-from dpassay.documents import seen_words
 from dpassay.evidence import Evidence, Mode
 from dpassay.rounding import DOWN, UP, written
-from dpassay.verdicts import Verdict, apart
+from dpassay.verdicts import Verdict, apart, seen_words
 
 if TYPE_CHECKING:
     import pandas as pd

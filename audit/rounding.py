@@ -6,7 +6,7 @@ So does what is promised: a claim that is written with fewer digits promises no 
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal, localcontext
 
 UNIT_ROUNDOFF = 2.0**-53
 """Relative error of one operation on floats, at most."""
@@ -174,3 +174,48 @@ def told_apart(number: float, other: float, way: str) -> str:
 
 def _read(text: str) -> float:
     return math.inf if text == INFINITY else float(text)
+
+
+DIGITS = 12
+"""Computed numbers are written with this many significant digits, so that equal runs give equal bytes."""
+
+
+def number(value: float) -> float | str:
+    """Return a number that is no bound as it is recorded: 12 significant digits, infinities as text."""
+    return _recorded(rounded(value, DIGITS, NEAREST))
+
+
+def lower_number(value: float, claimed: float = math.inf) -> float | str:
+    """Return a lower bound as it is recorded: 12 significant digits, never more than it is.
+
+    Parameters
+    ----------
+    value : float
+    claimed : float, optional
+        What it is held against. A bound above the claim stays above it, and keeps the digits that takes.
+    """
+    short = rounded(value, DIGITS, DOWN)
+    return _recorded(float(value) if value > claimed >= short else short)
+
+
+def upper_number(value: float) -> float | str:
+    """Return an upper bound, or an error, as it is recorded: 12 significant digits, never less than it is."""
+    return _recorded(rounded(value, DIGITS, UP))
+
+
+def computed_number(value: float, error: float) -> tuple[float | str, float | str]:
+    """Return a computed number and its error as they are recorded: together they still contain what they contained."""
+    short, wide = computed(value, error, DIGITS)
+    return _recorded(short), _recorded(wide)
+
+
+def _recorded(value: float) -> float | str:
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return value
+
+
+def percent(share: float) -> str:
+    """Write a share as a percentage, with as many digits as it needs, ten at most; rounded down, so that 100 % is all of it."""
+    with localcontext(prec=DIGITS - 2, rounding=ROUND_FLOOR):
+        return f"{(100 * Decimal(repr(float(share)))).normalize():f} %"

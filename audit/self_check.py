@@ -6,7 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from dpassay.documents import number
+from dpassay.rounding import number
 
 Group = Literal["error", "calibration", "sight", "golden", "replay"]
 

@@ -23,7 +23,7 @@ from dpassay.claims import Accuracy, Claim, ScoreStability, claim_from_json
 from dpassay.codings import Bins, Coding, Labels, Rounded
 from dpassay.coupled import coupled
 from dpassay.data import Labelled, load, points, split
-from dpassay.documents import fault, lower_number, number, read_json, schema_at
+from dpassay.documents import fault, read_json, schema_at
 from dpassay.errors import InvalidInput, require
 from dpassay.evidence import Event, Evidence, HalfLine
 from dpassay.exact import check_alike, readable
@@ -36,7 +36,7 @@ from dpassay.mechanism import NamesAnswers
 from dpassay.pairs import Pairs, change_from_json
 from dpassay.plan import DIRECTIONS, Group
 from dpassay.result import Result
-from dpassay.rounding import DOWN, UNIT_ROUNDOFF, VISIBLE, above, loss
+from dpassay.rounding import DOWN, UNIT_ROUNDOFF, VISIBLE, above, loss, lower_number, number
 from dpassay.scales import scale_of
 from dpassay.targets import Answers, resolve
 from dpassay.trials import draw

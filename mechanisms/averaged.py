@@ -19,9 +19,9 @@ from dpassay.data import Labelled, points
 from dpassay.errors import require
 from dpassay.laws import PointLaw
 from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanisms.blocks import SEVERAL_VOTES
 from dpassay.mechanisms.boolean import Boolean
 from dpassay.mechanisms.predictors import Predictor, predictor_of
-from dpassay.mechanisms.soft_majority import SEVERAL_VOTES
 from dpassay.pairs import Change, FlipLabel, Pairs
 from dpassay.rounding import UNIT_ROUNDOFF
 

@@ -28,7 +28,8 @@ from dpassay.errors import is_count, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.averaged import one_record_per_block
-from dpassay.mechanisms.soft_majority import SEVERAL_VOTES, Blocks, SoftMajority
+from dpassay.mechanisms.blocks import SEVERAL_VOTES, Blocks
+from dpassay.mechanisms.soft_majority import SoftMajority
 from dpassay.mechanisms.subset_draws import MOST_SUBSETS, draw_subsets, share_law, subset_count, subsets
 from dpassay.mechanisms.threshold_subsets import threshold_answers, threshold_law
 from dpassay.pairs import Change, FlipLabel, Pairs

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from dpassay.claims import ScoreStability
 from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
+from dpassay.mechanisms.blocks import check_binary
 from dpassay.mechanisms.densities import Masses, integrated_score, most_moved, sum_above, total_below
-from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.noise import Noise
 from dpassay.pairs import Compared
 from dpassay.rounding import UNIT_ROUNDOFF

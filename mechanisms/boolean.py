@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from dpassay.claims import Claim, PredictionStability
 from dpassay.data import Labelled
 from dpassay.laws import PointLaw
+from dpassay.mechanisms.blocks import check_binary
 from dpassay.mechanisms.learners import BlockLearner, Teacher
-from dpassay.mechanisms.soft_majority import check_binary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,8 +37,8 @@ from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanisms.blocks import SEVERAL_VOTES, Blocks
 from dpassay.mechanisms.pate import ARGUMENT, COINS
-from dpassay.mechanisms.soft_majority import SEVERAL_VOTES, Blocks
 from dpassay.mechanisms.teachers import Counts, Teachers, every_count, few_counts, states_of, worst_votes
 from dpassay.noise import Noise
 from dpassay.pairs import Change

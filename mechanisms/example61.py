@@ -18,7 +18,7 @@ from scipy.special import expit
 from dpassay.data import Labelled, points
 from dpassay.errors import is_count, is_real, require
 from dpassay.mechanism import WorstCase
-from dpassay.mechanisms.soft_majority import check_binary
+from dpassay.mechanisms.blocks import check_binary
 from dpassay.noise import Noise
 from dpassay.pairs import Pairs, Replace
 from dpassay.rounding import UNIT_ROUNDOFF

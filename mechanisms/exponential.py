@@ -24,8 +24,8 @@ from dpassay.data import Labelled, points
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanisms.blocks import check_binary
 from dpassay.mechanisms.classes import MOST_FUNCTIONS, RULES, HypothesisClass, Points, Rule, class_of
-from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.pairs import Change, FlipLabel, Pairs
 from dpassay.rounding import UNIT_ROUNDOFF
 

@@ -17,7 +17,7 @@ from dpassay.data import Labelled, points
 from dpassay.errors import as_real, is_count, is_real, require
 from dpassay.laws import PointLaw
 from dpassay.mechanism import Reachable, WorstCase
-from dpassay.mechanisms.soft_majority import check_binary
+from dpassay.mechanisms.blocks import check_binary
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.rounding import UNIT_ROUNDOFF
 

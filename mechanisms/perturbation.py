@@ -25,10 +25,10 @@ from dpassay.errors import as_real, is_count, is_real, require
 from dpassay.laws import FiniteLaw, NoiseLaw
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.auc import as_text, released_auc, sample_of
+from dpassay.mechanisms.blocks import check_binary
 from dpassay.mechanisms.crossings import Crossing, laplace_bins
 from dpassay.mechanisms.linear import cut_back, targets
 from dpassay.mechanisms.margin_losses import LOSSES, SCORES, UP, MarginLoss, Score
-from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.pairs import Pairs, Replace
 
 Array = NDArray[np.float64]

@@ -40,7 +40,7 @@ from dpassay.data import Labelled, points
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanism import Reachable, WorstCase
-from dpassay.mechanisms.soft_majority import check_binary
+from dpassay.mechanisms.blocks import check_binary
 from dpassay.pairs import FlipLabel, Pairs
 
 Ties = Literal["sum", "index", "label"]

@@ -29,9 +29,9 @@ from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms import relabelled_bounds as bounds
+from dpassay.mechanisms.blocks import check_binary
 from dpassay.mechanisms.classes import RULES, HypothesisClass, Labels, Points, Rule, Thresholds, class_of
 from dpassay.mechanisms.relabelling import Counts, Line, RealisableLearner, chances_of, drawn, labellings_of
-from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.pairs import FlipLabel, Pairs, Replace
 from dpassay.rounding import UNIT_ROUNDOFF
 

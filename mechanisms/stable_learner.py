@@ -32,6 +32,7 @@ from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanisms.blocks import check_binary
 from dpassay.mechanisms.classes import (
     RULES,
     Functions,
@@ -43,7 +44,6 @@ from dpassay.mechanisms.classes import (
     class_of,
 )
 from dpassay.mechanisms.functions_law import law_of_counts, law_of_functions, reachable_counts, states_of
-from dpassay.mechanisms.soft_majority import check_binary
 from dpassay.mechanisms.stable_draws import drawer_of
 from dpassay.mechanisms.stable_worst import balanced, equal_records, exposed_counts, places_of
 from dpassay.mechanisms.subsets import Gathered, columns_of, gather, law_by_sets, random_subsets

@@ -29,7 +29,7 @@ from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw, mixture_law
 from dpassay.mechanism import HasCheck, HasLaw, HasWorstCases, Reachable, WorstCase
 from dpassay.mechanisms.bases import base_of, dp_claims
-from dpassay.mechanisms.soft_majority import check_binary
+from dpassay.mechanisms.blocks import check_binary
 from dpassay.mechanisms.subset_draws import MOST_SUBSETS, draw_subsets, enlarged, of_equal_records, subset_count, subsets
 from dpassay.mechanisms.subset_laws import Countable, Masses, count_masses, countable, indifferent
 from dpassay.pairs import Change

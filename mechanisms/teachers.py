@@ -21,8 +21,8 @@ from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw
 from dpassay.leaks import leaks_of
 from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanisms.blocks import Blocks, check_binary
 from dpassay.mechanisms.learners import BlockLearner
-from dpassay.mechanisms.soft_majority import Blocks, check_binary
 from dpassay.pairs import Change, FlipLabel, Pairs, Replace
 
 Counts = NDArray[np.int64]

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from dpassay.documents import dumps, percent
+from dpassay.documents import dumps
 from dpassay.reports import Format
 from dpassay.reports.attack_tables import (
     REACH,
@@ -30,6 +30,7 @@ from dpassay.reports.ladders import ladders
 from dpassay.reports.markdown import code_md, table_md, text_md
 from dpassay.reports.numbers import MISSING, clean, plain, shorten
 from dpassay.reports.templating import template
+from dpassay.rounding import percent
 
 if TYPE_CHECKING:
     from rich.console import Console

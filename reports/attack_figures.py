@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.reports.attack_plots import ACROSS, Drawn, _legend, _panel, families, losses, roc_figures
 from dpassay.reports.attack_view import SubjectView, pair, sound
+from dpassay.reports.figures import CLAIM, FAINT, INK, PALETTE, WIDTH, as_svg, axes_in, figure_of
 from dpassay.reports.ladders import Ladder
 from dpassay.reports.numbers import plural, shorten
-from dpassay.reports.plots import CLAIM, FAINT, INK, PALETTE, WIDTH, _axes, _figure, _svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
         return None
     answers = sorted({look.m for subject in subjects for look in subject.looks if look.m is not None})
     high = min(1.02, 2.2 * max(_most(look) for subject in subjects for look in subject.looks) + 0.02)
-    with _figure(_rows(len(panels))) as (figure, sns):
+    with figure_of(_rows(len(panels))) as (figure, sns):
         for k, epsilon in enumerate(panels):
             axes = _panel(figure, k, len(panels))
             here = [subject for subject in subjects if subject.epsilon == epsilon]
@@ -68,7 +68,7 @@ def advantage_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
             axes.tick_params(axis="y", labelleft=k % ACROSS == 0)
         entries = [(*style, shorten(name, 30)) for name, style in styles.items()]
         _legend(figure, [*entries, (CLAIM, "--", "allowed by the claim"), (UNCLAIMED, ":", "nothing claimed")])
-        svg = _svg(
+        svg = as_svg(
             figure,
             name="plot-advantage",
             title="Advantage of the best attack against the number of answers",
@@ -89,8 +89,8 @@ def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
     if not panels:
         return None
     wide, height = (WIDTH - 0.75 - 0.15 - 0.75 * 2) / 3, PANEL + 0.75
-    with _figure(height) as (figure, sns):
-        left, middle, right = (_axes(figure, (0.75 + k * (wide + 0.75), 1.25, wide, height - 1.45), height) for k in range(3))
+    with figure_of(height) as (figure, sns):
+        left, middle, right = (axes_in(figure, (0.75 + k * (wide + 0.75), 1.25, wide, height - 1.45), height) for k in range(3))
         for name, (colour, dashes) in styles.items():
             own = sorted((each for each in subjects if each.family == name), key=lambda each: each.epsilon or 0.0)
             points = [(each.epsilon or 0.0, _accuracy(each), each.best.best) for each in own]
@@ -123,7 +123,7 @@ def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
             sns.despine(ax=axes)
         entries = [(*style, shorten(name, 30)) for name, style in styles.items()]
         _legend(figure, [*entries, (UNCLAIMED, ":", "nothing claimed (star)")])
-        svg = _svg(
+        svg = as_svg(
             figure,
             name="plot-trade",
             title="Accuracy against attack success",
@@ -140,8 +140,8 @@ def trade_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
 def exposure_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
     """Draw how far records move with their membership, one row per subject."""
     height = ROW * len(subjects) + 0.85
-    with _figure(height) as (figure, sns):
-        axes = _axes(figure, (3.3, 0.6, WIDTH - 3.5, height - 0.7), height)
+    with figure_of(height) as (figure, sns):
+        axes = axes_in(figure, (3.3, 0.6, WIDTH - 3.5, height - 0.7), height)
         for row, subject in enumerate(subjects):
             colour = UNCLAIMED if subject.epsilon is None else PALETTE["held"][0]
             values = [float(each) for each in subject.raw["separations"]]
@@ -165,7 +165,7 @@ def exposure_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
         axes.grid(visible=True, axis="x", color=FAINT, alpha=0.25, linewidth=0.6)
         sns.despine(ax=axes, left=True)
         axes.tick_params(axis="y", length=0, pad=8)
-        svg = _svg(
+        svg = as_svg(
             figure,
             name="plot-exposure",
             title="How far records move with their membership",
@@ -187,7 +187,7 @@ def repeated_plot(found: Sequence[Ladder], *, loss: bool) -> Drawn | None:
     if not shown:
         return None
     looks = ((CLAIM, "--", ""), (PALETTE["refuted"][0], "-.", ""), (PALETTE["held"][0], "-", "o"))
-    with _figure(_rows(len(shown))) as (figure, sns):
+    with figure_of(_rows(len(shown))) as (figure, sns):
         for k, ladder in enumerate(shown):
             axes = _panel(figure, k, len(shown))
             for field, (colour, dashes, marker) in zip(fields, looks, strict=True):
@@ -211,7 +211,7 @@ def repeated_plot(found: Sequence[Ladder], *, loss: bool) -> Drawn | None:
         )
         _legend(figure, [(colour, dashes, word) for (colour, dashes, _), word in zip(looks, words, strict=True)][::-1])
         what = "Loss" if loss else "Advantage"
-        svg = _svg(
+        svg = as_svg(
             figure,
             name="plot-repeated-loss" if loss else "plot-repeated-advantage",
             title=f"{what} of repeated answers",

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpassay.reports.attack_view import BASELINE, LIRA, Look, SubjectView, pair, view_names
+from dpassay.reports.figures import CLAIM, FAINT, INK, PALETTE, WIDTH, as_svg, axes_in, figure_of
 from dpassay.reports.ladders import Ladder
 from dpassay.reports.numbers import clean, plural, shorten
 from dpassay.reports.paired import tossed
-from dpassay.reports.plots import CLAIM, FAINT, INK, PALETTE, WIDTH, _axes, _figure, _svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,7 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
         return None
     several = len({subject.name for subject, _ in panels}) > 1
     left = _least(look for _, look in panels)
-    with _figure(_height(len(panels), legend=True)) as (figure, sns):
+    with figure_of(_height(len(panels), legend=True)) as (figure, sns):
         for k, (subject, look) in enumerate(panels):
             axes = _panel(figure, k, len(panels))
             marked = {LIRA: (_COLOURS[0], "-", "LiRA"), BASELINE: (_COLOURS[1], "--", "loss threshold")}
@@ -75,7 +75,7 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
         _legend(
             figure, [*entries, (INK, "-", "highest AUC, if another"), (FAINT, "-", "other attacks"), (FAINT, ":", "guessing")]
         )
-        svg = _svg(
+        svg = as_svg(
             figure,
             name="plot-roc-unclaimed",
             title="ROC curves of all attacks on what makes no claim",
@@ -99,7 +99,7 @@ def view_roc(subjects: Sequence[SubjectView], view: str, found: Sequence[Ladder]
     left = _least(look for _, look in looks)
     drawn: set[str] = set()
     optimal = False
-    with _figure(_height(len(panels), legend=True)) as (figure, sns):
+    with figure_of(_height(len(panels), legend=True)) as (figure, sns):
         for place, epsilon in enumerate(panels):
             axes = _panel(figure, place, len(panels))
             here = [(subject, look) for subject, look in looks if subject.epsilon == epsilon]
@@ -119,7 +119,7 @@ def view_roc(subjects: Sequence[SubjectView], view: str, found: Sequence[Ladder]
         entries = [(*styles[name], shorten(name, 30)) for name in styles if name in drawn]
         entries += [(INK, "-.", "edge of the exact loss, worst pair")] if optimal else []
         _legend(figure, [*entries, (CLAIM, "--", "edge of what is allowed"), (FAINT, ":", "guessing")])
-        svg = _svg(
+        svg = as_svg(
             figure,
             name=f"plot-roc-{k}",
             title=f"ROC curves of the best attack, {view}",
@@ -196,7 +196,7 @@ def _panel(figure: Figure, k: int, panels: int) -> Axes:
     row, column = divmod(k, ACROSS)
     wide = (WIDTH - 0.75 - 0.15 - 0.4 * (ACROSS - 1)) / ACROSS if panels > 1 else BOX * 1.3
     bottom = height - 0.35 - BOX - row * (BOX + 0.75)
-    return _axes(figure, (0.75 + column * (wide + 0.4), bottom, wide, BOX), height)
+    return axes_in(figure, (0.75 + column * (wide + 0.4), bottom, wide, BOX), height)
 
 
 def _dress(axes: Axes, sns: Any, left: float, title: str, k: int, panels: int) -> None:

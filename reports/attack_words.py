@@ -7,12 +7,12 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from dpassay.attack_record import BROKEN, HELD, UNSEEN, broken, told_of_claims
-from dpassay.documents import percent
 from dpassay.reports.attack_tables import detected, nats
 from dpassay.reports.attack_view import BASELINE, BLIND, FAILED, INSIDE, LIRA, Look, SubjectView, pair, share, sound
 from dpassay.reports.ladders import Ladder, ladders
 from dpassay.reports.numbers import clean, count, plain, plural
 from dpassay.reports.paired import paired
+from dpassay.rounding import percent
 
 Raw = Mapping[str, Any]
 

@@ -8,11 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpassay.documents import percent
 from dpassay.reports.junit import document, element, testcase
 from dpassay.reports.markdown import code_md, text_md
 from dpassay.reports.numbers import clean, plural
-from dpassay.rounding import UP, written
+from dpassay.rounding import UP, percent, written
 
 if TYPE_CHECKING:
     from rich.console import Console

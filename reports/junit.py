@@ -8,11 +8,11 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from dpassay.documents import percent
 from dpassay.reports.numbers import clean, plural, shorten, value
 from dpassay.reports.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED
 from dpassay.reports.view import INTERRUPTED, ResultView, make_view
 from dpassay.reports.words import ORIGIN, Part, claim_name
+from dpassay.rounding import percent
 
 Raw = Mapping[str, Any]
 

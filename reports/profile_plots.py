@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from dpassay.reports.figures import CLAIM, FAINT, INK, PALETTE, WIDTH, as_svg, axes_in, figure_of
 from dpassay.reports.numbers import plain
-from dpassay.reports.plots import CLAIM, FAINT, INK, PALETTE, WIDTH, _axes, _figure, _svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,9 +48,9 @@ def profile_plot(profile: Curves, trade_off: Curves, *, epsilon: float, delta: f
     colour = PALETTE[slug][0]
     exact = _is_exact(profile) and _is_exact(trade_off)
     claim = f"claim ({plain(epsilon)}, {plain(delta)})"
-    with _figure(HEIGHT) as (figure, sns):
-        left = _axes(figure, (0.75, 0.6, WIDTH - SQUARE - 1.8, SQUARE), HEIGHT)
-        right = _axes(figure, (WIDTH - SQUARE - 0.2, 0.6, SQUARE, SQUARE), HEIGHT)
+    with figure_of(HEIGHT) as (figure, sns):
+        left = axes_in(figure, (0.75, 0.6, WIDTH - SQUARE - 1.8, SQUARE), HEIGHT)
+        right = axes_in(figure, (WIDTH - SQUARE - 0.2, 0.6, SQUARE, SQUARE), HEIGHT)
         top = 1.15 * max(*profile["upper"], delta, 1e-3)
         _curves(left, profile, "epsilon", colour, "computed" if exact else "certified band")
         left.plot([epsilon, epsilon], [delta, top], color=CLAIM, linewidth=1.3, dashes=_DASHES, zorder=1)
@@ -73,7 +73,7 @@ def profile_plot(profile: Curves, trade_off: Curves, *, epsilon: float, delta: f
             axes.legend(loc="upper right", frameon=False, borderaxespad=0, labelcolor=CLAIM)
             axes.grid(visible=True, color=FAINT, alpha=0.25, linewidth=0.6)
             sns.despine(ax=axes)
-        return _svg(
+        return as_svg(
             figure,
             name=name,
             title=f"Privacy profile and trade-off function: {title}",

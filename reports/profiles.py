@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpassay.reports.numbers import allowance, clean, plain
-from dpassay.reports.tables import QueryView, Table
+from dpassay.reports.queries import QueryView
+from dpassay.reports.tables import Table
 from dpassay.reports.words import looked_at
 from dpassay.rounding import DOWN, NEAREST, UP, rounded, written
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dpassay.reports.figures import CLAIM, FAINT, INK, PALETTE, WIDTH, as_svg, axes_in, figure_of
 from dpassay.reports.numbers import plural
-from dpassay.reports.plots import CLAIM, FAINT, INK, PALETTE, WIDTH, _axes, _figure, _svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,9 +35,9 @@ def error_plot(points: Sequence[Raw]) -> str:
     n, height, left, gap = points[0]["n"], 2.9, 0.75, 0.25
     wide = (WIDTH - left - 0.15 - gap * (len(tests) - 1)) / len(tests)
     top = 1.15 * max(LIMIT, *(point["at_most"] for point in points))
-    with _figure(height) as (figure, sns):
+    with figure_of(height) as (figure, sns):
         for k, test in enumerate(tests):
-            axes = _axes(figure, (left + k * (wide + gap), 0.6, wide, height - 1.0), height)
+            axes = axes_in(figure, (left + k * (wide + gap), 0.6, wide, height - 1.0), height)
             _errors(axes, [point for point in points if point["method"] == test])
             axes.set_ylim(0, top)
             axes.set_title(test, fontsize="medium", loc="left")
@@ -48,7 +48,7 @@ def error_plot(points: Sequence[Raw]) -> str:
                 axes.tick_params(axis="y", labelleft=False)
             else:
                 axes.set_ylabel("worst-case error")
-        return _svg(
+        return as_svg(
             figure,
             name=f"plot-error-{n}",
             title=f"Worst-case error of each test, {n} trials a side",
@@ -71,8 +71,8 @@ def calibration_plot(points: Sequence[Raw]) -> str:
         An SVG element for inlining.
     """
     height = 0.5 * len(points) + 0.9
-    with _figure(height) as (figure, sns):
-        axes = _axes(figure, (1.75, 0.6, WIDTH - 1.95, height - 0.75), height)
+    with figure_of(height) as (figure, sns):
+        axes = axes_in(figure, (1.75, 0.6, WIDTH - 1.95, height - 0.75), height)
         for row, point in enumerate(points):
             found, runs = point["refuted"] + point["upper_missed"], point["runs"]
             good = found <= point["limit"]
@@ -98,7 +98,7 @@ def calibration_plot(points: Sequence[Raw]) -> str:
         axes.set_xlabel("false alarms, per cent of audits")
         axes.tick_params(axis="y", length=0, pad=8)
         sns.despine(ax=axes, left=True)
-        return _svg(
+        return as_svg(
             figure,
             name="plot-calibration",
             title="False alarms of whole audits",
@@ -123,8 +123,8 @@ def power_plot(seen: Sequence[Raw], curve: Sequence[Raw]) -> str:
         An SVG element for inlining.
     """
     height = 3.4
-    with _figure(height) as (figure, sns):
-        axes = _axes(figure, (0.75, 0.6, WIDTH - 0.95, height - 0.75), height)
+    with figure_of(height) as (figure, sns):
+        axes = axes_in(figure, (0.75, 0.6, WIDTH - 0.95, height - 0.75), height)
         tests = dict.fromkeys(point["method"] for point in curve)
         for test, (colour, dashes) in zip(tests, LINES * len(tests), strict=False):
             line = [(point["factor"], point["power"]) for point in curve if point["method"] == test]
@@ -143,7 +143,7 @@ def power_plot(seen: Sequence[Raw], curve: Sequence[Raw]) -> str:
         axes.legend(loc="lower right", frameon=False, bbox_to_anchor=(1, 0.06))
         axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
         sns.despine(ax=axes)
-        return _svg(
+        return as_svg(
             figure,
             name="plot-power",
             title="Rate of refutations against the true loss",

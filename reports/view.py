@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from dpassay.documents import percent, through_words
 from dpassay.errors import InvalidInput
 from dpassay.reports.findings import Finding, finding_of, findings_table, unit_words
 from dpassay.reports.notions import notions_table
 from dpassay.reports.numbers import MISSING, above, below, clean, count, exact, plain, plural, shorten, value
 from dpassay.reports.profiles import ProfileView, profile_view
+from dpassay.reports.queries import QueryView, at_most, query_table, query_views, shortlist
 from dpassay.reports.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
-from dpassay.reports.tables import QueryView, Table, at_most, query_table, query_views, shortlist
+from dpassay.reports.tables import Table
 from dpassay.reports.words import UNITS, Part, blurred, claim_short, looked_at, parts_of, promised
+from dpassay.rounding import percent
+from dpassay.verdicts import through_words
 
 Raw = Mapping[str, Any]
 

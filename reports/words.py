@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.documents import seen_words, witness_file
+from dpassay.documents import witness_file
 from dpassay.methods import method_name
 from dpassay.reports.numbers import (
     above,
@@ -27,6 +27,7 @@ from dpassay.reports.numbers import (
 )
 from dpassay.reports.statuses import EXPECTED, MISSED, Status
 from dpassay.rounding import UP, VISIBLE, written
+from dpassay.verdicts import seen_words
 
 Raw = Mapping[str, Any]
 

@@ -11,11 +11,11 @@ from scipy.stats import binom
 
 from dpassay.alternatives import allowed, answers_of, move_of, through_event
 from dpassay.detection import Design, Frontier, sight, smallest_seen, usual_frequency
-from dpassay.documents import seen_words
 from dpassay.limits import ranking_bound
 from dpassay.lower_bounds import Method, largest_rejecting
 from dpassay.power import POWER, SCREEN_ALPHA, Screening, detectable, tight_pair
 from dpassay.scales import Difference, Ratio, Scale
+from dpassay.verdicts import seen_words
 
 Counts = NDArray[np.int64]
 

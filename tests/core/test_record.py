@@ -12,12 +12,13 @@ import jsonschema
 import pytest
 
 from dpassay.assay import assay
-from dpassay.documents import dumps, number
+from dpassay.documents import dumps
 from dpassay.errors import InvalidInput
 from dpassay.exhaustive import Domain
 from dpassay.outputs import clear, write_sidecars
 from dpassay.record import cells_csv, make_record, read_record, record_schema
 from dpassay.result import Result
+from dpassay.rounding import number
 from dpassay.settings import Settings
 from dpassay.targets import resolve
 from tests.core.toys import Sampled, TableMechanism, WithWorstCase, auditee_of, flip_group

@@ -16,7 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from dpassay.auditee import Auditee
 from dpassay.data import Labelled, points
 from dpassay.exact import Laws, any_size, both_directions, group_laws, readable, two_sided
-from dpassay.mechanisms.soft_majority import SoftMajority, block_sizes, partition_count, partitions
+from dpassay.mechanisms.blocks import block_sizes, partition_count, partitions
+from dpassay.mechanisms.soft_majority import SoftMajority
 from dpassay.pairs import Pairs, Replace
 from dpassay.plan import Group, silent
 from dpassay.targets import resolve

@@ -9,11 +9,11 @@ from typing import Any
 import jsonschema
 import pytest
 
-from dpassay.documents import percent
 from dpassay.errors import InvalidInput
 from dpassay.record import record_schema
 from dpassay.reports.numbers import below, clean, exact, factor, loss, plural
 from dpassay.reports.view import find_result, make_view
+from dpassay.rounding import percent
 
 Record = dict[str, Any]
 

@@ -1,0 +1,105 @@
+"""Figures: inline SVG with seaborn and matplotlib, without global state, the same bytes every time."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, FAINT, CLAIM = "#010203", "#010204", "#010205"
+"""Stand-ins for colours that the page chooses; drawn by nobody, replaced by `_THEME` in the SVG."""
+
+
+PALETTE = {
+    "refuted": ("#010301", "#d55e00"),
+    "error": ("#010302", "#cc79a7"),
+    "missed": ("#010303", "#aa3377"),
+    "inconclusive": ("#010304", "#c98a00"),
+    "expected": ("#010305", "#d55e00"),
+    "held": ("#010306", "#0072b2"),
+    "verified": ("#010307", "#009e73"),
+}
+"""Stand-in and colour of each status, after Okabe and Ito (2008)."""
+
+
+_THEME = {
+    INK: "currentColor",
+    FAINT: "var(--faint, #8a8f98)",
+    CLAIM: "var(--claim, #6b7079)",
+    **{stand_in: f"var(--{slug}, {colour})" for slug, (stand_in, colour) in PALETTE.items()},
+}
+
+
+WIDTH = 9.6
+
+
+def axes_in(figure: Figure, box: tuple[float, float, float, float], height: float) -> Axes:
+    """Add axes at a place given in inches, so that no text measure moves them."""
+    left, bottom, width, tall = box
+    return figure.add_axes((left / WIDTH, bottom / height, width / WIDTH, tall / height))
+
+
+@contextmanager
+def figure_of(height: float) -> Iterator[tuple[Figure, Any]]:
+    """Give a figure and seaborn, under our own settings whatever the user's are."""
+    import matplotlib as mpl
+    import seaborn as sns
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # the browser has the fonts, matplotlib only measures
+        mpl.rcdefaults()
+        mpl.rcParams.update(sns.axes_style("ticks") | sns.plotting_context("paper", font_scale=1.05))
+        mpl.rcParams.update(
+            {
+                "font.family": ["DejaVu Sans"],
+                "svg.fonttype": "none",
+                "text.parse_math": False,
+                "text.color": INK,
+                "axes.labelcolor": INK,
+                "axes.edgecolor": FAINT,
+                "axes.facecolor": "none",
+                "xtick.color": FAINT,
+                "ytick.color": FAINT,
+                "xtick.labelcolor": INK,
+                "ytick.labelcolor": INK,
+                "xtick.bottom": True,
+                "axes.unicode_minus": False,
+            }
+        )
+        yield Figure(figsize=(WIDTH, height)), sns
+
+
+def as_svg(figure: Figure, *, name: str, title: str, description: str) -> str:
+    """Render a figure as an SVG element: unique ids, colours of the page, a title and a description."""
+    import matplotlib as mpl
+
+    buffer = io.StringIO()
+    mpl.rcParams["svg.hashsalt"] = name
+    figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<style[^>]*>\*\{", f'<style type="text/css">#{name} *{{', text)
+    used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
+    text = re.sub(r' id="([^"]+)"', lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "", text)
+    text = re.sub(r'(href="|url\()#', rf"\1#{name}-", text)
+    for stand_in, colour in _THEME.items():
+        text = text.replace(stand_in, colour)
+    head = f'<svg id="{name}" class="plot" role="img" aria-labelledby="{name}-title {name}-desc"'
+    told = f'<title id="{name}-title">{escape(title)}</title>\n <desc id="{name}-desc">{escape(description)}</desc>'
+    opening = re.match(r"<svg([^>]*)>", text)
+    if opening is None:
+        raise RuntimeError("matplotlib wrote no SVG element")
+    attributes = re.sub(r' (width|height|version|xmlns:xlink)="[^"]*"', "", opening[1])
+    if "xlink:" in text[opening.end() :]:
+        attributes += ' xmlns:xlink="http://www.w3.org/1999/xlink"'
+    return f"{head}{attributes}>\n {told}{text[opening.end() :].rstrip()}\n"
