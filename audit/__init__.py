@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from dpassay.claims import ScoreStability as ScoreStability
     from dpassay.claims import Stability as Stability
     from dpassay.data import Labelled as Labelled
+    from dpassay.engine.exhaustive import Domain as Domain
     from dpassay.errors import AuditeeError as AuditeeError
     from dpassay.errors import DpassayError as DpassayError
     from dpassay.errors import InvalidInput as InvalidInput
-    from dpassay.exhaustive import Domain as Domain
     from dpassay.laws import FiniteLaw as FiniteLaw
     from dpassay.laws import NoiseLaw as NoiseLaw
     from dpassay.laws import PointLaw as PointLaw
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "DP": "claims",
     "AuditeeError": "errors",
-    "Domain": "exhaustive",
+    "Domain": "engine.exhaustive",
     "DpassayError": "errors",
     "FiniteLaw": "laws",
     "InvalidInput": "errors",

@@ -1,5 +1,5 @@
 """`python -m dpassay`."""
 
-from dpassay.cli import main
+from dpassay.cli.main import main
 
 raise SystemExit(main())

@@ -7,19 +7,19 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from dpassay.assay import assay
-from dpassay.auditee import Auditee
 from dpassay.claims import Claim
 from dpassay.data import points
+from dpassay.engine.exhaustive import Domain
+from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import ModeWanted, Settings
 from dpassay.errors import InvalidInput, require
-from dpassay.executors import Kind
-from dpassay.exhaustive import Domain
 from dpassay.mechanism import FunctionMechanism, HasScores, Mechanism
 from dpassay.pairs import Pairs
-from dpassay.plan import Group
-from dpassay.result import Result
-from dpassay.settings import ModeWanted, Settings
-from dpassay.targets import can_be_rebuilt, parameters_of
+from dpassay.targets.groups import Group
+from dpassay.targets.guard import Auditee
+from dpassay.targets.resolve import can_be_rebuilt, parameters_of
+from dpassay.trials.executors import Kind
 
 
 def audit(

@@ -10,7 +10,7 @@ from scipy.special import log_expit
 
 from dpassay.errors import require
 from dpassay.noise import Noise
-from dpassay.rounding import UNIT_ROUNDOFF
+from dpassay.numerics import UNIT_ROUNDOFF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri
 
 from dpassay.errors import as_real, require
-from dpassay.rounding import UNIT_ROUNDOFF
+from dpassay.numerics import UNIT_ROUNDOFF
 
 Array = NDArray[np.float64]
 LN2 = float(np.log(2))

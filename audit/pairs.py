@@ -159,7 +159,7 @@ class Several:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Compared:
-    """A dataset and some of its neighbours, compared under one random string; see `dpassay.coupled`.
+    """A dataset and some of its neighbours, compared under one random string; see `dpassay.targets.coupled`.
 
     Parameters
     ----------

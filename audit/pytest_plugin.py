@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from dpassay.assayed import Assayed
+    from dpassay.testing import Assayed
 
 PROPERTY = "dpassay"
 """Name of the property that a report carries from the test, also from another process, to the summary."""
@@ -56,8 +56,8 @@ def assay(request: pytest.FixtureRequest) -> Iterator[Callable[..., Assayed]]:
     from the command line. Returns the result, with `assert_not_refuted(detectable=...)`. A claim that is refuted, or could not be
     audited, fails the test at its end if neither that was called nor the result's `verdict` read.
     """
-    from dpassay.assayed import assayed, commit_seed
     from dpassay.errors import require
+    from dpassay.testing import assayed, commit_seed
 
     config = request.config
     given = {name: config.getoption(f"--dpassay-{name}") for name in OPTIONS}
@@ -92,7 +92,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     lines = [(nodeid, facts) for nodeid, value in held if (facts := _facts(value))]
     if not lines:
         return
-    from dpassay.rounding import DOWN, UP, written
+    from dpassay.numerics import DOWN, UP, written
 
     terminalreporter.section("dpassay")
     for nodeid, facts in sorted(lines, key=lambda line: (line[0], line[1]["mechanism"])):

@@ -33,9 +33,9 @@ from sklearn.preprocessing import StandardScaler
 from dpassay.data import Labelled, load, points
 from dpassay.laws import FiniteLaw, Law, NoiseLaw
 from dpassay.mechanism import HasLaw
-from dpassay.mechanisms.pate_data_dependent import dependent_epsilon
+from dpassay.mechanisms.relatives.pate_data_dependent import dependent_epsilon
 from dpassay.seeds import stream
-from dpassay.targets import accepts, resolve
+from dpassay.targets.resolve import accepts, resolve
 
 DOCS = Path(__file__).parents[1] / "docs"
 EPSILONS = (0.5, 1.0, 2.0)

@@ -10,13 +10,13 @@ import time
 
 import numpy as np
 
-from dpassay.attacks.arsenal import ATTACKS
-from dpassay.attacks.experiment import Design, Target, experiment
-from dpassay.attacks.fleets import ground
-from dpassay.attacks.store import Store
-from dpassay.attacks.subjects import Learner
+from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.models import ground
+from dpassay.attacks.experiment.run import Design, Target, experiment
+from dpassay.attacks.experiment.subjects import Learner
+from dpassay.attacks.scores.registry import ATTACKS
 from dpassay.data import Labelled, load
-from dpassay.mechanisms.learners import estimator_of
+from dpassay.mechanisms.shared.learners import estimator_of
 
 RECORDS, TEST, COLUMNS = 10_000, 2_000, 100
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled, points
+from dpassay.engine.settings import Settings
 from dpassay.pairs import replace_one
-from dpassay.settings import Settings
 
 FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "cells.svg"
 QUERIES = 100

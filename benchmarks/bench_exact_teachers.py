@@ -14,10 +14,10 @@ from sklearn.linear_model import LogisticRegression  # noqa: F401  (so that its 
 from threadpoolctl import threadpool_limits
 
 from dpassay.data import Labelled, points
-from dpassay.exact import exact_evidence, group_laws
+from dpassay.engine.exact import exact_evidence, group_laws
 from dpassay.pairs import replace_one
-from dpassay.plan import Group, silent
-from dpassay.targets import resolve
+from dpassay.targets.groups import Group, silent
+from dpassay.targets.resolve import resolve
 
 REPEATS = 5
 

@@ -12,9 +12,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from dpassay.data import Labelled
-from dpassay.mechanisms.margin_losses import LogisticMargin
-from dpassay.mechanisms.objective_perturbation import ObjectivePerturbation
-from dpassay.mechanisms.perturbed import minimise
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import LogisticMargin
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.objective_perturbation import ObjectivePerturbation
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbed import minimise
 
 RECORDS, FEATURES, TRIALS = 10_000, 50, 1_000
 TOLERANCE = 1e-8

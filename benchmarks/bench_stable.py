@@ -13,9 +13,9 @@ import numpy as np
 
 from dpassay.data import Labelled, points
 from dpassay.laws import FiniteLaw
-from dpassay.loss import label_difference
-from dpassay.mechanisms.stable_learner import StableLearner
+from dpassay.mechanisms.dagan_feldman_2020.stable_learner import StableLearner
 from dpassay.pairs import FlipLabel
+from dpassay.stats.divergence import label_difference
 
 SHAPES = (
     (400, 0.1, "outline"),

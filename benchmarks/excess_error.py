@@ -22,10 +22,10 @@ from scipy.stats import binom
 
 from dpassay.claims import Claim
 from dpassay.data import Labelled, points
-from dpassay.mechanisms.bagged import Bagged
-from dpassay.mechanisms.label_flip import LabelFlip
-from dpassay.mechanisms.relabelled import Relabelled
-from dpassay.mechanisms.stable_learner import StableLearner
+from dpassay.mechanisms.dagan_feldman_2020.bagged import Bagged
+from dpassay.mechanisms.dagan_feldman_2020.label_flip import LabelFlip
+from dpassay.mechanisms.dagan_feldman_2020.relabelled import Relabelled
+from dpassay.mechanisms.dagan_feldman_2020.stable_learner import StableLearner
 from dpassay.seeds import stream
 
 DOCS = Path(__file__).parents[1] / "docs"

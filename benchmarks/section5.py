@@ -15,11 +15,11 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.accuracy import tables
 from dpassay.data import Labelled, points
-from dpassay.mechanisms.alpha_split import AlphaSplit
-from dpassay.mechanisms.control import Control
-from dpassay.mechanisms.data_split import DataSplit
-from dpassay.mechanisms.random_choice import RandomChoice
-from dpassay.mechanisms.validate_train import ValidateTrain
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.alpha_split import AlphaSplit
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.control import Control
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.data_split import DataSplit
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.random_choice import RandomChoice
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate_train import ValidateTrain
 from dpassay.seeds import stream
 
 ALPHAS = (0.3, 1.0, 3.0)

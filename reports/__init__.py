@@ -17,25 +17,25 @@ class Format(NamedTuple):
 
 
 def _html(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.html import to_html
+    from dpassay.reports.run.html import to_html
 
     return to_html(record)
 
 
 def _markdown(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.markdown import to_markdown
+    from dpassay.reports.run.markdown import to_markdown
 
     return to_markdown(record)
 
 
 def _junit(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.junit import to_junit
+    from dpassay.reports.run.junit import to_junit
 
     return to_junit(record)
 
 
 def _json(record: Mapping[str, Any]) -> str:
-    from dpassay.documents import dumps
+    from dpassay.record.files import dumps
 
     return dumps(record)
 
@@ -59,7 +59,7 @@ def write(
     Parameters
     ----------
     record : mapping
-        Valid under `dpassay.record.record_schema`, unless other formats are given.
+        Valid under `dpassay.record.run_record.record_schema`, unless other formats are given.
     formats : iterable of str
         Keys of `known`.
     directory : Path
@@ -77,7 +77,7 @@ def write(
     InvalidInput
         If a format is unknown or the directory cannot be written.
     """
-    from dpassay.documents import writable, write_text
+    from dpassay.record.files import writable, write_text
 
     wanted = tuple(dict.fromkeys(formats))
     for name in wanted:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dpassay.attacks.fleets import dismiss
+from dpassay.attacks.experiment.models import dismiss
 
 
 @pytest.fixture(autouse=True)

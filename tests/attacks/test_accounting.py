@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.attacks.certified import Rule, certify
-from dpassay.attacks.coins import toss
-from dpassay.attacks.experiment import Attacked, Design, Target, beyond, composed, experiment
-from dpassay.attacks.fleets import Ground, ground
-from dpassay.attacks.metrics import roc
+from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.certified import Rule, certify
+from dpassay.attacks.experiment.coins import toss
+from dpassay.attacks.experiment.metrics import roc
+from dpassay.attacks.experiment.models import Ground, ground
+from dpassay.attacks.experiment.record import make_attack_record
+from dpassay.attacks.experiment.run import Attacked, Design, Target, beyond, composed, experiment
+from dpassay.attacks.experiment.subjects import Points, View, asked
 from dpassay.attacks.observed import Array, Flags, Observed
-from dpassay.attacks.record import make_attack_record
-from dpassay.attacks.store import Store
-from dpassay.attacks.subjects import Points, View, asked
-from dpassay.attacks.threshold import LossThreshold
+from dpassay.attacks.scores.loss_threshold import LossThreshold
 from dpassay.claims import DP
-from dpassay.commands import INCONCLUSIVE, NOTHING, REFUTED, attack_exit_code
+from dpassay.cli.run import INCONCLUSIVE, NOTHING, REFUTED, attack_exit_code
 from dpassay.data import Labelled
 
 E = 8

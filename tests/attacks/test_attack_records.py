@@ -11,14 +11,14 @@ import jsonschema
 import numpy as np
 import pytest
 
-from dpassay import attack_command
-from dpassay.attack_record import attack_schema
-from dpassay.attacks.certified import exposed
-from dpassay.attacks.coins import Coins
-from dpassay.attacks.experiment import experiment, separation
+from dpassay.attacks.experiment.certified import exposed
+from dpassay.attacks.experiment.coins import Coins
+from dpassay.attacks.experiment.run import experiment, separation
 from dpassay.attacks.observed import Observed
-from dpassay.cli import main
-from dpassay.documents import fault
+from dpassay.cli import attack as attack_command
+from dpassay.cli.main import main
+from dpassay.record.attack_record import attack_schema
+from dpassay.record.files import fault
 
 SMALL = ["attack", "-q", "--records", "60", "--references", "6", "--models", "4", "--attacks", "lira,loss-threshold,gap"]
 FAILING = """

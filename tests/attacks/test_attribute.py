@@ -12,15 +12,15 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from dpassay.attacks.attack import Attack
-from dpassay.attacks.attribute import columns_of, twins
-from dpassay.attacks.experiment import Design, Target, experiment
-from dpassay.attacks.lira import Lira
-from dpassay.attacks.setting import Setting, lay
-from dpassay.attacks.store import Store
-from dpassay.attacks.subjects import Learner, Points, View, asked
-from dpassay.attacks.threshold import LossThreshold
-from dpassay.cli import main
+from dpassay.attacks.experiment.attribute import columns_of, twins
+from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.run import Design, Target, experiment
+from dpassay.attacks.experiment.scenario import Setting, lay
+from dpassay.attacks.experiment.subjects import Learner, Points, View, asked
+from dpassay.attacks.scores.interface import Attack
+from dpassay.attacks.scores.lira import Lira
+from dpassay.attacks.scores.loss_threshold import LossThreshold
+from dpassay.cli.main import main
 from dpassay.data import Labelled, Table, load
 from dpassay.errors import InvalidInput
 from tests.attacks.remembering import Memory, Nothing

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.attacks.certified import certify, exposed
-from dpassay.attacks.coins import toss
+from dpassay.attacks.experiment.certified import certify, exposed
+from dpassay.attacks.experiment.coins import toss
+from dpassay.attacks.experiment.one_run import largest_rejected, one_run
 from dpassay.attacks.observed import Array, Flags, Observed
-from dpassay.attacks.one_run import largest_rejected, one_run
-from dpassay.attacks.threshold import LossThreshold
+from dpassay.attacks.scores.loss_threshold import LossThreshold
 
 REPETITIONS = 1000
 ALPHA = 0.05

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.attacks.coins import Coins, toss
-from dpassay.attacks.store import Store
+from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.coins import Coins, toss
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
 
@@ -92,7 +92,7 @@ def test_store_that_cannot_write_keeps_nothing_and_stops_nothing(tmp_path: Path,
     def full(*_: Any, **__: Any) -> Any:
         raise OSError(28, "No space left on device")
 
-    for broken in ("dpassay.attacks.store.os.fdopen", "dpassay.attacks.store.tempfile.mkstemp"):
+    for broken in ("dpassay.attacks.experiment.cache.os.fdopen", "dpassay.attacks.experiment.cache.tempfile.mkstemp"):
         with monkeypatch.context() as patch:
             patch.setattr(broken, full)
             store.put("key", np.zeros(3))
@@ -107,7 +107,7 @@ def test_interrupted_write_leaves_nothing_behind(tmp_path: Path, monkeypatch: py
     def stop(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpassay.attacks.store.Path.replace", stop)
+    monkeypatch.setattr("dpassay.attacks.experiment.cache.Path.replace", stop)
     with pytest.raises(KeyboardInterrupt):
         Store(tmp_path).put("key", np.zeros(3))
     assert list(tmp_path.iterdir()) == []

@@ -10,13 +10,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpassay.attacks.control import control
-from dpassay.attacks.defects import ALPHA, ONE_ANSWER, apart_probability, block_probability, probe
-from dpassay.attacks.services import Refusal, Service
+from dpassay.attacks.services.control import control
+from dpassay.attacks.services.defects import ALPHA, ONE_ANSWER, apart_probability, block_probability, probe
+from dpassay.attacks.services.interface import Refusal, Service
 from dpassay.data import Labelled
 from dpassay.errors import AuditeeError, InvalidInput
-from dpassay.mechanisms.interface import PredictionInterface
-from dpassay.mechanisms.soft_majority import SoftMajority
+from dpassay.mechanisms.dwork_feldman_2018.interface import PredictionInterface
+from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from tests.attacks import broken_services as broken
 
 

@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from dpassay.attacks.coins import Coins, toss
-from dpassay.attacks.experiment import Attacked, Design, Target, experiment
-from dpassay.attacks.exposure import exposure, plant
-from dpassay.attacks.setting import Setting, lay
-from dpassay.attacks.slices import parts, sliced
-from dpassay.attacks.store import Store
-from dpassay.attacks.subjects import Learner
-from dpassay.attacks.threshold import LossThreshold
+from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.canaries import exposure, plant
+from dpassay.attacks.experiment.coins import Coins, toss
+from dpassay.attacks.experiment.run import Attacked, Design, Target, experiment
+from dpassay.attacks.experiment.scenario import Setting, lay
+from dpassay.attacks.experiment.slices import parts, sliced
+from dpassay.attacks.experiment.subjects import Learner
+from dpassay.attacks.scores.loss_threshold import LossThreshold
 from dpassay.data import Labelled, load
 from dpassay.errors import InvalidInput
 from tests.attacks import twin_exposure

@@ -18,10 +18,10 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom, norm
 
-from dpassay.attacks.lira import Lira
-from dpassay.attacks.metrics import advantage, auc, roc
+from dpassay.attacks.experiment.metrics import advantage, auc, roc
 from dpassay.attacks.observed import Array, Flags, Observed
-from dpassay.attacks.threshold import LossThreshold
+from dpassay.attacks.scores.lira import Lira
+from dpassay.attacks.scores.loss_threshold import LossThreshold
 
 N, REFERENCES, TARGETS, E = 5, 4000, 800, 24
 SCALE = 4.0

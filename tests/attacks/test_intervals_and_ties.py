@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dpassay.attacks.coins import toss
-from dpassay.attacks.lira import Lira
-from dpassay.attacks.metrics import auc, auc_interval, interval
+from dpassay.attacks.experiment.coins import toss
+from dpassay.attacks.experiment.metrics import auc, auc_interval, interval
+from dpassay.attacks.experiment.slices import sliced
 from dpassay.attacks.observed import Observed
-from dpassay.attacks.slices import sliced
+from dpassay.attacks.scores.lira import Lira
 
 
 def drifting(models: int, seed: int, shift: float = 3.0) -> tuple[np.ndarray, np.ndarray]:

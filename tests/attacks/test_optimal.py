@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpassay.attacks.adaptive import best_strategy, composition, privacy_spent
-from dpassay.attacks.optimal import ceiling, compositions, optimal
+from dpassay.attacks.repeated.adaptive import best_strategy, composition, privacy_spent
+from dpassay.attacks.repeated.optimal import ceiling, compositions, optimal
 from dpassay.errors import InvalidInput
 from dpassay.laws import bernoulli_law
-from dpassay.mechanisms.interface import advanced_composition, optimal_composition
+from dpassay.mechanisms.dwork_feldman_2018.interface import advanced_composition, optimal_composition
 from tests.attacks import twin_optimal as twin
 
 TWO = (

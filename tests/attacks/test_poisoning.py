@@ -9,20 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpassay.attacks.coins import Coins, toss
-from dpassay.attacks.experiment import Attacked, Design, Target, experiment
-from dpassay.attacks.fleets import Ground, fleet, ground
-from dpassay.attacks.lira import Lira
-from dpassay.attacks.poisoning import NEAR, STEPS, better, candidates, choose, surround
-from dpassay.attacks.record import make_attack_record
-from dpassay.attacks.setting import Setting, lay
-from dpassay.attacks.slices import Sliced
-from dpassay.attacks.store import Store
-from dpassay.attacks.subjects import Learner
-from dpassay.attacks.threshold import LossThreshold
-from dpassay.cli import main
+from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.coins import Coins, toss
+from dpassay.attacks.experiment.models import Ground, fleet, ground
+from dpassay.attacks.experiment.poisoning import NEAR, STEPS, better, candidates, choose, surround
+from dpassay.attacks.experiment.record import make_attack_record
+from dpassay.attacks.experiment.run import Attacked, Design, Target, experiment
+from dpassay.attacks.experiment.scenario import Setting, lay
+from dpassay.attacks.experiment.slices import Sliced
+from dpassay.attacks.experiment.subjects import Learner
+from dpassay.attacks.scores.lira import Lira
+from dpassay.attacks.scores.loss_threshold import LossThreshold
+from dpassay.cli.main import main
 from dpassay.data import Labelled, load
-from dpassay.mechanisms.learners import estimator_of
+from dpassay.mechanisms.shared.learners import estimator_of
 
 TREE = Learner(make=estimator_of("tree"), name="tree")
 

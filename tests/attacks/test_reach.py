@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.attack_command import ABOVE, FEWEST, MOST
-from dpassay.attacks.one_run import largest_rejected
-from dpassay.attacks.reach import guessed, of_counts, of_guesses, of_one_run, targets_to_break, targets_to_see
-from dpassay.bounds import Counts
+from dpassay.attacks.experiment.one_run import largest_rejected
+from dpassay.attacks.experiment.reach import guessed, of_counts, of_guesses, of_one_run, targets_to_break, targets_to_see
 from dpassay.claims import DP, Claim
-from dpassay.cli import main
-from dpassay.commands import INCONCLUSIVE, NOTHING, REFUTED
+from dpassay.cli.attack import ABOVE, FEWEST, MOST
+from dpassay.cli.main import main
+from dpassay.cli.run import INCONCLUSIVE, NOTHING, REFUTED
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
-from dpassay.lower_bounds import choose, lower_bound
-from dpassay.scales import Ratio
+from dpassay.stats.bounds import Counts
+from dpassay.stats.lower_bounds import choose, lower_bound
+from dpassay.stats.scales import Ratio
 
 SMALL = ["--against", "mechanism", "--records", "200", "--references", "16", "--copies", "0", "--transcripts", "0", "-q"]
 

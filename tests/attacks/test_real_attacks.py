@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from benchmarks.accuracy import tables
-from dpassay.attack_command import PROTECTED
-from dpassay.attacks.arsenal import ATTACKS
-from dpassay.cli import main
-from dpassay.commands import NOTHING
-from dpassay.reports.paired import paired
+from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.cli.attack import PROTECTED
+from dpassay.cli.main import main
+from dpassay.cli.run import NOTHING
+from dpassay.reports.attack.paired import paired
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data"
 LOSSES = ("0.1", "0.5", "1", "2", "8")

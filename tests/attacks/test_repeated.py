@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpassay.attacks.cells import candidates, worst_cells
-from dpassay.attacks.repeated import LEAST_TRANSCRIPTS, Repeated, failed, is_sticky, ladder, repeated
-from dpassay.attacks.rungs import climb
-from dpassay.auditee import Auditee
+from dpassay.attacks.repeated.run import LEAST_TRANSCRIPTS, Repeated, failed, is_sticky, ladder, repeated
+from dpassay.attacks.repeated.transcript_tests import climb
+from dpassay.attacks.repeated.worst_cell import candidates, worst_cells
 from dpassay.claims import DP
 from dpassay.data import Labelled
-from dpassay.documents import dumps
 from dpassay.errors import AuditeeError, InvalidInput
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import replace_one
-from dpassay.plan import Group, groups_for
-from dpassay.targets import resolve
+from dpassay.record.files import dumps
+from dpassay.targets.groups import Group, groups_for
+from dpassay.targets.guard import Auditee
+from dpassay.targets.resolve import resolve
 
 
 def attack(name: str, loss: float, transcripts: int = 20_000, **parameters: object) -> Repeated:

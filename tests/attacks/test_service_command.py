@@ -11,14 +11,14 @@ import jsonschema
 import numpy as np
 import pytest
 
-from dpassay.attack_record import attack_schema
-from dpassay.attacks.repeated import Repeated
-from dpassay.attacks.services import Service
-from dpassay.attacks.tenants import attack_service
+from dpassay.attacks.repeated.run import Repeated
+from dpassay.attacks.services.collusion import attack_service
+from dpassay.attacks.services.interface import Service
 from dpassay.claims import DP, Claim
-from dpassay.cli import main
+from dpassay.cli.main import main
 from dpassay.data import Labelled
 from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.record.attack_record import attack_schema
 from tests.attacks import broken_services as broken
 
 MODULE = "tests.attacks.broken_services"

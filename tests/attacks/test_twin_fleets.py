@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from dpassay.attacks.coins import toss
-from dpassay.attacks.experiment import Design, Target, experiment
-from dpassay.attacks.fleets import Fleet, Ground, fleet, ground
-from dpassay.attacks.lira import Lira
+from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.coins import toss
+from dpassay.attacks.experiment.models import Fleet, Ground, fleet, ground
+from dpassay.attacks.experiment.run import Design, Target, experiment
+from dpassay.attacks.experiment.subjects import SCORES, Learner, Points, Protected, View, asked
 from dpassay.attacks.observed import Array
-from dpassay.attacks.store import Store
-from dpassay.attacks.subjects import SCORES, Learner, Points, Protected, View, asked
+from dpassay.attacks.scores.lira import Lira
 from dpassay.data import Labelled
-from dpassay.targets import resolve
+from dpassay.targets.resolve import resolve
 
 MODELS = 6
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 from sklearn.metrics import roc_auc_score
 
-from dpassay.attacks.metrics import advantage, allowed_tpr, at_rate, auc, per_model, roc, thin, with_a_coin
+from dpassay.attacks.experiment.metrics import advantage, allowed_tpr, at_rate, auc, per_model, roc, thin, with_a_coin
 from dpassay.errors import InvalidInput
 
 

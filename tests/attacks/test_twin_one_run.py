@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.attacks.coins import Coins
-from dpassay.attacks.one_run import MOST, largest_rejected, one_run, p_value
+from dpassay.attacks.experiment.coins import Coins
+from dpassay.attacks.experiment.one_run import MOST, largest_rejected, one_run, p_value
 from dpassay.errors import InvalidInput
 from tests.attacks import twin_one_run
 

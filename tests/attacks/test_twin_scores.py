@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from dpassay.attacks.arsenal import ATTACKS
-from dpassay.attacks.certified import exposed
-from dpassay.attacks.coins import toss
-from dpassay.attacks.likelihood import LikelihoodRatio
-from dpassay.attacks.lira import Lira
+from dpassay.attacks.experiment.certified import exposed
+from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.observed import Array, Flags, Observed
-from dpassay.attacks.rmia import Rmia
-from dpassay.attacks.single_record import SingleRecord
+from dpassay.attacks.scores.likelihood import LikelihoodRatio
+from dpassay.attacks.scores.lira import Lira
+from dpassay.attacks.scores.registry import ATTACKS
+from dpassay.attacks.scores.rmia import Rmia
+from dpassay.attacks.scores.single_record import SingleRecord
 from dpassay.errors import InvalidInput
 from tests.attacks import twin_scores
 

@@ -1,4 +1,4 @@
-"""Twins of attacks/optimal.py: every strategy and every event, one after the other, with fractions."""
+"""Twins of attacks/repeated/optimal.py: every strategy and every event, one after the other, with fractions."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dpassay.cli import main
+from dpassay.cli.main import main
 
 QUICK = ["run", "--profile", "quick", "-q"]
 

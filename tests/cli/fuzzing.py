@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.cli import main
+from dpassay.cli.main import main
 
 SECONDS = 20
 """An input that takes longer than this has hung."""

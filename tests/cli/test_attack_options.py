@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dpassay.cli import main
+from dpassay.cli.main import main
 
 
 def own(data: object, queries: object, size: object, rng: object) -> None:

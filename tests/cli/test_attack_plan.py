@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from dpassay.attack_plan import share_of
-from dpassay.attacks.reach import guessed, of_guesses
-from dpassay.cli import main
+from dpassay.attacks.experiment.reach import guessed, of_guesses
+from dpassay.cli.attack_plan import share_of
+from dpassay.cli.main import main
 
 
 def test_it_says_how_many_targets_see_a_leak(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.cli import main
+from dpassay.cli.main import main
 from tests.cli.conftest import QUICK
 
 SOURCE = """

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from dpassay.catalogue import ENTRIES
-from dpassay.cli import main
+from dpassay.cli.main import main
+from dpassay.targets.catalogue import ENTRIES
 
 MODULE = """
 import numpy as np

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.cli import main
+from dpassay.cli.main import main
 from tests.cli.fuzzing import crash, mangled, mutated, written
 
 Capture = pytest.CaptureFixture[str]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from dpassay.cli import main
+from dpassay.cli.main import main
+from dpassay.cli.shared import Pace, duration, foretell
+from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
-from dpassay.outputs import Pace, duration, foretell
-from dpassay.plan import silent
-from dpassay.settings import Settings
+from dpassay.targets.groups import silent
 
 
 class Clock:

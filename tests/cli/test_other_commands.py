@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dpassay.catalogue import ENTRIES
-from dpassay.cli import main
-from dpassay.targets import resolve
+from dpassay.cli.main import main
+from dpassay.targets.catalogue import ENTRIES
+from dpassay.targets.resolve import resolve
 
 
 def test_list_names_every_entry_with_its_claims(capsys: pytest.CaptureFixture[str]) -> None:

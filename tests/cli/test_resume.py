@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from dpassay.cli import main
+from dpassay.cli.main import main
 
 PREDICT = """
 import time
@@ -115,7 +115,7 @@ def test_a_full_disk_ends_the_run_with_one_line(
         found: sqlite3.Connection = connection
         return found
 
-    monkeypatch.setattr("dpassay.ledger.sqlite3.connect", small)
+    monkeypatch.setattr("dpassay.trials.ledger.sqlite3.connect", small)
     assert main([*WORDS, "--out", "out"]) == 3
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("dpassay: error: ledger 'out/ledger.sqlite': cannot be read or written (database or disk is full")

@@ -11,9 +11,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from dpassay.catalogue import ENTRIES
-from dpassay.cli import main
-from dpassay.record import record_schema
+from dpassay.cli.main import main
+from dpassay.record.run_record import record_schema
+from dpassay.targets.catalogue import ENTRIES
 
 MAJORITY = ["run", "soft-majority", "--mode", "exhaustive", "-p", "epsilon=1", "-p", "r=3", "--n", "3", "--domain", "1"]
 WALK = ["run", "projected-walk", "--mode", "exhaustive", "-p", "epsilon=1", "-p", "T=3", "--n", "5", "--domain", "3"]
@@ -169,15 +169,15 @@ def test_a_failing_mechanism_does_not_take_the_others_with_it(folder: Path) -> N
 
 
 def test_interrupted_run_keeps_what_is_finished(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import dpassay.assay
+    import dpassay.engine.run
 
-    finished = dpassay.assay.assay
+    finished = dpassay.engine.run.assay
 
     def interrupted(*arguments: object) -> object:
         yield next(finished(*arguments))  # type: ignore[arg-type]
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpassay.commands.assay", interrupted)
+    monkeypatch.setattr("dpassay.cli.run.assay", interrupted)
     assert main(["run", "--profile", "quick", "--out", "out", "-q"]) == 130
     record = record_of(folder / "out")
     assert record["run"]["complete"] is False  # type: ignore[index]

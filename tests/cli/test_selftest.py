@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dpassay import selftest, selftest_command, sight
 from dpassay.claims import Stability
-from dpassay.cli import main
-from dpassay.selftest import Size
+from dpassay.cli import selftest as selftest_command
+from dpassay.cli.main import main
+from dpassay.selftest import run as selftest
+from dpassay.selftest import sensitivity as sight
+from dpassay.selftest.run import Size
 
 TINY = Size(n=(20,), runs=8, factor_runs=4, claims=(Stability(gamma=0.2),), medians=20)
 

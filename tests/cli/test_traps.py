@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dpassay.cli import main
+from dpassay.cli.main import main
 
 DPASSAY = [sys.executable, "-m", "dpassay"]
 PEOPLE = "income,age\n" + "".join(f"{i % 2},{40 + i}.867642\n" for i in range(30))

@@ -13,12 +13,12 @@ from scipy.integrate import quad
 from scipy.stats import laplace, norm
 
 from dpassay import DP, Labelled, Noise, NoiseLaw, Pairs, PredictionStability, audit
+from dpassay.engine.evidence import HalfLine
+from dpassay.engine.readings import NoiseLeaks, leaks_of
 from dpassay.errors import InvalidInput
-from dpassay.evidence import HalfLine
 from dpassay.laws import FiniteLaw
-from dpassay.leaks import NoiseLeaks, leaks_of
 from dpassay.pairs import FlipLabel
-from dpassay.profile import trade_off
+from dpassay.stats.profile import trade_off
 
 KINDS: tuple[Any, Any] = ("laplace", "gaussian")
 FAMILY: dict[str, Any] = {"laplace": laplace, "gaussian": norm}
@@ -233,8 +233,8 @@ def test_what_cannot_be_read() -> None:
 
 
 def test_replay_of_noise() -> None:
-    from dpassay.auditee import Auditee
-    from dpassay.witness import make_witness, replay
+    from dpassay.record.witness import make_witness, replay
+    from dpassay.targets.guard import Auditee
 
     for noise, claim in (
         (Noise(kind="laplace", scale=0.2), DP(epsilon=1.0)),

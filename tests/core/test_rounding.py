@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.evidence import AnySize
-from dpassay.reports.numbers import above, below, exact, factor, promise
-from dpassay.rounding import DOWN, NEAREST, UP, computed, computed_number, lower_number, number, rounded, upper_number, written
-from dpassay.verdicts import apart
+from dpassay.engine.evidence import AnySize
+from dpassay.engine.verdicts import apart
+from dpassay.numerics import DOWN, NEAREST, UP, computed, computed_number, lower_number, number, rounded, upper_number, written
+from dpassay.reports.shared.numbers import above, below, exact, factor, promise
 
 FINITE = st.floats(min_value=0, max_value=1e9, allow_subnormal=False)
 

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.auditee import Auditee
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import WorstCase
 from dpassay.pairs import Change, FlipLabel, Pairs
-from dpassay.plan import Group
+from dpassay.targets.groups import Group
+from dpassay.targets.guard import Auditee
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpassay.cli import main
-from dpassay.ledger import Ledger
-from dpassay.trials import Counts
+from dpassay.cli.main import main
+from dpassay.trials.blocks import Counts
+from dpassay.trials.ledger import Ledger
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 ROWS = re.findall(
@@ -77,5 +77,5 @@ def test_row(what: str, command: str, code: str, message: str, folder: Path, cap
 
 
 def test_unwritable_output_is_found_before_any_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpassay.commands.assay", lambda *_: pytest.fail("work was done first"))
+    monkeypatch.setattr("dpassay.cli.run.assay", lambda *_: pytest.fail("work was done first"))
     assert main(["run", "soft-majority", "--out", "good.csv/report"]) == 2

@@ -12,11 +12,11 @@ import pytest
 from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled, points
-from dpassay.exact import any_size
-from dpassay.mechanisms.interface import advanced_composition, optimal_composition
-from dpassay.mechanisms.projected_walk import ProjectedWalk, Ties
+from dpassay.engine.exact import any_size
+from dpassay.mechanisms.dwork_feldman_2018.interface import advanced_composition, optimal_composition
+from dpassay.mechanisms.dwork_feldman_2018.projected_walk import ProjectedWalk, Ties
 from dpassay.pairs import FlipLabel, Pairs
-from dpassay.targets import resolve
+from dpassay.targets.resolve import resolve
 
 PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
 LOSSES = re.findall(r"^\| ([a-z-]+) \| (\d) \| (\d+) \| (\d) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)

@@ -11,8 +11,8 @@ import pytest
 
 from dpassay.api import audit
 from dpassay.data import Labelled, points
-from dpassay.mechanisms.erm import ERM
-from dpassay.mechanisms.psgd import PSGD
+from dpassay.mechanisms.dwork_feldman_2018.erm import ERM
+from dpassay.mechanisms.dwork_feldman_2018.psgd import PSGD
 from dpassay.pairs import Replace
 
 PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")

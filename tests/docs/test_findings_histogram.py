@@ -14,14 +14,14 @@ from scipy.special import gammaincc
 
 from dpassay.api import audit
 from dpassay.claims import DP, ScoreStability
-from dpassay.mechanisms.densities import Masses, fuller, most_moved, sum_above
-from dpassay.mechanisms.example61_exponential import Example61Exponential, quantile
-from dpassay.mechanisms.example61_noisy_max import Example61NoisyMax
-from dpassay.mechanisms.histogram import Histogram
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.densities import Masses, fuller, most_moved, sum_above
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_exponential import Example61Exponential, quantile
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_noisy_max import Example61NoisyMax
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.histogram import Histogram
 from dpassay.pairs import Compared
-from dpassay.targets import resolve
+from dpassay.targets.resolve import resolve
 from tests.docs.test_findings import PAGE
-from tests.mechanisms.twin_histogram import two_bin_log_density
+from tests.mechanisms.chaudhuri_vinterbo_2013.twin_histogram import two_bin_log_density
 
 NUMBER = r" \| ([\d.e+-]+)"
 RELEASES = re.findall(rf"^\| (histogram,release=\w+){NUMBER * 5} \|$", PAGE, re.MULTILINE)

@@ -10,12 +10,12 @@ import pytest
 
 from dpassay.api import audit
 from dpassay.claims import DP, ScoreStability
-from dpassay.mechanisms.margin_losses import LogisticMargin
-from dpassay.mechanisms.objective_perturbation import ObjectivePerturbation
-from dpassay.mechanisms.output_perturbation import OutputPerturbation
-from dpassay.targets import resolve
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import LogisticMargin
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.objective_perturbation import ObjectivePerturbation
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.output_perturbation import OutputPerturbation
+from dpassay.targets.resolve import resolve
 from tests.docs.test_findings import PAGE
-from tests.mechanisms import twin_perturbation as twin
+from tests.mechanisms.chaudhuri_vinterbo_2013 import twin_perturbation as twin
 
 N = r"([\d.e-]+)"
 SECTIONS = {name: PAGE.split(f"\n## {name}\n")[1].split("\n## ")[0] for name in ("Algorithm 3", "Algorithm 4", "Theorem 4")}

@@ -10,10 +10,10 @@ import pytest
 from scipy.special import ndtr
 
 from dpassay.api import audit
-from dpassay.exact import any_size
-from dpassay.mechanisms.stable_gaussian import StableGaussian
+from dpassay.engine.exact import any_size
+from dpassay.mechanisms.dwork_feldman_2018.stable_gaussian import StableGaussian
 from dpassay.noise import Noise
-from dpassay.targets import resolve
+from dpassay.targets.resolve import resolve
 from tests.docs.test_findings import PAGE
 
 ROWS = re.findall(r"^\| ([a-z-]+) \| ([a-z]+=[^|]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)

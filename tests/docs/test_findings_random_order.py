@@ -13,7 +13,7 @@ from scipy.integrate import quad
 
 from dpassay.api import audit
 from dpassay.data import Labelled, points
-from dpassay.mechanisms.psgd_laplace import PsgdLaplace, loss_between_mixtures
+from dpassay.mechanisms.dwork_feldman_2018.psgd_laplace import PsgdLaplace, loss_between_mixtures
 from tests.docs.test_findings import PAGE
 
 KINDS = {

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from dpassay.api import audit
-from dpassay.mechanisms import relabelled_bounds as bounds
-from dpassay.mechanisms.exponential import Exponential, sharp_excess, worst_excess
-from dpassay.mechanisms.relabelled import Relabelled
+from dpassay.mechanisms.dagan_feldman_2020 import relabelled_bounds as bounds
+from dpassay.mechanisms.dagan_feldman_2020.exponential import Exponential, sharp_excess, worst_excess
+from dpassay.mechanisms.dagan_feldman_2020.relabelled import Relabelled
 from tests.docs.test_findings import PAGE
-from tests.mechanisms.lemmas_10_11 import worst
+from tests.mechanisms.dagan_feldman_2020.lemmas_10_11 import worst
 from tests.mechanisms.test_exhaustive_twins import exhaust
 
 NUMBER = r" \| ([\d.e-]+)"

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from dpassay.claims import DP
-from dpassay.exact import any_size
-from dpassay.loss import privacy_loss
-from dpassay.mechanisms.noisy_max import NoisyMax
-from dpassay.mechanisms.pate_data_dependent import dependent_epsilon, log_moment, miss
+from dpassay.engine.exact import any_size
+from dpassay.mechanisms.relatives.pate_data_dependent import dependent_epsilon, log_moment, miss
+from dpassay.mechanisms.shared.noisy_max import NoisyMax
 from dpassay.noise import Noise
-from dpassay.targets import resolve
+from dpassay.stats.divergence import privacy_loss
+from dpassay.targets.resolve import resolve
 from tests.docs.test_findings import PAGE
 
 NUMBER = r" \| ([\d.e-]+)"

@@ -12,11 +12,11 @@ import pytest
 from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled
-from dpassay.mechanisms.output_perturbation import OutputPerturbation
+from dpassay.engine.result import Result
+from dpassay.engine.settings import ModeWanted
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.output_perturbation import OutputPerturbation
 from dpassay.pairs import FlipLabel
-from dpassay.result import Result
-from dpassay.settings import ModeWanted
-from dpassay.targets import resolve
+from dpassay.targets.resolve import resolve
 from tests.docs.test_findings import PAGE
 
 SECTION = PAGE.split("\n## What is made of released weights\n")[1].split("\n## ")[0]

@@ -14,16 +14,16 @@ from scipy.stats import binom
 
 from dpassay.api import audit
 from dpassay.data import Labelled
-from dpassay.exact import any_size
-from dpassay.mechanisms.classes import Halfspaces, Intervals, Labels, Points, Rule, Thresholds
-from dpassay.mechanisms.functions_law import hit_and_missed
-from dpassay.mechanisms.stable_learner import StableLearner
-from dpassay.mechanisms.vc import cover, exponential_size, is_net, net_probability, net_size
-from dpassay.targets import resolve
+from dpassay.engine.exact import any_size
+from dpassay.mechanisms.dagan_feldman_2020.functions_law import hit_and_missed
+from dpassay.mechanisms.dagan_feldman_2020.stable_learner import StableLearner
+from dpassay.mechanisms.shared.classes import Halfspaces, Intervals, Labels, Points, Rule, Thresholds
+from dpassay.mechanisms.shared.vc import cover, exponential_size, is_net, net_probability, net_size
+from dpassay.targets.resolve import resolve
 from tests.docs.test_findings import PAGE
+from tests.mechanisms.dagan_feldman_2020.test_stable_learner import Adversarial
+from tests.mechanisms.dagan_feldman_2020.test_stable_learner_worst import LABELS, excess
 from tests.mechanisms.small_domains import worst
-from tests.mechanisms.test_stable_learner import Adversarial
-from tests.mechanisms.test_stable_learner_worst import LABELS, excess
 
 SECTION = PAGE[PAGE.index("## The stable learner") :]
 NUMBER = r" \| ([\d.]+|inf)"

@@ -10,9 +10,9 @@ from scipy.optimize import brentq
 
 from dpassay.api import audit
 from dpassay.claims import DP
-from dpassay.exact import any_size
-from dpassay.mechanisms.subsampled import amplified
-from dpassay.targets import resolve
+from dpassay.engine.exact import any_size
+from dpassay.mechanisms.dagan_feldman_2020.subsampled import amplified
+from dpassay.targets.resolve import resolve
 from tests.docs.test_findings import PAGE
 
 NUMBER = r" \| ([\d.]+)"

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 from dpassay.api import audit
-from dpassay.assay import assay
 from dpassay.claims import DP
-from dpassay.exhaustive import Domain
-from dpassay.mechanisms.control import Control
-from dpassay.mechanisms.validate import Validate
+from dpassay.engine.exhaustive import Domain
+from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.control import Control
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate
 from dpassay.pairs import FlipLabel, Pairs
-from dpassay.result import Result
-from dpassay.settings import Settings
-from dpassay.targets import resolve
-from tests.mechanisms.test_validate import QUERY, Share, line
-from tests.mechanisms.test_validation_searches import attained
+from dpassay.targets.resolve import resolve
+from tests.mechanisms.chaudhuri_vinterbo_2013.test_validate import QUERY, Share, line
+from tests.mechanisms.chaudhuri_vinterbo_2013.test_validation_searches import attained
 
 PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
 

@@ -11,10 +11,10 @@ import pytest
 from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled, points
-from dpassay.exact import any_size
-from dpassay.mechanisms.group import chained_delta, printed_delta
-from dpassay.mechanisms.projected_walk_overview import ProjectedWalkOverview
-from dpassay.targets import resolve
+from dpassay.engine.exact import any_size
+from dpassay.mechanisms.dwork_feldman_2018.group import chained_delta, printed_delta
+from dpassay.mechanisms.dwork_feldman_2018.projected_walk_overview import ProjectedWalkOverview
+from dpassay.targets.resolve import resolve
 from tests.docs.test_findings import PAGE
 
 NUMBER = r" \| ([\d.e-]+)"

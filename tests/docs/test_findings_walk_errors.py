@@ -12,10 +12,10 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from dpassay.data import Labelled
-from dpassay.mechanisms.projected_walk import Ties, Traversed
-from dpassay.mechanisms.projected_walk_error import ProjectedWalkError
-from dpassay.mechanisms.projected_walk_risk import ProjectedWalkRisk
-from dpassay.mechanisms.unions import least_error
+from dpassay.mechanisms.dwork_feldman_2018.projected_walk import Ties, Traversed
+from dpassay.mechanisms.dwork_feldman_2018.projected_walk_error import ProjectedWalkError
+from dpassay.mechanisms.dwork_feldman_2018.projected_walk_risk import ProjectedWalkRisk
+from dpassay.mechanisms.dwork_feldman_2018.unions import least_error
 from tests.docs.test_findings import PAGE
 
 NUMBER = r" \| ([\d.]+)"

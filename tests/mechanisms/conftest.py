@@ -8,7 +8,7 @@ from hypothesis import settings
 
 from dpassay.data import Labelled, points
 from dpassay.pairs import replace_one
-from dpassay.plan import Group
+from dpassay.targets.groups import Group
 
 RECORDS, FEATURES = 30, 2
 

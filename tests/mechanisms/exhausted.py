@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from dpassay.claims import Stability
-from dpassay.exhaustive import Domain, domain_laws
-from dpassay.plan import silent
-from dpassay.result import Result
-from dpassay.targets import resolve
+from dpassay.engine.exhaustive import Domain, domain_laws
+from dpassay.engine.result import Result
+from dpassay.targets.groups import silent
+from dpassay.targets.resolve import resolve
 from tests.mechanisms.test_exhaustive_twins import exhaust
 from tests.mechanisms.twin_worst_case import Law, every_dataset, neighbours, worst_losses
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from dpassay.data import Labelled
 from dpassay.laws import FiniteLaw
-from dpassay.loss import label_difference, privacy_loss
-from dpassay.mechanisms.stable_learner import StableLearner
+from dpassay.mechanisms.dagan_feldman_2020.stable_learner import StableLearner
+from dpassay.stats.divergence import label_difference, privacy_loss
 
 Record = tuple[tuple[int, ...], int]
 Multiset = tuple[Record, ...]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dpassay.catalogue import CATALOGUE
 from dpassay.mechanism import HasWorstCases
-from dpassay.targets import resolve
+from dpassay.targets.catalogue import CATALOGUE
+from dpassay.targets.resolve import resolve
 
 PARTS = {
     "boolean:Boolean",

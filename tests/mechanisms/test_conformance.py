@@ -10,18 +10,18 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay.auditee import Auditee
-from dpassay.catalogue import CATALOGUE
 from dpassay.claims import DP, records_replaced
-from dpassay.codings import Bins, Coding
 from dpassay.data import Labelled
-from dpassay.exact import any_size, both_directions, coded, group_laws, readable, two_sided
+from dpassay.engine.exact import any_size, both_directions, coded, group_laws, readable, two_sided
 from dpassay.laws import FiniteLaw, NoiseLaw, PointLaw
 from dpassay.mechanism import HasNoQuery
 from dpassay.noise import Noise
 from dpassay.pairs import Change, one_by_one, replace_several
-from dpassay.plan import Group, groups_for, silent
-from dpassay.targets import accepts, resolve
+from dpassay.targets.catalogue import CATALOGUE
+from dpassay.targets.groups import Group, groups_for, silent
+from dpassay.targets.guard import Auditee
+from dpassay.targets.resolve import accepts, resolve
+from dpassay.trials.encoders import Bins, Coding
 from tests.mechanisms.conftest import RECORDS
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
@@ -125,7 +125,7 @@ HEAVY: list[tuple[str, dict[str, Any]]] = [
     ("stable-learner", {"gamma": 0.07, "H": "intervals", "calibration": "lemma7"}),
     ("validate", {"m": 5, "coins": "fresh", "base": "output-perturbation,lambdas=0.1;1"}),
     ("stable-learner", {"gamma": 0.14, "H": "corners", "representative": "greatest"}),
-    ("bagged", {"r": 15, "how": "subset", "learner": "dpassay.mechanisms.erm_class:corner"}),
+    ("bagged", {"r": 15, "how": "subset", "learner": "dpassay.mechanisms.shared.erm_class:corner"}),
     ("relabelled", {"H": "intervals", "n_prime": 2, "eta": 0.2, "r": 3}),
     ("relabelled", {"H": "corners", "n_prime": 1, "eta": 0.05, "r": 4}),
 ]

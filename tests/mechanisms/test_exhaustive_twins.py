@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.assay import assay
-from dpassay.exhaustive import Domain, domain_laws
-from dpassay.plan import silent
-from dpassay.result import Result
-from dpassay.settings import Settings
-from dpassay.targets import resolve
-from tests.mechanisms import twin_projected_walk as walk
-from tests.mechanisms import twin_projected_walk_overview as bias
-from tests.mechanisms import twin_soft_majority as vote
+from dpassay.engine.exhaustive import Domain, domain_laws
+from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.targets.groups import silent
+from dpassay.targets.resolve import resolve
+from tests.mechanisms.dwork_feldman_2018 import twin_projected_walk as walk
+from tests.mechanisms.dwork_feldman_2018 import twin_projected_walk_overview as bias
+from tests.mechanisms.dwork_feldman_2018 import twin_soft_majority as vote
 from tests.mechanisms.twin_worst_case import Law, every_dataset, worst_losses
 
 TOLERANCE = 1e-9

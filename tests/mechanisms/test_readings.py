@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from dpassay.arguments import auditees_of
-from dpassay.assay import assay
-from dpassay.catalogue import CATALOGUE, ENTRIES, READINGS
-from dpassay.cli import main
-from dpassay.settings import Settings
-from dpassay.targets import resolve
+from dpassay.cli.main import main
+from dpassay.cli.options import auditees_of
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.targets.catalogue import CATALOGUE, ENTRIES, READINGS
+from dpassay.targets.resolve import resolve
 
 FINDINGS = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
 

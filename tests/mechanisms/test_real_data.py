@@ -14,7 +14,7 @@ from benchmarks import accuracy
 from dpassay import DP, audit, replace_one
 from dpassay.data import Labelled
 from dpassay.pairs import FlipLabel, Pairs
-from dpassay.targets import resolve
+from dpassay.targets.resolve import resolve
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT.parent / "shared" / "data"

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.catalogue import CATALOGUE
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
-from dpassay.targets import accepts, resolve
+from dpassay.targets.catalogue import CATALOGUE
+from dpassay.targets.resolve import accepts, resolve
 
 PRIVATE = [name for name in CATALOGUE if "epsilon" in resolve(name).parameters]
 VOTES = ["soft-majority", "soft-majority-overview"]

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.auditee import Auditee
-from dpassay.catalogue import CATALOGUE
 from dpassay.claims import ScoreStability
 from dpassay.data import Labelled, points
-from dpassay.exact import readable
+from dpassay.engine.exact import readable
 from dpassay.pairs import FlipLabel
-from dpassay.targets import accepts, resolve
+from dpassay.targets.catalogue import CATALOGUE
+from dpassay.targets.guard import Auditee
+from dpassay.targets.resolve import accepts, resolve
 
 GRID = (-1.0, 0.0, 1.0)
 ALONE = 3.0

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from dpassay.api import audit
-from dpassay.catalogue import ENTRIES
 from dpassay.claims import DP, Claim, PredictionStability
-from dpassay.exact import any_size
-from dpassay.mechanisms.example61_exponential import Example61Exponential
-from dpassay.mechanisms.example61_noisy_max import Example61NoisyMax
-from dpassay.mechanisms.exponential import CERTAIN, Exponential
-from dpassay.mechanisms.perturbation_scores import Scored
-from dpassay.mechanisms.validate import Validate
-from dpassay.reports.words import ORIGIN
-from dpassay.targets import resolve
+from dpassay.engine.exact import any_size
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_exponential import Example61Exponential
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_noisy_max import Example61NoisyMax
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation_scores import Scored
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate
+from dpassay.mechanisms.dagan_feldman_2020.exponential import CERTAIN, Exponential
+from dpassay.reports.run.words import ORIGIN
+from dpassay.targets.catalogue import ENTRIES
+from dpassay.targets.resolve import resolve
 from tests.docs.test_findings import PAGE
 
 SUM = "erm-regulariser-on-the-sum"

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from dpassay.assay import assay
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
 from dpassay.mechanism import HasReachable
-from dpassay.record import make_record
-from dpassay.reports.view import make_view
-from dpassay.settings import Settings
-from dpassay.targets import resolve
+from dpassay.record.run_record import make_record
+from dpassay.reports.run.view import make_view
+from dpassay.targets.resolve import resolve
 
 EPSILONS = (0.1, 0.25, 1 / 3, 0.5, 0.7, 1.0, 1.3, 2.0, 3.0, 5.0, 8.0)
 
@@ -99,7 +99,7 @@ FACTS: dict[str, Any] = {
 
 
 def test_the_grid_has_every_entry_that_knows_its_worst_case() -> None:
-    from dpassay.catalogue import CATALOGUE
+    from dpassay.targets.catalogue import CATALOGUE
 
     assert {name for name in CATALOGUE if isinstance(resolve(name).mechanism, HasReachable)} == set(GRIDS)
 

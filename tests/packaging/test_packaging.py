@@ -57,7 +57,7 @@ def test_every_folder_is_declared() -> None:
 
 
 @pytest.mark.parametrize(
-    "code", ["import dpassay", "from dpassay.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass"]
+    "code", ["import dpassay", "from dpassay.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass"]
 )
 def test_importing_and_help_load_nothing_heavy(code: str) -> None:
     probe = f"{code}\nimport sys\nprint('LOADED', *sorted({HEAVY!r} & set(sys.modules)))"

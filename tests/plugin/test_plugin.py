@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from dpassay.assayed import assayed
 from dpassay.claims import Stability
 from dpassay.errors import InvalidInput
 from dpassay.pairs import replace_one
+from dpassay.testing import assayed
 from tests.core.toys import response
 from tests.plugin.demo import GOOD, HALF, RAISES, TEST, make_project
 

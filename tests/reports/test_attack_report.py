@@ -16,13 +16,14 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from dpassay.attack_record import BROKEN as BROKEN_WORD
-from dpassay.attack_record import HELD, UNSEEN, attack_schema, told_of_claims
-from dpassay.commands import INCONCLUSIVE, NOTHING, attack_exit_code
-from dpassay.reports.attack import print_attacks, to_html, to_markdown
-from dpassay.reports.attack_figures import allowed_advantage, figures
-from dpassay.reports.attack_plots import allowed_tpr, view_roc
-from dpassay.reports.attack_tables import (
+from dpassay.cli.run import INCONCLUSIVE, NOTHING, attack_exit_code
+from dpassay.record.attack_record import BROKEN as BROKEN_WORD
+from dpassay.record.attack_record import HELD, UNSEEN, attack_schema, told_of_claims
+from dpassay.reports.attack.figures import allowed_advantage, figures
+from dpassay.reports.attack.pages import print_attacks, to_html, to_markdown
+from dpassay.reports.attack.paired import paired, tossed
+from dpassay.reports.attack.roc import allowed_tpr, view_roc
+from dpassay.reports.attack.tables import (
     attacks_table,
     exposed_table,
     overview_table,
@@ -30,10 +31,9 @@ from dpassay.reports.attack_tables import (
     summary_table,
     vulnerable_table,
 )
-from dpassay.reports.attack_view import BLIND, BROKEN, INSIDE, UNCLAIMED, sound, subject_views
-from dpassay.reports.attack_words import defect_words, headline, opening
-from dpassay.reports.ladders import ladders
-from dpassay.reports.paired import paired, tossed
+from dpassay.reports.attack.transcripts import ladders
+from dpassay.reports.attack.view import BLIND, BROKEN, INSIDE, UNCLAIMED, sound, subject_views
+from dpassay.reports.attack.words import defect_words, headline, opening
 
 Record = dict[str, Any]
 HOSTILE = "<script>alert(1)</script> | [red]x[/red] `$\\frac{` \x1b[31m\n# a"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.reports.comparisons import to_junit
+from dpassay.reports.run.comparisons import to_junit
 from tests.reports.test_junit import NASTY, SCHEMA
 
 FOLDER = Path("report")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dpassay.reports.html import to_html
+from dpassay.reports.run.html import to_html
 
 Record = dict[str, Any]
 Attributes = dict[str, str]
@@ -191,7 +191,7 @@ def test_infinite_loss(make: Any) -> None:
 def test_same_bytes_twice_and_in_a_fresh_process(small: Record, tmp_path: Path) -> None:
     (tmp_path / "record.json").write_text(json.dumps(small), encoding="utf-8")
     code = (
-        "import hashlib, json, pathlib, sys; from dpassay.reports.html import to_html; "
+        "import hashlib, json, pathlib, sys; from dpassay.reports.run.html import to_html; "
         "print(hashlib.sha256(to_html(json.loads(pathlib.Path(sys.argv[1]).read_text())).encode()).hexdigest())"
     )
     settings = tmp_path / "matplotlibrc"

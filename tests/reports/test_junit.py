@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import xmlschema
 
-from dpassay.reports.junit import to_junit
+from dpassay.reports.run.junit import to_junit
 
 Record = dict[str, Any]
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from dpassay.reports.markdown import code_md, text_md, to_markdown
+from dpassay.reports.run.markdown import code_md, text_md, to_markdown
 
 Record = dict[str, Any]
 

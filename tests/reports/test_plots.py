@@ -7,8 +7,8 @@ from typing import Any
 import matplotlib as mpl
 import pytest
 
-from dpassay.reports.plots import interval_plot, query_plot
-from dpassay.reports.view import make_view
+from dpassay.reports.run.plots import interval_plot, query_plot
+from dpassay.reports.run.view import make_view
 
 Record = dict[str, Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 import matplotlib as mpl
 import pytest
 
-from dpassay.reports.profile_plots import profile_plot
+from dpassay.reports.run.profile_plots import profile_plot
 
 SVG = "{http://www.w3.org/2000/svg}"
 EPSILON = [k / 10 for k in range(31)]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dpassay.documents import dumps
 from dpassay.errors import InvalidInput
+from dpassay.record.files import dumps
 from dpassay.reports import FORMATS, Format, write
 
 Record = dict[str, Any]

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from dpassay.reports.selftest import print_checks, to_html
-from dpassay.reports.selftest_plots import calibration_plot, error_plot, power_plot
+from dpassay.reports.selftest.pages import print_checks, to_html
+from dpassay.reports.selftest.plots import calibration_plot, error_plot, power_plot
 
 Document = dict[str, Any]
 

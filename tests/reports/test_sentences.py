@@ -11,28 +11,28 @@ import jsonschema
 import numpy as np
 import pytest
 
-from dpassay.alternatives import Answers
-from dpassay.assay import assay
-from dpassay.auditee import Auditee
 from dpassay.claims import Stability
 from dpassay.data import Labelled
-from dpassay.detection import Design, sight
-from dpassay.evidence import HalfLine
-from dpassay.exact import exact_evidence, group_laws
+from dpassay.engine.alternatives import Answers
+from dpassay.engine.detection import Design, sight
+from dpassay.engine.evidence import HalfLine
+from dpassay.engine.exact import exact_evidence, group_laws
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
 from dpassay.laws import FiniteLaw
 from dpassay.pairs import FlipLabel, Pairs, replace_one
-from dpassay.plan import Group, groups_for, silent
-from dpassay.power import Screening
-from dpassay.profile import exact_profile, trade_off
-from dpassay.record import make_record, record_schema
-from dpassay.reports.markdown import text_md, to_markdown
-from dpassay.reports.numbers import promise
-from dpassay.reports.view import ResultView, make_view
-from dpassay.reports.words import event_words
-from dpassay.scales import Ratio
-from dpassay.settings import Settings
-from dpassay.targets import resolve
-from dpassay.witness import in_words
+from dpassay.record.run_record import make_record, record_schema
+from dpassay.record.witness import in_words
+from dpassay.reports.run.markdown import text_md, to_markdown
+from dpassay.reports.run.view import ResultView, make_view
+from dpassay.reports.run.words import event_words
+from dpassay.reports.shared.numbers import promise
+from dpassay.stats.power import Screening
+from dpassay.stats.profile import exact_profile, trade_off
+from dpassay.stats.scales import Ratio
+from dpassay.targets.groups import Group, groups_for, silent
+from dpassay.targets.guard import Auditee
+from dpassay.targets.resolve import resolve
 
 Record = dict[str, Any]
 FACTS: Record = {"confidence": 0.999, "seed": 0, "profile": "default", "command": "", "catalogue": True, "complete": True}

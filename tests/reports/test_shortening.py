@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpassay.reports.markdown import LIMIT, to_markdown
-from dpassay.reports.shortening import Pieces, shortened
-from dpassay.reports.statuses import ALL, HELD, REFUTED, VERIFIED, Status
+from dpassay.reports.run.markdown import LIMIT, to_markdown
+from dpassay.reports.shared.shortening import Pieces, shortened
+from dpassay.reports.shared.statuses import ALL, HELD, REFUTED, VERIFIED, Status
 
 Record = dict[str, Any]
 VERDICTS = ("verified", "not refuted", "refuted")

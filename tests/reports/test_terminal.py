@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from dpassay.errors import InvalidInput
-from dpassay.reports.terminal import print_explanation, print_summary
+from dpassay.reports.run.terminal import print_explanation, print_summary
 
 Record = dict[str, Any]
 

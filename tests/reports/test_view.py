@@ -10,10 +10,10 @@ import jsonschema
 import pytest
 
 from dpassay.errors import InvalidInput
-from dpassay.record import record_schema
-from dpassay.reports.numbers import below, clean, exact, factor, loss, plural
-from dpassay.reports.view import find_result, make_view
-from dpassay.rounding import percent
+from dpassay.numerics import percent
+from dpassay.record.run_record import record_schema
+from dpassay.reports.run.view import find_result, make_view
+from dpassay.reports.shared.numbers import below, clean, exact, factor, loss, plural
 
 Record = dict[str, Any]
 
@@ -219,10 +219,10 @@ def test_view_needs_nothing_but_the_record(small: Record) -> None:
 
 
 def test_a_notion_known_at_the_audited_cells_only_is_a_lower_bound() -> None:
-    from dpassay.assay import assay
-    from dpassay.record import make_record
-    from dpassay.settings import Settings
-    from dpassay.targets import resolve
+    from dpassay.engine.run import assay
+    from dpassay.engine.settings import Settings
+    from dpassay.record.run_record import make_record
+    from dpassay.targets.resolve import resolve
 
     auditees = [resolve("soft-majority", {"r": 3}), resolve("example61-noisy-max", {"n": 20})]
     facts: dict[str, Any] = {"confidence": 0.999, "seed": 0, "profile": "default", "command": "", "catalogue": True}
@@ -240,10 +240,10 @@ def test_a_notion_known_at_the_audited_cells_only_is_a_lower_bound() -> None:
 
 def test_a_sampler_without_coins_was_held_against_values_not_tested() -> None:
     from dpassay.api import audit
-    from dpassay.mechanisms.averaged import Averaged
-    from dpassay.record import result_json
-    from dpassay.reports.statuses import HELD
-    from dpassay.reports.words import parts_of
+    from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged
+    from dpassay.record.run_record import result_json
+    from dpassay.reports.run.words import parts_of
+    from dpassay.reports.shared.statuses import HELD
 
     parts = parts_of(result_json(audit(Averaged(r=3)), 0.999), HELD, {"confidence": 0.999})
     (fit,) = (part for part in parts if part.title == "Goodness of fit")

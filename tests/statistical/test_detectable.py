@@ -15,19 +15,19 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay import events
-from dpassay.alternatives import answers_of, move_of
-from dpassay.assay import assay
 from dpassay.claims import DP, Claim, PredictionStability, Stability
 from dpassay.data import Labelled, points
-from dpassay.detection import Design, Sight, smallest_seen
+from dpassay.engine.alternatives import answers_of, move_of
+from dpassay.engine.detection import Design, Sight, smallest_seen
+from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.engine.testers import events
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel, Pairs
-from dpassay.plan import Group
-from dpassay.power import LARGEST, Screening, tight_pair
-from dpassay.result import Result
-from dpassay.scales import scale_of
-from dpassay.settings import Settings
+from dpassay.stats.power import LARGEST, Screening, tight_pair
+from dpassay.stats.scales import scale_of
+from dpassay.targets.groups import Group
 from tests.core.toys import auditee_of
 
 RUNS = 100

@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay.fisher import fisher_rejects
-from dpassay.lower_bounds import accuracy_lower
-from dpassay.scales import Difference, Ratio
-from dpassay.stouffer import stouffer_rejects
+from dpassay.stats.fisher import fisher_rejects
+from dpassay.stats.lower_bounds import accuracy_lower
+from dpassay.stats.scales import Difference, Ratio
+from dpassay.stats.stouffer import stouffer_rejects
 
 ALPHA = 0.05
 POINTS = 250

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from dpassay.assay import assay
 from dpassay.data import load, split
-from dpassay.exact import Laws, group_laws
+from dpassay.engine.exact import Laws, group_laws
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
 from dpassay.pairs import replace_one
-from dpassay.plan import DIRECTIONS, Group, groups_for, silent
-from dpassay.settings import Settings
-from dpassay.targets import resolve
+from dpassay.targets.groups import DIRECTIONS, Group, groups_for, silent
+from dpassay.targets.resolve import resolve
 
 BUDGET = 20_000
 MOST = 1.6

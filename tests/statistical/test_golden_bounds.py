@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.limits import leak_lower
-from dpassay.scales import Ratio
+from dpassay.stats.binomial import leak_lower
+from dpassay.stats.scales import Ratio
 
 ALPHA = 0.05
 CASES = [

@@ -17,9 +17,9 @@ import pytest
 from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled
-from dpassay.guards import Guards
+from dpassay.engine.guards import Guards
+from dpassay.engine.result import Result
 from dpassay.pairs import FlipLabel, Pairs
-from dpassay.result import Result
 from tests.statistical import dependent
 
 PAIRS = Pairs(base=Labelled(np.arange(3.0)[:, None], np.zeros(3, dtype=int)), changes=(FlipLabel(0),), how="by hand")
@@ -107,7 +107,7 @@ def without_guards(monkeypatch: pytest.MonkeyPatch) -> None:
     nothing: Callable[..., None] = lambda *_: None  # noqa: E731
     for name in SWITCHES:
         monkeypatch.setattr(Guards, name, nothing)
-    monkeypatch.setattr("dpassay.shards.same", lambda one, other: True)
+    monkeypatch.setattr("dpassay.trials.tasks.same", lambda one, other: True)
 
 
 def test_without_guards(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.stats import beta as beta_law
 from scipy.stats import binom, multinomial
 
-from dpassay.means import GRID, POINTS, difference_lower, difference_rejects, difference_upper
-from dpassay.power import Screening
-from dpassay.predictions import detectable_difference
+from dpassay.engine.testers.means import detectable_difference
+from dpassay.stats.betting import GRID, POINTS, difference_lower, difference_rejects, difference_upper
+from dpassay.stats.power import Screening
 
 Counts = NDArray[np.int64]
 ALONE = Screening(draws=100, pairs=1)

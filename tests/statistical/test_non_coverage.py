@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay.limits import leak_lower, leak_upper
-from dpassay.scales import Ratio
+from dpassay.stats.binomial import leak_lower, leak_upper
+from dpassay.stats.scales import Ratio
 
 ALPHA = 0.05
 POINTS = 400

@@ -13,8 +13,8 @@ from scipy.stats import binom, norm
 from dpassay.api import audit
 from dpassay.claims import DP, PredictionStability, Stability
 from dpassay.data import Labelled
+from dpassay.engine.result import Result
 from dpassay.pairs import FlipLabel, Pairs, replace_one
-from dpassay.result import Result
 from tests.core.toys import Function, response
 
 PAIRS = replace_one([[0.0]], [0])

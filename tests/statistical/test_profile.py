@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import beta, binom, multinomial
 
-from dpassay.profile import Profile, exact_profile, profile_band, trade_off
+from dpassay.stats.profile import Profile, exact_profile, profile_band, trade_off
 
 Array = NDArray[np.float64]
 N = 40

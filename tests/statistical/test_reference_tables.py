@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.lower_bounds import accuracy_lower
-from dpassay.power import detectable, tight_pair
-from dpassay.scales import Ratio
-from dpassay.stouffer import stouffer_lower, stouffer_rejects
+from dpassay.stats.lower_bounds import accuracy_lower
+from dpassay.stats.power import detectable, tight_pair
+from dpassay.stats.scales import Ratio
+from dpassay.stats.stouffer import stouffer_lower, stouffer_rejects
 
 ALPHA = 0.05
 TABLE_REPEATS = 100

@@ -9,10 +9,10 @@ import pytest
 
 from dpassay.api import audit
 from dpassay.claims import DP
+from dpassay.engine.result import Result
 from dpassay.laws import FiniteLaw
-from dpassay.loss import privacy_loss
 from dpassay.pairs import replace_one
-from dpassay.result import Result
+from dpassay.stats.divergence import privacy_loss
 
 ON_ONE, ON_OTHER = np.array([0.3, 0.3, 0.4]), np.array([0.15, 0.15, 0.7])
 

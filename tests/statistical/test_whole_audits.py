@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.assay import assay
 from dpassay.claims import DP
 from dpassay.data import Labelled, points
+from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel, Pairs
-from dpassay.plan import Group
-from dpassay.power import power, tight_pair
-from dpassay.result import Result
-from dpassay.settings import Settings
+from dpassay.stats.power import power, tight_pair
+from dpassay.targets.groups import Group
 from tests.core.toys import auditee_of, response
 
 ALPHA = 0.05

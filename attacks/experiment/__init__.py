@@ -1,0 +1,1 @@
+"""The membership experiment: coins, models, scores, and what is certified of them."""

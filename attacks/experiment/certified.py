@@ -1,0 +1,140 @@
+"""Certified loss of single records: the rule is chosen on the reference models, and counted on the targets.
+
+Whether a record is in a target's training set is a fair coin, and the coins and the training of different targets are
+independent. If what is seen of the record is (epsilon, delta)-differentially private, a guess at its coin is right with
+probability at most (e^epsilon + delta) / (1 + e^epsilon), and at most (1 + gamma) / 2 if it is gamma-stable, whatever the rule
+and the coins of the other records. So the number of right guesses over T targets is at most Bin(T, that), and its Clopper-Pearson
+limit bounds epsilon and gamma from below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpassay.attacks.observed import Array, Flags, Observed
+from dpassay.stats.bounds import Bound, Counts, clopper_pearson_lower
+from dpassay.stats.scales import Ratio
+
+METHOD = "guesses"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """How the membership of one record is guessed; fixed before the targets are looked at.
+
+    Parameters
+    ----------
+    record : int
+    threshold : float
+        Of the share of the record's own label.
+    above : bool
+        Whether it is called a member from the threshold on; else below it.
+    expected : float
+        Share of right guesses on the reference models, with the record and without it weighted alike: an estimate, and
+        biased upwards.
+    """
+
+    record: int
+    threshold: float
+    above: bool
+    expected: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certified:
+    """Bounds for one record, both from the same guesses.
+
+    Parameters
+    ----------
+    rule : Rule
+    lower : Bound
+        Of its loss in nats, at a delta.
+    gamma : float
+        Of the change of the probability that the rule calls it a member, in [0, 1]: a lower bound on the stability of what is
+        seen, at the same alpha.
+    targets : int
+        At whose coins was guessed.
+    """
+
+    rule: Rule
+    lower: Bound
+    gamma: float
+    targets: int
+
+
+def exposed(reference: Observed, membership: Flags, number: int) -> tuple[Rule, ...]:
+    """Choose the records whose membership the reference models tell best, with the threshold that does.
+
+    Parameters
+    ----------
+    reference : Observed
+    membership : bool array (models, e)
+    number : int
+        Records, >= 1; fewer where there are not so many.
+
+    Returns
+    -------
+    tuple of Rule
+        The best first; ties go to the first record.
+    """
+    own = reference.own
+    order = np.argsort(own, axis=0, kind="stable")
+    shares, inside = np.take_along_axis(own, order, axis=0), np.take_along_axis(membership, order, axis=0)
+    outside = ~inside
+    out_below: Array = np.cumsum(outside, axis=0) - outside  # of the models before the k-th, with smaller or equal shares
+    in_from = inside.sum(axis=0) - (np.cumsum(inside, axis=0) - inside)
+    with np.errstate(invalid="ignore", divide="ignore"):  # the reference coins need not be balanced, those to come are fair
+        right = (out_below / outside.sum(axis=0) + in_from / inside.sum(axis=0)) / 2  # of the rule: member from the k-th share on
+    right = np.where(np.isfinite(right), right, 0.5)
+    cut = np.ones_like(inside)
+    cut[1:] = shares[1:] > shares[:-1]  # a threshold cannot part equal shares
+    either = np.where(cut, np.maximum(right, 1 - right), 0.0)
+    place, records = either.argmax(axis=0), np.arange(own.shape[1])
+    best = either[place, records]
+    return tuple(
+        Rule(
+            record=record,
+            threshold=float(shares[place[record], record]),
+            above=bool(right[place[record], record] >= 0.5),
+            expected=float(best[record]),
+        )
+        for record in np.argsort(-best, kind="stable")[:number].tolist()
+    )
+
+
+def certify(rules: Sequence[Rule], target: Observed, membership: Flags, *, delta: float, alpha: float) -> tuple[Certified, ...]:
+    """Bound the loss of the chosen records from below, all of them together with error probability alpha.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+        Chosen without looking at the targets.
+    target : Observed
+        Targets with independent coins and independent training.
+    membership : bool array (models, e)
+    delta : float
+        In [0, 1], of all the answers that a share is made of; at 1 nothing is promised, and the bounds are 0.
+    alpha : float
+        Shared evenly by the records.
+
+    Returns
+    -------
+    tuple of Certified
+        One per rule, in nats, at least 0.
+    """
+    found = []
+    for rule in rules:
+        called = (target.own[:, rule.record] >= rule.threshold) == rule.above
+        inside = membership[:, rule.record]
+        counts = Counts(
+            x=int((called & inside).sum()), n1=int(inside.sum()), y=int((called & ~inside).sum()), n0=int((~inside).sum())
+        )
+        right = counts.x + counts.n0 - counts.y
+        q = float(clopper_pearson_lower(right, len(called), alpha / len(rules)))
+        value = max(0.0, float(Ratio(delta).between(q, 1 - q))) if q > 0 else 0.0
+        lower = Bound(value=value, alpha=alpha / len(rules), method=METHOD, counts=counts)
+        found.append(Certified(rule=rule, lower=lower, gamma=max(0.0, 2 * q - 1), targets=len(called)))
+    return tuple(found)

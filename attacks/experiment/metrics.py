@@ -1,0 +1,259 @@
+"""What an attack reaches: rates at thresholds, the area under the ROC curve, the advantage. Members first, higher = member.
+
+These are estimates over the target models and records of an experiment; what is certified stands in
+`dpassay.attacks.experiment.certified` and `dpassay.attacks.experiment.one_run`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata, t
+
+from dpassay.attacks.observed import Array, Flags
+from dpassay.errors import is_real, require
+
+FALSE_POSITIVE_RATES = (0.01, 0.001)
+"""Where true positive rates are told."""
+ENOUGH = 10
+"""False positives that a rate needs to be told: at least 10 / rate non-members."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Roc:
+    """Rates of the rule 'member if score >= threshold', for every threshold that changes them, from (0, 0) to (1, 1).
+
+    Records with equal scores are called members together, so that there is no curve between tied scores.
+
+    Parameters
+    ----------
+    fpr, tpr : array (k,)
+        Share of non-members, and of members, that are called members; ascending.
+    thresholds : array (k,)
+        Descending; the first is inf.
+    """
+
+    fpr: Array
+    tpr: Array
+    thresholds: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operating:
+    """The best rule at a false positive rate.
+
+    Parameters
+    ----------
+    asked : float
+        The false positive rate that was asked for.
+    fpr, tpr : float
+        The realised rates: the largest realised rate that does not exceed what was asked, and the true positive rate there.
+    threshold : float
+        Called member from this score on.
+    """
+
+    asked: float
+    fpr: float
+    tpr: float
+    threshold: float
+
+
+def scores_of(members: ArrayLike, non_members: ArrayLike) -> tuple[Array, Array]:
+    """Check scores of members and of non-members.
+
+    Raises
+    ------
+    InvalidInput
+        If there are none of a kind, or one is NaN.
+    """
+    one, other = np.asarray(members, dtype=float).ravel(), np.asarray(non_members, dtype=float).ravel()
+    for name, scores in (("members", one), ("non_members", other)):
+        require(scores.size > 0, name, "no scores", "at least one")
+        require(not bool(np.isnan(scores).any()), name, "NaN", "numbers, infinite ones included")
+    return one, other
+
+
+def roc(members: ArrayLike, non_members: ArrayLike) -> Roc:
+    """Return the curve of all rules 'member if score >= threshold'.
+
+    Parameters
+    ----------
+    members, non_members : array
+        Scores; any shape, infinite ones included.
+
+    Returns
+    -------
+    Roc
+    """
+    one, other = scores_of(members, non_members)
+    thresholds, place = np.unique(np.concatenate([one, other]), return_inverse=True)
+    hits = np.bincount(place[: one.size], minlength=thresholds.size)[::-1].cumsum()
+    alarms = np.bincount(place[one.size :], minlength=thresholds.size)[::-1].cumsum()
+    return Roc(
+        fpr=np.concatenate([[0.0], alarms / other.size]),
+        tpr=np.concatenate([[0.0], hits / one.size]),
+        thresholds=np.concatenate([[np.inf], thresholds[::-1]]),
+    )
+
+
+def auc(members: ArrayLike, non_members: ArrayLike) -> float:
+    """Return the chance that a member scores above a non-member, ties counted half (Mann and Whitney 1947); in [0, 1]."""
+    one, other = scores_of(members, non_members)
+    ranks = rankdata(np.concatenate([one, other]))
+    return float((ranks[: one.size].sum() - one.size * (one.size + 1) / 2) / (one.size * other.size))
+
+
+def advantage(curve: Roc) -> float:
+    """Return the largest TPR - FPR (Yeom et al. 2018), in [0, 1]: the total variation between the two kinds of scores."""
+    return float((curve.tpr - curve.fpr).max())
+
+
+def at_rate(curve: Roc, asked: float, non_members: int) -> Operating | None:
+    """Return the best rule whose false positive rate does not exceed what is asked.
+
+    Parameters
+    ----------
+    curve : Roc
+    asked : float
+        In (0, 1).
+    non_members : int
+        How many scores of non-members the curve was made of.
+
+    Returns
+    -------
+    Operating or None
+        None where fewer than 10 / asked non-members exist.
+    """
+    require(is_real(asked) and 0 < asked < 1, "asked", asked, "a number in (0, 1)")
+    if non_members * asked < ENOUGH * (1 - 1e-12):
+        return None
+    place = int(np.searchsorted(curve.fpr, asked * (1 + 1e-12), side="right")) - 1
+    return Operating(
+        asked=asked, fpr=float(curve.fpr[place]), tpr=float(curve.tpr[place]), threshold=float(curve.thresholds[place])
+    )
+
+
+def with_a_coin(members: ArrayLike, curve: Roc, asked: float) -> float:
+    """Return the true positive rate of some members at exactly a false positive rate, a coin being tossed for tied scores.
+
+    Parameters
+    ----------
+    members : array
+        Scores of members: all that the curve was made of, or those of one target.
+    curve : Roc
+        Says which threshold and which coin give the rate.
+    asked : float
+        The false positive rate over all non-members of the curve; in (0, 1).
+    """
+    place = int(np.searchsorted(curve.fpr, asked, side="right")) - 1
+    step = curve.fpr[place + 1] - curve.fpr[place]
+    chance = (asked - curve.fpr[place]) / step
+    scores = np.asarray(members, dtype=float)
+    above, tied = scores >= curve.thresholds[place], scores >= curve.thresholds[place + 1]
+    return float(above.mean() + chance * (tied.mean() - above.mean()))
+
+
+def allowed_tpr(fpr: ArrayLike, epsilon: float, delta: float = 0.0) -> Array:
+    """Return the largest true positive rate that (epsilon, delta)-differential privacy allows at a false positive rate.
+
+    The smaller of e^epsilon fpr + delta and 1 - e^-epsilon (1 - delta - fpr), cut off at 1 (Kairouz, Oh and Viswanath 2015).
+
+    Parameters
+    ----------
+    fpr : array
+        In [0, 1].
+    epsilon : float
+        >= 0, may be inf.
+    delta : float
+        In [0, 1].
+    """
+    fpr = np.asarray(fpr, dtype=float)
+    if math.isinf(epsilon):
+        return np.ones(fpr.shape)  # nothing is forbidden, not even TPR 1 at FPR 0
+    growth = math.exp(epsilon) if epsilon < 700 else math.inf
+    with np.errstate(invalid="ignore"):
+        steep = np.where(fpr > 0, growth * fpr, 0.0) + delta
+    flat = 1 - math.exp(-epsilon) * (1 - delta - fpr)
+    allowed: Array = np.clip(np.minimum(steep, flat), 0.0, 1.0)
+    return allowed
+
+
+def per_model(scores: Array, membership: Flags) -> list[tuple[Array, Array]]:
+    """Scores of members and of non-members of each model, from arrays (models, e)."""
+    return [(row[inside], row[~inside]) for row, inside in zip(scores, membership, strict=True)]
+
+
+def auc_interval(scores: Array, membership: Flags, told: Flags | None = None) -> tuple[float, float] | None:
+    """Return a 95 % interval around the AUC of all models together, by leaving out one model after the other. An estimate.
+
+    Scores of different models are compared too, as in the curve, so that the mean of the models' own areas is another number. The
+    jackknife (Efron and Stein 1981) gives the standard error of the very number that is told; Student's quantile with one degree
+    of freedom less than there are models; cut off at 0 and 1, beyond which no AUC lies.
+
+    Parameters
+    ----------
+    scores : array (models, e)
+    membership : bool array (models, e)
+    told : bool array (e,), optional
+        Records that count; all where nothing is said.
+
+    Returns
+    -------
+    tuple of float or None
+        None where an area is left without members, or without others, when a model is left out.
+    """
+    flags = np.ones(membership.shape, dtype=bool) if told is None else np.broadcast_to(told, membership.shape)
+    inside, outside = membership & flags, ~membership & flags
+    m, k = inside.sum(axis=1), outside.sum(axis=1)
+    rest = (m.sum() - m) * (k.sum() - k)
+    if len(scores) < 2 or (rest == 0).any():
+        return None
+    above = _wins(scores, inside, np.sort(scores[outside]))
+    below = _wins(-scores, outside, np.sort(-scores[inside]))
+    own = [
+        float(_wins(row[None], one[None], np.sort(row[other]))[0])
+        for row, one, other in zip(scores, inside, outside, strict=True)
+    ]
+    without = (above.sum() - above - below + np.array(own)) / rest
+    whole, n = float(above.sum() / (m.sum() * k.sum())), len(scores)
+    half = float(t.ppf(0.975, n - 1)) * math.sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
+    return max(0.0, whole - half), min(1.0, whole + half)
+
+
+def _wins(scores: Array, chosen: Flags, others: Array) -> Array:
+    """How many of some ascending scores the chosen ones of each model exceed, ties counted half; shape (models,)."""
+    places = np.searchsorted(others, scores, side="left") + np.searchsorted(others, scores, side="right")
+    found: Array = np.where(chosen, places / 2, 0.0).sum(axis=1)
+    return found
+
+
+def interval(values: ArrayLike, confidence: float = 0.95, *, least: float = 0.0, most: float = 1.0) -> tuple[float, float]:
+    """Return Student's interval for the mean of independent shares of target models. An estimate.
+
+    Parameters
+    ----------
+    values : array (models,)
+        At least two; one for each target model.
+    confidence : float
+        In (0, 1).
+    least, most : float
+        What the mean cannot leave; the interval is cut off there.
+    """
+    values = np.asarray(values, dtype=float)
+    require(values.ndim == 1 and values.size >= 2, "values", f"shape {values.shape}", "of shape (models,) with at least two")
+    half = float(t.ppf((1 + confidence) / 2, values.size - 1)) * float(values.std(ddof=1)) / math.sqrt(values.size)
+    middle = float(values.mean())
+    return max(least, middle - half), min(most, middle + half)
+
+
+def thin(curve: Roc, most: int) -> Roc:
+    """Keep the points of a curve that a picture with a logarithmic axis needs, at most `most` of them and the last."""
+    if len(curve.fpr) <= most:
+        return curve
+    positive = curve.fpr[curve.fpr > 0]
+    wanted = np.concatenate([[0.0], np.geomspace(positive[0], 1.0, most - 1)])
+    places: NDArray[np.int64] = np.unique(np.append(np.searchsorted(curve.fpr, wanted, side="right") - 1, len(curve.fpr) - 1))
+    return Roc(fpr=curve.fpr[places], tpr=curve.tpr[places], thresholds=curve.thresholds[places])

@@ -1,0 +1,206 @@
+"""Fleets: many models trained on the coins of an experiment, reference models for the attacker and targets, each seen once."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.coins import Coins
+from dpassay.attacks.experiment.subjects import Points, Subject
+from dpassay.attacks.observed import Array, Flags, Observed
+from dpassay.data import Labelled, digest
+from dpassay.seeds import stream
+from dpassay.targets.groups import Progress, silent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fleet:
+    """What was seen of the models of a subject.
+
+    Parameters
+    ----------
+    coins : Coins
+        Who is in which training set.
+    observed : tuple of Observed
+        One per view of the subject, at the e records.
+    accuracy : array (models,)
+        Share of the test records that get their own label, in the first view that shows labels.
+    """
+
+    coins: Coins
+    observed: tuple[Observed, ...]
+    accuracy: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ground:
+    """Data of an experiment.
+
+    Parameters
+    ----------
+    records : Labelled
+        The e records whose membership is asked about; every model is trained on half of them, and on the background.
+    test : Labelled
+        Records that no model is trained on, for the accuracy.
+    points : Points
+        Where models are asked about the records, and about the test records, in this order, and noisy copies of these points.
+    seed : int
+        Root seed.
+    background : Labelled or None
+        Records that are in every training set, the same in all: two training sets that differ in one coin still differ in one
+        replaced record, so that claims about one record hold as they are, without group privacy.
+    adversarial : bool
+        Whether queries are chosen for each subject before it is attacked; `points` are those to start from.
+    slices : mapping of bool arrays (e,)
+        By name, records that are told apart in the results.
+    """
+
+    records: Labelled
+    test: Labelled
+    points: Points
+    seed: int
+    background: Labelled | None = None
+    adversarial: bool = False
+    slices: Mapping[str, Flags] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> list[str]:
+        """What a trained model depends on besides subject and coins."""
+        behind = [] if self.background is None else [self.background.digest]
+        return [self.records.digest, self.test.digest, *behind]
+
+    def training(self, coins: Coins, model: int) -> Labelled:
+        """Training set of a model: its half of the records, and the background behind them."""
+        drawn = coins.dataset(self.records, model)
+        if self.background is None:
+            return drawn
+        return Labelled(np.concatenate([drawn.X, self.background.X]), np.concatenate([drawn.y, self.background.y]))
+
+
+def ground(records: Labelled, test: Labelled, *, copies: int, noise: float, seed: int, **more: Any) -> Ground:
+    """Return the data of an experiment, with noisy copies of every record.
+
+    Parameters
+    ----------
+    records, test : Labelled
+        See `Ground`.
+    copies : int
+        Noisy copies of each record, >= 0.
+    noise : float
+        Standard deviation of the noise of a copy, as a part of that of the column over the records.
+    seed : int
+        Root seed.
+    **more
+        Other fields of `Ground`.
+    """
+    X = np.concatenate([records.X, test.X])
+    X.flags.writeable = False
+    spread = noise * records.X.std(axis=0)
+    shape = (copies, *X.shape)
+    made = X + spread * stream(seed, "copies", records.digest).normal(size=shape) if copies else np.empty(shape)
+    K = int(max(records.y.max(), test.y.max())) + 1
+    return Ground(records=records, test=test, points=Points(X=X, copies=made, K=max(2, K)), seed=seed, **more)
+
+
+def fleet(
+    subject: Subject, ground: Ground, coins: Coins, who: str, *, store: Store, jobs: int = 1, progress: Progress = silent
+) -> Fleet:
+    """Train and look at one model per row of coins, or take what the store holds of it; see `look`.
+
+    Returns
+    -------
+    Fleet
+    """
+    seen = look(subject, ground, coins, who, store=store, jobs=jobs, progress=progress)
+    e = len(ground.records)
+    observed = tuple(Observed(seen=seen[:, view, :e], y=ground.records.y, m=each.m) for view, each in enumerate(subject.views))
+    labels = next(view for view, each in enumerate(subject.views) if each.m is not None)
+    right = np.take_along_axis(seen[:, labels, e:], ground.test.y[None, :, None], axis=2)[:, :, 0]
+    return Fleet(coins=coins, observed=observed, accuracy=right.mean(axis=1))
+
+
+def look(
+    subject: Subject, ground: Ground, coins: Coins, who: str, *, store: Store, jobs: int = 1, progress: Progress = silent
+) -> Array:
+    """Train and look at one model per row of coins, or take what the store holds of it.
+
+    Parameters
+    ----------
+    subject : Subject
+    ground : Ground
+    coins : Coins
+    who : str
+        Whose models they are; streams of their own.
+    store : Store
+        Every model is kept as soon as it is done.
+    jobs : int
+        Processes; no number depends on it.
+    progress : callable
+
+    Returns
+    -------
+    array (models, views, q, K)
+        Shares of the labels at the q points of the ground.
+    """
+    known = [*ground.digest, digest(ground.points.X, ground.points.copies)]
+    keys = [[subject.key, subject.code, known, ground.seed, who, i, coins.rows(i).tolist()] for i in range(len(coins.heads))]
+    seen: list[Array | None] = [store.get(key) for key in keys]
+    missing = [i for i, found in enumerate(seen) if found is None]
+    done, what = len(keys) - len(missing), f"{subject.key[1]}: {who} models"
+    progress(what, done, len(keys))
+    with closing(_train(subject, ground, coins, who, missing, jobs)) as trained:  # at once, also when interrupted
+        for i, found in zip(missing, trained, strict=True):
+            seen[i] = found
+            store.put(keys[i], found)
+            done += 1
+            progress(what, done, len(keys))
+    return np.stack([found for found in seen if found is not None])
+
+
+def _train(
+    subject: Subject, ground: Ground, coins: Coins, who: str, models: Sequence[int], jobs: int
+) -> Generator[NDArray[np.float64], None, None]:
+    """Yield what is seen of the models, in their order."""
+    if jobs == 1 or len(models) < 2:
+        with threadpool_limits(limits=1):  # once: it takes milliseconds
+            for i in models:
+                yield _one(subject, ground, coins, who, i)
+        return
+    from joblib import Parallel, delayed
+
+    trained = Parallel(n_jobs=jobs, return_as="generator")(delayed(_alone)(subject, ground, coins, who, i) for i in models)
+    try:
+        for found in trained:  # noqa: UP028  (`yield from` would close it before the warning is silenced)
+            yield found
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib warns of what is cancelled, which is what an interrupt asks for
+            trained.close()
+
+
+def dismiss() -> None:
+    """End the processes that joblib keeps for the next call; nothing happens where there are none."""
+    if "joblib.externals.loky" in sys.modules:
+        from joblib.externals.loky import reusable_executor
+
+        if reusable_executor._executor is not None:  # noqa: SLF001  (asking for it would start one)
+            reusable_executor._executor.shutdown(wait=True)  # noqa: SLF001
+
+
+def _alone(subject: Subject, ground: Ground, coins: Coins, who: str, i: int) -> Array:
+    with threadpool_limits(limits=1):
+        return _one(subject, ground, coins, who, i)
+
+
+def _one(subject: Subject, ground: Ground, coins: Coins, who: str, i: int) -> Array:
+    rng = stream(ground.seed, "model", who, i, repr(subject.key), *ground.digest)
+    return subject.see(ground.training(coins, i), ground.points, rng)

@@ -1,0 +1,179 @@
+"""Adversaries that poison the training set or choose their queries (Chadha, Jagielski, Papernot, Choquette-Choo and Nasr 2024).
+
+Data are natural or poisoned (NAT, POIS), queries natural or adversarial (MINQ, MIAQ: membership inference with natural, with
+adversarial queries). Here a natural query is the record itself. The poison is a background: the same k records in every training
+set, with the record and without it. Two training sets that differ in one coin differ in one record, whatever the background is,
+so every claim is held against it as it stands; poison that depended on the coin would need group privacy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.canaries import other_labels
+from dpassay.attacks.experiment.coins import toss
+from dpassay.attacks.experiment.models import Ground, look
+from dpassay.attacks.experiment.subjects import Points, Subject
+from dpassay.attacks.observed import Array, Flags
+from dpassay.data import Labelled
+from dpassay.errors import is_count, require
+from dpassay.seeds import stream
+from dpassay.targets.groups import Progress, silent
+
+NEAR = 0.01
+"""Distance of a poisoned copy from its record in each column, in standard deviations of the column."""
+CHANCE = 0.05
+"""With which a candidate that is no better than the record takes its place."""
+SLIGHT = 1e-9
+"""Rounding errors of shares."""
+NEIGHBOURS = 2
+"""Nearest records with another label, towards which candidates lie."""
+STEPS = (0.25, 0.5, 0.75)
+"""How far they lie on the way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adversary:
+    """What an adversary can do.
+
+    Parameters
+    ----------
+    poisons : bool
+        Whether records of the adversary are in every training set.
+    chooses : bool
+        Whether queries are chosen on reference models.
+    """
+
+    poisons: bool
+    chooses: bool
+
+
+ADVERSARIES = {
+    "nat-minq": Adversary(poisons=False, chooses=False),
+    "nat-miaq": Adversary(poisons=False, chooses=True),
+    "pois-minq": Adversary(poisons=True, chooses=False),
+    "pois-miaq": Adversary(poisons=True, chooses=True),
+}
+"""By the names of the paper."""
+
+
+def surround(records: Labelled, places: NDArray[np.int64], copies: int, *, seed: int) -> Labelled:
+    """Return near copies of some records with another label: there a model follows the record only if the record is in.
+
+    Parameters
+    ----------
+    records : Labelled
+    places : int array
+        Which are surrounded.
+    copies : int
+        Of each, >= 1; two and two lie opposite each other around the record, `NEAR` away from it; all have the same label.
+    seed : int
+        Root seed.
+
+    Returns
+    -------
+    Labelled
+        copies * len(places) records.
+    """
+    require(is_count(copies), "--poison", copies, "an integer >= 1")
+    rng = stream(seed, "poison", records.digest)
+    y = other_labels(records.y, rng)[places]
+    steps = np.sign(rng.normal(size=((copies + 1) // 2, len(places), records.X.shape[1]))) * NEAR * records.X.std(axis=0)
+    around = np.stack([steps, -steps], axis=1).reshape(-1, *steps.shape[1:])[:copies]
+    return Labelled((records.X[places] + around).reshape(-1, records.X.shape[1]), np.tile(y, copies))
+
+
+def candidates(ground: Ground) -> Array:
+    """Return points that may tell more of a record than itself, shape (c, e, d); the record is the first.
+
+    Its noisy copies follow, and points on the way to its nearest neighbours of another label among the records, in standard
+    deviations of the columns.
+    """
+    records, e = ground.records, len(ground.records)
+    scale = records.X.std(axis=0)
+    Z = records.X / np.where(scale > 0, scale, 1.0)
+    found = [ground.points.X[:e], *ground.points.copies[:, :e]]
+    other = [np.flatnonzero(records.y != label) for label in range(ground.points.K)]
+    nearest = np.empty((min(NEIGHBOURS, *(len(other[label]) for label in records.y)), e), dtype=np.int64)
+    for i in range(e):
+        rows = other[records.y[i]]
+        nearest[:, i] = rows[np.argsort(((Z[rows] - Z[i]) ** 2).sum(axis=1), kind="stable")[: len(nearest)]]
+    found += [records.X + step * (records.X[those] - records.X) for those in nearest for step in STEPS]
+    return np.stack(found)
+
+
+def choose(subject: Subject, ground: Ground, models: int, *, store: Store, jobs: int = 1, progress: Progress = silent) -> Ground:
+    """Choose the query for each record on models of the attacker's own: where its membership raises the share of its label most.
+
+    Scouts have coins of their own, so that what reference models show at the chosen points is not biased by the choice; see
+    `better`. The view is that of scores, or of the most labels.
+
+    Parameters
+    ----------
+    subject : Subject
+    ground : Ground
+    models : int
+        Scouts, >= 2.
+    store, jobs, progress
+        See `dpassay.attacks.experiment.models.look`.
+
+    Returns
+    -------
+    Ground
+        With the chosen points instead of the records, and their noise for the copies of these.
+    """
+    plain, e = subject.without_copies(), len(ground.records)
+    coins = toss(models, e, seed=ground.seed, who="scout")
+    points = candidates(ground)
+    X = points.reshape(-1, points.shape[2])
+    asked = replace(ground, points=Points(X=_frozen(X), copies=np.empty((0, *X.shape)), K=ground.points.K))
+    seen = look(plain, asked, coins, "scout", store=store, jobs=jobs, progress=progress)
+    view = max(range(len(plain.views)), key=lambda v: plain.views[v].m or np.inf)
+    shares = seen[:, view].reshape(models, len(points), e, -1)
+    own = np.take_along_axis(shares, ground.records.y[None, None, :, None], axis=3)[:, :, :, 0]
+    best = points[better(own, coins.membership), np.arange(e)]
+    moved = ground.points.X.copy()
+    moved[:e] = best
+    copies = ground.points.copies + (moved - ground.points.X)
+    return replace(ground, points=Points(X=_frozen(moved), copies=copies, K=ground.points.K))
+
+
+def better(own: Array, membership: Flags) -> NDArray[np.int64]:
+    """Return for each record the candidate at which its membership raises its share most, if that is no chance.
+
+    The first candidate stays unless the rise at another one is larger by so many standard errors (Welch's, over the models) as
+    all others together exceed with probability `CHANCE` if none is better; the largest rise of these is taken. Without this, of
+    many points that tell nothing the noisiest would be taken.
+
+    Parameters
+    ----------
+    own : array (models, c, e)
+        Shares of the records' own labels at the candidates.
+    membership : bool array (models, e)
+
+    Returns
+    -------
+    int array (e,)
+    """
+    gain, variance = np.zeros(own.shape[1:]), np.zeros(own.shape[1:])
+    beyond = own - own[:, :1]
+    for sign, chosen in ((1, membership), (-1, ~membership)):
+        flags, counts = chosen[:, None, :], np.maximum(chosen.sum(axis=0), 1)
+        mean = np.where(flags, beyond, 0.0).sum(axis=0) / counts
+        gain += sign * mean
+        variance += np.where(flags, (beyond - mean) ** 2, 0.0).sum(axis=0) / (counts * np.maximum(counts - 1, 1))
+    told = gain > -ndtri(CHANCE / max(1, own.shape[1] - 1)) * np.sqrt(variance)
+    both = membership.any(axis=0) & ~membership.all(axis=0)
+    found: NDArray[np.int64] = np.where(told & (gain > SLIGHT) & both, gain, 0.0).argmax(axis=0)
+    return found
+
+
+def _frozen(X: Array) -> Array:
+    X = np.ascontiguousarray(X)
+    X.flags.writeable = False
+    return X

@@ -1,0 +1,183 @@
+"""The record of an attack experiment: JSON, the single truth that its reports are made from. Schema `dpassay/attack/1`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from dpassay.attacks.experiment.certified import Certified
+from dpassay.attacks.experiment.metrics import interval, thin
+from dpassay.attacks.experiment.one_run import OneRun
+from dpassay.attacks.experiment.reach import of_guesses, of_one_run
+from dpassay.attacks.experiment.run import Attacked, Outcome, composed
+from dpassay.attacks.experiment.slices import Sliced
+from dpassay.attacks.observed import Array
+from dpassay.data import Labelled
+from dpassay.numerics import lower_number, number
+from dpassay.stats.bounds import clopper_pearson_lower
+
+SCHEMA = "dpassay/attack/1"
+POINTS = 100
+"""Points of a curve that are kept."""
+MOST_EXPOSED = 10
+"""Records that are named."""
+QUANTILES = 41
+"""Evenly spaced quantiles of the separation that are kept, the smallest and the largest included."""
+
+
+def make_attack_record(
+    run: Mapping[str, Any],
+    records: Labelled,
+    attacked: Sequence[Attacked],
+    repeated: Sequence[Mapping[str, Any]] = (),
+    defects: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Return the record of an experiment.
+
+    Parameters
+    ----------
+    run : mapping
+        Facts: command, seed, data source, sizes, whether it is complete.
+    records : Labelled
+        The records whose membership was asked about.
+    attacked : sequence of Attacked
+    repeated, defects : sequences of mappings
+        What repeated queries of the worst pair showed, and what is wrong with an interface; JSON values.
+    """
+    return {
+        "schema": SCHEMA,
+        "run": dict(run),
+        "subjects": [_subject(each, records) for each in attacked],
+        "repeated": [dict(each) for each in repeated],
+        "defects": [dict(each) for each in defects],
+    }
+
+
+def _subject(attacked: Attacked, records: Labelled) -> dict[str, Any]:
+    if attacked.error:
+        return {"name": attacked.name, "claim": _claim(attacked), "error": attacked.error}
+    low, high = interval(attacked.accuracy)
+    return {
+        "name": attacked.name,
+        "claim": _claim(attacked),
+        "error": None,
+        "accuracy": {"mean": number(float(attacked.accuracy.mean())), "low": number(low), "high": number(high)},
+        "outcomes": [_outcome(each, attacked) for each in attacked.outcomes],
+        "certified": [each for view, bounds in attacked.certified.items() for each in _bounds(attacked, view, bounds)],
+        "separations": [number(float(each)) for each in np.quantile(attacked.exposure, np.linspace(0, 1, QUANTILES))],
+        "exposed": _exposed(attacked.exposure, records),
+        "slices": _slices(attacked.exposure, records),
+    }
+
+
+def _claim(attacked: Attacked) -> dict[str, Any] | None:
+    return None if attacked.claim is None else attacked.claim.as_json()
+
+
+def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
+    curve = thin(outcome.curve, POINTS)
+    allowed = None
+    if attacked.claim is not None:
+        epsilon, delta = composed(attacked.claim, outcome.view)
+        allowed = {"epsilon": number(epsilon), "delta": number(delta)}
+    return {
+        "attack": outcome.attack,
+        "view": {"name": outcome.view.name, "m": outcome.view.m, "copies": outcome.view.copies},
+        "allowed": allowed,
+        "auc": number(outcome.auc),
+        "auc_low": number(outcome.auc_interval[0]),
+        "auc_high": number(outcome.auc_interval[1]),
+        "advantage": number(outcome.advantage),
+        "operating": [None if each is None else _numbers(asdict(each)) for each in outcome.operating],
+        "tpr_per_target": [[None if math.isnan(rate) else number(rate) for rate in rates] for rates in outcome.tpr.tolist()],
+        "beyond": None if outcome.beyond is None else number(outcome.beyond),
+        "one_run": _one_run(outcome.one_run),
+        "roc": {"fpr": _list(curve.fpr), "tpr": _list(curve.tpr)},
+        "slices": [_sliced(each) for each in outcome.sliced],
+    }
+
+
+def _sliced(part: Sliced) -> dict[str, Any]:
+    low, high = part.auc_interval or (None, None)
+    told = part.exposure[~np.isnan(part.exposure)]
+    return {
+        "slice": part.name,
+        "records": part.records,
+        "auc": _maybe(part.auc),
+        "auc_low": _maybe(low),
+        "auc_high": _maybe(high),
+        "advantage": _maybe(part.advantage),
+        "operating": [None if each is None else _numbers(asdict(each)) for each in part.operating],
+        "exposure": {
+            "mean": _maybe(float(told.mean()) if told.size else None),
+            "highest": number(part.highest),
+            "per_target": [None if math.isnan(bits) else number(bits) for bits in part.exposure.tolist()],
+        },
+        "one_run": None if part.one_run is None else _one_run(part.one_run),
+    }
+
+
+def _maybe(value: float | None) -> Any:
+    return None if value is None else number(value)
+
+
+def _bounds(attacked: Attacked, name: str, bounds: Sequence[Certified]) -> list[dict[str, Any]]:
+    view = next(each.view for each in attacked.outcomes if each.view.name == name)
+    claimed, delta = (0.0, 0.0) if attacked.claim is None else composed(attacked.claim, view)
+    return [_certified(name, each, claimed, delta) for each in bounds]
+
+
+def _certified(view: str, bound: Certified, claimed: float, delta: float) -> dict[str, Any]:
+    counts, targets = bound.lower.counts, bound.targets
+    reach = of_guesses(targets, claimed=claimed, delta=delta, alpha=bound.lower.alpha)
+    return {
+        "view": view,
+        **reach.as_json(),
+        "record": bound.rule.record,
+        "rule": _numbers(asdict(bound.rule)),
+        "lower": lower_number(bound.lower.value),
+        "gamma": number(bound.gamma),
+        "gamma_cap": number(max(0.0, 2 * float(clopper_pearson_lower(targets, targets, bound.lower.alpha)) - 1)),
+        "alpha": number(bound.lower.alpha),
+        "method": bound.lower.method,
+        "counts": None if counts is None else asdict(counts),
+    }
+
+
+def _one_run(found: OneRun) -> dict[str, Any]:
+    reach = of_one_run(found.r, found.m, delta=found.delta, alpha=found.alpha)
+    return _numbers(asdict(found)) | {"epsilon": lower_number(found.epsilon)} | reach.as_json()
+
+
+def _exposed(exposure: Array, records: Labelled) -> list[dict[str, Any]]:
+    """The records that move most with their membership, on the reference models; an estimate."""
+    order = np.argsort(-exposure, kind="stable")[:MOST_EXPOSED].tolist()
+    return [{"record": i, "label": int(records.y[i]), "separation": number(float(exposure[i]))} for i in order]
+
+
+def _slices(exposure: Array, records: Labelled) -> list[dict[str, Any]]:
+    """Mean and 95 % quantile of the same by class."""
+    found = []
+    for label in np.unique(records.y).tolist():
+        part = exposure[records.y == label]
+        found.append(
+            {
+                "slice": f"label {label}",
+                "records": int(part.size),
+                "mean": number(float(part.mean())),
+                "high": number(float(np.quantile(part, 0.95))),
+            }
+        )
+    return found
+
+
+def _numbers(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: number(value) if isinstance(value, float) else value for name, value in fields.items()}
+
+
+def _list(values: Array) -> list[float]:
+    return [float(f"{value:.6g}") for value in values.tolist()]

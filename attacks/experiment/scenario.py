@@ -1,0 +1,137 @@
+"""The ground that the options of an experiment lay: records with canaries or twins, poison behind them, queries to start from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.attacks.experiment.attribute import columns_of, twins
+from dpassay.attacks.experiment.canaries import KINDS, plant
+from dpassay.attacks.experiment.coins import one_a_pair
+from dpassay.attacks.experiment.models import Ground, ground
+from dpassay.attacks.experiment.poisoning import ADVERSARIES, surround
+from dpassay.attacks.observed import Flags
+from dpassay.data import Labelled, Table
+from dpassay.errors import is_count, is_real, require
+from dpassay.seeds import stream
+
+POISONED = 20
+"""Records that are surrounded by poison unless told otherwise, or half of all if these are fewer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What an experiment asks about, and what its adversary may do.
+
+    Parameters
+    ----------
+    records : int
+        Records asked about, >= 2.
+    copies, noise
+        See `dpassay.attacks.experiment.models.ground`.
+    canaries : int
+        Records that are replaced by canaries; 0: none.
+    planted : str
+        What of a canary is random, see `dpassay.attacks.experiment.canaries`.
+    adversary : str
+        One of `ADVERSARIES`.
+    poisoned : int or None
+        Records that are surrounded by poison, where the adversary poisons; None for the default.
+    poison : int
+        Poisoned records around each of them.
+    attribute : str or None
+        Column of which the value is guessed, instead of membership; see `dpassay.attacks.experiment.attribute`.
+    seed : int
+    """
+
+    records: int = 400
+    copies: int = 8
+    noise: float = 0.1
+    canaries: int = 0
+    planted: str = "labels"
+    adversary: str = "nat-minq"
+    poisoned: int | None = None
+    poison: int = 2
+    attribute: str | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require(is_count(self.records, 2), "--records", self.records, "an integer >= 2")
+        require(is_count(self.copies, 0), "--copies", self.copies, "an integer >= 0")
+        require(is_real(self.noise) and 0 <= self.noise < math.inf, "--noise", self.noise, "a finite number >= 0")
+        require(is_count(self.canaries, 0), "--canaries", self.canaries, "an integer >= 0")
+        require(self.planted in KINDS, "--planted", self.planted, f"one of {', '.join(KINDS)}")
+        require(self.adversary in ADVERSARIES, "--adversary", self.adversary, f"one of {', '.join(ADVERSARIES)}")
+        useless = self.attribute is not None and self.canaries > 0
+        require(not useless, "--canaries", self.canaries, "0 with --attribute: a canary would not be its neighbour's twin")
+
+
+def lay(table: Table, setting: Setting) -> tuple[Ground, dict[str, Any]]:
+    """Return the ground of an experiment, and JSON facts about it for the record.
+
+    Raises
+    ------
+    InvalidInput
+        If the table has too few records, or an option does not fit them.
+    """
+    adversary = ADVERSARIES[setting.adversary]
+    records, test = _drawn(table, setting)
+    canaries = poisoned = np.empty(0, dtype=np.int64)
+    slices: dict[str, Flags] = {}
+    background = None
+    if setting.canaries:
+        records, canaries = plant(records, setting.canaries, kind=setting.planted, seed=setting.seed)
+        slices["canaries"] = _flags(canaries, len(records))
+    if adversary.poisons:
+        rng = stream(setting.seed, "poisoned", records.digest)
+        number = min(POISONED, len(records) // 2) if setting.poisoned is None else setting.poisoned
+        poisoned = one_a_pair(len(records), number, "--poisoned", rng)
+        background = surround(records, poisoned, setting.poison, seed=setting.seed)
+        slices["poisoned"] = _flags(poisoned, len(records))
+    laid = ground(
+        records,
+        test,
+        copies=setting.copies,
+        noise=setting.noise,
+        seed=setting.seed,
+        background=background,
+        adversarial=adversary.chooses,
+        slices=slices,
+    )
+    facts = {
+        "adversary": setting.adversary,
+        "attribute": setting.attribute,
+        "background": 0 if background is None else len(background),
+        "canaries": canaries.tolist(),
+        "planted": setting.planted if setting.canaries else None,
+        "poisoned": poisoned.tolist(),
+        "records": len(records),
+        "test": len(test),
+    }
+    return laid, facts
+
+
+def _drawn(table: Table, setting: Setting) -> tuple[Labelled, Labelled]:
+    """Draw an even number of records, at most four fifths of all, and as many test records as are left, at most as many.
+
+    Where an attribute is guessed, half as many are drawn, and their twins are made.
+    """
+    n = len(table.data)
+    require(n >= 5, "--data", f"{n} records", "at least 5 records")
+    e = min(setting.records, 4 * n // 5) // 2 * 2
+    order = stream(setting.seed, "attack", table.source["sha256"]).permutation(n)
+    records, test = table.data.take(order[:e]), table.data.take(order[e : 2 * e])
+    if setting.attribute is not None:
+        columns = columns_of(table, setting.attribute)
+        records = twins(records.take(np.arange(e // 2)), columns, seed=setting.seed)
+    return records, test
+
+
+def _flags(places: NDArray[np.int64], e: int) -> Flags:
+    found = np.zeros(e, dtype=bool)
+    found[places] = True
+    return found

@@ -1,0 +1,108 @@
+"""Results on a part of the records: canaries, poisoned records, and the natural ones beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpassay.attacks.experiment.canaries import exposure
+from dpassay.attacks.experiment.coins import Coins
+from dpassay.attacks.experiment.metrics import FALSE_POSITIVE_RATES, Operating, advantage, at_rate, auc, auc_interval, roc
+from dpassay.attacks.experiment.one_run import OneRun, one_run
+from dpassay.attacks.observed import Array, Flags
+
+NATURAL = "natural"
+"""Records of no other slice."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sliced:
+    """What an attack reached on the records of a slice, over all targets together.
+
+    Parameters
+    ----------
+    name : str
+    records : int
+    auc, advantage : float or None
+        Estimates; None where no target has a member, or none a non-member.
+    auc_interval : tuple of float or None
+        95 %, by leaving out targets; around `auc`, in [0, 1]; an estimate; None where leaving one out leaves no area.
+    operating : tuple of (Operating or None)
+        At `FALSE_POSITIVE_RATES`.
+    exposure : array (targets,)
+        Mean exposure of the members in each target, in bits, NaN where it has none; candidates are the slice's records that are
+        out. An estimate.
+    highest : float
+        The largest exposure that was possible, averaged over the targets.
+    one_run : OneRun or None
+        What guesses at the pairs with a record of the slice certify: at all of them, for records that were made to be found; of
+        natural pairs, at the usual share. None where there is no pair.
+    """
+
+    name: str
+    records: int
+    auc: float | None
+    advantage: float | None
+    auc_interval: tuple[float, float] | None
+    operating: tuple[Operating | None, ...]
+    exposure: Array
+    highest: float
+    one_run: OneRun | None
+
+
+def parts(slices: Mapping[str, Flags]) -> dict[str, Flags]:
+    """Return the slices with a natural rest; nothing where there are no slices."""
+    if not slices:
+        return {}
+    rest = ~np.any(list(slices.values()), axis=0)
+    return dict(slices) | ({NATURAL: rest} if rest.any() else {})
+
+
+def sliced(name: str, flags: Flags, scores: Array, coins: Coins, *, share: float, alpha: float) -> Sliced:
+    """Measure an attack on a slice.
+
+    Parameters
+    ----------
+    name : str
+    flags : bool array (e,)
+        Records of the slice, at least one; chosen without looking at the targets.
+    scores : array (targets, e)
+    coins : Coins
+        Of the targets.
+    share : float
+        Of the natural pairs that are guessed at.
+    alpha : float
+        Of the one-run bound.
+    """
+    membership = coins.membership
+    inside, outside = membership & flags, ~membership & flags
+    pairs = flags.reshape(-1, 2)
+    chosen = pairs.all(axis=1) if name == NATURAL else pairs.any(axis=1)
+    guessed = None
+    if chosen.any():
+        guesses, heads = coins.guesses(scores)[:, chosen], coins.heads[:, chosen]
+        guessed = one_run(guesses, heads, share=share if name == NATURAL else 1.0, alpha=alpha)
+    bits = exposure(scores, membership, flags)
+    present = inside.any(axis=1)
+    means = np.full(len(bits), np.nan)
+    means[present] = np.nanmean(bits[present], axis=1)
+    rates: tuple[Operating | None, ...] = (None,) * len(FALSE_POSITIVE_RATES)
+    area, gain, between = None, None, None
+    if inside.any() and outside.any():
+        curve, members, others = roc(scores[inside], scores[outside]), scores[inside], scores[outside]
+        area, gain = auc(members, others), advantage(curve)
+        rates = tuple(at_rate(curve, rate, others.size) for rate in FALSE_POSITIVE_RATES)
+        between = auc_interval(scores, membership, flags)
+    return Sliced(
+        name=name,
+        records=int(flags.sum()),
+        auc=area,
+        advantage=gain,
+        auc_interval=between,
+        operating=rates,
+        exposure=means,
+        highest=float(np.log2(outside.sum(axis=1) + 1).mean()),
+        one_run=guessed,
+    )

@@ -1,0 +1,223 @@
+"""What is attacked: a learner that shows everything, or a mechanism that answers labels, each through its interface.
+
+A view is one way of looking at a model: its scores, one label, the share of each label among m answers, or among answers at
+noisy copies of a record (label-only attacks by augmentation, Choquette-Choo et al. 2021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.attacks.observed import Array
+from dpassay.data import Labelled
+from dpassay.targets.guard import Auditee
+from dpassay.trials.ledger import code_of, installed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """One way of looking at a model.
+
+    Parameters
+    ----------
+    name : str
+        In records and tables.
+    m : int or None
+        Answers per record; None for scores.
+    copies : int
+        Noisy copies of each record at which an answer is asked, instead of at the record itself; 0: none.
+    """
+
+    name: str
+    m: int | None
+    copies: int = 0
+
+
+SCORES = View(name="scores", m=None)
+"""The probability of each label."""
+
+
+def asked(m: int) -> View:
+    """Return the view of m answers at the record itself."""
+    return View(name="one label" if m == 1 else f"{m} labels", m=m)
+
+
+def around(copies: int) -> View:
+    """Return the view of one answer at each of some noisy copies of the record."""
+    return View(name=f"labels of {copies} copies", m=copies, copies=copies)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Points:
+    """Where models are asked.
+
+    Parameters
+    ----------
+    X : array (q, d)
+        The records, and others behind them.
+    copies : array (a, q, d)
+        Noisy copies of each; a may be 0.
+    K : int
+        Labels that the data have.
+    """
+
+    X: Array
+    copies: Array
+    K: int
+
+
+class Subject(Protocol):
+    """What is attacked."""
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """Ways of looking at it."""
+        ...
+
+    @property
+    def key(self) -> Any:
+        """JSON value that tells its answers from those of other subjects."""
+        ...
+
+    @property
+    def code(self) -> list[str]:
+        """What tells its answers from those that other code would give; kept answers of other code are not used."""
+        ...
+
+    def without_copies(self) -> Subject:
+        """Return the same subject, not asked about noisy copies."""
+        ...
+
+    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+        """Train on a dataset and return the share of each label at every point in each view, shape (views, q, K).
+
+        K may exceed that of the points, by answers that no record has as its label.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Learner:
+    """The unprotected learner: any scikit-learn classifier; it shows `predict_proba` and its label.
+
+    Parameters
+    ----------
+    make : callable
+        Returns an unfitted classifier.
+    name : str
+        Tells it from other learners.
+    copies : int
+        Noisy copies that are asked about besides, see `around`.
+    """
+
+    make: Callable[[], Any]
+    name: str
+    copies: int = 0
+    views: tuple[View, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "views", (SCORES, asked(1), *([around(self.copies)] if self.copies else [])))
+
+    @property
+    def key(self) -> Any:
+        """Name and views."""
+        return ["learner", self.name, [view.name for view in self.views]]
+
+    @property
+    def code(self) -> list[str]:
+        """Versions, and the learner with its parameters."""
+        return [repr(self.make()), *installed()]
+
+    def without_copies(self) -> Learner:
+        """Return the same without the view of copies."""
+        return replace(self, copies=0)
+
+    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:  # noqa: ARG002
+        """Fit once; a dataset with one class becomes a constant predictor."""
+        import sklearn
+
+        with sklearn.config_context(skip_parameter_validation=True, assume_finite=True):
+            classes = np.unique(data.y)
+            model = None if len(classes) == 1 else self.make().fit(data.X, data.y)
+
+            def probabilities(X: Array) -> Array:
+                shares = np.zeros((len(X), points.K))
+                shares[:, classes] = 1.0 if model is None else model.predict_proba(X)
+                return shares
+
+            shares = probabilities(points.X)
+            seen = [shares, _labels(shares)]
+            if self.copies:
+                seen.append(np.mean([_labels(probabilities(X)) for X in points.copies], axis=0))
+        return np.stack(seen)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Protected:
+    """A mechanism behind an interface that answers labels, every answer with coins of its own.
+
+    Parameters
+    ----------
+    auditee : Auditee
+        Answers labels 0, 1, ..., some of which no record may have (a refusal).
+    budgets : tuple of int
+        Numbers of answers per record, ascending; a smaller budget sees the first answers of the largest.
+    copies : int
+        Noisy copies that are asked about besides, see `around`.
+    """
+
+    auditee: Auditee
+    budgets: tuple[int, ...]
+    copies: int = 0
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """One per budget, and one of the copies."""
+        return (*(asked(m) for m in self.budgets), *([around(self.copies)] if self.copies else []))
+
+    @property
+    def key(self) -> Any:
+        """Mechanism, parameters and views."""
+        return ["mechanism", self.auditee.target, self.auditee.parameters, [view.name for view in self.views]]
+
+    @property
+    def code(self) -> list[str]:
+        """Versions and digests, as far as they can be known."""
+        return code_of(self.auditee)
+
+    def without_copies(self) -> Protected:
+        """Return the same without the view of copies."""
+        return replace(self, copies=0)
+
+    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+        """Prepare once, and ask.
+
+        Raises
+        ------
+        AuditeeError
+            If the mechanism fails.
+        """
+        state, K = self.auditee.prepare(data), max(points.K, *(label + 1 for label in self.auditee.labels))
+        answers = self._ask(state, points.X, max(self.budgets), rng, K)
+        counts = np.cumsum(answers, axis=0)
+        seen = [counts[m - 1] / m for m in self.budgets]
+        if self.copies:
+            seen.append(np.mean([self._ask(state, X, 1, rng, K)[0] for X in points.copies], axis=0))
+        return np.stack(seen)
+
+    def _ask(self, state: Any, X: Array, size: int, rng: np.random.Generator, K: int) -> NDArray[np.int64]:
+        """Answers as zeros and ones, shape (size, q, K)."""
+        answers = self.auditee.sample(state, X, size, rng, "a target's training set")
+        found: NDArray[np.int64] = (answers[:, :, None] == np.arange(K)).astype(np.int64)
+        return found
+
+
+def _labels(shares: Array) -> Array:
+    """Zeros and ones: the label that a classifier gives, the first of the most probable."""
+    given: Array = np.eye(shares.shape[1])[shares.argmax(axis=1)]
+    return given

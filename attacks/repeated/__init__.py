@@ -1,0 +1,1 @@
+"""Repeated queries: what many answers about the worst pair tell together."""

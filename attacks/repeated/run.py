@@ -1,0 +1,156 @@
+"""Repeated queries: what m answers at the worst point tell about the worst pair, m = 1, 2, 4, ..., under a budget.
+
+On each side N transcripts of m answers are drawn, each answer with fresh coins. The event is a threshold on the
+log-likelihood ratio of the transcript (for two labels, on the count of one of them), chosen on one half of the transcripts
+and counted on the other; the engine of the audit turns the counts into a certified bound on what a transcript loses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.attacks.repeated.transcript_tests import Limits, Rung, climb, likelihood_scores, limits, on_pairs, rung_json
+from dpassay.attacks.repeated.worst_cell import Cell, candidates, worst_cells
+from dpassay.claims import DP
+from dpassay.errors import is_count, require
+from dpassay.numerics import number
+from dpassay.targets.groups import Group, Progress, silent
+from dpassay.targets.guard import Auditee
+
+MOST_LOSS = 8.0
+"""The ladder ends where m epsilon would exceed this, in nats."""
+MOST_ANSWERS = 64
+"""The ladder ends here in any case."""
+LEAST_TRANSCRIPTS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeated:
+    """A ladder of budgets.
+
+    Parameters
+    ----------
+    name, reason : str
+        What was attacked, and on which pair the loss of the most answers was certified; a rung may name another.
+    epsilon, delta : float
+        Claimed of one answer.
+    transcripts : int
+        A side; one half of them is counted.
+    alpha : float
+        Of all rungs together.
+    rungs : tuple of Rung
+    sticky : bool
+        Whether every transcript of two or more answers was constant on both sides, though they differed from each other.
+    why : str
+        Remarks: why the loss does not grow, or is above the claim; empty where there is nothing to say.
+    """
+
+    name: str
+    reason: str
+    epsilon: float
+    delta: float
+    transcripts: int
+    alpha: float
+    rungs: tuple[Rung, ...]
+    sticky: bool
+    why: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return JSON values for the record's list `repeated`."""
+        facts = {"name": self.name, "reason": self.reason, "transcripts": self.transcripts, "sticky": self.sticky}
+        numbers = {"epsilon": number(self.epsilon), "delta": number(self.delta), "alpha": number(self.alpha)}
+        return facts | numbers | {"error": None, "why": self.why, "rungs": [rung_json(rung) for rung in self.rungs]}
+
+
+def ladder(epsilon: float, most: int = MOST_ANSWERS) -> tuple[int, ...]:
+    """Return 1, 2, 4, ... up to 8 / epsilon and to `most`; 1 in any case."""
+    found = [1]
+    while 2 * found[-1] <= min(most, MOST_LOSS / epsilon * (1 + 1e-12)):
+        found.append(2 * found[-1])
+    return tuple(found)
+
+
+def repeated(
+    auditee: Auditee,
+    claim: DP,
+    groups: tuple[Group, ...],
+    *,
+    transcripts: int,
+    alpha: float,
+    seed: int,
+    name: str | None = None,
+    progress: Progress = silent,
+) -> Repeated:
+    """Attack a mechanism by repeated queries of its worst cells.
+
+    Parameters
+    ----------
+    auditee : Auditee
+        Answers labels.
+    claim : DP
+        Of a single answer with fresh coins.
+    groups : tuple of Group
+        Pairs and queries, from `dpassay.targets.groups.groups_for`.
+    transcripts : int
+        A side, for each m; >= 20.
+    alpha : float
+        Error probability of all certified numbers together, in (0, 1); shared evenly by the rungs.
+    seed : int
+
+    Raises
+    ------
+    InvalidInput
+        If there are too few transcripts, or no pairs.
+    AuditeeError
+        If the mechanism fails.
+    """
+    require(is_count(transcripts, LEAST_TRANSCRIPTS), "--transcripts", transcripts, f"an integer >= {LEAST_TRANSCRIPTS}")
+    ms = tuple(m for m in ladder(claim.epsilon) if m * claim.delta < 1)
+    cells = candidates(auditee, groups, progress=progress)
+    shown = worst_cells(auditee, cells, ms, trials=transcripts // 2, delta=claim.delta, seed=seed)
+    called, rungs, constant = name or auditee.name, [], []
+
+    def rung(cell: Cell, m: int, most: Limits | None) -> Rung:
+        one, other = cell.draw(auditee, transcripts, m, phase=f"repeated {m}", seed=seed)
+        constant.append(m == 1 or is_sticky(one, other))
+        scores = None if cell.rows is None else likelihood_scores(*cell.rows)
+        return climb(one, other, claim, len(auditee.labels), alpha / len(ms), scores=scores, limits=most)
+
+    for done, (m, worst) in enumerate(zip(ms, shown, strict=True), start=1):
+        found = rung(worst.losing, m, limits(cells, auditee.reachable(), m, claim))
+        told = found if worst.telling is worst.losing else rung(worst.telling, m, None)
+        rungs.append(on_pairs(found, told, worst))
+        progress(f"{called}: repeated queries", done, len(ms))
+    sticky = len(ms) > 1 and all(constant)
+    return Repeated(
+        name=called,
+        reason=str(shown[-1].losing),
+        epsilon=claim.epsilon,
+        delta=claim.delta,
+        transcripts=transcripts,
+        alpha=alpha,
+        rungs=tuple(rungs),
+        sticky=sticky,
+        why=STICKY if sticky else "",
+    )
+
+
+STICKY = "sticky: the answers of a transcript never change, so that m of them tell what one does"
+
+
+def is_sticky(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+    """Whether all transcripts are constant, on both sides, and not all the same; by chance this is next to impossible."""
+    both = np.concatenate([one, other])
+    return both.shape[1] > 1 and bool((both == both[:, :1]).all()) and len(np.unique(both[:, 0])) > 1
+
+
+def failed(name: str, claim: DP, error: str) -> dict[str, Any]:
+    """Return what is recorded of an attack that could not be made."""
+    none = Repeated(
+        name=name, reason="", epsilon=claim.epsilon, delta=claim.delta, transcripts=0, alpha=0.0, rungs=(), sticky=False
+    )
+    return none.as_json() | {"error": error}

@@ -1,0 +1,291 @@
+"""One rung of a ladder of repeated queries: an event chosen on one half of the transcripts, counted on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.attacks.experiment.reach import Reach, of_counts
+from dpassay.attacks.observed import Array
+from dpassay.attacks.repeated.adaptive import best_strategy, composition, privacy_spent
+from dpassay.attacks.repeated.optimal import ceiling
+from dpassay.attacks.repeated.worst_cell import Cell, Worst
+from dpassay.claims import DP, REPLACE_ONE
+from dpassay.errors import InvalidInput
+from dpassay.laws import FiniteLaw
+from dpassay.mechanism import Reachable
+from dpassay.numerics import lower_number, number
+from dpassay.stats.binomial import ranking_bound
+from dpassay.stats.bounds import Bound, Counts
+from dpassay.stats.lower_bounds import choose, lower_bound
+from dpassay.stats.scales import Ratio
+
+DELTA_PRIME = 1e-5
+"""delta' of advanced and optimal composition, and of the exact loss beside them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """What the attacker calls S, or S'; chosen before the transcripts that are counted were drawn.
+
+    Parameters
+    ----------
+    threshold : float
+        Of the summed scores of the answers.
+    from_base : bool
+        Whether it is `score >= threshold`, which S makes likelier, or `score < threshold`, for S'.
+    scores : tuple of float
+        Of each label: its log-likelihood ratio, by the exact laws or by the frequencies in the first half.
+    """
+
+    threshold: float
+    from_base: bool
+    scores: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What no attacker can exceed with m answers, computed from the exact laws; each at the pair that is worst for it.
+
+    The pairs are those that were looked at, and, for whoever repeats one query, all moves between the states that the mechanism
+    says are the only ones, whatever the data.
+
+    Parameters
+    ----------
+    epsilon : float
+        Loss of the transcript at the claim's m delta, over all adaptive strategies, the larger of both directions.
+    epsilon_prime : float or None
+        The same at m delta + delta'; None where there are too many strategies to play through.
+    advantage, auc : float
+        Of the best attacker who repeats a query.
+    adaptive : float or None
+        The best advantage over all adaptive strategies on the queries of a pair; None where they are too many.
+    everywhere : bool
+        Whether all states of the mechanism were looked at, so that no other data give more to who repeats a query.
+    """
+
+    epsilon: float
+    epsilon_prime: float | None
+    advantage: float
+    auc: float
+    adaptive: float | None
+    everywhere: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """m answers.
+
+    Parameters
+    ----------
+    m : int
+    lower : Bound
+        Certified loss of the transcript in nats, at m times the claim's delta.
+    event : Event
+    advantage : float
+        Of a threshold chosen on the first half, on the second: an estimate. It may be of another pair than `lower`.
+    basic : float
+        Claimed of m answers, at m delta; what `lower` is held against.
+    advanced, optimal : float or None
+        What the other composition theorems allow at delta' = 1e-5; for claims with delta = 0.
+    allowed : float
+        Largest advantage that the composed claim allows.
+    limits : Limits or None
+        None without exact laws, or with too many answers to table.
+    reach : Reach
+        What `lower` could have been, held against `basic`; the choice of the event is left out of account.
+    losing, telling : str
+        The pairs of `lower` and of `advantage`; empty where there is but one.
+    """
+
+    m: int
+    lower: Bound
+    event: Event
+    advantage: float
+    basic: float
+    advanced: float | None
+    optimal: float | None
+    allowed: float
+    limits: Limits | None
+    reach: Reach
+    losing: str = ""
+    telling: str = ""
+
+    @property
+    def broken(self) -> bool:
+        """Whether the composed claim is certainly exceeded, at the bound's error probability."""
+        return self.lower.value > self.basic
+
+
+def rung_json(rung: Rung) -> dict[str, Any]:
+    """Return JSON values."""
+    counts = rung.lower.counts
+    shown = _known({name: getattr(rung, name) for name in ("advantage", "basic", "advanced", "optimal", "allowed")})
+    return shown | {
+        "m": rung.m,
+        "losing": rung.losing,
+        "telling": rung.telling,
+        **rung.reach.as_json(),
+        "lower": lower_number(rung.lower.value),
+        "alpha": number(rung.lower.alpha),
+        "method": rung.lower.method,
+        "counts": None if counts is None else asdict(counts),
+        "event": {
+            "threshold": number(rung.event.threshold),
+            "from_base": rung.event.from_base,
+            "scores": [number(score) for score in rung.event.scores],
+        },
+        "limits": None if rung.limits is None else _known(asdict(rung.limits)),
+        "broken": rung.broken,
+    }
+
+
+def _known(values: Mapping[str, float | bool | None]) -> dict[str, Any]:
+    return {name: value if value is None or isinstance(value, bool) else number(value) for name, value in values.items()}
+
+
+def on_pairs(rung: Rung, other: Rung, worst: Worst) -> Rung:
+    """Return a rung with the advantage of another, and the names of the pairs of both."""
+    return replace(rung, advantage=other.advantage, losing=str(worst.losing), telling=str(worst.telling))
+
+
+def climb(
+    one: NDArray[np.int64],
+    other: NDArray[np.int64],
+    claim: DP,
+    labels: int,
+    alpha: float,
+    *,
+    scores: Array | None = None,
+    limits: Limits | None = None,
+    m: int | None = None,
+) -> Rung:
+    """Choose an event on the first half of the transcripts, and count it on the second.
+
+    Parameters
+    ----------
+    one, other : int array (N, m)
+        Transcripts on S and on S', as places of the labels.
+    claim : DP
+        Of a single answer.
+    labels : int
+        How many there are.
+    alpha : float
+        Error probability of the bound.
+    scores : array (labels,), optional
+        Log-likelihood ratios; estimated on the first half where they are not known.
+    limits : Limits, optional
+    m : int, optional
+        Answers of the interface that a transcript was made of; its length where nothing is said.
+    """
+    m, half = m or one.shape[1], len(one) // 2
+    if scores is None:
+        often, rarely = (np.bincount(each[:half].ravel(), minlength=labels) for each in (one, other))
+        scores = np.log((often + 0.5) / (rarely + 0.5))
+    scale = Ratio(m * claim.delta)
+    mine, theirs = (_sums(scores, each) for each in (one, other))
+    event, pilot = _choose(mine[:half], theirs[:half], scale, alpha, scores)
+    x, y = _count(event, mine[half:], theirs[half:])
+    n = len(one) - half
+    method = choose(*pilot, half, n, labels=2, scale=scale, alpha=alpha)
+    lower = lower_bound(method, Counts(x=x, n1=n, y=y, n0=n), scale=scale, alpha=alpha)
+    pure = composition(claim.epsilon, m, DELTA_PRIME) if claim.delta == 0 else None
+    basic, delta = m * claim.epsilon, m * claim.delta
+    return Rung(
+        m=m,
+        lower=lower,
+        event=event,
+        advantage=_advantage(mine, theirs, half),
+        basic=basic,
+        advanced=None if pure is None else pure.advanced,
+        optimal=None if pure is None else pure.optimal,
+        allowed=float(min(1.0, np.tanh(basic / 2) * (1 - delta) + delta)),
+        limits=limits,
+        reach=of_counts(n, claimed=basic, delta=delta, alpha=alpha),
+    )
+
+
+def likelihood_scores(log_p: Array, log_q: Array) -> Array:
+    """Log-likelihood ratio of each label; of one that a side never gives, as large as nothing else adds up to."""
+    with np.errstate(invalid="ignore"):
+        ratio = np.where(np.isneginf(log_p) & np.isneginf(log_q), 0.0, log_p - log_q)
+    most = float(np.abs(ratio[np.isfinite(ratio)]).sum() + 1) * 1e6
+    return np.clip(ratio, -most, most)
+
+
+def _sums(scores: Array, transcripts: NDArray[np.int64]) -> Array:
+    """Summed by counts of labels, so that the order of the answers cannot part equal sums by rounding."""
+    counts = np.stack([(transcripts == label).sum(axis=1) for label in range(len(scores))], axis=1)
+    sums: Array = np.round(counts @ scores, 9)
+    return sums
+
+
+def _choose(one: Array, other: Array, scale: Ratio, alpha: float, scores: Array) -> tuple[Event, tuple[int, int]]:
+    """Return the event with the largest bound on the pilot half, and its counts there."""
+    thresholds, n = np.unique(np.concatenate([one, other])), len(one)
+    x, y = (n - np.searchsorted(np.sort(each), thresholds, side="left") for each in (one, other))
+    up = ranking_bound(x, n, y, n, scale=scale, alpha=alpha)
+    down = ranking_bound(n - y, n, n - x, n, scale=scale, alpha=alpha)
+    from_base = bool(up.max() >= down.max())
+    place = int((up if from_base else down).argmax())
+    event = Event(threshold=float(thresholds[place]), from_base=from_base, scores=tuple(scores.tolist()))
+    return event, _count(event, one, other)
+
+
+def _count(event: Event, one: Array, other: Array) -> tuple[int, int]:
+    """How often it is seen on the side that makes it likelier, and on the other."""
+    x, y = int((one >= event.threshold).sum()), int((other >= event.threshold).sum())
+    return (x, y) if event.from_base else (len(other) - y, len(one) - x)
+
+
+def _advantage(one: Array, other: Array, half: int) -> float:
+    thresholds = np.unique(np.concatenate([one[:half], other[:half]]))
+    x, y = (np.searchsorted(np.sort(each[:half]), thresholds, side="left") for each in (one, other))
+    best = thresholds[int((y - x).argmax())]
+    return float((one[half:] >= best).mean() - (other[half:] >= best).mean())
+
+
+def limits(cells: Sequence[Cell], reachable: Reachable | None, m: int, claim: DP) -> Limits | None:
+    """Return what no attacker can exceed; None where a pair has no law, or the answers are too many to table."""
+    pairs = list({id(cell.laws): cell.laws for cell in cells if cell.laws is not None}.values())
+    if any(cell.laws is None for cell in cells):
+        return None
+    moves = list(_moves(reachable)) if claim.relation == REPLACE_ONE else []
+    rows = [*(cell.rows for cell in cells if cell.rows is not None), *moves]
+    delta = m * claim.delta
+    laws = [(one.log_p, other.log_p) for one, other in pairs] + [(one[None], other[None]) for one, other in moves]
+    try:
+        best = [ceiling(*each, m) for each in rows]
+        epsilon = max(_spent(*each, m, delta) for each in laws)
+    except InvalidInput:
+        return None
+    advantage = max(each.advantage for each in best)
+    adaptive: float | None
+    try:
+        prime = max(_spent(*each, m, min(delta + DELTA_PRIME, 1 - 1e-9)) for each in laws)
+        several = (best_strategy(one, other, m, 0.0).delta for one, other in laws if len(one) > 1)
+        adaptive = max(advantage, *several, 0.0)
+    except InvalidInput:
+        prime, adaptive = None, None
+    return Limits(
+        epsilon=epsilon,
+        epsilon_prime=prime,
+        advantage=advantage,
+        auc=max(each.auc for each in best),
+        adaptive=adaptive,
+        everywhere=bool(moves),
+    )
+
+
+def _moves(reachable: Reachable | None) -> Iterator[tuple[Array, Array]]:
+    """Laws of the two states of each move."""
+    if reachable is not None and isinstance(reachable.law, FiniteLaw):
+        yield from ((reachable.law.log_p[one], reachable.law.log_p[other]) for one, other in reachable.moves.tolist())
+
+
+def _spent(one: Array, other: Array, m: int, delta: float) -> float:
+    return max(privacy_spent(one, other, m, delta), privacy_spent(other, one, m, delta))

@@ -1,0 +1,239 @@
+"""The worst pairs and queries of a mechanism, for an attacker who may ask at them again and again.
+
+The pair that loses most and the pair that an attacker tells apart best are two pairs: the largest loss may belong to an answer
+that next to never comes. Each number is therefore shown at the pair that is worst for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.attacks.observed import Array
+from dpassay.attacks.repeated.optimal import answers, optimal
+from dpassay.data import Labelled
+from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.laws import FiniteLaw
+from dpassay.pairs import Change, FlipLabel, Pairs
+from dpassay.seeds import stream
+from dpassay.stats.binomial import ranking_bound
+from dpassay.stats.scales import Ratio
+from dpassay.targets.groups import Group, Progress, silent
+from dpassay.targets.guard import Auditee
+from dpassay.trials.blocks import stream_key, where
+
+SCREENED = 500
+"""Answers a side by which cells without a law are ranked."""
+ALPHA = 0.05
+"""Of the bounds that cells are ranked by; it decides nothing else."""
+MOST_FLIPS, MOST_STEPS = 64, 64
+"""Labels that are tried at each step of the way to the pair that is told apart best, and steps."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Cell:
+    """One pair of neighbours S and S' and one query.
+
+    Parameters
+    ----------
+    group : Group
+    change : Change
+        Makes S' of S.
+    states : tuple
+        Of S and of S'.
+    query : int
+        Of the group's.
+    laws : tuple of FiniteLaw or None
+        Of an answer on S and on S' at all queries of the group; None where the mechanism has none.
+    """
+
+    group: Group
+    change: Change
+    states: tuple[Any, Any]
+    query: int
+    laws: tuple[FiniteLaw, FiniteLaw] | None
+
+    def __str__(self) -> str:
+        return f"{'own worst case: ' if self.group.kind == 'own' else ''}{self.group.reason}; {self.change}"
+
+    @property
+    def point(self) -> NDArray[np.float64]:
+        """The query, shape (1, d)."""
+        return self.group.queries[self.query : self.query + 1]
+
+    @cached_property
+    def rows(self) -> tuple[Array, Array] | None:
+        """Log-probabilities of an answer at the query on S and on S', shape (K,)."""
+        return None if self.laws is None else (self.laws[0].log_p[self.query], self.laws[1].log_p[self.query])
+
+    def draw(self, auditee: Auditee, transcripts: int, m: int, *, phase: str, seed: int) -> tuple[NDArray[np.int64], ...]:
+        """Draw transcripts of m answers at the query on S and on S', as places of the labels; shape (transcripts, m) each."""
+        found = []
+        for state, change in zip(self.states, (None, self.change), strict=True):
+            rng = stream(*stream_key(auditee, self.group, change, phase=f"{phase}, query {self.query}", seed=seed))
+            labels = auditee.sample(state, self.point, transcripts * m, rng, where(change))
+            order = np.argsort(auditee.labels)
+            found.append(order[np.searchsorted(auditee.labels, labels[:, 0], sorter=order)].reshape(transcripts, m))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Worst:
+    """The cells at which m answers are shown.
+
+    Parameters
+    ----------
+    losing : Cell
+        Where they are expected to certify the largest loss.
+    telling : Cell
+        Where an attacker has the largest advantage.
+    """
+
+    losing: Cell
+    telling: Cell
+
+
+def candidates(auditee: Auditee, groups: tuple[Group, ...], *, progress: Progress = silent) -> tuple[Cell, ...]:
+    """Return the cells among which the worst are sought: of all pairs, and on the way from the own ones to a larger advantage.
+
+    A mechanism's own pairs are where it loses most. Where it has laws and labels 0 and 1, labels are flipped from there one after
+    the other, each time the one that moves the answers most, until none moves them more than the flip before.
+
+    Parameters
+    ----------
+    auditee : Auditee
+        Answers labels.
+    groups : tuple of Group
+        From `dpassay.targets.groups.groups_for`.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no pair at all.
+    AuditeeError
+        If the mechanism fails.
+    """
+    total = sum(len(group.pairs) for group in groups)
+    if total == 0:
+        raise InvalidInput(f"target = '{auditee.name}': brings no pair of neighbours of its own, and no data are given")
+    found: list[Cell] = []
+    for group in groups:
+        base = auditee.prepare(group.pairs.base)
+        for done, change in enumerate(group.pairs.changes, start=1):
+            found += _cells(auditee, group, base, change)
+            progress(f"{auditee.name}: pairs", done, len(group.pairs))
+    for group in groups:
+        if group.kind == "own":
+            found += _towards(auditee, group)
+    if not found:
+        raise AuditeeError(f"{auditee.name} has no query to be asked at")
+    return tuple(found)
+
+
+def worst_cells(
+    auditee: Auditee, cells: Sequence[Cell], ms: Sequence[int], *, trials: int, delta: float, seed: int
+) -> tuple[Worst, ...]:
+    """Return for each number of answers the cells at which they are shown.
+
+    Where there are laws the bound is computed that the expected counts of the best event would give, and the advantage; elsewhere
+    a few answers on both sides are drawn and ranked.
+
+    Parameters
+    ----------
+    auditee : Auditee
+    cells : sequence of Cell
+        From `candidates`.
+    ms : sequence of int
+        Answers in a transcript.
+    trials : int
+        Transcripts a side that will be counted.
+    delta : float
+        Of the loss of a single answer.
+    seed : int
+    """
+    screened = [None if cell.rows else _screened(auditee, cell, delta, seed) for cell in cells]
+    found = []
+    for m in ms:
+        ranked = [
+            seen or (promise(cell, m, trials, m * delta), optimal(*at_most(_known(cell), m)).advantage)
+            for cell, seen in zip(cells, screened, strict=True)
+        ]
+        loss, gain = (int(np.argmax(values)) for values in zip(*ranked, strict=True))
+        found.append(Worst(losing=cells[loss], telling=cells[gain]))
+    return tuple(found)
+
+
+def _cells(auditee: Auditee, group: Group, base: Any, change: Change) -> list[Cell]:
+    """Every query of a pair."""
+    state = auditee.neighbour(group.pairs.base, base, change)
+    laws = (auditee.law(base, group.queries, where(None)), auditee.law(state, group.queries, where(change)))
+    known = (laws[0], laws[1]) if isinstance(laws[0], FiniteLaw) and isinstance(laws[1], FiniteLaw) else None
+    return [
+        Cell(group=group, change=change, states=(base, state), query=query, laws=known) for query in range(len(group.queries))
+    ]
+
+
+def _towards(auditee: Auditee, group: Group) -> Iterator[Cell]:
+    """Flip labels as long as that raises the advantage of a single answer."""
+    data, most = group.pairs.base, 0.0
+    if not (isinstance(data, Labelled) and set(data.y.tolist()) <= {0, 1}):
+        return
+    for step in range(MOST_STEPS):
+        state = auditee.prepare(data)
+        if not isinstance(auditee.law(state, group.queries, where(None)), FiniteLaw):
+            return
+        how = f"{len(data)} records, label after label flipped where that moves the answers most"
+        reason = f"{group.reason}; {step} more label{'' if step == 1 else 's'} flipped" if step else group.reason
+        cells: list[Cell] = []
+        for i in range(min(len(data), MOST_FLIPS)):
+            pairs = Pairs(base=data, changes=(FlipLabel(i),), how=how)
+            flipped = Group(pairs=pairs, queries=group.queries, kind="data", reason=reason)
+            cells += _cells(auditee, flipped, state, FlipLabel(i))
+        gains = [optimal(*_known(cell)).advantage for cell in cells]
+        best = int(np.argmax(gains))
+        if gains[best] <= most * (1 + 1e-9):
+            return
+        most = gains[best]
+        yield cells[best]
+        data = cells[best].change.apply(data)
+
+
+def _known(cell: Cell) -> tuple[Array, Array]:
+    assert cell.rows is not None
+    return cell.rows
+
+
+def promise(cell: Cell, m: int, trials: int, delta: float) -> float:
+    """Return the bound to be expected of the best event on m answers, by the counts that the exact laws make expected."""
+    one, other = at_most(_known(cell), m)
+    value = -np.inf
+    for p, q in ((one, other), (other, one)):
+        curve = optimal(p, q)
+        x, y = np.floor(trials * curve.tpr), np.ceil(trials * curve.fpr)
+        value = max(value, float(ranking_bound(x, trials, np.minimum(y, trials), trials, scale=Ratio(delta), alpha=ALPHA).max()))
+    return value
+
+
+def at_most(rows: tuple[Array, Array], m: int) -> tuple[Array, Array]:
+    """Return the laws of the counts of m answers, or of the most answers that can be tabled."""
+    while True:
+        try:
+            return answers(*rows, m)
+        except InvalidInput:
+            if m == 1:
+                raise
+            m //= 2
+
+
+def _screened(auditee: Auditee, cell: Cell, delta: float, seed: int) -> tuple[float, float]:
+    """Largest bound and advantage of a single label, of a few answers; neither is more than a rank."""
+    one, other = cell.draw(auditee, SCREENED, 1, phase="screen repeated", seed=seed)
+    x, y = (np.bincount(each[:, 0], minlength=len(auditee.labels)) for each in (one, other))
+    known = {"scale": Ratio(delta), "alpha": ALPHA}
+    bounds = [ranking_bound(a, SCREENED, b, SCREENED, **known) for a, b in ((x, y), (y, x))]  # type: ignore[arg-type]
+    return float(np.max(bounds)), float(np.abs(x - y).sum()) / 2 / SCREENED

@@ -1,0 +1,1 @@
+"""Services: what somebody learns who may only ask a prediction service."""

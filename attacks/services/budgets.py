@@ -1,0 +1,193 @@
+"""Budgets that can be passed, and refusals that tell something: what is seen is seen, nothing here is left to chance."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Barrier, Thread
+
+import numpy as np
+
+from dpassay.attacks.observed import Array
+from dpassay.attacks.services.interface import Refusal, Service, Session
+from dpassay.data import Labelled
+from dpassay.errors import AuditeeError
+
+MOST_ASKED = 300
+"""Queries of a session before it is given up to look for the end of its budget."""
+EXTRA = 5
+"""Queries after a refusal."""
+THREADS, ROUNDS = 8, 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defect:
+    """What is wrong with a service.
+
+    Parameters
+    ----------
+    name : str
+    seen : str
+        The evidence.
+    probability : float
+        At most this likely to be seen of a correct service; 0 where it is not left to chance.
+    again : str
+        How to see it again.
+    """
+
+    name: str
+    seen: str
+    probability: float
+    again: str
+
+
+def room_of(service: Service, data: Labelled) -> tuple[int, int | None]:
+    """Return how many answers the session of a new user gives, at most 300, and how many it says there are."""
+    session = service.open(data, service.deployment("room"), service.user())
+    declared = session.budget
+    asked = MOST_ASKED if declared is None else min(MOST_ASKED, declared + EXTRA)
+    given = len(session.transcript(data.X[i % len(data)] for i in range(asked)))
+    return (given if declared is None else min(given, declared)), declared
+
+
+def budget_defects(service: Service, data: Labelled, room: int, declared: int | None) -> tuple[list[Defect], list[str]]:
+    """Return the defects of budgets and refusals, and what could not be looked at.
+
+    Parameters
+    ----------
+    service : Service
+    data : Labelled
+    room, declared
+        From `room_of`.
+
+    Raises
+    ------
+    AuditeeError
+        If the service fails.
+    """
+    if room >= MOST_ASKED:
+        said = "" if declared is None else f", it says {declared}"
+        return [], [f"budgets and refusals: no refusal in {MOST_ASKED} answers{said}"]
+    seed, user = service.deployment("budget"), service.user()
+    session = service.open(data, seed, user)
+    given = len(session.transcript([data.X[0]] * (room + EXTRA)))
+    again = f"open a session of '{user}' with seed {seed}, ask on after the budget of {room}"
+    found: list[Defect] = []
+
+    def passed(how: str, seen: str, more: str = again) -> None:
+        found.append(Defect(name=f"budget can be passed: {how}", seen=seen, probability=0.0, again=more))
+
+    if declared is not None and given >= room + EXTRA:
+        passed("never refused", f"the budget is {declared}, and {given} queries were answered without a refusal")
+        return found, []
+    if declared is not None and given > declared:
+        passed("off by one", f"the budget is {declared}, and {given} queries were answered before the first refusal")
+    allowed = max(given, room)
+    after = sum(not isinstance(session.ask(data.X[i % len(data)]), Refusal) for i in range(EXTRA))
+    if after:
+        passed("asking on", f"after a refusal {after} of {EXTRA} more queries were answered")
+    reopened = len(service.open(data, seed, user).transcript([data.X[0]] * EXTRA))
+    if reopened:
+        more = f"spend the budget of '{user}' with seed {seed}, open another session of the same user and ask"
+        passed("another session", f"another session of a user whose budget is spent answered {reopened} queries or more", more)
+    most = 0 if after else max(_threads(service, data, allowed, number) for number in range(ROUNDS))
+    if most > allowed:
+        more = f"ask in one session from {THREADS} threads at once"
+        passed("several threads", f"{THREADS} threads got {most} answers of a budget of {allowed}", more)
+    return found + _telling(service, data, room), []
+
+
+def _threads(service: Service, data: Labelled, allowed: int, number: int) -> int:
+    """Answers that threads get together out of one session."""
+    session = service.open(data, service.deployment("threads", number), service.user())
+    barrier, given, failed = Barrier(THREADS), [0] * THREADS, list[AuditeeError]()
+
+    def work(k: int) -> None:
+        try:
+            barrier.wait()
+            given[k] = len(session.transcript([data.X[0]] * (allowed + EXTRA)))
+        except AuditeeError as error:
+            failed.append(error)
+
+    with _switching():
+        workers = [Thread(target=work, args=(k,), daemon=True) for k in range(THREADS)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    if failed:
+        raise failed[0]
+    return sum(given)
+
+
+@contextmanager
+def _switching() -> Iterator[None]:
+    """Let threads take turns as often as can be."""
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual)
+
+
+def _telling(service: Service, data: Labelled, room: int) -> list[Defect]:
+    """Refusals that depend on the query or on the data, in what they say or in when they come."""
+    rest = data.X[np.arange(1, 4) % len(data)]
+    other = rest[0] + np.where(data.X.std(axis=0) > 0, data.X.std(axis=0), 1.0)
+    queries = [data.X[0], data.X[0], *rest, other]
+    seed = service.deployment("refusals")
+    found: list[Defect] = []
+    runs = []
+    for each in (data, *_variants(data)):
+        try:
+            runs.append(_refusals(service, each, seed, queries, room))
+        except AuditeeError:
+            if not runs:
+                raise  # other data may be too odd for it, its own are not
+    again = f"spend the budget of a user with seed {seed}, and compare what further queries are told"
+    control = _refusals(service, data, seed, queries, room)
+    given, texts = [run[0] for run in runs], [run[1] for run in (*runs, control)]
+    if any(text[0] != text[1] for text in texts):  # the same query: it tells the time, or counts
+        texts = [[re.sub(r"\d+", "#", text) for text in run] for run in texts]
+    *texts, steady = texts
+
+    def told(what: str, seen: str) -> None:
+        found.append(Defect(name=f"refusals depend on the {what}", seen=seen, probability=0.0, again=again))
+
+    if steady == texts[0] and steady[0] == steady[1]:  # two users are told the same
+        different = sorted(set(steady))
+        if len(different) > 1:
+            told("query", f"refusals of different queries differ: '{different[0]:.80}' and '{different[1]:.80}'")
+        one, two = next(((a, b) for text in texts for a, b in zip(steady, text, strict=True) if a != b), ("", ""))
+        if one != two:
+            told("data", f"refusals on S and on other data differ: '{one:.80}' and '{two:.80}'")
+    if len(set(given)) > 1 and control[0] == given[0]:
+        moments = " or ".join(map(str, sorted(set(given))))
+        told("data", f"the first refusal comes after {moments} answers, depending on the data")
+    return found
+
+
+def _refusals(service: Service, data: Labelled, seed: int, queries: list[Array], room: int) -> tuple[int, list[str]]:
+    """How many answers a new user gets, and what is then said at each query; an answer is said as it is."""
+    session = service.open(data, seed, service.user())
+    given = len(session.transcript([data.X[0]] * (room + EXTRA)))
+    return given, [_said(session, x) for x in queries]
+
+
+def _said(session: Session, x: Array) -> str:
+    answer = session.ask(x)
+    return answer.text if isinstance(answer, Refusal) else "an answer"
+
+
+def _variants(data: Labelled) -> Iterator[Labelled]:
+    """Other data: the first record's label changed, and all labels in the reverse order of their names."""
+    labels = np.unique(data.y)
+    y = data.y.copy()
+    y[0] = labels[(int(np.searchsorted(labels, y[0])) + 1) % labels.size] if labels.size > 1 else 1 - min(int(y[0]), 1)
+    yield Labelled(data.X, y)
+    if labels.size > 1:
+        yield Labelled(data.X, labels.max() + labels.min() - data.y)

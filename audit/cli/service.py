@@ -1,0 +1,147 @@
+"""What `dpassay attack --service` does: probe somebody's own service, attack it by repeated queries, write the record."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from dpassay.attacks.experiment.record import make_attack_record
+from dpassay.attacks.repeated.run import LEAST_TRANSCRIPTS, Repeated
+from dpassay.attacks.repeated.transcript_tests import Rung
+from dpassay.attacks.services.collusion import attack_service
+from dpassay.attacks.services.defects import Probe, probe
+from dpassay.attacks.services.interface import service_of
+from dpassay.claims import DP
+from dpassay.cli.run import attack_exit_code
+from dpassay.cli.shared import bars, command_of, commit, deliver_attacks
+from dpassay.data import BUILT_IN, load
+from dpassay.errors import InvalidInput, is_count, require
+from dpassay.record.attack_record import HELD, UNSEEN
+from dpassay.record.files import writable
+from dpassay.seeds import stream
+
+BLIND = {
+    "control": "no change of its answers was seen when its data changed",
+    "coins": "its coins could not be looked at",
+}
+"""Why nothing is known, by what was not looked at."""
+TRANSCRIPTS = 1000
+"""Sessions a side, unless something else is said."""
+
+
+def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
+    """Probe, attack, print what was found, write the record and the pages.
+
+    Returns
+    -------
+    int
+        1 where a claim is broken or a defect was found, 4 where the claim could not have been seen to be broken, its coins could
+        not be looked at, or the control failed, 0 otherwise.
+
+    Raises
+    ------
+    InvalidInput
+        If something is asked that a service cannot be asked.
+    AuditeeError
+        If the service fails.
+    """
+    for option, said in (("TARGET", arguments.targets), ("--against", arguments.against), ("--attacks", arguments.attacks)):
+        if said:
+            raise InvalidInput(f"--service: goes without {option}, the service alone is attacked")
+    if arguments.parameters or arguments.learner:
+        raise InvalidInput("--service: goes without -p and --learner, a factory takes none")
+    transcripts = TRANSCRIPTS if arguments.transcripts is None else arguments.transcripts
+    allowed = f"0, or an integer >= {LEAST_TRANSCRIPTS}"
+    require(is_count(transcripts, 0) and not 0 < transcripts < LEAST_TRANSCRIPTS, "--transcripts", transcripts, allowed)
+    claim = None if arguments.epsilon is None else DP(epsilon=_epsilon(arguments.epsilon), source="--epsilon")
+    require(is_count(arguments.records, 2), "--records", arguments.records, "an integer >= 2")
+    service = service_of(arguments.service, seed=arguments.seed)
+    table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.target)
+    order = stream(arguments.seed, "service", table.source["sha256"]).permutation(len(table.data))
+    data = table.data.take(order[: arguments.records])
+    directory = None if arguments.out is None else Path(arguments.out)
+    if directory is not None:
+        writable(directory)
+    climbed: tuple[Repeated, ...] = ()
+    with bars(quiet=arguments.quiet) as progress, redirect_stdout(sys.stderr):
+        seen = probe(service, data, seed=arguments.seed, progress=progress)
+        if claim is not None and transcripts:
+            climbed = attack_service(
+                service,
+                data,
+                claim,
+                transcripts=transcripts,
+                room=seen.room,
+                shared=service.shares_seed,
+                alpha=1 - arguments.confidence,
+                seed=arguments.seed,
+                progress=progress,
+            )
+    facts: dict[str, Any] = {
+        "command": command_of(words),
+        "commit": commit(),
+        "complete": True,
+        "confidence": arguments.confidence,
+        "data": table.source,
+        "records": len(data),
+        "seed": arguments.seed,
+        "service": arguments.service,
+        "probe": {"alpha": seen.alpha, "room": seen.room}
+        | {name: list(getattr(seen, name)) for name in ("untold", "blind", "remarks")},
+    }
+    record = make_attack_record(facts, data, (), [each.as_json() for each in climbed], seen.as_json())
+
+    def show() -> None:
+        sys.stdout.write(told(arguments.service, seen, climbed))
+
+    deliver_attacks(record, directory, show, as_json=arguments.json, quiet=arguments.quiet)
+    return attack_exit_code(record, allow_inconclusive=arguments.allow_inconclusive)
+
+
+def _epsilon(text: str) -> float:
+    try:
+        return DP(epsilon=float(text)).epsilon
+    except ValueError:
+        raise InvalidInput(f"--epsilon = '{text}': must be the one loss in (0, 700] that --service claims of an answer") from None
+
+
+def told(name: str, seen: Probe, climbed: tuple[Repeated, ...]) -> str:
+    """Say in plain text what was found."""
+    defects = f"{len(seen.defects) or 'no'} defect{'' if len(seen.defects) == 1 else 's'}"
+    unknown = f"inconclusive, {' and '.join(BLIND[each] for each in seen.blind)}" if seen.blind else ""
+    lines = [f"{name}: {unknown}" if unknown and not seen.defects else f"{name}: {defects}{'; ' if unknown else ''}{unknown}"]
+    for defect in seen.defects:
+        chance = f" (of a correct service with probability at most {defect.probability:.1g})" if defect.probability else ""
+        lines += [f"  {defect.name}: {defect.seen}{chance}", f"    again: {defect.again}"]
+    if not seen.defects:
+        lines.append(f"  a correct service gets a defect with probability at most {seen.alpha:g}")
+    lines += [f"  not looked at: {each}" for each in seen.untold]
+    lines += [f"  remark: {each}" for each in seen.remarks]
+    for each in climbed:
+        lines += ["", f"repeated queries of {each.name}: {each.reason}"]
+        lines.append(
+            f"  {'m':>3}  {'certified':>9}  {'cap':>7}  {'detectable':>10}  {'claimed':>8}  {'advantage':>9}  {'allowed':>8}"
+        )
+        lines += [_row(rung, control="control" not in seen.blind) for rung in each.rungs]
+        lines += [f"  {each.why}"] if each.why else []
+        lines.append(f"  {each.transcripts} transcripts a side; all certified numbers hold together with {1 - each.alpha:.4g}")
+    if climbed:
+        lines += [
+            "  cap: the most that could have been certified; detectable: the smallest leak that would have been certified above",
+            "  the claim with probability 0.9, if answers show all of it; advantage: an estimate",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(rung: Rung, *, control: bool) -> str:
+    could = control and rung.reach.cap > rung.basic
+    word = "claim broken" if rung.broken else HELD if could else UNSEEN
+    detectable = f"{rung.reach.detectable:.3f}" if rung.reach.detectable < math.inf else "no leak"
+    return (
+        f"  {rung.m:>3}  {rung.lower.value:>9.3f}  {rung.reach.cap:>7.3f}  {detectable:>10}  {rung.basic:>8.3f}"
+        f"  {rung.advantage:>9.3f}  {rung.allowed:>8.3f}  {word}"
+    )

@@ -1,0 +1,236 @@
+"""What a command writes besides the reports: the terminal, progress bars, sidecars, the command that makes a record again."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TextIO
+
+from dpassay.engine.result import Result
+from dpassay.errors import InvalidInput
+from dpassay.record.files import dumps, witness_file, write_text
+from dpassay.record.run_record import cells_csv, is_record
+from dpassay.record.witness import is_witness, make_witness
+from dpassay.targets.groups import Progress, silent
+
+ALONE = ("--json", "-q", "--quiet", "--resume", "--allow-inconclusive", "--configured")
+WITH_A_VALUE = ("--out", "--jobs", "--executor", "--shard-timeout", "--memory")
+"""Options that change nothing in a record."""
+PAGES = (
+    *("index.html", "report.md", "junit.xml", "cells.csv.gz", "cells.csv", "sidecar.json"),
+    *("comparison.json", "comparison.md", "comparison.xml"),
+)
+"""What lies beside a record and is made from it; cells.csv is of an earlier version."""
+
+
+def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -> str:
+    """Return the command that reproduces the record: where it was written to and how it was run does not belong to it.
+
+    What environment variables said is said by options, so that the command does the same without them; what a configuration
+    file says stays there.
+    """
+    kept, rest = [], iter(words)
+    for word in rest:
+        if word in WITH_A_VALUE:
+            next(rest, None)
+        elif word not in ALONE and word.partition("=")[0] not in WITH_A_VALUE:
+            kept.append(word)
+    said = [f"--{key}={value}" for key, value in (environment or {}).items() if f"--{key}" not in (*WITH_A_VALUE, "--baseline")]
+    return shlex.join(["dpassay", *kept[:1], *said, *kept[1:]])
+
+
+def commit() -> str | None:
+    """Return the commit of the folder we were started in, if it has one."""
+    try:
+        found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)  # noqa: S607
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return found.stdout.strip() if found.returncode == 0 else None
+
+
+def clear(directory: Path) -> None:
+    """Remove the pages of an earlier run from its folder, whatever becomes of this one: none of them may pass for this run's.
+
+    Where the record is none of ours nothing is touched. Witnesses and the ledger stay; the record goes last.
+
+    Raises
+    ------
+    InvalidInput
+        If they cannot be removed.
+    """
+    if not is_record(directory / "record.json"):
+        return
+    try:
+        for name in (*PAGES, "record.json"):
+            (directory / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"--out = '{directory}': cannot be written ({error.strerror})") from None
+
+
+def write_sidecars(directory: Path, results: list[Result], seconds: float) -> None:
+    """Write what belongs beside a record: all cells, compressed (they are many), the circumstances, the witnesses."""
+    write_text(directory / "cells.csv.gz", cells_csv(results))
+    circumstances = {
+        "seconds": round(seconds, 3),
+        "host": platform.node(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+    }
+    write_text(directory / "sidecar.json", json.dumps(circumstances, indent=2, sort_keys=True) + "\n")
+    written = set()
+    measured = [result.measured for result in results]
+    for result in (*results, *(each for each in measured if each is not None)):
+        witness = make_witness(result)
+        if witness is not None:
+            path = directory / witness_file(result.id)
+            write_text(path, dumps(witness))
+            written.add(path)
+    for path in (directory / "witnesses").glob("*.json"):
+        if path not in written and is_witness(path):
+            path.unlink()  # of an earlier run into this folder
+
+
+def deliver_attacks(
+    record: Mapping[str, Any], directory: Path | None, show: Callable[[], None], *, as_json: bool, quiet: bool
+) -> None:
+    """Write the record of attacks and its pages, and print it, or have shown what is shown instead."""
+    from dpassay import reports
+    from dpassay.reports.attack.pages import FORMATS
+
+    if directory is not None:
+        write_text(directory / "attack.json", dumps(record))  # first: what took long shall be there whatever the pages do
+        reports.write(record, FORMATS, directory, FORMATS)
+    with readers_may_leave():
+        if as_json:
+            sys.stdout.write(dumps(record))
+        else:
+            show()
+        sys.stdout.flush()
+    if directory is not None and not quiet:
+        sys.stderr.write(f"report: {directory / 'attack.html'}\n")
+
+
+def console() -> Any:
+    """Return a rich console on stdout."""
+    from rich.console import Console
+
+    class Patient(Console):
+        def on_broken_pipe(self) -> None:
+            """Print no more; rich would leave with exit code 1, which means 'refuted'."""
+            self.quiet = True
+            _discard(sys.stdout)
+
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # an ASCII terminal loses a symbol, not the report
+    return Patient()
+
+
+@contextmanager
+def readers_may_leave(stream: TextIO | None = None) -> Iterator[None]:
+    """Go on when whoever reads our output, stdout by default, has gone (`| head`): the exit code still tells what was found."""
+    try:
+        yield
+    except BrokenPipeError:
+        _discard(sys.stdout if stream is None else stream)
+
+
+def _discard(stream: TextIO) -> None:
+    """Send to nowhere what else is written to a stream, what it still holds included."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+LONG = 600.0
+"""A stage of a run that takes more seconds than this is told of, once."""
+SOON = 1.0
+"""Seconds of work that a pace is taken from."""
+ANSWER = 30e-9
+"""Seconds that no answer takes less than."""
+SMALLER = "fewer with --budget, --queries, --train, --neighbours or --profile quick, faster with --jobs"
+
+
+class Pace:
+    """Tells on stderr, from the pace of the first pairs or datasets, that a stage of a run will take long; it runs nothing.
+
+    Parameters
+    ----------
+    shown : Progress
+        What shows the progress besides.
+    clock : callable
+        Seconds.
+    """
+
+    def __init__(self, shown: Progress, clock: Callable[[], float] = time.monotonic) -> None:
+        self._shown, self._clock = shown, clock
+        self._last, self._what = clock(), ""
+        self._began, self._told = self._last, False
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Take note of the progress of a stage."""
+        self._shown(what, done, total)
+        now = self._clock()
+        if what != self._what:
+            self._what, self._began, self._told = what, self._last, False
+        self._last = now
+        left = (now - self._began) / max(done, 1) * (total - done)
+        if not self._told and now - self._began >= SOON and left > LONG:
+            self._told = True
+            sys.stderr.write(
+                f"dpassay: {what}: {done:,} of {total:,} took {duration(now - self._began)}, about {duration(left)} to go at "
+                f"this pace; {SMALLER}\n"
+            )
+
+
+def duration(seconds: float) -> str:
+    """Write a time in the unit that it is a few of."""
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:.1f} seconds"
+
+
+def foretell(names: Iterable[str], budget: int, queries: int) -> None:
+    """Say before a run, on stderr, that its trials alone take long, however fast the mechanisms are.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Mechanisms that will be sampled.
+    budget, queries : int
+        Certification trials per side, and query points of the data.
+    """
+    for name in names:
+        least = 2 * budget * max(1, queries) * ANSWER
+        if least > LONG:
+            sys.stderr.write(
+                f"dpassay: {name}: {2 * budget:,} trials at {max(1, queries):,} query points take {duration(least)} at the very "
+                f"least; {SMALLER}\n"
+            )
+
+
+@contextmanager
+def bars(*, quiet: bool) -> Iterator[Progress]:
+    """Progress bars on stderr, if that is a terminal; wherever it goes, what will take long is told there."""
+    if quiet or not sys.stderr.isatty():
+        yield silent if quiet else Pace(silent)
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    with Bars(console=Console(stderr=True), transient=True) as shown:
+        tasks: dict[str, Any] = {}
+
+        def show(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = shown.add_task(what, total=total)
+            shown.update(tasks[what], completed=done, total=total)
+
+        yield Pace(show)

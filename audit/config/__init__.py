@@ -1,0 +1,1 @@
+"""Configuration: dpassay.toml, the mechanisms and suppressions it names, the template that `dpassay init` writes."""

@@ -1,0 +1,240 @@
+"""What is in force and where it comes from: command line over environment over file over profile over default."""
+
+from __future__ import annotations
+
+import math
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dpassay.config.mechanisms import Configured, configured, known
+from dpassay.config.suppressions import Suppression, suppressions
+from dpassay.data import BUILT_IN
+from dpassay.errors import InvalidInput, is_count, is_real, require
+from dpassay.pairs import NEIGHBOURS
+from dpassay.trials.blocks import MOST_BUDGET
+from dpassay.trials.executors import MOST_JOBS
+
+FILE, PROJECT = "dpassay.toml", "pyproject.toml"
+PREFIX = "DPASSAY_"
+MODES = ("auto", "exact", "exhaustive", "monte-carlo")
+PROFILES: dict[str, dict[str, Any]] = {
+    "quick": {"train": 100, "queries": 5, "train_queries": 5, "neighbours": "one+flip", "budget": 20_000},
+    "default": {"train": 400, "queries": 20, "neighbours": "one+flip", "budget": 20_000},
+    "deep": {"train": 1000, "queries": 50, "neighbours": "one+flip", "budget": 200_000},
+}
+"""Sizes of everything that the user did not size. `quick` sees 1.5 times a claim of 1 through answers of probability 0.4."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """What is in force.
+
+    Parameters
+    ----------
+    profile : {"quick", "default", "deep"}
+        Sizes of everything that is not said otherwise.
+    seed, confidence, mode, budget, jobs, detect
+        See `dpassay.engine.settings.Settings`.
+    out : str, optional
+        Folder that `dpassay run` writes to.
+    baseline : str
+        File of the accepted record that later ones are compared with.
+    tolerance : float
+        Part of a claim by which a bound may rise before that is a regression.
+    data, target : str, optional
+        CSV file and its column of labels; scikit-learn's breast cancer set by default.
+    train, queries : int
+        Training records and query points at most.
+    train_queries : int
+        Training records whose points are asked at besides.
+    neighbours : {"one", "flip", "one+flip", "all"}
+        Neighbours of a training record.
+    mechanisms : tuple of Configured
+        What `dpassay run` audits without TARGET.
+    suppressions : tuple of Suppression
+        Regressions that are let pass.
+    origins : dict of str
+        Where each of them was said.
+    """
+
+    profile: str = "default"
+    seed: int = 0
+    confidence: float = 0.999
+    mode: str = "auto"
+    budget: int = 20_000
+    jobs: int = 1
+    detect: float | None = None
+    out: str | None = None
+    baseline: str = "dpassay-baseline.json"
+    tolerance: float = 0.05
+    data: str | None = None
+    target: str | None = None
+    train: int = 400
+    queries: int = 20
+    train_queries: int = 0
+    neighbours: str = "one+flip"
+    mechanisms: tuple[Configured, ...] = ()
+    suppressions: tuple[Suppression, ...] = ()
+    origins: dict[str, str] = field(default_factory=dict)
+
+    def origin(self, key: str) -> str:
+        """Where a value was said: a file, `environment`, `command line`, a profile or `default`."""
+        return self.origins.get(key, "default")
+
+    def said_by_environment(self) -> dict[str, Any]:
+        """Keys and values that no file and no command line holds."""
+        return {key: getattr(self, key) for key, origin in self.origins.items() if origin == "environment"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One key of the configuration: its type, when a value holds, and what is allowed, in words."""
+
+    kind: Callable[[Any], Any]
+    holds: Callable[[Any], bool]
+    allowed: str
+
+    def value(self, value: Any, argument: str) -> Any:
+        """Check a value and return it in its type."""
+        require(self.holds(value), argument, value, self.allowed)
+        return self.kind(value)
+
+    def from_text(self, text: str, argument: str) -> Any:
+        """Read a value from a text."""
+        try:
+            value = self.kind(text)
+        except ValueError:
+            value = text
+        return self.value(value, argument)
+
+
+def _count(least: int, most: int | None = None) -> Key:
+    allowed = f"an integer >= {least}" if most is None else f"an integer from {least} to {most:,}"
+    return Key(kind=int, holds=lambda value: is_count(value, least) and (most is None or value <= most), allowed=allowed)
+
+
+def _number(most: float, allowed: str) -> Key:
+    return Key(kind=float, holds=lambda value: is_real(value) and 0 < value < most, allowed=allowed)
+
+
+def _one_of(words: tuple[str, ...]) -> Key:
+    return Key(kind=str, holds=lambda value: isinstance(value, str) and value in words, allowed=f"one of {', '.join(words)}")
+
+
+TEXT = Key(kind=str, holds=lambda value: isinstance(value, str) and value != "", allowed="a text")
+KEYS = {
+    "profile": _one_of(tuple(PROFILES)),
+    "seed": _count(0),
+    "confidence": Key(kind=float, holds=lambda value: is_real(value) and 0.5 <= value < 1, allowed="a number in [0.5, 1)"),
+    "mode": _one_of(MODES),
+    "budget": _count(100, MOST_BUDGET),
+    "jobs": _count(1, MOST_JOBS),
+    "detect": _number(math.nextafter(math.inf, 0), "a finite number > 0"),
+    "out": TEXT,
+    "baseline": TEXT,
+    "tolerance": Key(kind=float, holds=lambda value: is_real(value) and 0 <= value <= 1, allowed="a number in [0, 1]"),
+    "data": TEXT,
+    "target": TEXT,
+    "train": _count(1),
+    "queries": _count(1),
+    "train_queries": _count(0),
+    "neighbours": _one_of(tuple(NEIGHBOURS)),
+}
+LISTS = ("mechanisms", "suppressions")
+"""Keys of a file that hold tables."""
+
+
+def load_config(
+    given: Mapping[str, Any] | None = None, folder: Path | None = None, environment: Mapping[str, str] | None = None
+) -> Config:
+    """Put together what is in force.
+
+    Parameters
+    ----------
+    given : mapping, optional
+        What the command line says, by key; None where it says nothing. Whoever uses a value checks it.
+    folder : Path, optional
+        Where the file is looked for; the working directory by default.
+    environment : mapping, optional
+        Variables; those of the process by default.
+
+    Raises
+    ------
+    InvalidInput
+        If there are two configurations, one cannot be read, a key is unknown, or a value is not allowed.
+    """
+    mechanisms: tuple[Configured, ...] = ()
+    passed: tuple[Suppression, ...] = ()
+    layers: dict[str, dict[str, Any]] = {}
+    found = read_file(Path.cwd() if folder is None else folder)
+    if found is not None:
+        name, table = found
+        mechanisms = configured(table.get("mechanisms", []), name)
+        passed = suppressions(table.get("suppressions", []), name)
+        layers[name] = _from_file(table, name)
+    layers["environment"] = _from_environment(os.environ if environment is None else environment)
+    layers["command line"] = {key: value for key, value in (given or {}).items() if key in KEYS and value is not None}
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for origin, layer in layers.items():
+        if layer.get("data") == BUILT_IN and "target" not in layer:
+            values.pop("target", None)  # a column of the file that this layer leaves
+            origins.pop("target", None)
+        values |= layer
+        origins |= dict.fromkeys(layer, origin)
+    profile = values.get("profile", "default")
+    sizes = {key: size for key, size in PROFILES[profile].items() if key not in values}
+    origins |= dict.fromkeys(sizes, f"profile {profile}")
+    if found is not None:
+        origins |= {name: found[0] for name, held in (("mechanisms", mechanisms), ("suppressions", passed)) if held}
+    return Config(**values, **sizes, mechanisms=mechanisms, suppressions=passed, origins=origins)
+
+
+def read_file(folder: Path) -> tuple[str, dict[str, Any]] | None:
+    """Return name and contents of the configuration of a folder, None if it has none.
+
+    Raises
+    ------
+    InvalidInput
+        If there are two, or a file is no TOML.
+    """
+    own, project = _toml(folder / FILE), _toml(folder / PROJECT)
+    tool = (project or {}).get("tool", {})
+    table = tool.get("dpassay") if isinstance(tool, dict) else None
+    if own is not None and table is not None:
+        raise InvalidInput(f"{FILE} and [tool.dpassay] in {PROJECT}: must not both be there; keep one of them")
+    if own is not None:
+        if "tool" in own:
+            raise InvalidInput(f"{FILE}: tool: no such key; in this file the keys stand at the top, without [tool.dpassay]")
+        return FILE, own
+    if table is None:
+        return None
+    require(isinstance(table, dict), f"{PROJECT}: tool.dpassay", table, "a table")
+    return PROJECT, table
+
+
+def _toml(path: Path) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InvalidInput(f"{path.name}: cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{path.name}: is no TOML ({error})") from None
+
+
+def _from_file(table: dict[str, Any], file: str) -> dict[str, Any]:
+    known(table, (*KEYS, *LISTS), file)
+    return {key: KEYS[key].value(value, f"{file}: {key}") for key, value in table.items() if key not in LISTS}
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    """Read DPASSAY_SEED and so on; an empty variable says nothing."""
+    said = {name: text for name, text in sorted(environment.items()) if name.startswith(PREFIX) and text}
+    known(said, tuple(PREFIX + key.upper() for key in KEYS), "environment")
+    return {key: KEYS[key].from_text(text, name) for name, text in said.items() for key in [name[len(PREFIX) :].lower()]}

@@ -1,0 +1,80 @@
+"""Suppressions: regressions that somebody has looked at, with a reason, until a day."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from dpassay.config.mechanisms import known
+from dpassay.errors import InvalidInput, is_real, require
+
+KINDS = ("refuted", "failed", "vanished", "repointed", "weakened", "rose", "blinder")
+"""Kinds of regressions; see `dpassay.record.compare.REGRESSIONS`."""
+SIZED = ("refuted", "rose", "blinder")
+"""Those that are larger or smaller."""
+LONGEST = timedelta(days=366)
+"""No suppression is for longer: somebody has to look again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression:
+    """One regression that is let pass.
+
+    Parameters
+    ----------
+    result : str
+        Id of the result, as the comparison shows it.
+    kind : str
+        One of `KINDS`.
+    reason : str
+        Why.
+    expires : date
+        The last day on which it is let pass.
+    up_to : float or None
+        The largest `dpassay.record.compare.Change.size` that is let pass; any by default.
+    """
+
+    result: str
+    kind: str
+    reason: str
+    expires: date
+    up_to: float | None = None
+
+    def __str__(self) -> str:
+        up_to = "" if self.up_to is None else f", up to {self.up_to:g}"
+        return f"{self.kind} of {self.result} (until {self.expires}{up_to}: {self.reason})"
+
+
+def suppressions(entries: Any, file: str) -> tuple[Suppression, ...]:
+    """Read the suppressions of a configuration file.
+
+    Raises
+    ------
+    InvalidInput
+        If a key is unknown, missing or of the wrong type.
+    """
+    tables = isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
+    require(tables, f"{file}: suppressions", entries, "tables [[suppressions]] ([[tool.dpassay.suppressions]] in pyproject.toml)")
+    return tuple(_entry(entry, f"{file}, suppression {k}") for k, entry in enumerate(entries, 1))
+
+
+def _entry(entry: dict[str, Any], where: str) -> Suppression:
+    names = ("result", "kind", "reason", "expires")
+    known(entry, (*names, "up_to"), where)
+    for key in names:
+        if key not in entry:
+            raise InvalidInput(f"{where}: {key} is missing: a suppression has {', '.join(names)}")
+    for key in ("result", "kind", "reason"):
+        require(isinstance(entry[key], str) and entry[key].strip() != "", f"{where}: {key}", entry[key], "a text")
+    require(entry["kind"] in KINDS, f"{where}: kind", entry["kind"], f"one of {', '.join(KINDS)}")
+    day = entry["expires"]
+    require(isinstance(day, date) and not isinstance(day, datetime), f"{where}: expires", day, "a day like 2027-01-31, unquoted")
+    last = datetime.now(tz=UTC).date() + LONGEST
+    require(day <= last, f"{where}: expires", day.isoformat(), f"a year ahead at most, {last}")
+    most = entry.get("up_to")
+    if most is not None:
+        require(entry["kind"] in SIZED, f"{where}: up_to", most, f"left out, unless kind is one of {', '.join(SIZED)}")
+        require(is_real(most) and 0 <= most < math.inf, f"{where}: up_to", most, "a finite number >= 0")
+    return Suppression(**entry)

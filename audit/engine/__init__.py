@@ -1,0 +1,1 @@
+"""The engine: from a target and its settings to evidence and a verdict."""

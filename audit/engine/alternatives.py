@@ -1,0 +1,217 @@
+"""Alternatives: what the answers of a pair look like that leaks a given amount through an event of a given frequency."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.stats import laplace, norm
+
+from dpassay.stats.power import LARGEST, tight_pair
+from dpassay.stats.profile import MAX_UNION_LABELS
+from dpassay.stats.scales import Ratio, Scale
+from dpassay.trials.encoders import LEVELS
+
+Array = NDArray[np.float64]
+
+BEYOND = 5e-4
+"""The least and the greatest of a pilot's 1,000 answers lie about so far in the tails."""
+SMALL = 0.05
+"""Decoys that are rarer than this part of the event are left out."""
+SHIFTS = {"Laplace": laplace, "Gaussian": norm}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What is counted: as much of it as power depends on.
+
+    Parameters
+    ----------
+    labels : int
+        Number of labels, >= 2; 0 for numbers, which are counted in bins between the quantiles of a pilot.
+    unions : bool
+        Whether events are all sets of labels, not only single ones.
+    """
+
+    labels: int
+    unions: bool = False
+
+    @property
+    def masks(self) -> NDArray[np.int64]:
+        """Events as sets of symbols, shape (E, K)."""
+        if not self.labels:
+            return half_line_masks(2 * len(LEVELS))
+        return union_masks(self.labels) if self.unions else np.eye(self.labels, dtype=np.int64)
+
+
+def answers_of(scale: Scale, labels: int) -> Answers:
+    """Say how so many labels are counted; single ones suffice for delta = 0, for two labels and for claims about labels."""
+    unions = bool(scale.unions and scale.at(0.0)[1] > 0 and 2 < labels <= MAX_UNION_LABELS)
+    return Answers(labels=labels, unions=unions)
+
+
+def union_masks(labels: int) -> NDArray[np.int64]:
+    """Return all sets of labels but none and all of them."""
+    subsets = itertools.product((0, 1), repeat=labels)
+    return np.array([subset for subset in subsets if 0 < sum(subset) < labels], dtype=np.int64)
+
+
+def half_line_masks(bins: int) -> NDArray[np.int64]:
+    """Return everything below each edge between bins, and everything above."""
+    below = np.tri(bins - 1, bins, dtype=np.int64)
+    return np.concatenate([below, 1 - below])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """Laws of the symbols on the two sides of the leaking pair, and on the neighbours of the others, which share its base.
+
+    Parameters
+    ----------
+    base : array (K,)
+        On the dataset that all pairs share.
+    other : callable
+        From a leak to the law (K,) on the neighbour that leaks so much.
+    crowd : tuple of array (K,)
+        On neighbours that leak what the claim allows, in each of the ways in which they do.
+    frequency : float
+        Probability on the base of an event that leaks the most, or nearly.
+    """
+
+    base: Array
+    other: Callable[[float], Array]
+    crowd: tuple[Array, ...]
+    frequency: float
+
+
+def event_at(p1: float, leak: float, scale: Scale) -> float:
+    """Return p0 of an event of probability p1 on one side that leaks so much: p1 = e^epsilon p0 + delta; at least 0."""
+    epsilon, delta = scale.at(leak)
+    return max(0.0, (p1 - delta) * math.exp(-min(epsilon, LARGEST)))
+
+
+def through_event(answers: Answers, frequency: float, scale: Scale, promised: float, *, decoys: bool = False) -> Family:
+    """Return a family that leaks through one event.
+
+    The likelier side gives one label, or a number beyond one threshold, with some probability; whatever else it answers is
+    spread evenly over the other labels, or as the pilot's bins are. On the other side the event is rarer by the leak, and all
+    else likelier by one factor.
+
+    Parameters
+    ----------
+    answers : Answers
+    frequency : float
+        Probability of the event on the likelier side; where more than the claim's worst face has, that is taken. A threshold
+        is at the next quantile of the pilot that is no likelier.
+    scale, promised
+        Of the claim.
+    decoys : bool
+        Whether other labels leak as much, each half as frequent as the one before at most, as far as the claim's worst face has
+        room for them: the screening may take one of them, at which the certification sees less.
+    """
+    if answers.labels:
+        first = [frequency, *(_decoys(answers.labels, frequency, scale, promised) if decoys else ())]
+        base = np.full(answers.labels, (1 - sum(first)) / (answers.labels - len(first)))
+        base[: len(first)] = first
+        inside = np.arange(answers.labels) < len(first)
+    else:
+        base = _bins()
+        above = np.cumsum(base[::-1])[::-1]
+        inside = above <= max(frequency, above[-1]) * (1 + 1e-9)
+    p1 = float(base[inside].sum())
+    crowd = [_tilted(base, inside, end) for end in allowed(p1, scale, promised)]
+    if answers.labels > 2:  # or through another label, which is as frequent as any
+        another = np.arange(answers.labels) == answers.labels - 1
+        crowd += [_tilted(base, another, end) for end in allowed(float(base[-1]), scale, promised)]
+
+    def other(leak: float) -> Array:
+        return _tilted(base, inside, event_at(p1, leak, scale))
+
+    return Family(base=base, other=other, crowd=tuple(crowd), frequency=frequency if answers.labels else p1)
+
+
+def _decoys(labels: int, frequency: float, scale: Scale, promised: float) -> tuple[float, ...]:
+    room, found = worst_frequency(promised, scale) - frequency, [frequency]
+    while len(found) < labels - 1 and (share := min(room, found[-1] / 2)) > SMALL * frequency:
+        found.append(share)
+        room -= share
+    return tuple(found[1:])
+
+
+def allowed(p: float, scale: Scale, promised: float) -> tuple[float, float]:
+    """Return the least and the largest probability of an event that the claim allows beside p, in both directions."""
+    epsilon, delta = scale.at(promised)
+    down, up = math.exp(-epsilon), math.exp(min(epsilon, LARGEST))
+    low = max(0.0, (p - delta) * down, 1 - up * (1 - p) - delta)
+    high = min(1.0, 1 - (1 - p - delta) * down, up * p + delta)
+    return min(low, p), max(high, p)
+
+
+def _tilted(base: Array, inside: NDArray[np.bool_], p: float) -> Array:
+    """Return a law under which an event has another probability, all within it and all beside it moving by one factor each."""
+    before = float(base[inside].sum())
+    return np.where(inside, base * p / before, base * (1 - p) / (1 - before))
+
+
+def worst_frequency(leak: float, scale: Scale) -> float:
+    """Return the probability of the claim's worst face on its likelier side, beyond which the complement leaks more."""
+    return tight_pair(*scale.at(leak))[0]
+
+
+def shifted(kind: str, scale: Scale, promised: float) -> Family:
+    """Return the family of noise of one kind whose centre moves, counted in bins between the quantiles of the base.
+
+    Parameters
+    ----------
+    kind : {"Laplace", "Gaussian"}
+    scale, promised
+        Of the claim. The move is the one at which the worst half-line leaks so much, wherever the quantiles are.
+    """
+    noise = SHIFTS[kind]
+    edges = noise.ppf(_levels())
+
+    def law(shift: float) -> Array:
+        found: Array = np.diff(noise.cdf(edges - shift), prepend=0.0, append=1.0)
+        return found
+
+    def other(leak: float) -> Array:
+        return law(move_of(kind, leak, scale))
+
+    move = move_of(kind, promised, scale)
+    return Family(base=law(0.0), other=other, crowd=(law(move), law(-move)), frequency=0.5)
+
+
+def shifts_for(scale: Scale) -> tuple[str, ...]:
+    """Return the kinds of noise that numbers are taken to have: the normal one has no finite loss at delta = 0."""
+    return ("Laplace",) if isinstance(scale, Ratio) and scale.delta == 0 else ("Laplace", "Gaussian")
+
+
+def move_of(kind: str, leak: float, scale: Scale) -> float:
+    """Return the move of the centre, in units of the noise's scale, at which the worst half-line leaks so much."""
+    if kind == "Laplace" and isinstance(scale, Ratio) and scale.delta == 0:
+        return leak
+    noise = SHIFTS[kind]
+
+    def excess(shift: float) -> float:
+        points = np.linspace(-LARGEST / 2, shift + LARGEST / 2, 4001)
+        p1, p0 = noise.sf(points - shift), np.maximum(noise.sf(points), 1e-300)
+        return float(np.max(scale.between(p1, p0))) - leak
+
+    return float(brentq(excess, 0.0, 2 * LARGEST, xtol=1e-6))
+
+
+def _levels() -> Array:
+    levels = np.concatenate([LEVELS, 1 - LEVELS[-2::-1]])
+    clipped: Array = np.clip(levels, BEYOND, 1 - BEYOND)
+    return clipped
+
+
+def _bins() -> Array:
+    """Return the probabilities of the bins of a pilot, on the base that it was drawn from."""
+    bins: Array = np.diff(_levels(), prepend=0.0, append=1.0)
+    return bins

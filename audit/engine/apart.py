@@ -1,0 +1,72 @@
+"""Apart: a mechanism is kept from the others of its run, in a process of its own, or by undoing what it has done to this one."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import NoReturn
+
+import numpy as np
+
+from dpassay.data import Labelled
+from dpassay.engine.settings import Settings
+from dpassay.errors import AuditeeError
+from dpassay.targets.groups import Group
+from dpassay.targets.guard import Auditee
+from dpassay.trials.isolated import Isolated, is_foreign, isolated
+
+CAN_FORK = "fork" in multiprocessing.get_all_start_methods()
+PATCHED = (np, np.random, np.linalg)
+"""Modules that are put back as they were."""
+
+
+@contextmanager
+def apart(auditee: Auditee, data: Group | None, settings: Settings) -> Iterator[Auditee]:
+    """Give a mechanism as it is to be called.
+
+    A user's own is called in another process, unless the settings say otherwise. Where it is called in this one, the
+    data, warnings, NumPy, its handling of errors and the modules that have been imported are afterwards what they were.
+    """
+    with ExitStack() as stack:
+        if not isinstance(auditee, Isolated) and is_foreign(auditee):
+            if settings.executor == "inline" or not CAN_FORK:
+                stack.enter_context(undone(data))
+            else:
+                auditee = isolated(auditee, settings.limits, [] if data is None else [data])
+        if isinstance(auditee, Isolated):
+            stack.callback(auditee.hosts.close)
+        yield auditee
+
+
+@contextmanager
+def undone(data: Group | None = None) -> Iterator[None]:
+    """Undo what is done to this process, as far as that can be done; `os._exit` raises instead of ending it."""
+    base = None if data is None or not isinstance(data.pairs.base, Labelled) else data.pairs.base
+    held = None if base is None else (base.X.copy(), base.y.copy())
+    leave, own, modules = os._exit, os.getpid(), dict(sys.modules)
+    names = [(module, dict(vars(module))) for module in PATCHED]
+
+    def stay(status: int) -> NoReturn:
+        if os.getpid() != own:
+            leave(status)
+        raise AuditeeError(f"it called os._exit({status}), which would have ended the run")
+
+    os._exit = stay
+    try:
+        with np.errstate(), warnings.catch_warnings():
+            yield
+    finally:
+        os._exit = leave
+        for module, was in names:
+            vars(module).update(was)
+        for name, module in modules.items():
+            sys.modules.setdefault(name, module)
+        if data is not None and base is not None and held is not None and base.digest != data.digest:
+            for array, content in ((base.X, held[0]), (base.y, held[1])):
+                array.flags.writeable = True
+                array[...] = content
+                array.flags.writeable = False

@@ -1,0 +1,141 @@
+"""Cells of a baseline: fresh counts where an accepted record found most, whatever the screening chooses now.
+
+Only the very same cell tells whether a mechanism has changed. The trials are those that would certify the cell, with the
+same streams, so a mechanism that has not changed gives the same counts, and no error probability of the run is spent: the
+bounds are made by `dpassay.record.compare`, at its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.pairs import change_key
+from dpassay.stats.bounds import Counts, Histograms
+from dpassay.targets.groups import DIRECTIONS, Group
+from dpassay.trials.encoders import Bins, Coding, Rounded
+from dpassay.trials.executors import Executor
+from dpassay.trials.tasks import Task
+
+Raw = Mapping[str, Any]
+IDENTITY = ("group", "data", "query", "point", "pair", "change", "pair_key", "direction", "event", "method")
+"""Fields of a recorded cell that say which one it is, and by which test its bounds are made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a recorded cell lies in the plan of this run."""
+
+    group: int
+    pair: int
+    query: int
+
+
+def certified_again(
+    cells: Sequence[Raw],
+    groups: tuple[Group, ...],
+    codings: tuple[Coding, ...],
+    labels: tuple[int, ...],
+    hire: Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor],
+    draws: int,
+) -> tuple[dict[str, Any], ...]:
+    """Count the events of recorded cells on fresh trials.
+
+    Parameters
+    ----------
+    cells : sequence of mapping
+        Entries of `per_query` of an older record of the same mechanism and claim, sampled.
+    groups, codings, labels
+        The plan of this run, how its answers are counted, and what labels there are.
+    hire : callable
+        Opens an executor for groups and codings.
+    draws : int
+        Trials per side.
+
+    Returns
+    -------
+    tuple of dict
+        Of each cell that this run's plan still holds: what identifies it, with new counts or histograms.
+    """
+    found = [(cell, place) for cell in cells if (place := _place(cell, groups, codings)) is not None]
+    if not found:
+        return ()
+    codings = tuple(_at_thresholds(found, g, group, codings[g]) for g, group in enumerate(groups))
+    runner, sides = hire(groups, codings), sorted({(place.group, place.pair) for _, place in found})
+    drawn: dict[tuple[int, int | None], NDArray[np.int64]] = {}
+    for g in sorted({g for g, _ in sides}):
+        wanted = [None, *(pair for group, pair in sides if group == g)]
+        tasks = [Task(group=g, pair=pair, phase="certify", size=draws) for pair in wanted]
+        drawn |= {(g, pair): counts for pair, counts in zip(wanted, runner.counts(tasks), strict=True)}
+    again = []
+    for cell, place in found:
+        both = drawn[place.group, None][place.query], drawn[place.group, place.pair][place.query]
+        one, other = both[::-1] if DIRECTIONS.index(cell["direction"]) else both
+        again.append(
+            {name: cell[name] for name in IDENTITY if name in cell}
+            | _counted(cell, one, other, codings[place.group], place, labels)
+        )
+    return tuple(again)
+
+
+def _place(cell: Raw, groups: tuple[Group, ...], codings: tuple[Coding, ...]) -> Place | None:
+    """Find a recorded cell; a direction that was learned is another one each time, so such a cell is not found."""
+    for g, group in enumerate(groups):
+        known = (group.kind, group.digest) == (cell["group"], cell["data"]) and group.kind in ("data", "own")
+        inside = cell["query"] < len(group.queries) and cell["pair"] < len(group.pairs)
+        if known and inside and _same_pair(cell, group) and _alike(cell, codings[g]):
+            return Place(group=g, pair=cell["pair"], query=cell["query"])
+    return None
+
+
+def _same_pair(cell: Raw, group: Group) -> bool:
+    """Whether the pair at a recorded cell's place is the cell's; records without keys know it by its words."""
+    change = group.pairs.changes[cell["pair"]]
+    if "pair_key" in cell:
+        return bool(change_key(change, group.pairs.pool) == cell["pair_key"])
+    return bool(str(change) == cell["change"])
+
+
+def _alike(cell: Raw, coding: Coding) -> bool:
+    """Whether a recorded cell is about answers of the kind that this run counts."""
+    if isinstance(coding, Rounded):
+        return cell["histograms"] is not None and tuple(cell["histograms"]["limits"]) == (coding.low, coding.high)
+    return cell["counts"] is not None and isinstance(cell["event"], Mapping) == isinstance(coding, Bins)
+
+
+def _threshold(cell: Raw) -> float:
+    (threshold,) = cell["event"].values()
+    return float(threshold)
+
+
+def _at_thresholds(found: Sequence[tuple[Raw, Place]], g: int, group: Group, coding: Coding) -> Coding:
+    """Cut numbers at the thresholds of the recorded half-lines; count anything else as this run does."""
+    if not isinstance(coding, Bins):
+        return coding
+    at: list[list[float]] = [[] for _ in group.queries]
+    for cell, place in found:
+        if place.group == g:
+            at[place.query].append(_threshold(cell))
+    most = max(1, *map(len, at))
+    return Bins(np.array([sorted(each + [each[0] if each else 0.0] * (most - len(each))) for each in at]))
+
+
+def _counted(
+    cell: Raw, one: NDArray[np.int64], other: NDArray[np.int64], coding: Coding, place: Place, labels: tuple[int, ...]
+) -> dict[str, Any]:
+    """Return the counts of a cell's event on its two sides, or all of them where the claim is about means."""
+    if cell["histograms"] is not None:
+        spreads, limits = cell["histograms"]["spreads"], cell["histograms"]["limits"]
+        seen = Histograms(one=tuple(one.tolist()), other=tuple(other.tolist()), spreads=tuple(spreads), limits=tuple(limits))
+        return {"counts": None, "histograms": asdict(seen)}
+    if isinstance(coding, Bins):
+        inside = np.arange(coding.size) > np.searchsorted(coding.edges[place.query], _threshold(cell))
+        inside = inside if "at_least" in cell["event"] else ~inside
+    else:
+        inside = np.isin(labels, cell["event"])
+    x, y = (int(side[inside].sum()) for side in (one, other))
+    return {"counts": asdict(Counts(x=x, n1=int(one.sum()), y=y, n0=int(other.sum()))), "histograms": None}

@@ -1,0 +1,167 @@
+"""Directions: where a vector is released, those along which trials of their own tell neighbours apart best.
+
+A query of such a mechanism is a direction u, its answer the number <w, u>. The given queries may all look past a leak. So some
+trials, used for nothing else, estimate mean and covariance of the vector on each side of every pair, and the direction of
+Fisher's linear discriminant, Sigma^-1 (mean' - mean), is asked besides. It sees what moves the mean, not what only changes the
+shape.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.pairs import Pairs
+from dpassay.targets.groups import Group, Progress
+from dpassay.targets.guard import Auditee
+from dpassay.trials.blocks import BLOCK
+from dpassay.trials.encoders import Coding
+from dpassay.trials.executors import Executor
+from dpassay.trials.tasks import Task
+
+Array = NDArray[np.float64]
+
+MOST = 4
+"""Directions that are learned per group at most."""
+SHORTLIST = 16
+"""Of more pairs than this, those that look farthest apart on few trials are learned from more."""
+RIDGE = 1e-6
+"""Added to the correlations, so that they can be inverted."""
+DIGITS = 6
+"""Of a direction: it is the same on every machine, and short in a witness."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Mean and covariance of one block of vectors instead of counts: bit patterns of numbers, as only whole numbers are kept."""
+
+    dimension: int
+    additive: ClassVar[bool] = False
+
+    @property
+    def size(self) -> int:
+        """The mean of a coordinate, and its covariance with each."""
+        return self.dimension + 1
+
+    @property
+    def key(self) -> str:
+        """Its name."""
+        return "moments"
+
+    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.int64], bytes]:  # noqa: ARG002
+        """Return the moments of a block of vectors (trials, d), shape (d, d + 1)."""
+        vectors = draws.astype(float)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = vectors.mean(axis=0)
+            covariance = (vectors - mean).T @ (vectors - mean) / len(vectors)
+        return np.column_stack([mean, covariance]).view(np.int64), b""
+
+
+def learned(
+    auditee: Auditee,
+    groups: tuple[Group, ...],
+    draws: tuple[int, int],
+    hire: Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor],
+    progress: Progress,
+) -> tuple[Group, ...]:
+    """Return groups of one pair and one query each: the direction in which its two sides are farthest apart.
+
+    Parameters
+    ----------
+    auditee : Auditee
+        Nothing is learned unless it releases a vector of at least two coordinates; see `dpassay.mechanism.HasDirections`.
+    groups : tuple of Group
+        Whose pairs are looked at.
+    draws : (int, int)
+        Trials per dataset to find the few pairs of a group that look farthest apart, of one block at most; and trials per
+        side that the directions of those are learned from, of whole blocks.
+    hire, progress : callable
+
+    Returns
+    -------
+    tuple of Group
+        Of each group the few pairs that are farthest apart, the farthest first.
+    """
+    d, first, rounds = auditee.dimension, min(BLOCK, draws[0]), max(1, draws[1] // BLOCK)
+    if d < 2:
+        return ()
+    asked = tuple(replace(group, queries=_towards(auditee, np.eye(d), group)) for group in groups)
+    runner = hire(asked, (Moments(d),) * len(groups))
+    chosen = [list(range(len(group.pairs))) for group in groups]
+    many = [g for g, pairs in enumerate(chosen) if len(pairs) > SHORTLIST]
+    for g, places in zip(many, _learn(runner, [(g, chosen[g]) for g in many], [("learn", first)], progress), strict=True):
+        chosen[g] = _order(places)[:SHORTLIST]
+    phases = [(f"learn {k}", BLOCK) for k in range(rounds)]
+    found = _learn(runner, list(enumerate(chosen)), phases, progress)
+    return tuple(
+        _group(auditee, groups[g], chosen[g][place], *places[place], rounds * BLOCK)
+        for g, places in enumerate(found)
+        for place in _order(places)[:MOST]
+        if places[place][1] > 0
+    )
+
+
+def _learn(
+    runner: Executor, wanted: list[tuple[int, list[int]]], phases: list[tuple[str, int]], progress: Progress
+) -> list[list[tuple[Array, float]]]:
+    """Return direction and distance of some pairs of some groups, from trials of several phases taken together."""
+    sides = [(g, pair) for g, pairs in wanted for pair in (None, *pairs)]
+    drawn = runner.counts([Task(group=g, pair=pair, phase=phase, size=size) for g, pair in sides for phase, size in phases])
+    found, done, total = [], 0, len(sides)
+    for _, pairs in wanted:
+        moments = []
+        for _ in range(1 + len(pairs)):
+            blocks = [np.ascontiguousarray(next(drawn)).view(np.float64) for _ in phases]
+            moments.append(np.mean(blocks, axis=0))
+            done += 1
+            progress("learning directions", done, total)
+        found.append([discriminant(moments[0], other) for other in moments[1:]])
+    return found
+
+
+def discriminant(one: Array, other: Array) -> tuple[Array, float]:
+    """Return the direction (d,) between two sides' means and covariances (d, d + 1), of norm 1, and their distance in it.
+
+    The distance is in standard deviations of the released number. Zeros where there is none: the means are equal, or too large
+    to be told.
+    """
+    nothing = np.zeros(len(one)), 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        gap, covariance = other[:, 0] - one[:, 0], (one[:, 1:] + other[:, 1:]) / 2
+        deviation = np.sqrt(np.diag(covariance))
+        unit = np.where(deviation > 0, deviation, 1.0)
+        correlation = covariance / unit / unit[:, None]
+        gap = gap / unit
+    if not (np.isfinite(correlation).all() and np.isfinite(gap).all() and gap.any()):
+        return nothing
+    way = np.linalg.solve(correlation + RIDGE * np.eye(len(gap)), gap)
+    square, way = float(gap @ way), way / unit
+    if not (square > 0 and np.isfinite(way).all() and way.any()):
+        return nothing
+    way = way / np.abs(way).max()
+    rounded: Array = np.round(way / np.linalg.norm(way), DIGITS) + 0.0
+    return rounded, math.sqrt(square)
+
+
+def _order(places: list[tuple[Array, float]]) -> list[int]:
+    """Return places, the farthest apart first."""
+    return [int(place) for place in np.argsort([-distance for _, distance in places], kind="stable")]
+
+
+def _group(auditee: Auditee, group: Group, pair: int, way: Array, distance: float, draws: int) -> Group:
+    pairs, change = group.pairs, group.pairs.changes[pair]
+    reason = (
+        f"in this direction the vectors released on S and on S' ({change}) are {distance:.2g} standard deviations apart, "
+        f"learned from {draws} trials a side that are used for nothing else"
+    )
+    alone = Pairs(base=pairs.base, changes=(change,), how=reason, pool=pairs.pool, relation=pairs.relation)
+    return replace(group, pairs=alone, queries=_towards(auditee, way[None], group), kind="learned", reason=reason)
+
+
+def _towards(auditee: Auditee, directions: Array, group: Group) -> Array:
+    return auditee.towards(directions, group.queries.shape[1])

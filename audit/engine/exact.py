@@ -1,0 +1,271 @@
+"""Exact mode: the true leak of every cell, from the mechanism's own law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
+from scipy.stats import binom
+
+from dpassay.claims import Claim, ScoreStability, Stability, records_replaced
+from dpassay.engine.detection import Sight
+from dpassay.engine.evidence import AnySize, Cell, Evidence, Fit
+from dpassay.engine.readings import Leaks, leaks_of
+from dpassay.errors import AuditeeError
+from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
+from dpassay.mechanism import Reachable
+from dpassay.seeds import stream
+from dpassay.stats.bounds import Bound, Computed
+from dpassay.stats.divergence import Loss
+from dpassay.stats.methods import EXACT_LAW
+from dpassay.targets.groups import DIRECTIONS, Group, Progress, searched
+from dpassay.targets.guard import Auditee
+from dpassay.trials.blocks import draw
+from dpassay.trials.encoders import Bins, Coding, Labels
+
+FIT_DRAWS = 2000
+CELL_COLUMNS = ("group", "pair", "query", "direction", "loss", "lower", "upper")
+POINT_DRAWS = 10
+POINT_ROUNDING = 1e-9
+"""Predictions without coins are drawn so often, and must agree with the law up to this part of themselves."""
+FIT_LEVELS = np.array([0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99])
+"""Numbers are counted between these quantiles of their law on the base dataset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Laws:
+    """Laws of one group: the base dataset and each of its P neighbours, at q queries.
+
+    Parameters
+    ----------
+    base : array (q, K)
+    neighbours : array (P, q, K)
+        Log-probabilities of labels; values (K = 1) of numbers.
+    error : float
+        Bound on the numerical error of each of them.
+    law : Law
+        That of the base dataset: what the tables mean.
+    """
+
+    base: NDArray[np.float64]
+    neighbours: NDArray[np.float64]
+    error: float
+    law: Law
+
+
+def group_laws(auditee: Auditee, group: Group, progress: Progress) -> Laws | None:
+    """Compute the law of every dataset of a group, retraining only what each change touches.
+
+    Returns
+    -------
+    Laws or None
+        None where the mechanism has no exact law for these data, or none that all of its claims can be read off.
+    """
+    base, changes = group.pairs.base, group.pairs.changes
+    state = auditee.prepare(base)
+    law = auditee.law(state, group.queries, "the base dataset")
+    if law is None or any(leaks_of(claim, law, auditee.labels) is None for claim in auditee.claims):
+        return None
+    error, rows = law.error, np.empty((len(changes), *law.table.shape))
+    for i, change in enumerate(changes):
+        neighbour = auditee.law(auditee.neighbour(base, state, change), group.queries, f"the neighbour with {change}")
+        if neighbour is None:
+            return None
+        check_alike(law, neighbour, f"the neighbour with {change}")
+        rows[i], error = neighbour.table, max(error, neighbour.error)
+        if i == 0:
+            _same_from_scratch(auditee, group, neighbour)
+        progress("pairs", i + 1, len(changes))
+    return Laws(base=law.table, neighbours=rows, error=error, law=law)
+
+
+def check_alike(law: Law, other: Law, where: str) -> None:
+    """Raise `AuditeeError` unless two datasets have laws of one kind, with the same noise."""
+    if type(law) is not type(other):
+        raise AuditeeError(f"distribution on {where} is a {type(other).__name__}, elsewhere a {type(law).__name__}")
+    if isinstance(law, NoiseLaw) and isinstance(other, NoiseLaw):
+        same = (law.noise, law.low, law.high) == (other.noise, other.low, other.high)
+        if not same:
+            raise AuditeeError(f"distribution on {where} has another noise or other limits; they may not depend on the data")
+
+
+def _same_from_scratch(auditee: Auditee, group: Group, updated: Law) -> None:
+    """Raise `AuditeeError` if the first neighbour has another law when it is prepared from scratch than by `update`."""
+    change = group.pairs.changes[0]
+    where = f"the neighbour with {change}"
+    law = auditee.law(auditee.scratch(group.pairs.base, change), group.queries, where)
+    if law is None or np.abs(_numbers(law) - _numbers(updated)).max() > 2 * max(law.error, updated.error):
+        raise AuditeeError(f"update and prepare disagree on {where}: their laws differ")
+
+
+def _numbers(law: Law) -> NDArray[np.float64]:
+    return law.p if isinstance(law, FiniteLaw) else law.values
+
+
+def exact_evidence(
+    auditee: Auditee, claim: Claim, groups: tuple[Group, ...], laws: tuple[Laws, ...], fit: Fit | None
+) -> Evidence:
+    """Hold the exact laws of all groups against a claim.
+
+    Parameters
+    ----------
+    auditee, claim
+        What is audited, and against what.
+    groups, laws
+        The plan, and `group_laws` of each of its groups.
+    fit : Fit or None
+        Outcome of `goodness_of_fit`.
+
+    Returns
+    -------
+    Evidence
+        `lower` and `upper` are the worst loss minus and plus its numerical error; no probability is above 1.
+    """
+    cells: list[Cell] = []
+    highest, most = 0.0, auditee.most(claim) if isinstance(claim, (Stability, ScoreStability)) else np.inf
+    columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in CELL_COLUMNS}
+    for g, law in enumerate(laws):
+        leaks = readable(auditee, claim, law.law)
+        loss = both_directions(law, leaks)
+        certain = loss.certain
+        pairs, queries = loss.value.shape[1:]
+        for query in range(queries):
+            direction, pair = np.unravel_index(np.argmax(certain[:, :, query]), (2, pairs))
+            cells.append(_cell(leaks, law, loss, (g, int(direction), int(pair), query), most))
+        for name, column in zip(("direction", "pair", "query"), np.indices(loss.value.shape), strict=True):
+            columns[name].append(column.ravel())
+        columns["group"].append(np.full(loss.value.size, g))
+        upper = _no_more_than(most, loss.value, loss.error)
+        bounds = {"loss": loss.value, "lower": np.maximum(loss.certain, 0.0), "upper": upper}
+        for name, values in bounds.items():
+            columns[name].append(values.ravel())
+        highest = max(highest, float(np.max(upper)))
+    worst = max(cells, key=lambda cell: cell.lower.value)
+    return Evidence(
+        mode="exact",
+        lower=worst.lower,
+        upper=Bound(value=highest, alpha=0.0, method=EXACT_LAW),
+        cells=tuple(cells),
+        worst=worst,
+        groups=groups,
+        sight=Sight(detectable=claim.promised + (0.0 if worst.exact is None else worst.exact.error)),
+        trials=0,
+        alpha=0.0,
+        searched=searched(groups),
+        any_size=any_size(auditee, claim),
+        fit=fit,
+        table={name: np.concatenate(parts) for name, parts in columns.items()},
+    )
+
+
+def readable(auditee: Auditee, claim: Claim, law: Law) -> Leaks:
+    """Return how a claim reads laws of this kind, or raise `AuditeeError` where it cannot."""
+    leaks = leaks_of(claim, law, auditee.labels)
+    if leaks is None:
+        raise AuditeeError(f"{claim} cannot be read off a {type(law).__name__}; use mode monte-carlo")
+    return leaks
+
+
+def both_directions(law: Laws, leaks: Leaks) -> Loss:
+    """Leak of every cell of a group, leading indices (direction, pair, query)."""
+    base = np.broadcast_to(law.base, law.neighbours.shape)
+    return leaks.loss(np.stack([base, law.neighbours]), np.stack([law.neighbours, base]), law.error)
+
+
+def any_size(auditee: Auditee, claim: Claim) -> AnySize | None:
+    """Worst loss over all datasets of any size, where the mechanism's reachable states tell it."""
+    reachable, k = auditee.reachable(), records_replaced(claim.relation)
+    if reachable is None or (k > 1 and not reachable.several):
+        return None
+    one, other = moves_of(reachable, k).T
+    table, leaks = reachable.law.table, readable(auditee, claim, reachable.law)
+    both, back = np.concatenate([table[one], table[other]]), np.concatenate([table[other], table[one]])
+    loss = leaks.loss(both, back, reachable.law.error)
+    worst = int(np.argmax(loss.certain))
+    first, second = np.concatenate([one, other])[worst], np.concatenate([other, one])[worst]
+    return AnySize(
+        loss=float(loss.value[worst]),
+        error=float(loss.error[worst]),
+        states=(reachable.states[first], reachable.states[second]),
+        argument=reachable.argument if k == 1 else f"{reachable.argument} {reachable.several}",
+    )
+
+
+def moves_of(reachable: Reachable, k: int) -> NDArray[np.int64]:
+    """Pairs of states that are up to k moves apart, shape (m, 2), each once."""
+    if k == 1:
+        return reachable.moves
+    size, (one, other) = len(reachable.states), reachable.moves.T
+    graph = csr_array((np.ones(len(one)), (one, other)), shape=(size, size))
+    distance = shortest_path(graph, directed=False, unweighted=True)
+    return np.argwhere(np.triu((distance >= 1) & (distance <= k)))
+
+
+def goodness_of_fit(auditee: Auditee, group: Group, seed: int) -> Fit | None:
+    """Test `sample` against `distribution` on the base dataset and on the first neighbour of a group.
+
+    Two-sided exact binomial tests at every query and label, Bonferroni over all of them; numbers are counted in bins; without
+    coins, equality.
+    """
+    base, change = group.pairs.base, group.pairs.changes[0]
+    state = auditee.prepare(base)
+    p_values: list[NDArray[np.float64]] = []
+    for side, side_state in ((None, state), (change, auditee.neighbour(base, state, change))):
+        where = "the base dataset" if side is None else f"the neighbour with {side}"
+        law = auditee.law(side_state, group.queries, where)
+        if law is None:
+            return None
+        if isinstance(law, PointLaw):
+            answers = auditee.sample(side_state, group.queries, POINT_DRAWS, stream(seed, "fit"), where)
+            p_values.append((np.abs(answers - law.values) <= law.error + POINT_ROUNDING * np.abs(law.values)).astype(float))
+            continue
+        coding, expected = coded(auditee, law)
+        counts = draw(auditee, side_state, group, side, FIT_DRAWS, coding, phase="fit", seed=seed)
+        p_values.append(two_sided(counts, FIT_DRAWS, expected))
+    every = np.concatenate([each.ravel() for each in p_values])
+    draws = POINT_DRAWS if isinstance(law, PointLaw) else FIT_DRAWS
+    return Fit(draws=draws, tests=every.size, p_value=min(1.0, float(every.min()) * every.size))
+
+
+def coded(auditee: Auditee, law: FiniteLaw | NoiseLaw) -> tuple[Coding, FiniteLaw]:
+    """Return how answers are counted to be compared with a law, and the law of the symbols."""
+    if isinstance(law, FiniteLaw):
+        return Labels(auditee.labels), law
+    edges = np.clip(law.values[:, None] + law.noise.quantile(FIT_LEVELS), np.nextafter(law.low, np.inf), law.high)
+    return Bins(edges), law.binned(edges)
+
+
+def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.float64]:
+    """P-value of each label's count, shape (q, K): twice the smaller exact binomial tail, at most 1."""
+    p = law.p
+    tails = np.minimum(binom.cdf(counts, n, p), binom.sf(counts - 1, n, p))
+    p_values: NDArray[np.float64] = np.minimum(1.0, 2 * tails)
+    return p_values
+
+
+def _no_more_than(most: float, value: NDArray[np.float64], error: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return upper bounds on leaks, none above the largest there can be but for the rounding of the leak itself."""
+    return np.minimum(value + error, np.maximum(value, most))
+
+
+def _cell(leaks: Leaks, law: Laws, loss: Loss, place: tuple[int, int, int, int], most: float) -> Cell:
+    g, direction, pair, query = place
+    sides = (law.base[query], law.neighbours[pair, query])
+    exact = Computed(value=float(loss.value[direction, pair, query]), error=float(loss.error[direction, pair, query]))
+    seen = leaks.seen(sides[direction], sides[1 - direction], exact.value)
+    return Cell(
+        group=g,
+        pair=pair,
+        query=query,
+        direction=DIRECTIONS[direction],
+        event=seen.event,
+        p1=seen.p1,
+        p0=seen.p0,
+        profile=leaks.profile(*sides, law.error),
+        lower=exact.lower,
+        upper=replace(exact.upper, value=min(exact.upper.value, max(exact.value, most))),
+        exact=exact,
+    )

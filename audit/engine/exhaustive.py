@@ -1,0 +1,253 @@
+"""Exhaustive mode: every dataset of size n over a small domain, every neighbour, every query: the true worst case."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.claims import Claim, records_replaced
+from dpassay.data import Labelled, points
+from dpassay.engine.detection import Sight
+from dpassay.engine.evidence import Cell, Evidence
+from dpassay.engine.exact import any_size, check_alike, readable
+from dpassay.engine.readings import Leaks
+from dpassay.errors import AuditeeError, is_count, require
+from dpassay.laws import Law
+from dpassay.pairs import Change, Pairs, Replace, Several
+from dpassay.stats.bounds import Bound, Computed
+from dpassay.stats.methods import EXACT_LAW
+from dpassay.targets.groups import DIRECTIONS, Group, Progress
+from dpassay.targets.guard import Auditee
+
+MAX_DATASETS = 1_000_000
+MAX_COMPARED = 10**9
+"""Pairs of datasets that are compared at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Domain:
+    """All datasets of n records (x, y) with x in {1, ..., points}, or on a grid, and y in {0, 1}; queries are the same points.
+
+    Parameters
+    ----------
+    n : int
+        Records in a dataset, >= 1.
+    points : int or tuple of int
+        Points of the line, >= 1: [N] in section 5 of Dwork and Feldman (2018); or of each side of a grid.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of range or there are more than a million datasets.
+    """
+
+    n: int
+    points: int | tuple[int, ...]
+    sides: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        sides = self.points if isinstance(self.points, tuple) else (self.points,)
+        require(is_count(self.n), "--n", self.n, "an integer >= 1")
+        require(len(sides) > 0 and all(map(is_count, sides)), "--domain", self.points, "an integer >= 1, or one for each side")
+        object.__setattr__(self, "n", int(self.n))
+        object.__setattr__(self, "sides", tuple(map(int, sides)))
+        object.__setattr__(self, "points", self.sides if isinstance(self.points, tuple) else self.sides[0])
+        require(
+            self.n * math.log(2 * math.prod(self.sides)) <= math.log(MAX_DATASETS) + 1e-9,
+            "--n, --domain",
+            (self.n, self.points),
+            f"small enough for at most {MAX_DATASETS:,} datasets, (2 points)^n of them",
+        )
+
+    def __str__(self) -> str:
+        where = " x ".join(f"1..{side}" for side in self.sides)
+        return f"all datasets of {self.n} records over the points {where} with labels 0 and 1"
+
+    @property
+    def places(self) -> tuple[tuple[int, ...], ...]:
+        """Every point, the last coordinate fastest."""
+        return tuple(itertools.product(*(range(1, side + 1) for side in self.sides)))
+
+    @property
+    def records(self) -> tuple[tuple[tuple[int, ...], int], ...]:
+        """The 2 x points possible records."""
+        return tuple(itertools.product(self.places, (0, 1)))
+
+    @property
+    def queries(self) -> NDArray[np.float64]:
+        """Every point, shape (points, sides)."""
+        return points(self.places, "queries")
+
+    def check(self, claim: Claim) -> None:
+        """Raise `InvalidInput` if there are too many neighbours of the kind that a claim speaks of."""
+        k, records = min(records_replaced(claim.relation), self.n), len(self.records)
+        compared = math.comb(self.n, k) * records ** (self.n + k)
+        allowed = f"small enough for at most {MAX_COMPARED:,} pairs under '{claim.relation}'"
+        require(compared <= MAX_COMPARED, "--n, --domain", (self.n, self.points), allowed)
+
+    def dataset(self, choice: tuple[int, ...]) -> Labelled:
+        """Return the dataset with these records, given by their numbers."""
+        chosen = [self.records[k] for k in choice]
+        return Labelled(np.array([x for x, _ in chosen], dtype=float), np.array([y for _, y in chosen]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DomainLaws:
+    """Laws of every dataset of a domain at every query.
+
+    Parameters
+    ----------
+    table : array (R, ..., R, q, K)
+        One axis per record of the dataset, R = 2 x points; then the query, and what `Law.table` has.
+    error : float
+        Bound on the numerical error of each entry.
+    law : Law
+        That of the first dataset: what the table means.
+    """
+
+    table: NDArray[np.float64]
+    error: float
+    law: Law
+
+
+def domain_laws(auditee: Auditee, domain: Domain, progress: Progress) -> DomainLaws:
+    """Compute the law of every dataset of the domain at every query."""
+    sizes, queries = (len(domain.records),) * domain.n, domain.queries
+    table = np.empty((*sizes, len(domain.places), len(auditee.labels) or 1))
+    first: Law | None = None
+    error, total = 0.0, int(np.prod(sizes))
+    for done, choice in enumerate(itertools.product(*map(range, sizes))):
+        where = f"the dataset {choice}"
+        law = auditee.law(auditee.prepare(domain.dataset(choice)), queries, where)
+        if law is None:
+            raise AuditeeError(f"it has no exact law for {domain}; use mode monte-carlo")
+        first = first or law
+        check_alike(first, law, where)
+        table[choice], error = law.table, max(error, law.error)
+        if done % 256 == 255 or done + 1 == total:
+            progress("datasets", done + 1, total)
+    assert first is not None
+    return DomainLaws(table=table, error=error, law=first)
+
+
+def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, laws: DomainLaws) -> Evidence:
+    """Find the true worst case of a domain, per query point and over all.
+
+    Parameters
+    ----------
+    auditee, claim
+        What is audited, and against what.
+    domain, laws
+        The domain and its laws, from `domain_laws`.
+
+    Returns
+    -------
+    Evidence
+        With one group, of one pair, for every query: its worst.
+    """
+    leaks = readable(auditee, claim, laws.law)
+    k = min(records_replaced(claim.relation), domain.n)
+    found, highest = _search(laws, leaks, k)
+    groups, cells = [], []
+    for query, worst in enumerate(found):
+        change = _change(domain, worst)
+        pair = Pairs(base=domain.dataset(worst.choice), changes=(change,), how=str(domain), relation=claim.relation)
+        groups.append(Group(pairs=pair, queries=domain.queries[query : query + 1], kind="domain", reason="enumeration"))
+        row, row0 = laws.table[worst.choice][query], laws.table[worst.other][query]
+        seen = leaks.seen(row, row0, worst.loss.value)
+        cells.append(
+            Cell(
+                group=query,
+                pair=0,
+                query=0,
+                direction=DIRECTIONS[0],
+                event=seen.event,
+                p1=seen.p1,
+                p0=seen.p0,
+                profile=leaks.profile(row, row0, laws.error),
+                lower=worst.loss.lower,
+                upper=worst.loss.upper,
+                exact=worst.loss,
+            )
+        )
+    top = max(cells, key=lambda cell: cell.lower.value)
+    records = len(domain.records)
+    pairs = records**domain.n * sum(math.comb(domain.n, j) * (records - 1) ** j for j in range(1, k + 1)) // 2
+    return Evidence(
+        mode="exhaustive",
+        lower=top.lower,
+        upper=Bound(value=highest, alpha=0.0, method=EXACT_LAW),
+        cells=tuple(cells),
+        worst=top,
+        groups=tuple(groups),
+        sight=Sight(detectable=claim.promised + (0.0 if top.exact is None else top.exact.error)),
+        trials=0,
+        alpha=0.0,
+        searched={
+            "datasets": records**domain.n,
+            "pairs": pairs,
+            "queries": len(domain.places),
+            "cells": 2 * pairs * len(domain.places),
+            "how": [str(domain)],
+            "keys": [f"domain:{domain.n}:{'x'.join(map(str, domain.sides))}"],
+        },
+        domain=str(domain),
+        any_size=any_size(auditee, claim),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Worst:
+    """The worst pair at one query: two neighbouring datasets, as record numbers."""
+
+    loss: Computed
+    choice: tuple[int, ...]
+    other: tuple[int, ...]
+
+
+def _change(domain: Domain, worst: _Worst) -> Change:
+    """Return what turns the first dataset into the other."""
+    changes = []
+    for place, (one, other) in enumerate(zip(worst.choice, worst.other, strict=True)):
+        if one != other:
+            x, y = domain.records[other]
+            changes.append(Replace(place, np.array(x, dtype=float), y))
+    return changes[0] if len(changes) == 1 else Several(tuple(changes))
+
+
+def _search(laws: DomainLaws, leaks: Leaks, k: int) -> tuple[list[_Worst], float]:
+    """Return the worst pair per query, and the most that any loss of the domain can be.
+
+    Every ordered pair of datasets that differ in k records or fewer differs along k axes of the table, so for each k axes each
+    slice is compared with all slices and both directions are covered.
+    """
+    *sizes, queries, columns = laws.table.shape
+    worst: dict[int, _Worst] = {}
+    highest = 0.0
+    for axes in itertools.combinations(range(len(sizes)), k):
+        values = list(itertools.product(range(sizes[0]), repeat=k))
+        others = tuple(sizes[k:])
+        table = np.moveaxis(laws.table, axes, range(k)).reshape(len(values), *others, queries, columns)
+        for one, given in enumerate(values):
+            loss = leaks.loss(np.broadcast_to(table[one], table.shape), table, laws.error)
+            highest = max(highest, float(np.max(loss.value + loss.error)))
+            certain = loss.certain.copy()
+            certain[one] = -np.inf  # the dataset itself
+            for query in range(queries):
+                other, *place = (int(i) for i in np.unravel_index(np.argmax(certain[..., query]), certain.shape[:-1]))
+                cell = (other, *place, query)
+                found = Computed(value=float(loss.value[cell]), error=float(loss.error[cell]))
+                if query not in worst or found.value - found.error > worst[query].loss.value - worst[query].loss.error:
+                    choice, neighbour = (_filled(axes, each, place) for each in (given, values[other]))
+                    worst[query] = _Worst(loss=found, choice=choice, other=neighbour)
+    return [worst[query] for query in range(queries)], highest
+
+
+def _filled(axes: tuple[int, ...], values: tuple[int, ...], others: list[int]) -> tuple[int, ...]:
+    """Return the record numbers of a dataset from those at some places and those of all others in order."""
+    given, left = dict(zip(axes, values, strict=True)), iter(others)
+    return tuple(given[place] if place in given else next(left) for place in range(len(axes) + len(others)))

@@ -1,0 +1,160 @@
+"""What a claim reads off two exact laws: the leak of every cell, and of a cell the event, its probabilities and the profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.claims import DP, Accuracy, Claim, PredictionStability
+from dpassay.engine.evidence import Event, HalfLine, event_labels
+from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
+from dpassay.noise import Noise
+from dpassay.numerics import UNIT_ROUNDOFF
+from dpassay.stats.divergence import Loss, prediction_difference
+from dpassay.stats.profile import Profile, exact_profile, grid_for
+from dpassay.stats.scales import scale_of
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """The worst event of a cell, and its probability on the two sides; predictions where a claim is about those."""
+
+    event: Event
+    p1: float
+    p0: float
+
+
+class Leaks(Protocol):
+    """How a claim reads the tables of two laws; see `Law.table`."""
+
+    def loss(self, one: Array, other: Array, error: float) -> Loss:
+        """Leak of every cell, from `one` to `other`; the last axis is that of the table."""
+        ...
+
+    def seen(self, one: Array, other: Array, loss: float) -> Seen:
+        """Worst event of one cell whose leak is known."""
+        ...
+
+    def profile(self, one: Array, other: Array, error: float) -> Profile | None:
+        """Privacy profile of one cell, for claims about the loss."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelLeaks:
+    """Labels, by the table of their log-probabilities."""
+
+    claim: Claim
+    labels: tuple[int, ...]
+
+    def loss(self, one: Array, other: Array, error: float) -> Loss:
+        """See `scales.exact`."""
+        return scale_of(self.claim).exact(one, other, error)
+
+    def seen(self, one: Array, other: Array, loss: float) -> Seen:  # noqa: ARG002
+        """The labels of the worst event."""
+        event = self.loss(one, other, 0.0).event
+        p1, p0 = (float(np.exp(row)[event].sum()) for row in (one, other))
+        return Seen(event=event_labels(event, self.labels), p1=p1, p0=p0)
+
+    def profile(self, one: Array, other: Array, error: float) -> Profile | None:
+        """Exact, see `exact_profile`; none of what is only measured beside a claim, since its grid is sized by a claim."""
+        if not isinstance(self.claim, DP) or self.claim.status == "measured":
+            return None
+        return exact_profile(one, other, grid_for(self.claim.promised), error)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueLeaks:
+    """Predictions, by their value or their mean."""
+
+    def loss(self, one: Array, other: Array, error: float) -> Loss:
+        """See `prediction_difference`."""
+        return prediction_difference(one, other, error)
+
+    def seen(self, one: Array, other: Array, loss: float) -> Seen:  # noqa: ARG002
+        """No event; both predictions."""
+        return Seen(event=(), p1=float(one[0]), p0=float(other[0]))
+
+    def profile(self, one: Array, other: Array, error: float) -> Profile | None:  # noqa: ARG002
+        """None: the claim is about no event."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorLeaks:
+    """Errors of one dataset, the first of the two; the other is looked at in the other direction."""
+
+    def loss(self, one: Array, other: Array, error: float) -> Loss:
+        """The error itself, 0 where it is below."""
+        found = np.broadcast_arrays(one, other)[0][..., 0]
+        doubt = np.full(found.shape, error)
+        return Loss(value=np.maximum(found, 0.0), event=np.zeros((*found.shape, 0), dtype=bool), error=doubt)
+
+    def seen(self, one: Array, other: Array, loss: float) -> Seen:  # noqa: ARG002
+        """No event; the errors of both datasets."""
+        return Seen(event=(), p1=float(one[0]), p0=float(other[0]))
+
+    def profile(self, one: Array, other: Array, error: float) -> Profile | None:  # noqa: ARG002
+        """None: the claim is about no event."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseLeaks:
+    """Events of a number that is a value plus noise: the values are the table, half-lines the worst events."""
+
+    claim: DP
+    noise: Noise
+
+    def loss(self, one: Array, other: Array, error: float) -> Loss:
+        """Smallest epsilon at the claim's delta; the same in both directions."""
+        shift = np.abs(one - other)[..., 0] / self.noise.scale
+        wide = 2 * error / self.noise.scale + 2 * UNIT_ROUNDOFF * float(shift.max(initial=0.0))
+        value, doubt = self.noise.loss(shift, self.claim.delta, wide)
+        return Loss(value=value, event=np.zeros((*shift.shape, 0), dtype=bool), error=doubt)
+
+    def seen(self, one: Array, other: Array, loss: float) -> Seen:
+        """The half-line on which the ratio reaches the loss; where that is infinite, twice the claim."""
+        v1, v0 = float(one[0]), float(other[0])
+        if v1 == v0:
+            return Seen(event=HalfLine(threshold=v1, above=True), p1=0.5, p0=0.5)
+        ratio = loss if np.isfinite(loss) else 2 * self.claim.promised
+        at, sign = self.noise.threshold(v0, v1, ratio), 1.0 if v1 > v0 else -1.0
+        at = at if v1 > v0 else float(np.nextafter(at, np.inf))  # so that 'below' has a lower limit of the answers in it
+        p1, p0 = (float(np.exp(self.noise.log_below(np.asarray(sign * (v - at) / self.noise.scale)))) for v in (v1, v0))
+        return Seen(event=HalfLine(threshold=at, above=v1 > v0), p1=p1, p0=p0)
+
+    def profile(self, one: Array, other: Array, error: float) -> Profile | None:
+        """delta(epsilon) in closed form; the trade-off function between inscribed and circumscribed polygons."""
+        epsilon = grid_for(self.claim.promised)
+        shift, wide = abs(float(one[0] - other[0])) / self.noise.scale, 2 * error / self.noise.scale
+        least, most = max(0.0, shift - wide) * (1 - 4 * UNIT_ROUNDOFF), (shift + wide) * (1 + 4 * UNIT_ROUNDOFF)
+        rounding = 64 * UNIT_ROUNDOFF * (1 + epsilon)
+        return Profile(
+            epsilon=epsilon,
+            lower=np.clip(self.noise.hockey_stick(np.full_like(epsilon, least), epsilon) - rounding, 0.0, 1.0),
+            upper=np.clip(self.noise.hockey_stick(np.full_like(epsilon, most), epsilon) + rounding, 0.0, 1.0),
+            alpha=0.0,
+            attained=self.noise.tests(least),
+            allowed=(self.noise.limits(most),),
+        )
+
+
+def leaks_of(claim: Claim, law: Law, labels: tuple[int, ...]) -> Leaks | None:
+    """Return how a claim reads laws of this kind; None where it cannot.
+
+    Events of numbers without coins have no useful loss, and the mean of a projected number is not its value.
+    """
+    if isinstance(claim, Accuracy):
+        return ErrorLeaks() if isinstance(law, PointLaw) else None
+    if isinstance(law, FiniteLaw):
+        return LabelLeaks(claim=claim, labels=labels)
+    if isinstance(claim, PredictionStability):
+        return None if isinstance(law, NoiseLaw) and law.limited else ValueLeaks()
+    return NoiseLeaks(claim=claim, noise=law.noise) if isinstance(law, NoiseLaw) and isinstance(claim, DP) else None

@@ -1,0 +1,142 @@
+"""The result on one claim of one mechanism: what `audit` returns and a record lists."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from html import escape
+from typing import TYPE_CHECKING
+
+from dpassay.claims import DP, Claim
+from dpassay.engine.detection import Sight
+from dpassay.engine.evidence import Evidence, Mode
+from dpassay.engine.verdicts import Verdict, apart, seen_words
+from dpassay.numerics import DOWN, UP, written
+from dpassay.targets.guard import Auditee
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VALUES = re.compile(r" by \(x = [^()]*\)")
+"""How a change names the record that it puts in, where that is in no pool and so has no number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Result:
+    """Verdict and evidence on one claim; printed as three lines that hold no record of any dataset.
+
+    Parameters
+    ----------
+    id : str
+        Unique in a run: mechanism, status of the claim, mode.
+    auditee, claim
+        What was held against what.
+    mode : {"exact", "exhaustive", "monte-carlo"} or None
+        How it was found out; None if the mechanism failed before that was settled.
+    judgement : Verdict
+        The word and the reason.
+    evidence : Evidence or None
+        None for an `error` before there was any.
+    seed : int
+        Root seed of the trials.
+    draws : int
+        Certification trials per side; 0 where the law was computed.
+    """
+
+    id: str
+    auditee: Auditee
+    claim: Claim
+    mode: Mode | None
+    judgement: Verdict
+    evidence: Evidence | None
+    seed: int
+    draws: int
+
+    def __repr__(self) -> str:
+        return "\n  ".join(self._lines())
+
+    def _repr_html_(self) -> str:
+        """The three lines for a notebook."""
+        first, *rest = map(escape, self._lines())
+        return f"<div><strong>{first}</strong>{''.join(f'<br>{line}' for line in rest)}</div>"
+
+    def _lines(self) -> tuple[str, str, str]:
+        """Verdict, numbers, and the reason or what to read; a record that a change names by its values is left out."""
+        how = "" if self.mode is None else f" ({self.mode})"
+        reason = re.sub(VALUES, "", " ".join(self.judgement.reason.split()))
+        if self.evidence is None:
+            head = f"{self.claim} of {self.auditee.name}: {self.verdict}{how}"
+            return head, f"cause: {reason}", "what the mechanism said, and where: .judgement.detail"
+        claimed, quantity, exact = self.claim.promised, self.claim.quantity, self.evidence.worst.exact
+        if exact is not None:
+            numbers = f"{quantity} {written(exact.value)}, computed from the exact law (claimed: at most {claimed:g})"
+        else:
+            least, allowed = apart(self.lower, claimed, DOWN)
+            most = written(self.upper, way=UP)
+            numbers = f"{quantity} at least {least}, at most {most} at the certified cells (claimed: at most {allowed})"
+        seen = "" if exact is not None else f"; detectable: {written(self.detectable, way=UP)}"
+        return f"{self.claim} of {self.auditee.name}: {self.verdict}{how}", f"{numbers}{seen}", f"because {reason}"
+
+    @property
+    def verdict(self) -> str:
+        """One of `refuted`, `not refuted`, `verified`, `inconclusive`, `error`."""
+        return self.judgement.word
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether a claim that is declared wrong was refuted, or any other was not."""
+        return (self.verdict == "refuted") == (self.claim.expected == "refuted")
+
+    @property
+    def measured(self) -> Result | None:
+        """The notion that the claim is not about, on the same pairs and queries, where the law is known; nobody promised it."""
+        if self.evidence is None or self.evidence.other is None:
+            return None
+        claim, evidence = self.evidence.other
+        letter = "epsilon" if isinstance(claim, DP) else "gamma"
+        return replace(self, id=f"{self.id}.{letter}", claim=claim, evidence=evidence)
+
+    @property
+    def lower(self) -> float:
+        """Certified lower bound on the leak, in the units of the claim (nats for DP); 0 if nothing was found out."""
+        return 0.0 if self.evidence is None else self.evidence.lower.value
+
+    @property
+    def upper(self) -> float:
+        """Certified upper bound on the largest leak of the certified cells, in the units of the claim; inf if there is none."""
+        return float("inf") if self.evidence is None else self.evidence.upper.value
+
+    @property
+    def exact(self) -> float | None:
+        """The true largest leak of the audited cells where it was computed, else None."""
+        exact = None if self.evidence is None else self.evidence.worst.exact
+        return None if exact is None else exact.value
+
+    @property
+    def detectable(self) -> float:
+        """Smallest true leak that would have been refuted with probability 0.9, in the units of the claim.
+
+        It holds for an answer of the probability that `sight` states, at one of the pairs that were looked at.
+        """
+        return float("inf") if self.evidence is None else self.evidence.detectable
+
+    @property
+    def sight(self) -> Sight:
+        """What would have been refuted with probability 0.9, by how frequent the answer is that leaks; see `Sight`."""
+        return Sight(detectable=float("inf")) if self.evidence is None else self.evidence.sight
+
+    @property
+    def seen(self) -> str:
+        """The same in words: a leak of so much or more, through an answer of such a probability or more."""
+        return seen_words(self.claim.quantity, self.sight.detectable, self.sight.frequency)
+
+    @property
+    def still(self) -> bool:
+        """Whether nothing moved: the answers were sampled, and no certified cell shows that a change of a record moves them."""
+        return self.evidence is not None and self.evidence.still and self.verdict == "inconclusive"
+
+    def to_frame(self) -> pd.DataFrame:
+        """All cells as a table: group, pair, query, direction (0: S to S'), and the leak or its bounds."""
+        import pandas as pd
+
+        return pd.DataFrame({} if self.evidence is None else dict(self.evidence.table))

@@ -1,0 +1,142 @@
+"""Predictions: claims about the mean of a real answer, judged by counts on a grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import ndtr
+from scipy.stats import binom
+
+from dpassay.engine.detection import Sight
+from dpassay.engine.evidence import Event
+from dpassay.engine.testers.interface import Certified, Looked
+from dpassay.numerics import number
+from dpassay.stats.betting import POINTS, Spreads, difference_lower, difference_power, difference_upper
+from dpassay.stats.bounds import Bound, Estimate, Histograms
+from dpassay.stats.power import POWER, Screening
+from dpassay.stats.profile import Profile
+
+METHOD = "betting"
+SCREEN_Z = 1.64
+"""Pairs are ranked by the observed difference less so many standard errors."""
+NORMAL = np.linspace(-6, 6, 61)
+"""Where a normal error is looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predictions:
+    """Yardstick for claims about the difference of mean predictions.
+
+    Parameters
+    ----------
+    promised : float
+        The claimed difference.
+    low, high : float
+        Least and greatest prediction.
+    """
+
+    promised: float
+    low: float
+    high: float
+    profiled = False
+
+    @property
+    def width(self) -> float:
+        """Of the range."""
+        return self.high - self.low
+
+    def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Rank cells of counts (2, P, K) by the observed difference, less some standard errors."""
+        n = int(sides[0, 0].sum())
+        means = sides @ POINTS / n
+        variances = sides @ POINTS**2 / n - means**2 + 1 / n
+        ranking = means - means[::-1] - SCREEN_Z * np.sqrt((variances + variances[::-1]) / n)
+        return ranking, np.zeros(ranking.shape, dtype=np.int64)
+
+    def choose(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], n: int, alpha: float) -> Spreads:  # noqa: ARG002
+        """Return what the bets are sized by."""
+        return _spread(one), _spread(other)
+
+    def certify(
+        self,
+        event: int,  # noqa: ARG002
+        method: Spreads,
+        one: NDArray[np.int64],
+        other: NDArray[np.int64],
+        alphas: tuple[float, float],
+    ) -> Certified:
+        """Bound the difference of the means from both sides."""
+        p1, p0 = (self.low + self.width * float(side @ POINTS) / int(side.sum()) for side in (one, other))
+        histograms = Histograms(
+            one=tuple(one.tolist()), other=tuple(other.tolist()), spreads=method, limits=(self.low, self.high)
+        )
+        lower = self.width * max(0.0, difference_lower(one, other, alpha=alphas[0], spreads=method))
+        upper = self.upper(method, one, other, alphas[1])
+        return Certified(
+            p1=p1,
+            p0=p0,
+            lower=Bound(value=lower, alpha=alphas[0], method=METHOD, histograms=histograms),
+            upper=Bound(value=upper, alpha=alphas[1], method="union"),
+            estimate=Estimate(value=max(0.0, p1 - p0), method="plug-in"),
+        )
+
+    def upper(self, method: Spreads, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float, floor: float = 0.0) -> float:
+        """Bound the difference of the means from above."""
+        return max(floor, self.width * difference_upper(one, other, alpha=alpha, spreads=method))
+
+    def apparent(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], looks: int) -> tuple[float, float]:  # noqa: ARG002
+        """Means have no event whose frequency matters."""
+        return 0.0, 1.0
+
+    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> Sight:
+        """Smallest difference that the audit would have refuted with probability 0.9, at the spreads of the screening."""
+        gamma, spreads = self.promised / self.width, {each.method for each in looked}
+        found = (detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=each, screening=screening) for each in spreads)
+        return Sight(detectable=self.width * max(found))
+
+    def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> Profile | None:  # noqa: ARG002
+        """There is none."""
+        return None
+
+    def event(self, event: int, group: int, query: int) -> Event:  # noqa: ARG002
+        """Means are about no event."""
+        return ()
+
+
+def detectable_difference(*, gamma: float, n: int, alpha: float, spreads: Spreads, screening: Screening) -> float:
+    """Smallest difference above gamma, in units of the range, that is refuted with a probability of about 0.9.
+
+    The family is that of `dpassay.stats.power.hit`, in the normal approximation: one pair differs by more than gamma, the others,
+    which share its base and have its spread, by gamma, each in the direction in which it beats the one pair more often.
+
+    Returns
+    -------
+    float
+        inf above 1.
+    """
+    noise = max(spreads) / np.sqrt(screening.draws)
+    base, own = np.meshgrid(NORMAL, NORMAL)  # errors of the base's mean and of the leaking neighbour's, which help it
+    density = np.exp(-(base**2 + own**2) / 2)
+    density /= density.sum()
+
+    def seen(excess: float) -> float:
+        lead = excess / noise + own
+        reached = np.minimum(1.0, ndtr(-lead) + ndtr(-lead - 2 * base))
+        beaten = binom.cdf(screening.finalists - 1, screening.pairs - 1, reached)
+        return float(np.sum(density * beaten)) * difference_power(excess, n=n, alpha=alpha, spreads=spreads)
+
+    if gamma >= 1 or seen(1 - gamma) < POWER:
+        return float("inf")
+    return gamma + float(brentq(lambda excess: seen(excess) - POWER, 0.0, 1 - gamma, xtol=1e-9))
+
+
+def _spread(counts: NDArray[np.int64]) -> float:
+    """Standard deviation of the answers counted, and a little more, so that it is never 0; rounded as it is recorded."""
+    n = int(counts.sum())
+    mean = float(counts @ POINTS) / n
+    return float(number(math.sqrt(max(0.0, float(counts @ POINTS**2) / n - mean**2) + 1 / n)))

@@ -1,0 +1,135 @@
+"""Shares: claims about the proportion of bad random strings, judged by the count of those; see `dpassay.targets.coupled`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from dpassay.engine.detection import Sight
+from dpassay.engine.evidence import Event
+from dpassay.engine.testers.interface import Certified, Looked
+from dpassay.stats.bounds import Bound, Counts, Estimate, clopper_pearson_lower, clopper_pearson_upper
+from dpassay.stats.power import POWER, Screening
+
+METHOD = "proportion"
+BAD = 1
+"""The answer that a bad string gives; without neighbours it never comes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shares:
+    """Yardstick for claims about a proportion; its counts (K,) are of good and of bad strings.
+
+    Parameters
+    ----------
+    promised : float
+        The claimed proportion.
+    """
+
+    promised: float
+    profiled = False
+
+    def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Rank cells of counts (2, P, K) by the observed proportion."""
+        bad = sides[..., BAD]
+        return (bad - bad[::-1]).astype(float), np.full(bad.shape, BAD)
+
+    def choose(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], n: int, alpha: float) -> None:
+        """There is one test."""
+
+    def certify(
+        self,
+        event: int,  # noqa: ARG002
+        method: None,
+        one: NDArray[np.int64],
+        other: NDArray[np.int64],
+        alphas: tuple[float, float],
+    ) -> Certified:
+        """Bound the proportion from both sides."""
+        counts = Counts(x=int(one[BAD]), n1=int(one.sum()), y=int(other[BAD]), n0=int(other.sum()))
+        share = counts.x / counts.n1
+        upper = self.upper(method, one, other, alphas[1])
+        return Certified(
+            p1=share,
+            p0=counts.y / counts.n0,
+            lower=Bound(value=share_lower(counts, alphas[0]), alpha=alphas[0], method=METHOD, counts=counts),
+            upper=Bound(value=upper, alpha=alphas[1], method=METHOD, counts=counts),
+            estimate=Estimate(value=share, method="plug-in"),
+        )
+
+    def upper(
+        self,
+        method: None,  # noqa: ARG002
+        one: NDArray[np.int64],
+        other: NDArray[np.int64],
+        alpha: float,
+        floor: float = 0.0,
+    ) -> float:
+        """Bound the proportion of a cell from above."""
+        bad = max(int(one[BAD]), int(other[BAD]))
+        return max(floor, float(clopper_pearson_upper(bad, int(one.sum()), alpha)))
+
+    def apparent(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], looks: int) -> tuple[float, float]:  # noqa: ARG002
+        """There is one event, and its frequency is the proportion."""
+        return 0.0, 1.0
+
+    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> Sight:  # noqa: ARG002
+        """Smallest proportion that would have been refuted with probability 0.9; see `detectable_share`."""
+        return Sight(detectable=detectable_share(promised=self.promised, n=n, alpha=alpha, screening=screening))
+
+    def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> None:
+        """There is none."""
+
+    def event(self, event: int, group: int, query: int) -> Event:  # noqa: ARG002
+        """Return the answer of a bad string."""
+        return (BAD,)
+
+
+def share_lower(counts: Counts, alpha: float) -> float:
+    """Lower confidence limit of the proportion of bad strings; without neighbours none is bad, so that side costs nothing."""
+    return float(clopper_pearson_lower(counts.x, counts.n1, alpha))
+
+
+def detectable_share(*, promised: float, n: int, alpha: float, screening: Screening) -> float:
+    """Smallest proportion of bad strings that is refuted with probability 0.9, screening included.
+
+    Every other pair is taken to be bad as often as the claim allows; the leaking one must come out ahead of all of them, a tie
+    counting against it, unless all are certified.
+
+    Parameters
+    ----------
+    promised : float
+        The claimed proportion.
+    n : int
+        Certification trials.
+    alpha : float
+        Error probability of the bound of one cell.
+    screening : Screening
+
+    Returns
+    -------
+    float
+        Within 1e-6; inf where no proportion would be seen.
+    """
+    counts = np.arange(n + 1)
+    rejecting = np.flatnonzero(clopper_pearson_lower(counts, n, alpha) > promised)
+    if rejecting.size == 0:
+        return float(np.inf)
+    needed = int(rejecting[0])
+    seen, rivals = np.arange(screening.draws + 1), screening.pairs - 1
+    ahead = binom.cdf(seen - 1, screening.draws, promised) ** rivals if rivals >= screening.finalists else np.ones(len(seen))
+
+    def refuted(share: float) -> float:
+        return float(binom.sf(needed - 1, n, share) * (binom.pmf(seen, screening.draws, share) @ ahead))
+
+    low, high = promised, 1.0
+    if refuted(high) < POWER:
+        return float(np.inf)
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        low, high = (low, middle) if refuted(middle) >= POWER else (middle, high)
+    return high

@@ -1,0 +1,148 @@
+"""The verdict on a claim, from certified numbers only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from dpassay.claims import DP, Claim, ScoreStability
+from dpassay.engine.evidence import Evidence
+from dpassay.numerics import ALL_DIGITS, DOWN, NEAREST, UP, VISIBLE, allowance, below, exact, loss, promise, rounded, written
+from dpassay.stats.bounds import Bound
+
+VerdictWord = Literal["refuted", "not refuted", "verified", "inconclusive", "error"]
+
+ROUNDING = 1e-9
+"""Numerical error up to this part of the claim (of 1 where it is 0) is rounding; if more of it straddles the claim, nothing is
+decided."""
+FIT_ALARM = 1e-6
+"""A sampler whose goodness of fit has a smaller p-value than this does not follow its declared law."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One of five words, the sentence that says why, and what a failing mechanism said (never recorded)."""
+
+    word: VerdictWord
+    reason: str
+    detail: str = ""
+
+
+def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.inf, looked_at: str = "") -> Verdict:
+    """Say what the evidence makes of the claim.
+
+    Parameters
+    ----------
+    claim : Claim
+        What was promised.
+    evidence : Evidence
+        What was found; its bounds must be of type `Bound`.
+    detect : float
+        The leak that the audit was asked to be able to see, in the units of the claim; a Monte Carlo audit that could not,
+        through an answer of the frequency that it states, is `inconclusive`. So is one that saw nothing move at any certified
+        cell, but for claims that nothing moves (`ScoreStability`); and one whose frequency is assumed, if a certified cell that
+        did move may leak more than that.
+    most : float
+        The largest leak there can be: a claim of so much cannot be exceeded, and no sampled audit of it is `inconclusive`.
+    looked_at : str
+        What was answered, in words, where that is less than what the claim is about; see `dpassay.mechanism.ShowsPart`. The
+        sentence says then that the numbers are of that part, and what of them holds for the release.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    TypeError
+        If the evidence carries an estimate where a certified bound belongs.
+    """
+    lower, upper = evidence.lower, evidence.upper
+    for bound in (lower, upper):
+        if not isinstance(bound, Bound):
+            raise TypeError(f"a verdict needs certified bounds, not {type(bound).__name__}")
+    fit = evidence.fit
+    if fit is not None and fit.p_value < FIT_ALARM:
+        seen = f"p = {fit.p_value:.2g} in {fit.tests} tests"
+        return Verdict(
+            word="error", reason=f"sample and distribution disagree ({seen}): the exact numbers are not about what runs"
+        )
+    if evidence.worst.exact is None:
+        return _sampled(claim, evidence, detect, most, looked_at)
+    worst, promised = evidence.worst.exact.value, claim.promised
+    span = f"between {loss(lower.value, DOWN)} and {loss(upper.value, UP)}"
+    blurred = worst - lower.value > VISIBLE * max(1.0, worst)  # its error reaches digits that are shown
+    allowed, quantity = f"the claim allows {promise(promised)}", _quantity(claim)
+    part, whole = _of_part(looked_at)
+    if lower.value > promised:
+        found = f"at least {below(lower.value, promised)}" if blurred else exact(worst, promised, exceeds=True)
+        beside = promise(promised, lower.value if blurred else worst)
+        return Verdict(word="refuted", reason=f"the {quantity}{part} is {found}{whole}; the claim allows {beside}")
+    if upper.value > claim.promised + ROUNDING * (claim.promised or 1.0):
+        return Verdict(
+            word="inconclusive", reason=f"the numerical error of the law leaves the {quantity}{part} {span}; {allowed}"
+        )
+    equal = ", equal to the claim within rounding" if upper.value > promised else ""
+    shown = span if blurred else exact(worst, promised, exceeds=False)
+    if worst == 0 and isinstance(claim, ScoreStability) and upper.value > 0:
+        shown = f"at most {loss(upper.value, UP)}"
+    allowed += "; that of the whole release may be larger" if looked_at else ""
+    if evidence.domain is not None:
+        return Verdict(word="verified", reason=f"the worst {quantity}{part} over {evidence.domain} is {shown}{equal}; {allowed}")
+    return Verdict(word="not refuted", reason=f"the worst {quantity}{part} at the audited cells is {shown}{equal}; {allowed}")
+
+
+def apart(found: float, claimed: float, way: str = NEAREST) -> tuple[str, str]:
+    """Write a number, a lower bound down (way), and the claim; a number above the claim with digits that tell the two apart."""
+    digits = 6
+    while found > claimed and digits < ALL_DIGITS and rounded(found, digits, way) <= rounded(claimed, digits, NEAREST):
+        digits += 1
+    return written(found, digits, way), written(claimed, digits)
+
+
+def _quantity(claim: Claim) -> str:
+    """Name what is measured: a loss at which delta, where the claim has one."""
+    return f"{claim.quantity} at δ = {allowance(claim.delta)}" if isinstance(claim, DP) and claim.delta else claim.quantity
+
+
+def _of_part(looked_at: str) -> tuple[str, str]:
+    """Say of what a number is where not all of the release was looked at, and what a lower bound on it says about all of it."""
+    if not looked_at:
+        return "", ""
+    return f" of what was looked at ({looked_at.rstrip(',')})", ", so that of the release is at least that"
+
+
+def _sampled(claim: Claim, evidence: Evidence, detect: float, most: float, looked_at: str) -> Verdict:
+    quantity, (part, whole) = _quantity(claim), _of_part(looked_at)
+    lower, counts = evidence.lower, evidence.lower.counts
+    least, promised = below(lower.value, claim.promised), promise(claim.promised, lower.value)
+    shown = "" if counts is None else f" ({counts.x} of {counts.n1} against {counts.y} of {counts.n0})"
+    found = f"the {quantity}{part} is at least {least}{shown}{whole}; the claim allows {promised}"
+    if lower.value > claim.promised:
+        return Verdict(word="refuted", reason=found)
+    allowed = f"the claim allows {promised}"
+    if claim.promised >= most:
+        return Verdict(word="not refuted", reason=f"{found}, which cannot be exceeded")
+    if evidence.still and not isinstance(claim, ScoreStability):
+        cells = f"none of the lower bounds on the {quantity}{part} at the cells certified is above 0"
+        return Verdict(word="inconclusive", reason=f"the audit saw nothing move: {cells}; look where a record matters; {allowed}")
+    if evidence.detectable > detect:
+        seen = seen_words(quantity + part, evidence.detectable, evidence.sight.frequency)
+        weak = f"the audit would have seen {seen}; {detect:.4g} was asked: raise the budget"
+        return Verdict(word="inconclusive", reason=f"{found}; {weak}")
+    if evidence.sight.assumed and evidence.open_beyond(detect):
+        may = f"the screening saw nothing move, and where the certification did, the {quantity} may be above {detect:.4g}"
+        return Verdict(word="inconclusive", reason=f"{found}; {may}: raise the budget")
+    return Verdict(word="not refuted", reason=found)
+
+
+def seen_words(quantity: str, leak: float, frequency: float | None) -> str:
+    """Name what would have been seen: 'a loss of 1.2 or more, through an answer of probability 0.1 or more'."""
+    seen = f"no {quantity}" if math.isinf(leak) else f"a {quantity} of {written(leak, 4, UP)} or more"
+    return f"{seen} {through_words(frequency)}".rstrip()
+
+
+def through_words(frequency: float | None) -> str:
+    """Say through which answers a leak is seen; nothing where it does not matter."""
+    return "" if frequency is None else f"through an answer of probability {frequency:g} or more"

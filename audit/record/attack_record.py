@@ -1,0 +1,150 @@
+"""The record of `dpassay attack` as a document: its schema, reading it, and what became of its claims."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from dpassay.errors import InvalidInput
+from dpassay.record.files import fault, read_json, schema_at
+
+SCHEMA = "dpassay/attack/1"
+BROKEN, HELD, UNSEEN = "broken", "not broken", "could not have seen it"
+"""What is said of a claim. The last: the certified number could not have exceeded it, however much leaks; its cap is too low."""
+OF_MODELS = (
+    "adversary",
+    "attribute",
+    "background",
+    "canaries",
+    "learner",
+    "planted",
+    "poisoned",
+    "references",
+    "targets",
+    "test",
+)
+"""Facts of a run that a record about a service has not."""
+
+
+def attack_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) that every record of attacks is valid under."""
+    schema: dict[str, Any] = json.loads(
+        resources.files("dpassay.record").joinpath("attack.schema.json").read_text(encoding="utf-8")
+    )
+    return schema
+
+
+def is_attack_record(path: Path) -> bool:
+    """Whether a file is a record of attacks, of this schema."""
+    return schema_at(path) == SCHEMA
+
+
+def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
+    """Read a record that `is_attack_record`.
+
+    Parameters
+    ----------
+    path : Path
+    argument : str
+        The argument that named the file, for messages.
+
+    Raises
+    ------
+    InvalidInput
+        If it is damaged.
+    """
+    record: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
+    wrong = fault(record, attack_schema()) or _untold(record) or next(filter(None, map(_contradiction, record["subjects"])), "")
+    if wrong:
+        raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
+    return record
+
+
+def _untold(record: Mapping[str, Any]) -> str:
+    """Say which fact about the models is missing; a service that was probed has none."""
+    run = record["run"]
+    missing = [] if "service" in run else [name for name in OF_MODELS if name not in run]
+    return f"run has no field '{missing[0]}' where one must be" if missing else ""
+
+
+def _contradiction(subject: Mapping[str, Any]) -> str:
+    """Say what of a subject no experiment can have found, though each of its fields may be as it is."""
+    if subject["error"] is not None:
+        return ""
+    views = {each["view"]["name"] for each in subject["outcomes"]}
+    if any(each["view"] not in views for each in subject["certified"]):
+        return f"{subject['name']} has a bound for a view that nothing was attacked in"
+    if any((allowed is None) != (subject["claim"] is None) for allowed in (each["allowed"] for each in subject["outcomes"])):
+        return f"{subject['name']} is held against a claim that it has not"
+    if any(len(each["roc"]["fpr"]) != len(each["roc"]["tpr"]) for each in subject["outcomes"]):
+        return f"{subject['name']} has a curve with more rates of one kind"
+    return ""
+
+
+def broken(subject: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the certified bounds of a subject that exceed what the answers of their view may lose together."""
+    yield from (bound for bound, allowed in _held(subject) if float(bound["lower"]) > allowed)
+
+
+def could_see(bound: Mapping[str, Any], allowed: float) -> bool:
+    """Whether a certified number could have exceeded what is allowed; not where nothing is recorded of its cap."""
+    return float(bound.get("cap", 0.0)) > allowed
+
+
+def _held(subject: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], float]]:
+    """Bounds of a subject with what they are held against."""
+    if subject["error"] is not None or subject["claim"] is None:
+        return
+    allowed = {each["view"]["name"]: float(each["allowed"]["epsilon"]) for each in subject["outcomes"]}
+    yield from ((each, allowed[each["view"]]) for each in subject["certified"])
+
+
+def rungs_of(repeated: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the rungs of an entry of `repeated`, which may be one rung itself."""
+    found: Sequence[Mapping[str, Any]] = repeated.get("rungs", [repeated] if "m" in repeated else [])
+    return found
+
+
+def outspent(repeated: Mapping[str, Any]) -> bool:
+    """Whether repeated answers to one query are certain to lose more than the composed claim, at some number of answers."""
+    return any(rung.get("broken", False) for rung in rungs_of(repeated))
+
+
+def told_of_repeated(repeated: Mapping[str, Any]) -> str:
+    """Say what became of the claim that repeated answers were held against: broken, not broken, or could not have seen it."""
+    seen = any(could_see(rung, float(rung.get("basic", rung.get("epsilon_claimed", "inf")))) for rung in rungs_of(repeated))
+    return BROKEN if outspent(repeated) else HELD if seen else UNSEEN
+
+
+def told_of_claims(record: Mapping[str, Any]) -> dict[str, str]:
+    """Say what became of each claim: broken, not broken, or could not have seen it.
+
+    Parameters
+    ----------
+    record : mapping
+        Of schema `dpassay/attack/1`.
+
+    Returns
+    -------
+    dict
+        By the name of the subject; each claim once. It is broken if the guesses at membership or the repeated answers break it,
+        and 'not broken' only if the guesses could have broken it; that repeated answers could is told with them. A service has
+        one claim, which repeated answers are held against.
+    """
+    repeated = record["repeated"]
+    if "service" in record["run"]:
+        told = {told_of_repeated(each) for each in repeated}
+        if "control" in record["run"].get("probe", {}).get("blind", ()):
+            told = {word if word == BROKEN else UNSEEN for word in told}  # it may not have been asked about these data at all
+        return {record["run"]["service"]: next(each for each in (BROKEN, HELD, UNSEEN) if each in told)} if told else {}
+    wrong = {each["name"] for each in repeated if outspent(each)}
+    found = {}
+    for subject in record["subjects"]:
+        if subject["claim"] is not None and (subject["error"] is None or subject["name"] in wrong):
+            bad = subject["name"] in wrong or any(broken(subject))
+            seen = any(could_see(bound, allowed) for bound, allowed in _held(subject))
+            found[subject["name"]] = BROKEN if bad else HELD if seen else UNSEEN
+    return found | dict.fromkeys(wrong, BROKEN)

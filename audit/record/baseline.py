@@ -1,0 +1,187 @@
+"""The baseline: the record that a team has accepted, which every later one is held against."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from dpassay.claims import Claim
+from dpassay.config.suppressions import Suppression
+from dpassay.engine.verdicts import apart
+from dpassay.errors import InvalidInput
+from dpassay.record.compare import Change, Comparison, entry_key
+from dpassay.record.run_record import read_record
+from dpassay.targets.guard import Auditee
+
+Raw = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A comparison with the regressions that are let pass set apart.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    open : tuple of Change
+        Regressions that nobody has excused.
+    let_pass : tuple of (Change, Suppression)
+    notes : tuple of str
+        Suppressions that have expired, or that nothing needs any more.
+    """
+
+    comparison: Comparison
+    open: tuple[Change, ...]
+    let_pass: tuple[tuple[Change, Suppression], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything, for programs."""
+        passed: list[dict[str, Any]] = [
+            {"id": change.id, "kind": change.kind, "reason": each.reason}
+            | {"expires": each.expires.isoformat(), "up_to": each.up_to}
+            for change, each in self.let_pass
+        ]
+        return self.comparison.as_json() | {"passed": not self.open, "suppressed": passed, "notes": list(self.notes)}
+
+
+def judge(comparison: Comparison, suppressions: Iterable[Suppression], today: date) -> Judged:
+    """Let pass what is suppressed today.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    suppressions : iterable of Suppression
+    today : date
+        A suppression holds on the day it expires, and no longer.
+
+    Returns
+    -------
+    Judged
+    """
+    alive, notes = [], []
+    for each in suppressions:
+        if each.expires < today:
+            notes.append(f"expired on {each.expires}: {_named(each)}")
+        else:
+            alive.append(each)
+    open_: list[Change] = []
+    let_pass: list[tuple[Change, Suppression]] = []
+    for change in comparison.regressions:
+        meant = [each for each in alive if (each.result, each.kind) == (change.id, change.kind)]
+        holding = [each for each in meant if each.up_to is None or (change.size is not None and change.size <= each.up_to)]
+        if holding:
+            let_pass.append((change, holding[-1]))
+            continue
+        open_.append(change)
+        notes += [f"does not hold any more, {_excess(change, each)}: {_named(each)}" for each in meant]
+    here = {(change.id, change.kind) for change in comparison.regressions}
+    notes += [f"not needed any more: {_named(each)}" for each in alive if (each.result, each.kind) not in here]
+    return Judged(comparison=comparison, open=tuple(open_), let_pass=tuple(let_pass), notes=tuple(notes))
+
+
+def _excess(change: Change, each: Suppression) -> str:
+    """Say why a suppression with a limit does not hold."""
+    if change.size is None or each.up_to is None:
+        return "this kind of regression has no size to be held against its limit"
+    return " is above ".join(apart(change.size, each.up_to))
+
+
+def _named(each: Suppression) -> str:
+    return f"{each.kind} of {each.result}"
+
+
+def whole(record: Raw, path: Path, argument: str = "RECORD") -> None:
+    """Make sure that a record holds a finished run.
+
+    Raises
+    ------
+    InvalidInput
+        If the run was interrupted, or nothing was audited.
+    """
+    if not record["run"]["complete"]:
+        raise InvalidInput(f"{argument} = '{path}': is of an interrupted run; finish it with `dpassay run --resume`")
+    if not record["results"]:
+        raise InvalidInput(f"{argument} = '{path}': nothing was audited in it")
+
+
+def differing(old: Raw, new: Raw) -> str:
+    """Say how the data of a record differ from those of an older one; the empty text if they do not."""
+    before, after = old["run"].get("data"), new["run"].get("data")
+    return "" if before == after else _differs(before, after)
+
+
+def comparable(old: Raw, new: Raw, old_path: Path, new_path: Path) -> None:
+    """Make sure that two records can be held against each other.
+
+    Raises
+    ------
+    InvalidInput
+        If one is not of a finished run, or they are of different data.
+    """
+    whole(old, old_path, "OLD")
+    whole(new, new_path, "NEW")
+    differs = differing(old, new)
+    if differs:
+        raise InvalidInput(f"OLD = '{old_path}': cannot be held against {new_path}: {differs}")
+
+
+def cells_of(baseline: Raw) -> Callable[[Auditee, Claim], Sequence[Raw]]:
+    """Return what says which cells a baseline lists for a mechanism and a claim; none where the law was computed."""
+    sampled = [result for result in baseline["results"] if result["verdict"] != "error" and result["exact"] is None]
+    cells: dict[str, list[Raw]] = {}
+    for each in sampled:
+        cells.setdefault(entry_key(each["mechanism"], each["parameters"], each["claim"]), []).extend(each["per_query"])
+    return lambda auditee, claim: cells.get(entry_key(auditee.name, auditee.parameters, claim.as_json()), ())
+
+
+def acceptable(record: Raw, path: Path) -> dict[str, Any]:
+    """Return a record as it is kept for a baseline: without curves, which are never compared.
+
+    Raises
+    ------
+    InvalidInput
+        If an entry failed: nothing could be held against it.
+    """
+    failed = [result["id"] for result in record["results"] if result["verdict"] == "error"]
+    if failed:
+        raise InvalidInput(f"RECORD = '{path}': {failed[0]} could not be audited; nothing could be held against it")
+    results = [result | {"per_query": [cell | {"profile": None} for cell in result["per_query"]]} for result in record["results"]]
+    return dict(record) | {"results": results}
+
+
+def read_baseline(path: Path, record: Raw) -> dict[str, Any]:
+    """Read the baseline that a record is to be held against.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none, it is not of a finished run, or it is stale: of other data, or of other mechanisms altogether.
+    """
+    if not path.exists():
+        raise InvalidInput(f"baseline = '{path}': is not there; `dpassay baseline accept` makes one of a record")
+    baseline = read_record(path, "baseline")
+    whole(baseline, path, "baseline")
+    again = f"look at the new record, then run `dpassay baseline accept --baseline {shlex.quote(str(path))}`"
+    differs = differing(baseline, record)
+    if differs:
+        raise InvalidInput(f"baseline = '{path}': is stale: {differs}; {again}")
+    if not {result["mechanism"] for result in baseline["results"]} & {result["mechanism"] for result in record["results"]}:
+        raise InvalidInput(f"baseline = '{path}': is stale: it holds none of the mechanisms of the record; {again}")
+    return baseline
+
+
+def _differs(old: Any, new: Any) -> str:
+    """Say which fact about the data differs."""
+    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
+        return "one of the two was made with data, the other without"
+    for key in sorted({*old, *new}):
+        if old.get(key) != new.get(key):
+            if isinstance(old.get(key), Mapping) and isinstance(new.get(key), Mapping):
+                return _differs(old[key], new[key])
+            return f"its data have {key} = {old.get(key)}, those of the record {new.get(key)}"
+    return "the data differ"

@@ -1,0 +1,305 @@
+"""The record: the JSON document of one run, the single truth from which every report is made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dpassay.claims import Claim, claim_from_json
+from dpassay.engine.evidence import Cell, Evidence
+from dpassay.engine.result import Result
+from dpassay.errors import InvalidInput
+from dpassay.numerics import DIGITS, DOWN, NEAREST, UP, computed_number, lower_number, number, rounded, upper_number, written
+from dpassay.pairs import change_key
+from dpassay.record.files import fault, read_json, schema_at
+from dpassay.record.witness import event_json, make_witness, witness_fault
+from dpassay.stats.betting import GRID
+from dpassay.stats.bounds import Computed
+from dpassay.stats.profile import LEVELS, Profile, trade_off
+
+SCHEMA = "dpassay/record/1"
+FALSE_POSITIVE = np.array([rounded(level, 6, NEAREST) for level in LEVELS[::4]])
+"""Where the trade-off function is written down."""
+CURVE_DIGITS = 6
+"""Significant digits of the points of a band; where they belong is written in full, or they would belong elsewhere."""
+WAYS = {"lower": DOWN, "upper": UP}
+"""Which way the columns of bounds are rounded."""
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
+
+
+def make_record(run: Mapping[str, Any], results: Iterable[Result]) -> dict[str, Any]:
+    """Put a run and its results into the published form.
+
+    Parameters
+    ----------
+    run : mapping
+        Facts of the run as JSON values: seed, confidence, command, data and so on.
+    results : iterable of Result
+
+    Returns
+    -------
+    dict
+        Valid under `record_schema`.
+    """
+    from dpassay import __version__
+
+    versions = {name: metadata.version(name) for name in PACKAGES}
+    facts = {"version": __version__, "packages": versions} | dict(run)
+    return {"schema": SCHEMA, "run": facts, "results": [result_json(result, run["confidence"]) for result in results]}
+
+
+def result_json(result: Result, confidence: float) -> dict[str, Any]:
+    """Return the record's entry of one result."""
+    entry: dict[str, Any] = {
+        "id": result.id,
+        "mechanism": result.auditee.name,
+        "parameters": result.auditee.parameters,
+        "claim": result.claim.as_json(),
+        "verdict": result.verdict,
+        "reason": result.judgement.reason,
+        "expected": result.claim.expected,
+        "mode": result.mode,
+    }
+    evidence = result.evidence
+    if evidence is None:
+        empty = (
+            "lower",
+            "upper",
+            "exact",
+            "error",
+            "detectable",
+            "sight",
+            "alpha",
+            "spending",
+            "confidence",
+            "searched",
+            "witness",
+            "any_size",
+            "other",
+            "fit",
+        )
+        return entry | dict.fromkeys(empty) | {"trials": 0, "per_query": []}
+    sampled, claimed = evidence.mode == "monte-carlo", result.claim.promised
+    return (
+        entry
+        | {
+            "lower": lower_number(evidence.lower.value, claimed),
+            "upper": upper_number(evidence.upper.value),
+            **_computed(evidence.worst.exact),
+            "detectable": upper_number(evidence.detectable),
+            "sight": evidence.sight.as_json() if sampled else None,
+            "alpha": number(evidence.alpha),
+            "spending": None if evidence.spending is None else _numbers(evidence.spending.as_json()),
+            "confidence": number(confidence) if sampled else 1,
+            "trials": evidence.trials,
+            "searched": evidence.searched,
+            "witness": make_witness(result),
+            "any_size": _any_size(evidence, result.claim),
+            "other": _other(result),
+            "fit": _fit(evidence),
+            "per_query": [_cell(cell, evidence, claimed) for cell in evidence.cells],
+        }
+        | ({"again": list(evidence.again)} if evidence.again else {})
+        | ({"looked_at": part} if (part := result.auditee.looked_at(result.claim)) else {})
+    )
+
+
+def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
+    """Read a record.
+
+    Parameters
+    ----------
+    path : Path
+    argument : str
+        The argument that named the file, for messages.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such file, or it is no record of this schema.
+    """
+    try:
+        record = read_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{argument} = '{path}': cannot be read ({error.strerror})") from None
+    except ValueError:
+        raise InvalidInput(f"{argument} = '{path}': is no JSON") from None
+    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+        raise InvalidInput(f"{argument} = '{path}': must be a file of schema {SCHEMA}")
+    wrong = fault(record, record_schema()) or next(filter(None, map(_contradiction, record["results"])), "")
+    if wrong:
+        raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
+    return record
+
+
+def _contradiction(result: Mapping[str, Any]) -> str:
+    """Say what of a result no audit can have found, though each of its fields may be as it is."""
+    try:
+        claim_from_json(dict(result["claim"]), result["expected"])
+    except (InvalidInput, TypeError) as error:
+        return f"claim of {result['id']}: {error}"
+    other = result.get("other")
+    for witness in (result["witness"], None if other is None else other["witness"]):
+        wrong = "" if witness is None else witness_fault(witness)
+        if wrong:
+            return f"the witness of {result['id']}: {wrong}"
+    needed = ("mode", "lower", "upper", "detectable", "alpha", "confidence", "searched")
+    if result["verdict"] != "error" and (any(result[name] is None for name in needed) or not result["per_query"]):
+        return f"{result['id']} has a verdict and no evidence"
+    for cell in result["per_query"]:
+        counts, histograms = cell["counts"], cell["histograms"]
+        if counts is not None and not (
+            counts["x"] <= counts["n1"] and counts["y"] <= counts["n0"] and counts["n1"] * counts["n0"]
+        ):
+            return f"{result['id']} counts more answers than trials"
+        if histograms is not None and not (sum(histograms["one"]) and sum(histograms["other"])):
+            return f"{result['id']} has a histogram without trials"
+        wrong = _crooked(cell)
+        if wrong:
+            return f"{result['id']} {wrong}"
+        if result["mode"] == "monte-carlo" and counts is None and histograms is None:
+            return f"{result['id']} was sampled and has no counts"
+    return ""
+
+
+def _crooked(cell: Mapping[str, Any]) -> str:
+    """Say what of the curves and histograms of a cell does not fit together."""
+    profile, histograms = cell["profile"], cell["histograms"]
+    if profile is not None:
+        for names in (("epsilon", "lower", "upper"), ("false_positive", "trade_off_lower", "trade_off_upper")):
+            lengths = {len(profile[name]) for name in names}
+            if len(lengths) > 1 or lengths == {0}:
+                return f"has a curve whose {', '.join(names)} are not of one length"
+    if histograms is not None:
+        if not len(histograms["one"]) == len(histograms["other"]) == GRID + 1:
+            return f"has a histogram that has not {GRID + 1} points"
+        if not (histograms["limits"][0] < histograms["limits"][1] and min(histograms["spreads"]) >= 0):
+            return "has a histogram between limits, or with spreads, that cannot be"
+    return ""
+
+
+def is_record(path: Path) -> bool:
+    """Whether a file is a record, of whichever schema."""
+    return schema_at(path).startswith("dpassay/record/")
+
+
+def record_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) that every record is valid under."""
+    text = resources.files("dpassay.record").joinpath("record.schema.json").read_text(encoding="utf-8")
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+def cells_csv(results: Iterable[Result]) -> str:
+    """Write all cells of all results as CSV, for the sidecar; an enumerated domain has too many and is left out.
+
+    Columns: result, group, pair, query, direction (0 is S to S'), `loss` where it was computed, and `lower` and `upper`, which
+    are rounded down and up.
+    """
+    names = ("group", "pair", "query", "direction", "loss", "lower", "upper")
+    lines = [",".join(("result", *names))]
+    for result in results:
+        table = {} if result.evidence is None else result.evidence.table
+        if not table:
+            continue
+        columns = [
+            _texts(table[name], WAYS.get(name, NEAREST)) if name in table else [""] * len(table["group"]) for name in names
+        ]
+        lines += [",".join((result.id, *row)) for row in zip(*columns, strict=True)]
+    return "\n".join(lines) + "\n"
+
+
+def _texts(column: Any, way: str) -> list[str]:
+    if np.issubdtype(column.dtype, np.integer):
+        return [str(value) for value in column.tolist()]
+    return [written(value, DIGITS, way) for value in column.tolist()]
+
+
+def _computed(exact: Computed | None) -> dict[str, Any]:
+    """Write a computed leak with its error, which then holds the rounding too; nothing of either where it was sampled."""
+    value, error = (None, None) if exact is None else computed_number(exact.value, exact.error)
+    return {"exact": value, "error": error}
+
+
+def _cell(cell: Cell, evidence: Evidence, claimed: float) -> dict[str, Any]:
+    group = evidence.groups[cell.group]
+    change = group.pairs.changes[cell.pair]
+    return {
+        "group": group.kind,
+        "data": group.digest,
+        "query": cell.query if group.kind != "domain" else cell.group,
+        "point": [float(value) for value in group.queries[cell.query]] if group.kind == "domain" else None,
+        "pair": cell.pair,
+        "change": str(change),
+        "pair_key": change_key(change, group.pairs.pool),
+        "direction": cell.direction,
+        "event": event_json(cell.event),
+        "lower": lower_number(cell.lower.value, claimed),
+        "upper": upper_number(cell.upper.value),
+        "exact": _computed(cell.exact)["exact"],
+        "method": cell.lower.method,
+        "estimate": None if cell.estimate is None else number(cell.estimate.value),
+        "p1": number(cell.p1),
+        "p0": number(cell.p0),
+        "alpha": number(cell.lower.alpha),
+        "counts": None if cell.lower.counts is None else asdict(cell.lower.counts),
+        "histograms": None if cell.lower.histograms is None else asdict(cell.lower.histograms),
+        "profile": None if cell.profile is None else _profile(cell.profile),
+    }
+
+
+def _profile(profile: Profile) -> dict[str, Any]:
+    """Write a privacy profile and the trade-off function that follows from it, computed numbers with fewer digits."""
+    below, above = trade_off(profile, FALSE_POSITIVE)
+    bands = {
+        "lower": (profile.lower, DOWN),
+        "upper": (profile.upper, UP),
+        "trade_off_lower": (below, DOWN),
+        "trade_off_upper": (above, UP),
+    }
+    short = {name: [rounded(each, CURVE_DIGITS, way) for each in curve] for name, (curve, way) in bands.items()}
+    where = {"epsilon": profile.epsilon.tolist(), "false_positive": FALSE_POSITIVE.tolist()}
+    return where | short | {"alpha": number(profile.alpha)}
+
+
+def _numbers(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: number(value) if isinstance(value, float) else value for name, value in fields.items()}
+
+
+def _any_size(evidence: Evidence, claim: Claim | None = None) -> dict[str, Any] | None:
+    found = evidence.any_size
+    if found is None:
+        return None
+    exact, error = computed_number(found.loss, found.error)
+    return ({} if claim is None else {"exceeds": found.exceeds(claim.promised)}) | {
+        "exact": exact,
+        "error": error,
+        "states": list(found.states),
+        "argument": found.argument,
+    }
+
+
+def _other(result: Result) -> dict[str, Any] | None:
+    """Write down the notion that was measured beside the claim."""
+    measured = result.measured
+    if measured is None or measured.evidence is None:
+        return None
+    evidence, exact = measured.evidence, measured.evidence.worst.exact
+    return {
+        "id": measured.id,
+        "kind": measured.claim.kind,
+        **(_computed(exact) if exact is not None else {"exact": lower_number(evidence.lower.value), "error": None}),
+        "any_size": _any_size(evidence),
+        "witness": make_witness(measured),
+    }
+
+
+def _fit(evidence: Evidence) -> dict[str, Any] | None:
+    fit = evidence.fit
+    return None if fit is None else {"draws": fit.draws, "tests": fit.tests, "p_value": number(fit.p_value)}

@@ -1,0 +1,444 @@
+"""Witnesses: the pair, the query, the event and the seed behind a number, as data that can be replayed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from threadpoolctl import threadpool_limits
+
+from dpassay.claims import Accuracy, Claim, ScoreStability, claim_from_json
+from dpassay.data import Labelled, load, points, split
+from dpassay.engine.apart import CAN_FORK
+from dpassay.engine.evidence import Event, Evidence, HalfLine
+from dpassay.engine.exact import check_alike, readable
+from dpassay.engine.result import Result
+from dpassay.errors import InvalidInput, require
+from dpassay.laws import FiniteLaw, Law
+from dpassay.mechanism import NamesAnswers
+from dpassay.numerics import DOWN, UNIT_ROUNDOFF, VISIBLE, above, loss, lower_number, number
+from dpassay.pairs import Pairs, change_from_json
+from dpassay.record.files import fault, read_json, schema_at
+from dpassay.stats.betting import GRID
+from dpassay.stats.bounds import Bound, Counts
+from dpassay.stats.divergence import Loss
+from dpassay.stats.scales import scale_of
+from dpassay.targets.coupled import coupled
+from dpassay.targets.groups import DIRECTIONS, Group
+from dpassay.targets.guard import Auditee
+from dpassay.targets.resolve import Answers, resolve
+from dpassay.trials.blocks import draw
+from dpassay.trials.encoders import Bins, Coding, Labels, Rounded
+from dpassay.trials.hosts import Limits
+from dpassay.trials.isolated import introduced
+
+SCHEMA = "dpassay/witness/1"
+MAX_INLINE = 10_000
+"""Datasets of more numbers than this are named by their source or their digest, not carried along."""
+TOLERANCE = 1e-9
+MOST_NAMED = 4
+"""An event of more answers than this is told by their numbers only."""
+
+
+def make_witness(result: Result) -> dict[str, Any] | None:
+    """Describe the worst cell of a result, so that `replay` can do it again.
+
+    Data that came from a named source are named, never copied: a witness of an audit on private records carries none of them. A
+    learned direction it carries; that is made of what the mechanism released, so it tells of the records what this tells.
+
+    Returns
+    -------
+    dict or None
+        JSON values; None if the result has no evidence.
+    """
+    evidence = result.evidence
+    if evidence is None:
+        return None
+    cell = evidence.worst
+    group = evidence.groups[cell.group]
+    change = group.pairs.changes[cell.pair]
+    base = group.pairs.base
+    if group.source is not None:
+        data: dict[str, Any] = {"kind": "source", "source": group.source, "sha256": base.digest}
+        if group.kind == "learned":
+            data["queries"] = group.queries.tolist()
+    elif base.X.size + group.queries.size <= MAX_INLINE:
+        data = {
+            "kind": "inline",
+            "X": base.X.tolist(),
+            "y": base.y.tolist(),
+            "queries": group.queries.tolist(),
+            "sha256": base.digest,
+        }
+    else:
+        data = {"kind": "memory", "sha256": base.digest}
+    return {
+        "schema": SCHEMA,
+        "result": result.id,
+        "target": result.auditee.target,
+        "name": result.auditee.name,
+        "parameters": result.auditee.parameters,
+        "labels": list(result.auditee.labels),
+        "numbers": None if result.auditee.numbers is None else [number(limit) for limit in result.auditee.numbers],
+        "claim": result.claim.as_json(),
+        "expected": result.claim.expected,
+        "mode": evidence.mode,
+        "data": data,
+        "change": change.as_json(by_value=group.source is None),
+        "query": cell.query,
+        "direction": cell.direction,
+        "event": event_json(cell.event),
+        "loss": lower_number(cell.lower.value, result.claim.promised) if cell.exact is None else number(cell.exact.value),
+        "p1": number(cell.p1),
+        "p0": number(cell.p0),
+        "trials": _trials(cell.lower, result.seed),
+        "words": in_words(result),
+    }
+
+
+def event_json(event: Event) -> list[int] | dict[str, float]:
+    """Write an event down: its labels, or the threshold of a half-line; no labels where a claim is about means."""
+    if isinstance(event, HalfLine):
+        return {"at_least" if event.above else "below": event.threshold}
+    return list(event)
+
+
+def _trials(bound: Bound, seed: int) -> dict[str, int] | None:
+    """Seed, number and outcome of the trials behind a bound: counts of the event, or sums of grid points."""
+    if bound.counts is not None:
+        return {"seed": seed, "draws": bound.counts.n1, "x": bound.counts.x, "y": bound.counts.y}
+    if bound.histograms is None:
+        return None
+    sums = [sum(place * count for place, count in enumerate(side)) for side in (bound.histograms.one, bound.histograms.other)]
+    return {"seed": seed, "draws": sum(bound.histograms.one), "x": sums[0], "y": sums[1]}
+
+
+def in_words(result: Result) -> str:
+    """Tell the worst cell of a result in one paragraph."""
+    evidence = result.evidence
+    if evidence is None:
+        return result.judgement.reason
+    cell = evidence.worst
+    group = evidence.groups[cell.group]
+    change, base = group.pairs.changes[cell.pair], group.pairs.base
+    named = group.source is not None or base.X.size > 24
+    shown = (
+        f"{len(base)} records"
+        if named
+        else "{"
+        + ", ".join(f"({', '.join(f'{value:g}' for value in x)}; {y})" for x, y in zip(base.X, base.y, strict=True))
+        + "}"
+    )
+    where = "data" if group.kind == "data" else group.kind
+    point = "" if named else f" (x = {', '.join(f'{value:g}' for value in group.queries[cell.query])})"
+    at = f"At query {cell.query}{point} the " if group.asked else "The "
+    event = f"answer {_event_words(result, cell.event, group.queries[cell.query])}"
+    sides = ("S", "S'") if cell.direction == DIRECTIONS[0] else ("S'", "S")
+    counts = cell.lower.counts
+    if not isinstance(cell.event, HalfLine) and not cell.event:
+        number_of = (
+            "error"
+            if isinstance(result.claim, Accuracy)
+            else "prediction"
+            if cell.lower.histograms is None
+            else "mean prediction"
+        )
+        seen = f"{number_of} is {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
+    elif isinstance(result.claim, ScoreStability):
+        at, seen = "", _bad_strings(evidence)
+    elif counts is None:
+        seen = f"{event} has probability {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
+    else:
+        seen = f"{event} came in {counts.x} of {counts.n1} runs on {sides[0]} and in {counts.y} of {counts.n0} on {sides[1]}"
+    reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned") else ""
+    return f"S: {shown} ({where}). S': {change}. {at}{seen}.{reason}"
+
+
+def _event_words(result: Result, event: Event, query: NDArray[np.float64]) -> str:
+    """Name an event, and say what its answers stand for where the mechanism tells it."""
+    if isinstance(event, HalfLine):
+        return str(event)
+    labels, mechanism = " or ".join(map(str, event)), result.auditee.mechanism
+    if not isinstance(mechanism, NamesAnswers) or len(event) > MOST_NAMED:
+        return labels
+    names = " or ".join(filter(None, (mechanism.answer_words(label, query) for label in event)))
+    return f"{labels} ({names})" if names else labels
+
+
+def _bad_strings(evidence: Evidence) -> str:
+    """Say how many random strings are bad at the worst cell: its leak, whichever of good and bad is its event."""
+    cell, moves = evidence.worst, "with it on both sides the score moves by more than is claimed"
+    if cell.lower.counts is not None:
+        bad, runs = _bad_of(cell.event, cell.lower.counts)
+        return f"The random string is bad in {bad} of {runs} runs: {moves}"
+    share = 0.0 if cell.exact is None else cell.exact.value
+    if share > 0:
+        least, blurred = cell.lower.value, share - cell.lower.value > VISIBLE
+        shown = f"at least {loss(least, DOWN)}" if blurred else loss(share)
+        return f"The random string is bad with probability {shown}: {moves}"
+    few, most = "no audited change moves the score by more than is claimed", evidence.upper.value
+    if most <= 0:
+        return f"No random string is bad: {few}"
+    return f"At most a share of {above(most)} of the random strings is bad: with the others {few}"
+
+
+def _bad_of(event: Event, counts: Counts) -> tuple[int, int]:
+    """Return the number of bad random strings and of all: the event is 'bad' on one side, or 'good' on the other, less often."""
+    return (counts.x, counts.n1) if event == (1,) else (counts.n0 - counts.y, counts.n0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """What a replay found.
+
+    Parameters
+    ----------
+    loss : float
+        The number found now: the exact leak, or the plug-in leak of the counts drawn again.
+    reproduced : bool
+        Whether it is the recorded one: the leak within 1e-9, or the same counts.
+    refuted : bool
+        Whether the exact leak exceeds the claim, or the recorded lower bound did and the counts are the same.
+    expected : bool
+        Whether the claim is declared wrong, so that a refutation is no alarm.
+    words : str
+        The comparison in one line.
+    """
+
+    loss: float
+    reproduced: bool
+    refuted: bool
+    expected: bool
+    words: str
+
+
+def witness_schema() -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) that every witness is valid under."""
+    schema: dict[str, Any] = json.loads(
+        resources.files("dpassay.record").joinpath("witness.schema.json").read_text(encoding="utf-8")
+    )
+    return schema
+
+
+def witness_fault(witness: Mapping[str, Any]) -> str:
+    """Say what of a witness cannot be so, by its schema or because two fields contradict each other; empty where nothing is."""
+    wrong = fault(witness, witness_schema(), "the witness")
+    if wrong:
+        return wrong
+    try:
+        claim_from_json(dict(witness["claim"]), witness["expected"])
+    except (InvalidInput, TypeError) as error:
+        return str(error)
+    labels, numbers, event, trials = (witness[name] for name in ("labels", "numbers", "event", "trials"))
+    if (numbers is None) != (len(labels) >= 2 and len(set(labels)) == len(labels)):
+        return "it must have either two or more labels, all different, or limits of numbers"
+    if numbers is not None and not float(numbers[0]) < float(numbers[1]):
+        return f"its least number, {numbers[0]}, is not below its greatest, {numbers[1]}"
+    if isinstance(event, list) and not (set(event) <= set(labels) and len(set(event)) == len(event)):
+        return f"its event {event} is not made of its labels {labels}"
+    if trials is not None and numbers is None and max(trials["x"], trials["y"]) > trials["draws"]:
+        return "it counts more answers than trials"
+    return ""
+
+
+def read_witness(path: Path) -> dict[str, Any]:
+    """Read a witness file.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such file or it is no witness.
+    """
+    try:
+        witness = read_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"WITNESS = '{path}': cannot be read ({error.strerror})") from None
+    except ValueError:
+        raise InvalidInput(f"WITNESS = '{path}': is no JSON") from None
+    if not isinstance(witness, dict) or witness.get("schema") != SCHEMA:
+        raise InvalidInput(f"WITNESS = '{path}': must be a file of schema {SCHEMA}")
+    wrong = witness_fault(witness)
+    if wrong:
+        raise InvalidInput(f"WITNESS = '{path}': is damaged: {wrong}")
+    return witness
+
+
+def is_witness(path: Path) -> bool:
+    """Whether a file is a witness."""
+    return schema_at(path) == SCHEMA
+
+
+def replay(
+    witness: Mapping[str, Any], *, file: str | None = None, auditee: Auditee | None = None, group: Group | None = None
+) -> Replay:
+    """Run one witness again, alone.
+
+    Parameters
+    ----------
+    witness : mapping
+        From `make_witness`.
+    file : str, optional
+        Where the witness's CSV file lies now; its contents are compared by their SHA-256.
+    auditee : Auditee, optional
+        What to run, if the witness cannot name it.
+    group : Group, optional
+        The pairs and queries, if the witness neither carries nor names them.
+
+    Returns
+    -------
+    Replay
+
+    Raises
+    ------
+    InvalidInput
+        If the witness is damaged, or the data are missing or are not the ones it was made from.
+    """
+    wrong = witness_fault(witness)
+    if wrong:
+        raise InvalidInput(f"the witness is damaged: {wrong}")
+    with ExitStack() as stack:
+        return _replayed(witness, file, auditee, group, stack)
+
+
+def _replayed(
+    witness: Mapping[str, Any], file: str | None, auditee: Auditee | None, group: Group | None, stack: ExitStack
+) -> Replay:
+    try:
+        claim = claim_from_json(witness["claim"], witness["expected"])
+        subject = auditee if auditee is not None else _subject(witness, claim, stack)
+        place = group if group is not None else _group(witness, file)
+        if place.pairs.base.digest != witness["data"]["sha256"]:
+            raise InvalidInput("the data are not those the witness was made from: their SHA-256 differs")
+        change = change_from_json(witness["change"], place.pairs.pool)
+        Pairs(
+            base=place.pairs.base, changes=(change,), how="replay", relation=claim.relation
+        )  # it must be a change of these data
+        change.apply(place.pairs.base)
+        coding, weights = _counted(subject, witness["event"], len(place.queries))
+        query, flip, trials = witness["query"], DIRECTIONS.index(witness["direction"]) == 1, witness["trials"]
+        recorded = float(witness["loss"])
+        require(0 <= query < len(place.queries), "query", query, f"in 0..{len(place.queries) - 1}")
+    except (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"the witness is damaged: {type(error).__name__} {error}") from None
+
+    with threadpool_limits(limits=1):
+        base = place.pairs.base
+        state = subject.prepare(base)
+        neighbour = subject.neighbour(base, state, change)
+        if trials is None:
+            laws = [_law(subject, each, place, where) for each, where in ((state, "S"), (neighbour, "S'"))]
+            found = _exact(subject, claim, laws[::-1] if flip else laws, weights > 0, query)
+            value = float(found.value)
+            same = value == recorded or abs(value - recorded) <= TOLERANCE * max(1.0, recorded)
+            return Replay(
+                loss=value,
+                reproduced=same,
+                refuted=float(found.certain) > claim.promised and claim.status != "measured",
+                expected=claim.expected == "refuted",
+                words=f"{claim.quantity} {value:.12g}, recorded {recorded:.12g}",
+            )
+        n, seed = int(trials["draws"]), int(trials["seed"])
+        drawn = [
+            int(draw(subject, each, place, side, n, coding, phase="certify", seed=seed)[query] @ weights)
+            for each, side in ((state, None), (neighbour, change))
+        ]
+    x, y = drawn[::-1] if flip else drawn
+    same = (x, y) == (trials["x"], trials["y"])
+    if isinstance(coding, Rounded):
+        low, width = coding.low, coding.high - coding.low
+        first, second = (low + width * total / (n * GRID) for total in (x, y))
+        value, words = max(0.0, first - second), f"means {first:.6g} and {second:.6g} of {n} runs each"
+    else:
+        value = max(0.0, float(scale_of(claim).between(x / n, y / n)))
+        words = f"{x} of {n} against {y} of {n}, recorded {trials['x']} against {trials['y']}"
+    return Replay(
+        loss=value,
+        reproduced=same,
+        refuted=same and recorded > claim.promised,
+        expected=claim.expected == "refuted",
+        words=words,
+    )
+
+
+def _counted(subject: Auditee, event: Any, queries: int) -> tuple[Coding, NDArray[np.int64]]:
+    """Return how answers are counted, and the weights of the symbols in what is compared: 1 inside the event."""
+    if isinstance(event, dict):
+        ((kind, threshold),) = event.items()
+        require(kind in ("at_least", "below"), "event", event, "at_least or below a threshold")
+        above = kind == "at_least"
+        return Bins(np.full((queries, 1), float(threshold))), np.array([not above, above], dtype=np.int64)
+    if subject.numbers is not None:
+        require(event == [], "event", event, "a half-line, or empty where the claim is about means")
+        return Rounded(*subject.numbers), np.arange(GRID + 1)
+    inside = np.isin(subject.labels, event)
+    require(inside.sum() == len(event) > 0, "event", event, f"labels out of {subject.labels}")
+    return Labels(subject.labels), inside.astype(np.int64)
+
+
+def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Auditee:
+    """Build what a witness names: a user's own in another process, which ends with the stack."""
+    if witness["target"] is None:
+        raise InvalidInput(f"'{witness['name']}' cannot be made again from what a witness holds: replay it from Python")
+    numbers = witness["numbers"]
+    answers = Answers(
+        labels=tuple(witness["labels"]), numbers=None if numbers is None else (float(numbers[0]), float(numbers[1]))
+    )
+    build = partial(resolve, witness["target"], witness["parameters"], (claim,), answers, name=witness["name"])
+    named = [witness["target"], *witness["parameters"].values()]
+    if CAN_FORK and any(isinstance(text, str) and ":" in text for text in named):
+        elsewhere = introduced(witness["name"], build, Limits())
+        stack.callback(elsewhere.hosts.close)
+        return elsewhere if not isinstance(claim, ScoreStability) else coupled(elsewhere, claim)
+    subject = build()
+    return coupled(subject, claim) if isinstance(claim, ScoreStability) else subject
+
+
+def _group(witness: Mapping[str, Any], file: str | None) -> Group:
+    data = witness["data"]
+    if data["kind"] == "inline":
+        base, queries, pool = Labelled(data["X"], data["y"]), points(data["queries"], "queries"), None
+    elif data["kind"] == "source":
+        source, cut = data["source"], data["source"]["split"]
+        table = load(file or source["name"], source.get("target"))
+        sizes = {"train": cut["train"], "queries": cut["queries"], "train_queries": cut.get("train_queries", 0)}
+        parts = split(table, **sizes, seed=cut["seed"])
+        base, pool = parts.train, parts.pool
+        queries = points(data["queries"], "queries") if "queries" in data else parts.queries
+    else:
+        raise InvalidInput("the data of this witness lived in memory only: replay it from Python with the same pairs and queries")
+    change = change_from_json(witness["change"], pool)
+    return Group(
+        pairs=Pairs(base=base, changes=(change,), how="replay", pool=pool, relation=witness["claim"]["relation"]),
+        queries=queries,
+        kind="data",
+        reason="replay",
+    )
+
+
+def _exact(subject: Auditee, claim: Claim, laws: list[Law], event: NDArray[np.bool_], query: int) -> Loss:
+    """Compute the leak of an event of labels, of all events of numbers, or of the prediction, from the first law to the other."""
+    check_alike(laws[0], laws[1], "S'")
+    leaks, (one, other) = readable(subject, claim, laws[0]), (law.table[query] for law in laws)
+    error = max(law.error for law in laws)
+    if isinstance(laws[0], FiniteLaw):
+        one, other = (np.array([logsumexp(log_p[~event]), logsumexp(log_p[event])]) for log_p in (one, other))
+        error += UNIT_ROUNDOFF * len(event)
+    return leaks.loss(one, other, error)
+
+
+def _law(subject: Auditee, state: Any, place: Group, where: str) -> Law:
+    law: Law | None = subject.law(state, place.queries, where)
+    if law is None:
+        raise InvalidInput(f"{subject.name} has no exact law any more for the data of this witness")
+    return law

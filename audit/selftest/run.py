@@ -1,0 +1,180 @@
+"""The self-test: shows on the user's own machine that the harness raises no false alarms and is not blind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from scipy.stats import binom
+
+from dpassay.claims import DP, Claim, Stability
+from dpassay.errors import AuditeeError
+from dpassay.selftest.check import ALPHA, CHANCE, Check, Group
+from dpassay.selftest.golden import golden_checks
+from dpassay.selftest.known import Rehearsal, counts_of, seeds
+from dpassay.selftest.sensitivity import sight_checks
+from dpassay.stats.exact_error import bolder_than_enumerated, frontier, worst_error
+from dpassay.stats.lower_bounds import NAMES, Method
+from dpassay.targets.groups import Progress, silent
+
+CLAIMS = tuple((epsilon, delta) for epsilon in (0.1, 0.5, 1.0, 2.0, 3.0) for delta in (0.0, 0.01))
+CALIBRATION_BUDGET, CALIBRATION_QUERIES = 120, 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How much of everything is done.
+
+    Parameters
+    ----------
+    n : tuple of int
+        Trials per side at which the error of the tests is enumerated.
+    runs, factor_runs : int
+        Audits per calibrated claim and at the detectable loss; audits per factor of the power curve.
+    claims : tuple of DP or Stability
+        What is calibrated.
+    medians : int
+        Draws behind each golden median.
+    """
+
+    n: tuple[int, ...] = (100,)
+    runs: int = 200
+    factor_runs: int = 60
+    claims: tuple[Claim, ...] = (DP(epsilon=0.3), DP(epsilon=1.0, delta=0.01))
+    medians: int = 250
+
+
+DEFAULT = Size()
+DEEP = Size(
+    n=(100, 300),
+    runs=1000,
+    factor_runs=400,
+    claims=(DP(epsilon=0.3), DP(epsilon=1.0, delta=0.01), DP(epsilon=3.0), Stability(gamma=0.2)),
+    medians=2000,
+)
+
+
+def selftest(size: Size = DEFAULT, *, seed: int = 0, progress: Progress = silent) -> Iterator[Check]:
+    """Run every check that needs nothing but the core.
+
+    Parameters
+    ----------
+    size : Size
+    seed : int
+        Root of all random numbers, >= 0.
+    progress : callable
+        As in `assay`.
+
+    Yields
+    ------
+    Check
+        A check that cannot be run is one that failed.
+    """
+    parts: list[tuple[Group, Callable[[], Iterator[Check]]]] = [
+        ("error", lambda: error_checks(size, progress)),
+        ("calibration", lambda: calibration_checks(size, seed, progress)),
+        ("sight", lambda: sight_checks(size.runs, size.factor_runs, seed, progress)),
+        ("golden", lambda: golden_checks(size.medians, seed, progress)),
+        ("replay", lambda: replay_checks(seed)),
+    ]
+    for group, part in parts:
+        try:
+            yield from part()
+        except Exception as error:  # noqa: BLE001  (whatever breaks a check is what the user wants to know)
+            why = f"{type(error).__name__}: {error}"
+            yield Check(group=group, name=f"{group} could not be checked", what=why, value=math.nan, limit=0)
+
+
+def error_checks(size: Size, progress: Progress = silent) -> Iterator[Check]:
+    """Exact worst-case error of every certified test, and whether the printed bounds keep to what was enumerated."""
+    todo: list[tuple[int, Method, tuple[float, float]]] = [
+        (n, method, claim) for n in size.n for method in NAMES for claim in CLAIMS
+    ]
+    points: dict[tuple[int, str], list[dict[str, Any]]] = {}
+    bold = 0
+    for done, (n, method, (epsilon, delta)) in enumerate(todo):
+        progress("exact error of the tests", done, len(todo))
+        largest = frontier(method, n, epsilon=epsilon, delta=delta, alpha=ALPHA)
+        found = worst_error(method, largest, epsilon=epsilon, delta=delta, alpha=ALPHA)
+        points.setdefault((n, method), []).append({"epsilon": epsilon, "delta": delta} | asdict(found))
+        if n == min(size.n):
+            bold += bolder_than_enumerated(method, largest, epsilon=epsilon, delta=delta, alpha=ALPHA, step=9)
+    progress("exact error of the tests", len(todo), len(todo))
+    for (n, name), rows in points.items():
+        yield Check(
+            group="error",
+            name=f"error of {name}, n = {n}",
+            what="Probability of refuting a claim that holds, at its worst over the whole boundary of ten claims: enumerated "
+            "from the binomial laws, with a proof between the grid points. Above the limit no refutation could be believed.",
+            value=max(row["at_most"] for row in rows),
+            limit=ALPHA,
+            points=tuple({"method": name, "n": n} | row for row in rows),
+        )
+    yield Check(
+        group="error",
+        name="printed bounds bolder than enumerated",
+        what="Counts just outside the enumerated region that the printed bound nevertheless refutes; it is what verdicts use.",
+        value=bold,
+        limit=0,
+    )
+
+
+def calibration_checks(size: Size, seed: int, progress: Progress = silent) -> Iterator[Check]:
+    """False alarms of whole audits of mechanisms whose loss is exactly what they claim."""
+    for claim in size.claims:
+        rehearsal = Rehearsal(truth=claim.promised, claim=claim, queries=CALIBRATION_QUERIES, budget=CALIBRATION_BUDGET)
+        refuted = missed = 0
+        for done, result in enumerate(rehearsal.runs(seeds(seed, size.runs)), start=1):
+            refuted += result.verdict == "refuted"
+            missed += result.upper < claim.promised
+            progress(f"audits of a true {claim}", done, size.runs)
+        limit = int(binom.isf(CHANCE, size.runs, ALPHA))
+        yield Check(
+            group="calibration",
+            name=f"false alarms, {claim} true",
+            what=f"Of {size.runs} whole audits at 95 % of a mechanism that loses exactly what it claims, those with a bound on "
+            f"the wrong side of the truth. At an error of 5 % there would be more than {limit} with probability below 1 %.",
+            value=refuted + missed,
+            limit=limit,
+            points=(
+                {
+                    "claim": str(claim),
+                    "runs": size.runs,
+                    "refuted": refuted,
+                    "upper_missed": missed,
+                    "alpha": ALPHA,
+                    "limit": limit,
+                },
+            ),
+        )
+
+
+def _counted(rehearsal: Rehearsal, seeds: range) -> list[Any]:
+    """Return the counts of audits; nothing where one ends as an error, because its trials did not come out again."""
+    try:
+        return [counts_of(result) for result in rehearsal.runs(seeds)]
+    except AuditeeError:
+        return []
+
+
+def replay_checks(seed: int) -> Iterator[Check]:
+    """The same seed gives the same counts, another seed gives others."""
+    rehearsal = Rehearsal(truth=1.0, claim=DP(epsilon=1.0), queries=CALIBRATION_QUERIES, budget=CALIBRATION_BUDGET)
+    five = seeds(seed, 5)
+    first, again = (_counted(rehearsal, five) for _ in range(2))
+    yield Check(
+        group="replay",
+        name="audits that did not repeat themselves",
+        what="Of five audits that were run twice with the same seed, those whose counts changed.",
+        value=sum(one != other for one, other in zip(first, again, strict=True)) if first and again else len(five),
+        limit=0,
+    )
+    yield Check(
+        group="replay",
+        name="audits that ignore their seed",
+        what="Of five audits under five seeds, those whose counts are those of another one.",
+        value=len(first) - len(set(first)),
+        limit=0,
+    )

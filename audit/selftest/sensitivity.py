@@ -1,0 +1,156 @@
+"""Sight: whether leaks of a known size are refuted as often as the power says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from dpassay.claims import DP
+from dpassay.engine.result import Result
+from dpassay.selftest.check import ALPHA, CHANCE, Check
+from dpassay.selftest.known import Rehearsal, seeds
+from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
+from dpassay.stats.exact_error import frontier, probability
+from dpassay.stats.lower_bounds import NAMES, Method
+from dpassay.stats.power import POWER, power, tight_pair
+from dpassay.targets.groups import Progress, silent
+
+FACTORS = (1.1, 1.2, 1.3, 1.5, 2.0, 3.0)
+DRAWN = (1.0, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45, 1.5, 1.6, 1.7, 1.8, 2.0, 2.5, 3.0)
+"""Factors of the claim at which audits are run, and at which the power curve is computed."""
+CLAIM = DP(epsilon=1.0)
+BUDGET = 400
+MODESTY = 0.04
+"""`power` interpolates the frontier of the Stouffer test downwards, and may promise so much less than the exact power."""
+ROUNDING = 1e-9
+SHARP = 1.5
+"""What is detectable is at most so many times the claim; 1.36 was found."""
+HONEST_RUNS = 20
+"""Audits that are asked for their `detectable`; it depends on the test that the screening chose, and the largest is taken."""
+
+
+def sight_checks(runs: int, factor_runs: int, seed: int, progress: Progress = silent) -> Iterator[Check]:
+    """Whether leaks are seen as often as the power says, and those at `detectable` nine times in ten.
+
+    Parameters
+    ----------
+    runs, factor_runs : int
+        Audits at the detectable loss, and at each factor of the power curve.
+    seed : int
+        Root of all random numbers, >= 0.
+    progress : callable
+        As in `assay`.
+
+    Yields
+    ------
+    Check
+    """
+    observed: list[dict[str, Any]] = []
+    tests: dict[Method, NDArray[np.int64]] = {}
+    alpha = ALPHA
+    for k, factor in enumerate(FACTORS):
+        progress("audits of mechanisms that leak", k, len(FACTORS))
+        results = list(_rehearsal(factor * CLAIM.epsilon).runs(seeds(seed, factor_runs)))
+        chosen = Counter(_test_of(result) for result in results)
+        alpha = _cell_alpha(results[0])
+        for method in chosen.keys() - tests.keys():
+            tests[method] = frontier(method, BUDGET, epsilon=CLAIM.epsilon, delta=CLAIM.delta, alpha=alpha)
+        p1, p0 = (np.array([p]) for p in tight_pair(factor * CLAIM.epsilon, CLAIM.delta))
+        expected = sum(share * float(probability(tests[method], p1, p0)[0]) for method, share in chosen.items()) / factor_runs
+        refuted = sum(result.verdict == "refuted" for result in results)
+        observed.append({"kind": "observed", "factor": factor} | _rate(refuted, factor_runs) | _region(expected, factor_runs))
+    progress("audits of mechanisms that leak", len(FACTORS), len(FACTORS))
+    curve = [point for method in NAMES if method in tests for point in _curve(method, alpha, tests[method])]
+    yield Check(
+        group="sight",
+        name="leaks refuted too rarely or too often",
+        what="Factors of the claim at which the number of refutations lies outside the exact 99 % region around the enumerated "
+        "power. Too few: the harness is weaker than it says. Too many: it refutes for the wrong reason.",
+        value=sum(not point["least"] <= point["refuted"] <= point["most"] for point in observed),
+        limit=0,
+        points=(*observed, *curve),
+    )
+    yield Check(
+        group="sight",
+        name="power promised, too much by",
+        what="Largest excess of the power that a plan promises over the power enumerated from the binomial laws.",
+        value=max(point["power"] - point["exact"] for point in curve),
+        limit=ROUNDING,
+    )
+    yield Check(
+        group="sight",
+        name="power promised, too little by",
+        what="Largest shortfall of the promised power; the promise interpolates downwards and may be a little too modest.",
+        value=max(point["exact"] - point["power"] for point in curve),
+        limit=MODESTY,
+    )
+    loss = max(result.detectable for result in _rehearsal(CLAIM.epsilon).runs(seeds(seed, HONEST_RUNS)))
+    yield Check(
+        group="sight",
+        name="detectable loss of such an audit",
+        what=f"Loss that audits of {BUDGET} trials a side at 95 % call detectable beside a claim of {CLAIM.epsilon:g}. Beyond "
+        "the limit the harness would be blind where it need not be.",
+        value=loss,
+        limit=SHARP * CLAIM.epsilon,
+    )
+    yield _detectable_check(loss, runs, seed, progress)
+
+
+def _detectable_check(loss: float, runs: int, seed: int, progress: Progress) -> Check:
+    refuted = 0
+    for done, result in enumerate(_rehearsal(loss).runs(seeds(seed, runs)), start=1):
+        refuted += result.verdict == "refuted"
+        progress("audits at the detectable loss", done, runs)
+    return Check(
+        group="sight",
+        name=f"refutations at the detectable loss, {loss:.3f}",
+        what=f"Refutations in {runs} audits of a mechanism whose loss is what audits of an honest one call detectable. If that "
+        "were seen nine times in ten, there would be fewer than the limit with probability below 1 %.",
+        value=refuted,
+        limit=int(binom.ppf(CHANCE, runs, POWER)),
+        relation="at least",
+        points=({"kind": "detectable", "factor": loss / CLAIM.epsilon} | _rate(refuted, runs),),
+    )
+
+
+def _rehearsal(truth: float) -> Rehearsal:
+    return Rehearsal(truth=truth, claim=CLAIM, queries=1, budget=BUDGET)
+
+
+def _test_of(result: Result) -> Method:
+    """Return the test behind the bound of an audit."""
+    return next(method for method in NAMES if result.evidence and method == result.evidence.lower.method)
+
+
+def _cell_alpha(result: Result) -> float:
+    """Return the error probability of that bound."""
+    return result.evidence.lower.alpha if result.evidence else ALPHA
+
+
+def _rate(refuted: int, runs: int) -> dict[str, Any]:
+    """Return the rate of refutations with its exact 95 % confidence interval (Clopper and Pearson 1934)."""
+    low, high = float(clopper_pearson_lower(refuted, runs, 0.025)), float(clopper_pearson_upper(refuted, runs, 0.025))
+    return {"runs": runs, "refuted": refuted, "rate": refuted / runs, "low": low, "high": high}
+
+
+def _region(expected: float, runs: int) -> dict[str, Any]:
+    """Return the numbers of refutations that are to be expected; all factors share `CHANCE`.
+
+    Audits differ in the test that their screening chose; Hoeffding (1956) lets the binomial tails dominate such a mixture.
+    """
+    p, tail = min(expected, 1.0), CHANCE / 2 / len(FACTORS)
+    return {"expected": p, "least": int(binom.ppf(tail, runs, p)), "most": int(binom.isf(tail, runs, p))}
+
+
+def _curve(method: Method, alpha: float, largest: NDArray[np.int64]) -> Iterator[dict[str, Any]]:
+    """Yield the power curve of a test, as a plan promises it and as it is."""
+    pairs = [tight_pair(factor * CLAIM.epsilon, CLAIM.delta) for factor in DRAWN]
+    exact = probability(largest, *np.array(pairs).T)
+    for factor, (p1, p0), true in zip(DRAWN, pairs, exact.tolist(), strict=True):
+        promised = power(p1, p0, epsilon=CLAIM.epsilon, delta=CLAIM.delta, n=BUDGET, alpha=alpha, method=method)
+        yield {"kind": "predicted", "method": method, "factor": factor, "power": promised, "exact": true}

@@ -1,0 +1,134 @@
+"""The exact leak between two laws: the smallest epsilon or gamma that holds, and the event that needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.numerics import UNIT_ROUNDOFF
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Loss:
+    """Leak of every cell of a batch: for each leading index (dataset pair, query) the worst event in one direction.
+
+    Parameters
+    ----------
+    value : array (...)
+        max over events E of ln((P[E] - delta) / Q[E]), in nats, 0 where no event exceeds delta's allowance; or the largest
+        difference of a label's probability, or of a prediction.
+    event : array (..., K) of bool
+        The labels of the event that attains it.
+    error : array (...)
+        Bound on the numerical error of `value`.
+    """
+
+    value: NDArray[np.float64]
+    event: NDArray[np.bool_]
+    error: NDArray[np.float64]
+
+    @property
+    def certain(self) -> NDArray[np.float64]:
+        """What the loss is at least, numerical error taken off: cells are ranked by it, so that doubt hides no violation."""
+        return self.value - self.error
+
+
+def privacy_loss(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: float = 0.0, law_error: float = 0.0) -> Loss:
+    """Smallest epsilon for which P[E] <= e^epsilon Q[E] + delta holds for all events E.
+
+    This is the delta-approximate max-divergence of Dwork and Feldman (2018), section 3. By the Neyman-Pearson lemma
+    the worst event collects the labels with the largest ratios P/Q, so K nested events suffice; for delta = 0 it is
+    one label.
+
+    Parameters
+    ----------
+    log_p, log_q : array (..., K)
+        Log-probabilities of the K labels under the two datasets; broadcast against each other.
+    delta : float
+        In [0, 1).
+    law_error : float
+        Bound on the error of each entry of `log_p` and `log_q`.
+
+    Returns
+    -------
+    Loss
+        Never negative; inf where P gives an event, beyond delta, that Q never produces.
+    """
+    log_p, log_q = np.broadcast_arrays(log_p, log_q)
+    with np.errstate(invalid="ignore"):
+        ratio = np.where(np.isneginf(log_p), -np.inf, log_p - log_q)
+    labels = log_p.shape[-1]
+    if delta == 0:
+        best = np.argmax(ratio, axis=-1)
+        loss = np.take_along_axis(ratio, best[..., None], axis=-1)[..., 0]
+        event = np.arange(labels) == best[..., None]
+        error = np.where(np.isfinite(loss), 2 * law_error + 2 * UNIT_ROUNDOFF * np.abs(loss), 0.0)
+        return Loss(value=np.maximum(loss, 0.0), event=event, error=error)
+
+    order = np.argsort(-ratio, axis=-1, kind="stable")
+    p = np.cumsum(np.take_along_axis(np.exp(log_p), order, axis=-1), axis=-1)
+    log_q = np.logaddexp.accumulate(np.take_along_axis(log_q, order, axis=-1), axis=-1)  # exp(log_q) would underflow
+    relative = law_error + 2 * labels * UNIT_ROUNDOFF
+    slack = relative * p + UNIT_ROUNDOFF * delta  # what P[E] - delta may be off by, all of it where P[E] is about delta
+    low, nested, high = (_log_ratio(p - delta + shift, log_q) for shift in (-slack, 0.0, slack))
+    size = np.argmax(nested, axis=-1)
+    event = np.zeros(log_p.shape, dtype=bool)
+    np.put_along_axis(event, order, np.arange(labels) <= size[..., None], axis=-1)
+    loss, least, most = (np.maximum(each.max(axis=-1), 0.0) for each in (nested, low, high))
+    loss = np.where(np.isinf(most) & np.isfinite(least), least, loss)
+    with np.errstate(invalid="ignore"):
+        spread = np.maximum(most - loss, loss - least)
+    rounding = relative + 4 * UNIT_ROUNDOFF * np.abs(np.where(np.isfinite(loss), loss, 0.0))
+    return Loss(value=loss, event=event, error=np.where(np.isinf(least), 0.0, spread + rounding))
+
+
+def label_difference(log_p: NDArray[np.float64], log_q: NDArray[np.float64], law_error: float = 0.0) -> Loss:
+    """Largest P[y] - Q[y] over the labels y: the smallest gamma that holds (Dagan and Feldman 2020, section 2).
+
+    Parameters
+    ----------
+    log_p, log_q, law_error
+        As for `privacy_loss`.
+
+    Returns
+    -------
+    Loss
+        Never negative.
+    """
+    log_p, log_q = np.broadcast_arrays(log_p, log_q)
+    p, q = np.exp(log_p), np.exp(log_q)
+    best = np.argmax(p - q, axis=-1)[..., None]
+    one, other = (np.take_along_axis(each, best, axis=-1)[..., 0] for each in (p, q))
+    relative = np.expm1(law_error) + 4 * UNIT_ROUNDOFF
+    return Loss(
+        value=np.maximum(one - other, 0.0),
+        event=np.arange(log_p.shape[-1]) == best,
+        error=relative * (one + other),
+    )
+
+
+def prediction_difference(p: NDArray[np.float64], q: NDArray[np.float64], law_error: float = 0.0) -> Loss:
+    """Amount by which the (mean) prediction on the first dataset exceeds that on the second.
+
+    Parameters
+    ----------
+    p, q : array (..., 1)
+        Predictions.
+    law_error : float
+        Bound on the absolute error of each of them.
+
+    Returns
+    -------
+    Loss
+        Never negative; its events are empty.
+    """
+    p, q = np.broadcast_arrays(p, q)
+    difference = (p - q)[..., 0]
+    error = 2 * law_error + UNIT_ROUNDOFF * np.abs(difference)
+    return Loss(value=np.maximum(difference, 0.0), event=np.zeros((*difference.shape, 0), dtype=bool), error=error)
+
+
+def _log_ratio(excess: NDArray[np.float64], log_q: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - log_q, -np.inf)

@@ -1,0 +1,183 @@
+"""The certified tests behind a lower bound, and the choice between them before the certification trials."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats import binom
+
+from dpassay.stats.binomial import leak_lower
+from dpassay.stats.bounds import Bound, Counts, clopper_pearson_lower
+from dpassay.stats.fisher import FISHER
+from dpassay.stats.inversion import BETA_SHARE, Combination, Null, lower, rejects
+from dpassay.stats.methods import METHODS
+from dpassay.stats.scales import Scale
+from dpassay.stats.stouffer import STOUFFER
+
+Method = Literal["stouffer", "fisher", "clopper-pearson", "accuracy"]
+
+NAMES: dict[Method, str] = {method: METHODS[method] for method in get_args(Method)}
+"""What people are shown of each test."""
+
+COMBINED: dict[Method, Combination] = {"stouffer": STOUFFER, "fisher": FISHER}
+
+KNOTS = 17
+"""A combined test's largest y is found at so many counts x; between them it is nearly straight, and interpolated."""
+FREQUENT = 50
+"""Where both sides expect so many counts, Stouffer's bound is close to its asymptotic form, and better than Fisher's."""
+
+
+MOST_ALPHA = 0.25
+"""The accuracy tests take no larger alpha: up to it their limits lie a whole count beyond the mean, which Hoeffding's theorem
+asks for, since a binomial variable reaches its mean with a probability above 1/4 (Greenberg and Mohri 2014)."""
+
+
+def accuracy_lower(x: int, y: int, n: int, *, scale: Scale, alpha: float) -> float:
+    """Lower confidence bound on the leak of a binary pair: the larger of those of its two labels.
+
+    x + n - y correct guesses in 2n: under (epsilon, delta) their mean is at most 2n (e^epsilon + delta)/(1 + e^epsilon), and
+    Hoeffding (1956) lets the binomial tail with that mean dominate.
+
+    Parameters
+    ----------
+    x, y : int
+        Counts of one of the two labels on the two sides, n trials each.
+    n : int
+        Trials per side.
+    scale, alpha
+        As for `leak_lower`.
+
+    Returns
+    -------
+    float
+        Leak of the symmetric pair p1 = q, p0 = 1 - q with q the Clopper-Pearson lower limit of x + n - y in 2n, which is
+        ln((q - delta)/(1 - q)) or 2q - 1; at least 0.
+    """
+    q = float(clopper_pearson_lower(x + n - y, 2 * n, alpha))
+    return max(0.0, float(scale.between(q, 1 - q)))
+
+
+def lower_bound(method: Method, counts: Counts, *, scale: Scale, alpha: float) -> Bound:
+    """Bound the leak from below by the test that was chosen for the cell.
+
+    Parameters
+    ----------
+    method : {"stouffer", "fisher", "clopper-pearson", "accuracy"}
+        Fixed before these counts were drawn; `accuracy` needs two labels and equal n.
+    counts : Counts
+        Of the event, on fresh trials.
+    scale : Scale
+        How the leak is measured.
+    alpha : float
+        The error probability of the bound.
+
+    Returns
+    -------
+    Bound
+    """
+    x, n1, y, n0 = counts.x, counts.n1, counts.y, counts.n0
+    if method == "accuracy":
+        value = accuracy_lower(x, y, n1, scale=scale, alpha=alpha)
+    elif method == "clopper-pearson":
+        value = float(leak_lower(x, n1, y, n0, scale=scale, alpha=alpha))
+    else:
+        value = lower(COMBINED[method], x, n1, y, n0, scale=scale, alpha=alpha)
+    return Bound(value=value, alpha=alpha, method=method, counts=counts)
+
+
+def choose(x: int, y: int, pilot: int, n: int, *, labels: int, scale: Scale, alpha: float) -> Method:
+    """Choose the test that is to be expected to give the highest bound, from a pilot's counts.
+
+    Parameters
+    ----------
+    x, y : int
+        Counts of the event in `pilot` trials on each side; they are not used again.
+    pilot, n : int
+        Trials per side of the pilot and of the certification.
+    labels : int
+        Number of labels; the accuracy test is open to two only.
+    scale, alpha
+        Those of the bound to come.
+
+    Returns
+    -------
+    {"stouffer", "fisher", "clopper-pearson", "accuracy"}
+        The first of them where they tie.
+    """
+    expected = Counts(x=round(n * (x + 0.5) / (pilot + 1)), n1=n, y=round(n * (y + 0.5) / (pilot + 1)), n0=n)
+    frequent = all(FREQUENT <= count <= n - FREQUENT for count in (expected.x, expected.y))
+    values: dict[Method, float] = {}
+    if frequent:
+        values["stouffer"] = _asymptotic((expected.x - 0.5) / n, (expected.y + 0.5) / n, n, scale, alpha)
+    else:
+        for method in ("stouffer", "fisher", "clopper-pearson"):
+            values[method] = lower_bound(method, expected, scale=scale, alpha=alpha).value
+    if labels == 2:
+        values["accuracy"] = accuracy_lower(expected.x, expected.y, n, scale=scale, alpha=alpha)
+    return max(values, key=lambda method: values[method])
+
+
+def _asymptotic(p1: float, p0: float, n: int, scale: Scale, alpha: float) -> float:
+    """What Stouffer's bound comes to at these frequencies, half a count being lost on either side."""
+    quantile = float(ndtri(alpha * (1 - BETA_SHARE)))
+    return max(0.0, float(scale.between(p1, p0)) + quantile * scale.spread(p1, p0) / math.sqrt(n))
+
+
+def largest_rejecting(
+    method: Method, x: NDArray[np.int64], n: int, *, epsilon: float, delta: float, alpha: float
+) -> NDArray[np.int64]:
+    """For each count x, the largest y that still refutes p1 <= e^epsilon p0 + delta; -1 where none does.
+
+    Parameters
+    ----------
+    method
+        One of `NAMES`.
+    x : int array
+        Counts of the event out of n, ascending.
+    n : int
+        Trials per side.
+    epsilon, delta, alpha : float
+        The null hypothesis and the error probability.
+
+    Returns
+    -------
+    int array
+        Rising with x.
+    """
+    if method == "accuracy":
+        accuracy = (math.exp(epsilon) + delta) / (1 + math.exp(epsilon))
+        needed = int(binom.isf(alpha, 2 * n, accuracy)) + 1  # the smallest K with P[Bin(2n, accuracy) >= K] <= alpha
+        return np.maximum(x + n - needed, -1)
+    if method == "clopper-pearson":
+        limit = (clopper_pearson_lower(x, n, alpha / 2) - delta) * math.exp(-epsilon)
+        with_limit = binom.ppf(alpha / 2, n, np.clip(limit, 0.0, 1.0)) - 1  # p0's limit is below iff P[Bin(n, limit) <= y] < a/2
+        return np.where(limit > 0, with_limit, -1).astype(np.int64)
+
+    test = COMBINED[method]
+
+    def refuted(count: int, y: int) -> bool:
+        return rejects(test, Null(x=count, n1=n, y=y, n0=n, epsilon=epsilon, delta=delta), alpha)
+
+    knots = np.unique(np.linspace(0, len(x) - 1, min(len(x), KNOTS)).round().astype(int))
+    found, last = [], -1
+    for knot in knots:
+        last = _largest(lambda y, count=int(x[knot]): refuted(count, y), last, n)  # type: ignore[misc]
+        found.append(last)
+    return np.floor(np.interp(np.arange(len(x)), knots, found)).astype(np.int64)
+
+
+def _largest(test: Callable[[int], bool], known: int, n: int) -> int:
+    """Largest y in (known, n] that passes a test which holds up to some y and not beyond; `known` if none does."""
+    low, step = known, 1
+    while low + step <= n and test(low + step):
+        low, step = low + step, 2 * step
+    high = min(low + step, n + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if test(middle) else (low, middle)
+    return low

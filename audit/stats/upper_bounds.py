@@ -1,0 +1,106 @@
+"""The upper bound on the leak of a pair and query: the largest over its events and directions, each bounded at full alpha.
+
+'Some event leaks at least t' is a union over events, so that the test which rejects it where every event's test does needs no
+correction (intersection-union; Berger 1982).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.stats.binomial import leak_upper
+from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
+from dpassay.stats.inversion import upper
+from dpassay.stats.lower_bounds import FREQUENT
+from dpassay.stats.scales import Ratio, Scale
+from dpassay.stats.stouffer import STOUFFER
+
+MOST_FACES = 16
+"""With more events times directions than this, all are bounded by Clopper-Pearson limits, which are quick."""
+CLEAR = 1e-4
+"""Stouffer is chosen where p1 exceeds delta at this level of the pilot; just above delta it shows nothing."""
+
+Array = NDArray[np.int64]
+
+
+def choose_faces(x: Array, y: Array, pilot: int, n: int, *, scale: Scale) -> NDArray[np.bool_]:
+    """Choose, from a pilot, which events are bounded by Stouffer's test: those that are frequent on both sides.
+
+    Parameters
+    ----------
+    x, y : int array (E,)
+        Counts of the events in `pilot` trials a side.
+    pilot, n : int
+        Trials a side of the pilot and of the certification.
+    scale : Scale
+        How the leak is measured.
+
+    Returns
+    -------
+    bool array (2, E)
+        For the direction from x to y, and back. Never for differences: Stouffer's weights suit ratios.
+    """
+    if 2 * len(x) > MOST_FACES or not isinstance(scale, Ratio):
+        return np.zeros((2, len(x)), dtype=bool)
+    least = FREQUENT / n
+    frequent = [(least < count / pilot) & (count / pilot < 1 - least) for count in (x, y)]
+    clear = [clopper_pearson_lower(count, pilot, CLEAR) > scale.at(0.0)[1] for count in (x, y)]
+    return np.stack([frequent[0] & frequent[1] & each for each in clear])
+
+
+def largest_upper(
+    x: Array, n1: int, y: Array, n0: int, stouffer: NDArray[np.bool_], *, scale: Scale, alpha: float, floor: float = 0.0
+) -> float:
+    """Upper confidence bound on the largest leak over events and both directions.
+
+    Parameters
+    ----------
+    x, y : int array (E,)
+        Counts of the events on the two sides, n1 and n0 trials.
+    stouffer : bool array (2, E)
+        From `choose_faces`; the others are bounded by Clopper-Pearson limits.
+    scale, alpha
+        As for `leak_upper`.
+    floor : float
+        What the bound need not go below: another cell's, say.
+
+    Returns
+    -------
+    float
+        At least `floor`.
+    """
+    sides = ((x, n1, y, n0), (y, n0, x, n1))
+    limits = np.stack([leak_upper(*side, scale=scale, alpha=alpha) for side in sides])
+    found = float(np.max(limits, initial=floor, where=~stouffer))
+    for direction, event in np.argwhere(stouffer)[np.argsort(-limits[stouffer], kind="stable")].tolist():
+        one, many, other, few = sides[direction]
+        found = upper(STOUFFER, int(one[event]), many, int(other[event]), few, scale=scale, alpha=alpha, floor=found)
+    return found
+
+
+def accuracy_upper(x: int, y: int, n: int, *, alpha: float) -> float:
+    """Upper confidence bound on |p1 - p0|, by which the probability of either of two labels changes.
+
+    x + n - y has the mean n (1 + p1 - p0); a whole count below that mean the binomial tail dominates its own (Hoeffding 1956).
+    2n - 1 is never that far below a mean. The probability of no more than that, 1 - (p1 (1 - p0))^n, is the largest where p1 = 1,
+    or p0 = 0, and one side varies alone.
+
+    Parameters
+    ----------
+    x, y : int
+        Counts of one of the two labels, n trials a side.
+    n : int
+        Trials a side.
+    alpha : float
+        Error probability, at most `MOST_ALPHA`; not divided by the directions, which are an intersection-union.
+
+    Returns
+    -------
+    float
+        2q - 1 with q the Clopper-Pearson upper limit of x + n - y in 2n, or of y + n - x if that is more; the limit of n - 1 in
+        n where that is 2n - 1.
+    """
+    if abs(x - y) == n - 1:
+        return float(clopper_pearson_upper(n - 1, n, alpha))
+    return 2 * float(clopper_pearson_upper(n + abs(x - y), 2 * n, alpha)) - 1

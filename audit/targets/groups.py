@@ -1,0 +1,115 @@
+"""What is to be audited: groups of pairs with the queries that go with them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.claims import records_replaced
+from dpassay.data import digest
+from dpassay.mechanism import HasNoQuery
+from dpassay.pairs import Pairs, change_key, replace_several
+from dpassay.targets.guard import Auditee
+
+Progress = Callable[[str, int, int], None]
+"""Called with (what, done, total) as work goes on."""
+
+DIRECTIONS = ("S to S'", "S' to S")
+"""The loss of an event E is ln((P[M(S) in E] - delta) / P[M(S') in E]) in the first, with S and S' exchanged in the second."""
+
+
+NOTHING_ASKED = np.zeros((1, 1))
+"""In the place of query points where there are none."""
+NOTHING_ASKED.flags.writeable = False
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """Show no progress."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
+class Group:
+    """Pairs with one base dataset, and the queries asked of all of them.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Base and changes.
+    queries : array (q, d)
+        Query points; read-only, so that a mechanism may know them again by identity.
+    kind : {"data", "own", "learned"}
+        The user's data, the mechanism's own worst case, or a pair of these with a direction that was learned for it.
+    reason : str
+        Why these pairs.
+    source : dict or None
+        Where the data came from, if a witness can name it instead of carrying the data.
+    asked : bool
+        Whether the queries are asked; False where there are none, and one point stands for them.
+    digest : str
+        SHA-256 of the base dataset before anybody has worked with it.
+    """
+
+    pairs: Pairs
+    queries: NDArray[np.float64]
+    kind: str
+    reason: str
+    source: dict[str, Any] | None = None
+    asked: bool = True
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", self.pairs.base.digest)
+
+    @property
+    def key(self) -> str:
+        """How the pairs were chosen, for programs; the words that say it may change.
+
+        An own worst case is known by its dataset, changes and queries, those of data by how they were drawn and how many.
+        """
+        if self.kind == "learned":
+            return self.kind
+        if self.kind != "own":
+            return f"{self.kind}:{self.pairs.key}"
+        changes = [change_key(change, self.pairs.pool) for change in self.pairs.changes]
+        told = json.dumps([self.digest, changes, digest(self.queries)])
+        return f"{self.kind}:{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+
+
+def groups_for(auditee: Auditee, data: Group | None) -> tuple[Group, ...]:
+    """Return the user's pairs, if any, followed by the mechanism's own worst cases.
+
+    Pairs made of a data set that is named are made as wide as the claims allow; own worst cases that are no neighbours under a
+    claim are left out, and so are the user's where the mechanism is `alone`. A mechanism that says that it is
+    `without_query` is asked nothing.
+    """
+    k = min(records_replaced(claim.relation) for claim in auditee.claims)
+    own = tuple(
+        Group(pairs=case.pairs, queries=case.queries, kind="own", reason=case.reason)
+        for case in auditee.worst_cases()
+        if records_replaced(case.pairs.relation) <= k
+    )
+    if data is not None and data.source is not None and k > 1:
+        pairs = replace_several(data.pairs, k)
+        data = replace(data, pairs=pairs, reason=pairs.how)
+    groups = own if data is None or auditee.alone else (data, *own)
+    if isinstance(auditee.mechanism, HasNoQuery) and auditee.mechanism.without_query:
+        return tuple(replace(group, queries=NOTHING_ASKED, asked=False) for group in groups)
+    return groups
+
+
+def searched(groups: tuple[Group, ...]) -> dict[str, object]:
+    """What was looked at, for the record; where nothing is asked, each group has one point in the place of its queries."""
+    pairs = sum(len(group.pairs) for group in groups if group.kind != "learned")
+    cells = sum(2 * len(group.pairs) * len(group.queries) for group in groups)
+    titles = {"own": "own worst case", "learned": "learned direction"}
+    how = [f"{titles[group.kind]}: {group.reason}" if group.kind in titles else group.pairs.how for group in groups]
+    keys = [group.key for group in groups]
+    queries = sum(len(group.queries) for group in groups)
+    asked = {} if any(group.asked for group in groups) else {"asked": False}
+    return {"pairs": pairs, "queries": queries, "cells": cells, "how": how, "keys": keys} | asked

@@ -1,0 +1,276 @@
+"""A mechanism behind a guard: whatever it does wrong comes out as one `AuditeeError` that says what and where."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from numbers import Integral
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.claims import DP, Accuracy, Claim, PredictionStability, ScoreStability, Stability
+from dpassay.data import points
+from dpassay.errors import AuditeeError, InvalidInput, as_real, is_count, require, told
+from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
+from dpassay.mechanism import (
+    HasCheck,
+    HasDirections,
+    HasLabels,
+    HasLaw,
+    HasNumbers,
+    HasReachable,
+    HasScores,
+    HasUpdate,
+    HasWorstCases,
+    Mechanism,
+    Reachable,
+    ShowsPart,
+    WorstCase,
+)
+from dpassay.pairs import Change, one_by_one
+from dpassay.stats.scales import scale_of
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Auditee:
+    """What is audited: a mechanism, what it is called, and the parameters that make it again.
+
+    Parameters
+    ----------
+    name : str
+        Name in results and streams: the catalogue's, or `module:object`.
+    target : str or None
+        What `dpassay.targets.resolve.resolve` takes to build it again; None for an object that only this process knows.
+    parameters : dict
+        Its parameters as JSON values.
+    mechanism : Mechanism
+        The object itself.
+    claims : tuple of Claim
+        What it is held against; its own promises unless the user said otherwise.
+    alone : bool
+        Whether its own pairs are all that it is asked about: a reading whose number n of records is part of what is false,
+        or a mechanism that says so.
+    """
+
+    name: str
+    target: str | None
+    parameters: dict[str, Any]
+    mechanism: Mechanism
+    claims: tuple[Claim, ...]
+    alone: bool = False
+    labels: tuple[int, ...] = field(init=False)
+    numbers: tuple[float, float] | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        numbers = self.mechanism.numbers if isinstance(self.mechanism, HasNumbers) else None
+        labels: tuple[int, ...] = ()
+        if numbers is None:
+            labels = _labels(self.mechanism.labels if isinstance(self.mechanism, HasLabels) else (0, 1))
+        else:
+            known = isinstance(numbers, tuple) and len(numbers) == 2 and as_real(numbers[0]) < as_real(numbers[1])
+            require(known, "numbers", numbers, "(least, greatest), the least below the greatest")
+            numbers = as_real(numbers[0]), as_real(numbers[1])
+        require(isinstance(self.claims, tuple) and len(self.claims) > 0, "claims", self.claims, "a tuple of at least one claim")
+        for claim in self.claims:
+            require(
+                isinstance(claim, Claim),
+                "claim",
+                claim,
+                "a DP(...), Stability(...), PredictionStability(...), ScoreStability(...) or Accuracy(...)",
+            )
+            self._check_claim(claim, numbers)
+        object.__setattr__(self, "numbers", numbers)
+        object.__setattr__(self, "labels", labels)
+
+    def _check_claim(self, claim: Claim, numbers: tuple[float, float] | None) -> None:
+        """Raise `InvalidInput` if a claim cannot be about such answers."""
+        if isinstance(claim, ScoreStability):
+            trainer = getattr(self.mechanism, "trainer", self.mechanism)
+            require(
+                isinstance(trainer, HasScores),
+                "claim",
+                claim,
+                f"about a trainer with noise, apply and score; {self.name} is none",
+            )
+            return
+        if isinstance(claim, Stability) and numbers is not None:
+            raise InvalidInput(f"claim = {claim}: is about labels, {self.name} answers numbers; say PredictionStability(...)")
+        if isinstance(claim, PredictionStability) and numbers is None:
+            raise InvalidInput(f"claim = {claim}: is about real predictions, {self.name} answers labels; say Stability(...)")
+
+        if isinstance(claim, Accuracy) and numbers is None:
+            raise InvalidInput(f"claim = {claim}: is about an error, {self.name} answers labels, not numbers")
+
+    def looked_at(self, claim: Claim) -> str:
+        """What is answered of what a claim is about, in words; empty where that is all of it, or nobody says otherwise."""
+        part = isinstance(claim, (DP, Stability)) and isinstance(self.mechanism, ShowsPart)
+        return str(getattr(self.mechanism, "looked_at", "")) if part else ""
+
+    def most(self, claim: Claim) -> float:
+        """Largest leak that there can be of what a claim is about, in its units."""
+        if isinstance(claim, Accuracy):
+            return max(0.0, (self.numbers or (0.0, 1.0))[1])
+        if not isinstance(claim, PredictionStability):
+            return scale_of(claim).most
+        low, high = self.numbers or (0.0, 1.0)
+        return high - low
+
+    def check_detect(self, claim: Claim, leak: float, argument: str = "detect") -> None:
+        """Raise `InvalidInput` unless a leak that an audit is to see lies above the claim, and below the largest there can be."""
+        most = self.most(claim)
+        if claim.promised >= most:
+            raise InvalidInput(f"claim = {claim}: cannot be exceeded, no {claim.quantity} of {self.name} is larger")
+        limit = "" if math.isinf(most) else f", and below the largest {claim.quantity} there can be, {most:g}"
+        allowed = f"above the claim, {claim.promised:g}{limit} ({self.name})"
+        require(claim.promised < as_real(leak) < most, argument, leak, allowed)
+
+    @property
+    def only_computed(self) -> bool:
+        """Whether all its claims are about errors, which are computed and never sampled."""
+        return all(isinstance(claim, Accuracy) for claim in self.claims)
+
+    @property
+    def sampled(self) -> Auditee:
+        """The same without claims that no trials can certify, as long as others are left: of errors, and means without limits."""
+        hopeless = [
+            isinstance(claim, Accuracy) or (isinstance(claim, PredictionStability) and math.isinf(self.most(claim)))
+            for claim in self.claims
+        ]
+        left = tuple(claim for claim, lost in zip(self.claims, hopeless, strict=True) if not lost)
+        return replace(self, claims=left) if left else self
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates of the vector that it releases; 0 where it releases none."""
+        mechanism = self.mechanism
+        if self.numbers is None or not isinstance(mechanism, HasDirections):
+            return 0
+        found = self._guard("dimension", "its vector", lambda: mechanism.dimension)
+        if not is_count(found, 0):
+            raise AuditeeError(f"dimension is {found!r:.80}; expected an integer >= 0")
+        return int(found)
+
+    def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
+        """Return the queries that ask for the coordinates of the released vector along some directions; read-only."""
+        method: Any = self.mechanism
+        found = self._guard("towards", "some directions", lambda: points(method.towards(directions, columns), "towards"))
+        return self._checked_directions(found, len(directions), columns)
+
+    @staticmethod
+    def _checked_directions(found: NDArray[np.float64], directions: int, columns: int) -> NDArray[np.float64]:
+        if found.shape != (directions, columns):
+            raise AuditeeError(f"towards returned shape {found.shape}; expected (directions, columns) = {(directions, columns)}")
+        return found
+
+    def check(self, data: Any) -> None:
+        """Raise `InvalidInput` if the mechanism says that it can never take these data."""
+        if not isinstance(self.mechanism, HasCheck):
+            return
+        try:
+            self.mechanism.check(data)
+        except InvalidInput:
+            raise
+        except Exception:  # noqa: BLE001  (a broken check is the mechanism's fault: `prepare` will show it, and end its result only)
+            return
+
+    def prepare(self, data: Any) -> Any:
+        """Return the state of a dataset."""
+        return self._guard("prepare", "the base dataset", lambda: self.mechanism.prepare(data))
+
+    def neighbour(self, data: Any, state: Any, change: Change) -> Any:
+        """Return the state of the changed dataset, by `update` where the mechanism has it."""
+        if isinstance(self.mechanism, HasUpdate):
+            update = self.mechanism.update
+            for each in one_by_one(change):
+                state = self._guard("update", f"the neighbour with {change}", partial(update, state, each))
+            return state
+        return self.scratch(data, change)
+
+    def scratch(self, data: Any, change: Change) -> Any:
+        """Return the state of the changed dataset, prepared without `update`."""
+        return self._guard("prepare", f"the neighbour with {change}", lambda: self.mechanism.prepare(change.apply(data)))
+
+    def law(self, state: Any, queries: NDArray[np.float64], where: str) -> Law | None:
+        """Return the exact law at the queries, or None where the mechanism has none for this dataset."""
+        if not isinstance(self.mechanism, HasLaw):
+            return None
+        distribution = self.mechanism.distribution
+        law = self._guard("distribution", where, lambda: distribution(state, queries))
+        self._check_law(law, len(queries), where)
+        return law
+
+    def _check_law(self, law: Any, queries: int, where: str) -> None:
+        """Raise `AuditeeError` if what a mechanism declares is no law of its answers."""
+        kinds = (FiniteLaw,) if self.numbers is None else (PointLaw, NoiseLaw)
+        if law is not None and not isinstance(law, kinds):
+            known = " or a ".join(kind.__name__ for kind in kinds)
+            raise AuditeeError(f"distribution on {where} returned {type(law).__name__}; expected a {known}, or None")
+        expected = (queries, len(self.labels) or 1)
+        if law is not None and law.table.shape != expected:
+            raise AuditeeError(f"distribution on {where} has shape {law.table.shape}; expected (queries, labels) = {expected}")
+
+    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator, where: str) -> NDArray[Any]:
+        """Return `size` trials, shape (size, q): each of them one of `labels`, or a finite number in the range `numbers`."""
+        draws = self._guard("sample", where, lambda: np.asarray(self.mechanism.sample(state, queries, size, rng)))
+        return self._checked(draws, size, len(queries), where)
+
+    def _checked(self, draws: NDArray[Any], size: int, queries: int, where: str) -> NDArray[Any]:
+        """Return the answers of a mechanism, if they are what it may answer."""
+        expected = (size, queries)
+        if draws.shape != expected:
+            raise AuditeeError(f"sample on {where} returned shape {draws.shape}; expected (size, queries) = {expected}")
+        if draws.dtype.kind not in "biuf":
+            raise AuditeeError(f"sample on {where} returned an array of {draws.dtype}; expected {self._answers()}")
+        if self.numbers is None:
+            known = np.isin(draws, self.labels)
+        else:
+            low, high = self.numbers
+            known = np.isfinite(draws) & (draws >= low) & (draws <= high)
+        if not known.all():
+            trial, query = np.argwhere(~known)[0]
+            what = f"{draws[trial, query].item()!r} in trial {trial} at query {query}"
+            raise AuditeeError(f"sample on {where} returned {what}; expected {self._answers()}")
+        return draws
+
+    def _answers(self) -> str:
+        if self.numbers is None:
+            return f"one of {self.labels}"
+        return f"a finite number in [{self.numbers[0]:g}, {self.numbers[1]:g}]"
+
+    def worst_cases(self) -> tuple[WorstCase, ...]:
+        """Return the pairs that the mechanism itself names."""
+        if not isinstance(self.mechanism, HasWorstCases):
+            return ()
+        cases = self._guard("pairs", "its own worst cases", self.mechanism.pairs)
+        if not (isinstance(cases, (tuple, list)) and all(isinstance(case, WorstCase) for case in cases)):
+            raise AuditeeError(f"pairs returned {type(cases).__name__}; expected a tuple of WorstCase")
+        return tuple(cases)
+
+    def reachable(self) -> Reachable | None:
+        """Return the reachable states, where the mechanism knows them."""
+        if not isinstance(self.mechanism, HasReachable):
+            return None
+        return self._guard("reachable", "its states", self.mechanism.reachable)
+
+    def _guard(self, method: str, where: str, call: Callable[[], T]) -> T:
+        try:
+            with np.errstate():  # what it does to NumPy's handling of errors is undone
+                return call()
+        except AuditeeError:
+            raise
+        except (Exception, SystemExit, GeneratorExit) as error:
+            raise AuditeeError(f"{method} on {where} raised {type(error).__name__}", told(error)) from error
+
+
+def _labels(said: Any) -> tuple[int, ...]:
+    """Return labels as plain integers."""
+    labels = tuple(said) if isinstance(said, Iterable) else ()
+    known = len(labels) >= 2 and all(isinstance(label, Integral) for label in labels) and len(set(labels)) == len(labels)
+    require(known, "labels", said, "at least two integers, all different")
+    return tuple(int(label) for label in labels)

@@ -1,0 +1,241 @@
+"""From a name and parameters to something that can be audited."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from dpassay.claims import REPLACE_ONE, Claim
+from dpassay.errors import InvalidInput
+from dpassay.mechanism import FunctionMechanism, HasScores, Mechanism
+from dpassay.targets.catalogue import CATALOGUE, ENTRIES, READINGS, Reading
+from dpassay.targets.guard import Auditee
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What a mechanism may answer: labels, or real numbers between limits."""
+
+    labels: tuple[int, ...] = (0, 1)
+    numbers: tuple[float, float] | None = None
+
+
+def answers_of(target: str, parameters: Mapping[str, Any]) -> Answers:
+    """Return what a target answers by itself; for a plain function labels 0 and 1."""
+    return Answers(numbers=getattr(_made(target, parameters), "numbers", None))
+
+
+def relation_of(target: str, parameters: Mapping[str, Any]) -> str:
+    """Return the neighbour relation of a target's own first claim; `replace-one` where it makes none."""
+    try:
+        claims = getattr(_made(target, parameters), "claims", ())
+        return str(claims[0].relation) if claims else REPLACE_ONE
+    except InvalidInput:
+        raise
+    except Exception:  # noqa: BLE001  (what is not ours may do anything; its own claims are not asked for here)
+        return REPLACE_ONE
+
+
+def _made(target: str, parameters: Mapping[str, Any]) -> Any:
+    found = load_object(_address(target), "target")
+    return _build(target, found, _full(target, parameters)) if isinstance(found, type) else found
+
+
+def resolve(
+    target: str,
+    parameters: Mapping[str, Any] | None = None,
+    claims: tuple[Claim, ...] | None = None,
+    answers: Answers | None = None,
+    *,
+    name: str | None = None,
+) -> Auditee:
+    """Find a mechanism by its catalogue name or as `module:object`, and build it.
+
+    Parameters
+    ----------
+    target : str
+        A name of the catalogue, or `module:object` of a mechanism class, a mechanism, or a plain function
+        `function(data, queries, size, rng)`; modules are looked for in the working directory too.
+    parameters : mapping, optional
+        Parameters of a mechanism class, in the paper's letters; text is converted to the type of the default.
+    claims : tuple of Claim, optional
+        Audit against these instead of its own; needed for a plain function.
+    answers : Answers, optional
+        What a plain function may answer; labels 0 and 1 by default.
+    name : str, optional
+        What results and streams call it; the target by default.
+
+    Returns
+    -------
+    Auditee
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such target or parameter, a value is out of range, or there is nothing claimed.
+    """
+    given = _full(target, parameters)
+    found = load_object(_address(target), "target")
+    if isinstance(found, type):
+        mechanism = _build(target, found, given)
+        given = parameters_of(mechanism)
+    elif given and given != parameters_of(found):
+        raise InvalidInput(f"-p {next(iter(given))}: '{target}' is no mechanism class, it takes no parameters")
+    elif hasattr(found, "sample") or isinstance(found, HasScores):
+        mechanism, given = found, parameters_of(found)
+    elif callable(found):
+        if not claims:
+            raise InvalidInput(
+                f"'{target}' is a plain function, it promises nothing by itself: say --claim epsilon=... or gamma=..."
+            )
+        given_answers = answers or Answers()
+        mechanism = FunctionMechanism(function=found, claims=claims, labels=given_answers.labels, numbers=given_answers.numbers)
+    else:
+        raise InvalidInput(f"target = '{target}': must be a mechanism or a function, not {type(found).__name__}")
+    claims = claims or _declared(target, mechanism)
+    reading = READINGS.get(target)
+    alone = reading is not None and (reading.alone or given.get("n") == reading.parameters.get("n", math.nan))
+    alone = alone or bool(getattr(mechanism, "alone", False))
+    return Auditee(name=name or target, target=target, parameters=given, mechanism=mechanism, claims=claims, alone=alone)
+
+
+def is_function(target: str) -> bool:
+    """Whether the target is a plain function, which does not say what it answers."""
+    found = load_object(_address(target), "target")
+    return callable(found) and not isinstance(found, type) and not hasattr(found, "sample")
+
+
+def accepts(target: str, parameter: str) -> bool:
+    """Whether the target is a mechanism class with this parameter."""
+    found = load_object(_address(target), "target")
+    return isinstance(found, type) and parameter in _fields(found)
+
+
+def load_object(address: str, argument: str) -> Any:
+    """Import `module:object`, with the working directory on the path.
+
+    Raises
+    ------
+    InvalidInput
+        If it has no such form, the module cannot be imported, or it has no such object.
+    """
+    module_name, separator, name = address.partition(":")
+    if not (separator and module_name and name):
+        raise InvalidInput(f"{argument} = '{address}': must have the form module:object")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        module = importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:  # what is not ours may do anything
+        raise InvalidInput(
+            f"{argument} = '{address}': cannot import '{module_name}' ({type(error).__name__}: {error})"
+        ) from error
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        raise InvalidInput(f"{argument} = '{address}': module '{module_name}' has no '{name}'") from None
+
+
+def is_json(parameter: object) -> bool:
+    """Whether a parameter can be written down as it is."""
+    return parameter is None or isinstance(parameter, (bool, int, float, str))
+
+
+def parameters_of(mechanism: object) -> dict[str, Any]:
+    """Parameters of a mechanism as JSON values: numbers and texts as they are, other objects by their repr."""
+    values = _values(mechanism)
+    return {name: value if is_json(value) else repr(value) for name, value in values.items()}
+
+
+def can_be_rebuilt(mechanism: object) -> bool:
+    """Whether its class and its parameters, as they are written down, make the mechanism again."""
+    return dataclasses.is_dataclass(mechanism) and all(map(is_json, _values(mechanism).values()))
+
+
+def _values(mechanism: object) -> dict[str, Any]:
+    if not dataclasses.is_dataclass(mechanism):
+        return {}
+    return {field.name: getattr(mechanism, field.name) for field in dataclasses.fields(mechanism) if field.init}
+
+
+def _address(target: str) -> str:
+    if ":" in target:
+        return target
+    if target in READINGS:
+        return CATALOGUE[READINGS[target].target]
+    if target not in CATALOGUE:
+        close = get_close_matches(target, ENTRIES, n=1)
+        hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(ENTRIES)}"
+        raise InvalidInput(f"target = '{target}': no such mechanism; {hint} (your own: module:object)")
+    return CATALOGUE[target]
+
+
+def _full(target: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Parameters that are given, and those of a reading besides."""
+    return (dict(READINGS[target].parameters) if target in READINGS else {}) | dict(parameters or {})
+
+
+def _declared(target: str, mechanism: Mechanism) -> tuple[Claim, ...]:
+    """Claims of a mechanism; those of a reading that are known to be wrong say so, at the parameters of the reading alone."""
+    if target not in READINGS:
+        return mechanism.claims
+    reading = READINGS[target]
+    made = _build(target, type(mechanism), dict(reading.parameters))
+    told = {name: value for name, value in parameters_of(mechanism).items() if name != "n" or name in reading.parameters}
+    if not told.items() <= parameters_of(made).items():
+        return tuple(dataclasses.replace(claim, expected=None) for claim in mechanism.claims)
+    return tuple(_known(reading, claim) for claim in mechanism.claims)
+
+
+def _known(reading: Reading, claim: Claim) -> Claim:
+    """Declare a claim wrong if the reading knows that, and say what a printed one is read as; else declare nothing."""
+    if not reading.knows(claim.status, claim.kind):
+        return dataclasses.replace(claim, expected=None)
+    read = f"{claim.source}, read as in docs/findings.md, '{reading.finding}'" if claim.status == "printed" else claim.source
+    return dataclasses.replace(claim, expected="refuted", source=read)
+
+
+def _build(target: str, mechanism_class: type, given: dict[str, Any]) -> Mechanism:
+    fields = _fields(mechanism_class)
+    for name in given:
+        if name not in fields:
+            close = get_close_matches(name, fields, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"it has {', '.join(fields) or 'none'}"
+            raise InvalidInput(f"-p {name}: '{target}' has no such parameter; {hint}")
+    try:
+        mechanism: Mechanism = mechanism_class(**{name: _convert(name, value, fields[name]) for name, value in given.items()})
+    except InvalidInput:
+        raise
+    except (Exception, SystemExit) as error:  # what is not ours may do anything
+        raise InvalidInput(f"target = '{target}': cannot be built ({type(error).__name__}: {error})") from error
+    return mechanism
+
+
+def _fields(mechanism_class: type) -> dict[str, Any]:
+    if not dataclasses.is_dataclass(mechanism_class):
+        return {}
+    return {field.name: field for field in dataclasses.fields(mechanism_class) if field.init}
+
+
+def _convert(name: str, value: Any, field: Any) -> Any:
+    """Turn a text from the command line into the type of the field's default, or of its annotation where it has none or None."""
+    if not isinstance(value, str):
+        return value
+    missing = field.default is dataclasses.MISSING or field.default is None
+    annotated = str(getattr(field.type, "__name__", field.type)).partition(" | ")[0]
+    wanted = annotated if missing else type(field.default).__name__
+    kinds = {"bool": "true or false", "int": "an integer", "float": "a number"}
+    try:
+        if wanted == "bool":
+            return {"true": True, "false": False}[value.lower()]
+        return {"int": int, "float": float}.get(wanted, str)(value)
+    except (KeyError, ValueError):
+        raise InvalidInput(f"-p {name}={value}: must be {kinds[wanted]}") from None

@@ -1,0 +1,173 @@
+"""An audit as an assertion: what the fixture `assay` returns."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpassay.api import audit
+from dpassay.engine.result import Result
+from dpassay.engine.verdicts import apart, through_words
+from dpassay.errors import first_line
+from dpassay.numerics import DOWN, lower_number, percent, upper_number
+from dpassay.record.files import dumps, write_text
+from dpassay.record.witness import in_words, make_witness
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assayed:
+    """A result with an assertion.
+
+    Parameters
+    ----------
+    result : Result
+        What `dpassay.audit` found.
+    confidence : float
+        Of its bounds.
+    path : Path
+        Where the witness of a refuted claim is written.
+    rerun : str
+        Command that runs the test again, seed apart.
+    asked : list of str
+        What of the verdict was asked for: a refutation that nobody asked for must not pass in silence.
+    """
+
+    result: Result
+    confidence: float
+    path: Path
+    rerun: str
+    asked: list[str] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def verdict(self) -> str:
+        """One of `refuted`, `not refuted`, `verified`, `inconclusive`, `error`."""
+        self.asked.append("verdict")
+        return self.result.verdict
+
+    @property
+    def lower(self) -> float:
+        """Certified lower bound on the leak; see `Result`."""
+        return self.result.lower
+
+    @property
+    def upper(self) -> float:
+        """Certified upper bound on the largest leak of the certified cells; see `Result`."""
+        return self.result.upper
+
+    @property
+    def exact(self) -> float | None:
+        """The true largest leak where it was computed; see `Result`."""
+        return self.result.exact
+
+    @property
+    def detectable(self) -> float:
+        """Smallest true leak that would have been refuted with probability 0.9; see `Result`."""
+        return self.result.detectable
+
+    def to_frame(self) -> pd.DataFrame:
+        """All certified cells as a table; see `Result`."""
+        return self.result.to_frame()
+
+    def assert_not_refuted(self, *, detectable: float | None = None) -> None:
+        """Fail unless the audit ran, could see enough, and did not refute the claim.
+
+        Parameters
+        ----------
+        detectable : float, optional
+            A leak, in the units of the claim, that the audit must have been able to see, through an answer of the probability
+            that it states (`Result.seen`); by default what it was asked for with `detect`, or what `Settings` asks for. An audit
+            that saw nothing move fails whatever it could have seen.
+
+        Raises
+        ------
+        AssertionError
+            With claim, bound, confidence, witness, and the command that replays it.
+        """
+        __tracebackhide__ = True
+        if detectable is not None:
+            self.result.auditee.check_detect(self.result.claim, detectable, "detectable")
+        word, reason = self.verdict, self.result.judgement.reason
+        if word in ("error", "refuted"):
+            raise AssertionError(self._message())
+        weak = word == "inconclusive" if detectable is None else self.result.detectable > detectable
+        if weak or self.result.still:
+            asked = "" if detectable is None else f" (asked: {detectable:g})"
+            cure = "look at pairs that matter" if self.result.still else "raise the budget"
+            raise AssertionError(
+                f"{self.result.claim} of {self.result.auditee.name} is not refuted, but the audit could only see "
+                f"{self.result.seen}{asked}: {cure}\n  {reason}"
+            )
+
+    def facts(self) -> dict[str, Any]:
+        """What a summary or a JUnit file shows."""
+        return {
+            "mechanism": self.result.auditee.name,
+            "claim": str(self.result.claim),
+            "verdict": self.result.verdict,
+            "reason": self.result.judgement.reason,
+            "lower": lower_number(self.lower, self.result.claim.promised),
+            "upper": upper_number(self.upper),
+            "detectable": upper_number(self.detectable),
+            "through": through_words(self.result.sight.frequency),
+            "confidence": self.confidence,
+            "seed": self.result.seed,
+        }
+
+    def unasked(self) -> str:
+        """Return what must be said of a refutation or an error whose verdict nobody asked for; else nothing."""
+        if self.asked or self.result.verdict not in ("error", "refuted"):
+            return ""
+        return f"{self._message()}\nand the test never asked: call assert_not_refuted(), or read .verdict"
+
+    def _message(self) -> str:
+        result = self.result
+        if result.verdict == "error":
+            said = f": {first_line(result.judgement.detail)}" if result.judgement.detail else ""
+            return f"{result.claim} of {result.auditee.name} could not be audited\n  cause       {result.judgement.reason}{said}"
+        exact = result.exact is not None
+        certainty = "computed from the exact law" if exact else f"certified at {percent(self.confidence)} confidence"
+        least, allowed = apart(result.lower, result.claim.promised, DOWN)
+        lines = [
+            f"{result.claim} of {result.auditee.name} is refuted",
+            f"  claim       {result.claim.quantity} of at most {allowed} ({result.claim.source})",
+            f"  bound       at least {least}, {certainty}",
+            f"  why         {result.judgement.reason}",
+            f"  witness     {in_words(result)}",
+            f"  replay      {self._replay()}",
+        ]
+        return "\n".join(lines)
+
+    def _replay(self) -> str:
+        witness = make_witness(self.result)
+        if witness is None or witness["target"] is None or witness["data"]["kind"] == "memory":
+            return f"{self.rerun} --dpassay-seed={self.result.seed}"  # what is audited has no name outside the test
+        write_text(self.path, dumps(witness))
+        here = self.path.relative_to(Path.cwd()) if self.path.is_relative_to(Path.cwd()) else self.path
+        return f"dpassay replay {shlex.quote(str(here))}"
+
+
+def assayed(mechanism: Any, *, path: Path, rerun: str, confidence: float = 0.999, **arguments: Any) -> Assayed:
+    """Audit, and wrap the result; arguments are those of `dpassay.audit`."""
+    result = audit(mechanism, confidence=confidence, **arguments)
+    return Assayed(result=result, confidence=float(confidence), path=path, rerun=rerun)
+
+
+def commit_seed(folder: Path) -> int:
+    """Return a seed that belongs to the commit a folder is at, 0 where there is none.
+
+    The same commit always draws the same trials, so that a pipeline does not flake; the next one draws others.
+    """
+    try:
+        found = subprocess.run(
+            ["git", "rev-parse", "HEAD"],  # noqa: S607
+            cwd=folder, capture_output=True, text=True, timeout=5, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return 0
+    return int(found.stdout[:8], 16) if found.returncode == 0 else 0

@@ -1,0 +1,1 @@
+"""Trials: how answers are counted, drawn in blocks, distributed over processes and kept."""

@@ -1,0 +1,134 @@
+"""Trials in fixed blocks, kept as counts: the only place where a mechanism is sampled."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.pairs import Change
+from dpassay.seeds import stream
+from dpassay.targets.groups import Group
+from dpassay.targets.guard import Auditee
+from dpassay.trials.encoders import Coding
+
+BLOCK = 1000
+"""Trials in a block; a block has its own random stream, so that blocks can be drawn in any order."""
+MOST_BUDGET = 10**10
+"""Nobody can wait for more certification trials per side."""
+CALLS = {"pilot": 20, "certify": 20, "confirm": 5}
+"""Calls of `sample` that the trials of a task are spread over at least, so that calls can be held against one another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Counts:
+    """Counts of some blocks, and what tells whether two blocks were the same.
+
+    Parameters
+    ----------
+    calls : int array (c, q, K)
+        How often each symbol of the coding (each label, say) came at each query, call by call of `sample`.
+    marks : tuple of bytes
+        Per block: a digest of its answers; empty where the coding has none.
+    """
+
+    calls: NDArray[np.int64]
+    marks: tuple[bytes, ...]
+
+
+def draw(
+    auditee: Auditee, state: object, group: Group, change: Change | None, size: int, coding: Coding, *, phase: str, seed: int
+) -> NDArray[np.int64]:
+    """Run `size` trials on one side of a pair and count the symbols.
+
+    Parameters
+    ----------
+    auditee
+        Whose `sample` is called.
+    state
+        State of the base dataset (`change` None) or of the changed one.
+    group, change
+        Name the dataset: the stream depends on its contents, so all pairs that share a base share its trials, and the
+        streams of a dataset and its neighbour are independent.
+    size : int
+        Trials, >= 1.
+    coding : Coding
+        What is counted.
+    phase : str
+        `pilot`, `learn`, `screen`, `certify`, `single`, `confirm` or `fit`: what the trials are for; they are never used for
+        anything else.
+    seed : int
+        Root seed.
+
+    Returns
+    -------
+    int array (q, K)
+        How often each symbol came at each query. Counts of disjoint blocks add up.
+    """
+    key = stream_key(auditee, group, change, phase=phase, seed=seed)
+    drawn = draw_blocks(auditee, state, group, change, size, blocks(size), key, coding, rows_of(phase, size))
+    total: NDArray[np.int64] = drawn.calls.sum(axis=0)
+    return total
+
+
+def draw_blocks(
+    auditee: Auditee,
+    state: object,
+    group: Group,
+    change: Change | None,
+    size: int,
+    which: range,
+    key: tuple[str | float, ...],
+    coding: Coding,
+    rows: int,
+) -> Counts:
+    """Run some of the blocks that `size` trials are cut into, by calls of `rows` trials; `key` is that of `stream_key`."""
+    calls, marks = [], []
+    for block in which:
+        rng, rounding, seen = stream(*key, block), stream(*key, block, "rounding"), []
+        asked = rows_of_calls(size, range(block, block + 1), rows)
+        drawn = [auditee.sample(state, group.queries, trials, rng, where(change)) for trials in asked]
+        for draws in drawn if coding.additive else [np.concatenate(drawn)]:
+            counts, mark = coding.count(draws, rounding)
+            calls.append(counts)
+            seen.append(mark)
+        marks.append(seen[0] if len(seen) == 1 else hashlib.blake2b(b"".join(seen), digest_size=16).digest())
+    return Counts(calls=np.stack(calls), marks=tuple(marks))
+
+
+def joined(pieces: Iterable[Counts]) -> Counts:
+    """Put the counts of pieces that follow one another together."""
+    found = list(pieces)
+    marks = tuple(mark for each in found for mark in each.marks)
+    return Counts(calls=np.concatenate([each.calls for each in found]), marks=marks)
+
+
+def rows_of(phase: str, size: int) -> int:
+    """Return how many of `size` trials a call of `sample` is asked for at most."""
+    return 1 if phase == "single" else min(BLOCK, max(1, size // CALLS.get(phase, 1)))
+
+
+def rows_of_calls(size: int, which: range, rows: int) -> list[int]:
+    """Return how many rows each call of `sample` is asked for, in some of the blocks of `size` trials."""
+    trials = [min(BLOCK, size - block * BLOCK) for block in which]
+    return [min(rows, each - first) for each in trials for first in range(0, each, rows)]
+
+
+def blocks(size: int) -> range:
+    """Return the numbers of the blocks that `size` trials are cut into."""
+    return range(-(-size // BLOCK))
+
+
+def stream_key(auditee: Auditee, group: Group, change: Change | None, *, phase: str, seed: int) -> tuple[str | float, ...]:
+    """Return what the random streams of a dataset's trials are derived from, all but the block."""
+    side = "base" if change is None else json.dumps(change.as_json(by_value=True), sort_keys=True)
+    return (seed, auditee.name, json.dumps(auditee.parameters, sort_keys=True), group.digest, side, phase)
+
+
+def where(change: Change | None) -> str:
+    """Name a dataset of a group in a message."""
+    return "the base dataset" if change is None else f"the neighbour with {change}"

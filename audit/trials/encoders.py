@@ -1,0 +1,165 @@
+"""Codings: how answers become counts of finitely many symbols. Whatever is kept of a trial is a count.
+
+Coding answers is post-processing, so what is proven of the symbols is proven of the answers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.stats.betting import GRID, to_grid
+
+LEVELS = np.unique(np.concatenate([[0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.04], np.arange(1, 17) / 32]))
+"""Levels of the quantiles that a pilot takes, up to the median; the others mirror them."""
+
+
+class Coding(Protocol):
+    """Turns answers into symbols 0, ..., size - 1 and counts them."""
+
+    @property
+    def additive(self) -> bool:
+        """Whether the counts of calls add up; if not, those of a block are counted together."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Number of symbols."""
+        ...
+
+    @property
+    def key(self) -> str:
+        """What counts depend on besides the answers."""
+        ...
+
+    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.int64], bytes]:
+        """Return counts (q, size) of answers (trials, q), and a digest of the answers; empty where nobody compares them."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Each label is a symbol."""
+
+    labels: tuple[int, ...]
+    additive: ClassVar[bool] = True
+
+    @property
+    def size(self) -> int:
+        """Number of labels."""
+        return len(self.labels)
+
+    @property
+    def key(self) -> str:
+        """The labels."""
+        return repr(self.labels)
+
+    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.int64], bytes]:  # noqa: ARG002
+        """Count the labels."""
+        answers = [draws == label for label in self.labels]
+        seen = np.stack([np.count_nonzero(answer, axis=0) for answer in answers], axis=1)
+        digest = hashlib.blake2b(str(draws.shape).encode(), digest_size=16)
+        for answer in answers[1:]:
+            digest.update(np.packbits(answer).data)
+        return seen, digest.digest()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bins:
+    """Symbol k at a query: the answer lies in [edge k, edge k + 1), where the outermost edges are infinite.
+
+    Parameters
+    ----------
+    edges : array (q, m)
+        Ascending in each row.
+    """
+
+    edges: NDArray[np.float64]
+    additive: ClassVar[bool] = True
+
+    @property
+    def size(self) -> int:
+        """One more than there are edges."""
+        return int(self.edges.shape[1]) + 1
+
+    @property
+    def key(self) -> str:
+        """Digest of the edges."""
+        return hashlib.sha256(np.ascontiguousarray(self.edges).tobytes()).hexdigest()
+
+    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.int64], bytes]:  # noqa: ARG002
+        """Count the answers in each bin."""
+        seen = np.empty((draws.shape[1], self.size), dtype=np.int64)
+        for query, edges in enumerate(self.edges):
+            symbols = np.searchsorted(edges, draws[:, query].astype(float), side="right")
+            seen[query] = np.bincount(symbols, minlength=self.size)
+        return seen, _mark(draws)
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """Answers in [low, high] rounded to a grid at random, so that the mean stays what it is."""
+
+    low: float
+    high: float
+    additive: ClassVar[bool] = True
+
+    @property
+    def size(self) -> int:
+        """Points of the grid."""
+        return GRID + 1
+
+    @property
+    def key(self) -> str:
+        """The range."""
+        return repr((self.low, self.high, GRID))
+
+    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.int64], bytes]:
+        """Count the answers at each point of the grid."""
+        unit = np.clip((draws.astype(float) - self.low) / (self.high - self.low), 0.0, 1.0)
+        symbols = to_grid(unit, rng)
+        return np.stack([np.bincount(column, minlength=self.size) for column in symbols.T]), _mark(draws)
+
+
+@dataclass(frozen=True, slots=True)
+class Pilot:
+    """The quantiles of one block instead of counts: bit patterns of numbers, since only whole numbers are handed on."""
+
+    additive: ClassVar[bool] = False
+
+    @property
+    def size(self) -> int:
+        """Number of quantiles."""
+        return 2 * len(LEVELS) - 1
+
+    @property
+    def key(self) -> str:
+        """The levels."""
+        return repr(LEVELS.tolist())
+
+    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.int64], bytes]:  # noqa: ARG002
+        """Return the quantiles of a block."""
+        levels = np.concatenate([LEVELS, 1 - LEVELS[-2::-1]])
+        quantiles = np.quantile(draws.astype(float), levels, axis=0, method="inverted_cdf").T
+        return np.ascontiguousarray(quantiles).view(np.int64), b""
+
+
+def bins_from(pilot: NDArray[np.int64]) -> Bins:
+    """Make bins from what a `Pilot` counted: edges at the quantiles, just above each repeated one, and above the greatest.
+
+    A value that several quantiles share has a probability of its own: the edge just above it parts it from what follows.
+    """
+    edges = np.ascontiguousarray(pilot).view(np.float64).copy()
+    edges = np.concatenate([edges, edges[:, -1:]], axis=1)
+    repeated = edges[:, 1:] == edges[:, :-1]
+    edges[:, 1:][repeated] = np.nextafter(edges[:, 1:], np.inf)[repeated]
+    return Bins(edges)
+
+
+def _mark(draws: NDArray[np.generic]) -> bytes:
+    """Digest of numbers."""
+    return hashlib.blake2b(np.ascontiguousarray(draws).tobytes(), digest_size=16).digest()

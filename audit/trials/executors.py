@@ -1,0 +1,225 @@
+"""Executors: counts of tasks, from the ledger or from whoever runs the shards; by default this process does."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.data import digest
+from dpassay.errors import AuditeeError
+from dpassay.trials.blocks import Counts, joined
+from dpassay.trials.hosts import Limits
+from dpassay.trials.isolated import Isolated
+from dpassay.trials.ledger import Key, Ledger, block_key, code_of, dataset_key
+from dpassay.trials.processes import Local
+from dpassay.trials.tasks import Bench, Done, Piece, Shard, Task, bundle, same, unrepeatable
+
+Kind = Literal["inline", "local"]
+MOST_JOBS = 1024
+"""More processes than this no machine is better off with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staff:
+    """Who runs the trials, and where finished ones are kept; none of it changes a number.
+
+    Parameters
+    ----------
+    kind : {"inline", "local"}
+        This process, or `jobs` others; these in any case for a mechanism that is isolated.
+    jobs : int
+        How many.
+    limits : Limits
+        What each of them may take.
+    ledger : Ledger or None
+        Where finished shards are written, and looked for first.
+    """
+
+    kind: Kind = "inline"
+    jobs: int = 1
+    limits: Limits = field(default_factory=Limits)
+    ledger: Ledger | None = None
+
+
+class Crew(Protocol):
+    """Runs shards; it may take `ahead` of them before the first one is asked back."""
+
+    ahead: int
+
+    def start(self, shard: Shard) -> Any:
+        """Take a shard and return a receipt."""
+        ...
+
+    def finish(self, receipt: Any) -> Done:
+        """Return what came of it, once it is done."""
+        ...
+
+    def abandon(self, receipt: Any) -> None:
+        """Forget about it."""
+        ...
+
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[Done]:
+        """Yield what comes of each shard in a process that has done nothing else; here and now if there are no others."""
+        ...
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        ...
+
+
+class Inline:
+    """Runs a shard here and now."""
+
+    ahead = 1
+
+    def __init__(self, bench: Bench, keep: Callable[[Shard, Done], None]) -> None:
+        self._bench = bench
+        self._keep = keep
+
+    def start(self, shard: Shard) -> Shard:
+        """Take a shard."""
+        return shard
+
+    def finish(self, receipt: Shard) -> Done:
+        """Run it."""
+        done = self._bench.run(receipt)
+        self._keep(receipt, done)
+        return done
+
+    def abandon(self, receipt: Shard) -> None:
+        """Nothing has been done about it yet."""
+
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[Done]:
+        """Run them one after another."""
+        return map(self._bench.run, shards)
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+class Executor:
+    """Gives the counts of tasks in the order of the tasks, and an error where the first one in that order lies.
+
+    Parameters
+    ----------
+    bench : Bench
+        The mechanism and its groups.
+    staff : Staff
+    """
+
+    def __init__(self, bench: Bench, staff: Staff) -> None:
+        self._bench = bench
+        self._ledger = staff.ledger
+        known = bench.auditee.code if isinstance(bench.auditee, Isolated) else None
+        self._code = (known or code_of(bench.auditee)) if staff.ledger else []
+        self._queries = [digest(group.queries) for group in bench.groups]
+        self._checking: Shard | None = None
+        self._checked = False
+        elsewhere = staff.kind == "local" or isinstance(bench.auditee, Isolated)
+        self._crew: Crew = Local(bench, self._keep, staff.jobs, staff.limits) if elsewhere else Inline(bench, self._keep)
+
+    def counts(self, tasks: Sequence[Task]) -> Iterator[NDArray[np.int64]]:
+        """Yield the counts (q, K) of each task in turn; errors are those of `drawn`."""
+        return (found.calls.sum(axis=0) for found in self.drawn(tasks))
+
+    def drawn(self, tasks: Sequence[Task]) -> Iterator[Counts]:
+        """Yield the counts of each task in turn, call by call.
+
+        Raises
+        ------
+        AuditeeError
+            Where the mechanism fails, or a worker does over it.
+        """
+        found = self._pieces(bundle(tasks, self._bench.groups))
+        for _, pieces in groupby(found, key=lambda each: each[0].task):
+            yield joined(counts for _, counts in pieces)
+
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[tuple[Counts, ...]]:
+        """Yield the counts of the pieces of each shard, from a process that has done nothing else; never from the ledger.
+
+        Where the trials are run in this process there is no other: only the states of the datasets are made anew.
+
+        Raises
+        ------
+        AuditeeError
+            As `calls` does.
+        """
+        for done in self._crew.afresh(shards):
+            if done.failure is not None:
+                raise AuditeeError(*done.failure)
+            yield done.counts
+
+    def close(self) -> None:
+        """Stop whoever works for it."""
+        self._crew.close()
+
+    def _pieces(self, shards: Iterable[Shard]) -> Iterator[tuple[Piece, Counts]]:
+        """Yield every piece with its counts, in order; a few shards are under way at any time."""
+        under_way: deque[tuple[Shard, dict[Piece, Counts], Any]] = deque()
+        try:
+            for shard in shards:
+                held = self._held(shard)
+                missing = tuple(piece for piece in shard if piece not in held)
+                under_way.append((shard, held, self._crew.start(missing) if missing else None))
+                if len(under_way) >= self._crew.ahead:
+                    yield from self._finished(*under_way.popleft())
+            while under_way:
+                yield from self._finished(*under_way.popleft())
+        finally:
+            for _, _, receipt in under_way:
+                if receipt is not None:
+                    self._crew.abandon(receipt)
+
+    def _finished(self, shard: Shard, held: dict[Piece, Counts], receipt: Any) -> Iterator[tuple[Piece, Counts]]:
+        done = Done(counts=()) if receipt is None else self._crew.finish(receipt)
+        drawn = iter(done.counts)
+        for piece in shard:
+            counts = held.get(piece) or next(drawn, None)
+            if counts is None:
+                break
+            yield piece, counts
+        if done.failure is not None:
+            raise AuditeeError(*done.failure)
+
+    def _held(self, shard: Shard) -> dict[Piece, Counts]:
+        """Return what the ledger holds of a shard; the first find is run again to see that it still comes out the same."""
+        if self._ledger is None:
+            return {}
+        found = {piece: counts for piece in shard if (counts := self._ledger.get(self._key(piece))) is not None}
+        if found and not self._checked:
+            piece, counts = next(iter(found.items()))
+            self._checking = (piece,)
+            done = self._crew.finish(self._crew.start(self._checking))
+            if done.failure is not None:
+                raise AuditeeError(*done.failure)
+            if not same(done.counts[0], counts):
+                raise AuditeeError(unrepeatable(self._bench.change(piece.task)))
+            self._checking, self._checked = None, True
+        return found
+
+    def _keep(self, shard: Shard, done: Done) -> None:
+        if self._ledger is not None and done.failure is None and shard != self._checking:
+            self._ledger.put((self._key(piece), counts) for piece, counts in zip(shard, done.counts, strict=True))
+
+    def _key(self, piece: Piece) -> Key:
+        task = piece.task
+        coding = self._bench.codings[task.group].key
+        dataset = dataset_key(self._bench.stream(task), self._queries[task.group], coding, self._code, task.rows)
+        return block_key(dataset, piece.first, piece.stop, task.size)
+
+
+@contextmanager
+def executor(bench: Bench, staff: Staff) -> Iterator[Executor]:
+    """Open an executor, and leave no process behind it."""
+    opened = Executor(bench, staff)
+    try:
+        yield opened
+    finally:
+        opened.close()

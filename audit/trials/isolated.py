@@ -1,0 +1,436 @@
+"""Isolation: an auditee whose mechanism runs in a process of its own; what it answers comes back as data and is checked here."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from dpassay.claims import Claim, claim_from_json
+from dpassay.errors import AuditeeError, InvalidInput, told
+from dpassay.laws import Law
+from dpassay.mechanism import FunctionMechanism, Reachable, WorstCase
+from dpassay.pairs import Change
+from dpassay.targets.coupled import Coupled, coupled
+from dpassay.targets.groups import Group
+from dpassay.targets.guard import Auditee
+from dpassay.targets.resolve import can_be_rebuilt
+from dpassay.trials.encoders import Coding
+from dpassay.trials.hosts import Host, Hosts, Kept, Limits, Lost, Overtime, Unsent
+from dpassay.trials.ledger import code_of
+from dpassay.trials.tasks import Bench, Shard
+from dpassay.trials.written import (
+    INLINE,
+    READ_WRONG,
+    done_json,
+    law_from,
+    law_json,
+    reachable_from,
+    reachable_json,
+    worst_case_from,
+    worst_case_json,
+)
+
+T = TypeVar("T")
+OFFERED = (
+    *("check", "update", "distribution", "pairs", "reachable", "dimension", "towards"),
+    *("thetas", "sizes", "noise", "apply", "score"),
+)
+"""What a mechanism may have besides `prepare` and `sample`."""
+REMEDY = "a mechanism must return, or raise an exception"
+MORE_TIME = "make it faster, or allow more with --shard-timeout (shard_timeout)"
+MORE_MEMORY = "make it smaller, or allow more with --memory (memory)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
+class Brief:
+    """What the trials of some shards are about.
+
+    Parameters
+    ----------
+    groups, codings, seed
+        See `dpassay.trials.tasks.Bench`.
+    """
+
+    groups: tuple[Group, ...]
+    codings: tuple[Coding, ...]
+    seed: int
+
+
+BENCHES = 4
+"""So many are kept open in a process: one per way of counting."""
+
+
+class StandIn:
+    """Stands where a mechanism would that is only in another process: it has what that has, and does nothing."""
+
+    claims: tuple[Claim, ...] = ()
+
+    def __init__(self, has: Mapping[str, Any]) -> None:
+        for name, value in has.items():
+            setattr(self, name, value)
+
+    def prepare(self, data: Any) -> Any:
+        """Refuse."""
+        raise NotImplementedError
+
+    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Refuse."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Isolated(Auditee):
+    """An auditee whose mechanism is only called in another process.
+
+    Parameters
+    ----------
+    name, target, parameters, mechanism, claims
+        See `Auditee`; the mechanism may be a `StandIn`.
+    hosts : Hosts
+        Where it is called.
+    there : object
+        The mechanism that they have; `mechanism` unless that is made of it for a claim about scores.
+    code : list of str, optional
+        Digests of its code, if they cannot be had here.
+    lost : list of str
+        Why it is not called any more, if it is not.
+    """
+
+    hosts: Hosts
+    there: object
+    code: list[str] | None = None
+    lost: list[str] = field(default_factory=list)
+
+    @property
+    def part(self) -> Claim | None:
+        """The claim about scores for which the mechanism there is only a trainer."""
+        mechanism: object = self.mechanism
+        return mechanism.claim if isinstance(mechanism, Coupled) and mechanism is not self.there else None
+
+    def check(self, data: Any) -> None:
+        """Raise `InvalidInput` if the mechanism says that it can never take these data."""
+        if not hasattr(self.mechanism, "check"):
+            return
+        try:
+            self._ask("check", "check", data, known=(data,))
+        except AuditeeError:
+            return  # the next call says it
+
+    def prepare(self, data: Any) -> Any:
+        """Return what stands for the state of a dataset."""
+        return self._state("prepare on the base dataset", "prepare", data, known=(data,))
+
+    def neighbour(self, data: Any, state: Any, change: Change) -> Any:
+        """Return what stands for the state of the changed dataset."""
+        return self._state(f"prepare on the neighbour with {change}", "neighbour", data, state, change, known=(data,))
+
+    def scratch(self, data: Any, change: Change) -> Any:
+        """Return what stands for the state of the changed dataset, prepared without `update`."""
+        return self._state(f"prepare on the neighbour with {change}", "scratch", data, change, known=(data,))
+
+    def law(self, state: Any, queries: NDArray[np.float64], where: str) -> Law | None:
+        """Return the exact law at the queries, or None where the mechanism has none for this dataset."""
+        if not hasattr(self.mechanism, "distribution"):
+            return None
+        told = self._ask(f"distribution on {where}", "law", state, queries, where, known=(queries,))
+        law = None if told is None else self._read(law_from, told, "distribution")
+        self._check_law(law, len(queries), where)
+        return law
+
+    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator, where: str) -> NDArray[Any]:
+        """Return `size` trials, shape (size, q): each of them one of `labels`, or a finite number in the range `numbers`.
+
+        The generator goes on as it did in the other process.
+        """
+        told = self._ask(f"sample on {where}", "sample", state, queries, size, rng, where, known=(queries,))
+
+        def go_on(told: Mapping[str, Any]) -> None:
+            rng.bit_generator.state = json.loads(told["state"])
+
+        self._read(go_on, told, "sample")
+        return self._checked(np.asarray(told["draws"]), size, len(queries), where)
+
+    def worst_cases(self) -> tuple[WorstCase, ...]:
+        """Return the pairs that the mechanism itself names."""
+        if not hasattr(self.mechanism, "pairs"):
+            return ()
+        told = self._ask("pairs", "worst_cases")
+        return self._read(lambda cases: tuple(map(worst_case_from, cases)), told, "pairs")
+
+    def reachable(self) -> Reachable | None:
+        """Return the reachable states, where the mechanism knows them."""
+        told = self._ask("reachable", "reachable") if hasattr(self.mechanism, "reachable") else None
+        return None if told is None else self._read(reachable_from, told, "reachable")
+
+    @property
+    def dimension(self) -> int:
+        """Number of coordinates of the vector that it releases; 0 where it releases none."""
+        if self.numbers is None or not hasattr(self.mechanism, "towards"):
+            return 0
+        return self._read(int, self._ask("dimension", "dimension"), "dimension")
+
+    def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
+        """Return the queries that ask for the coordinates of the released vector along some directions; read-only."""
+        return self._checked_directions(self._ask("towards", "towards", directions, columns), len(directions), columns)
+
+    def check_unchanged(self, groups: tuple[Group, ...]) -> None:
+        """Raise `AuditeeError` if the mechanism has written into a dataset that it was lent."""
+        bases = [group.pairs.base for group in groups]
+        self._ask("its datasets", "check_unchanged", bases, [group.digest for group in groups], known=bases)
+
+    def _state(self, what: str, operation: str, *arguments: Any, known: Iterable[Any]) -> Kept:
+        state = self._host(what).keep()
+        self._ask(what, operation, state.key, *arguments, known=known)
+        return state
+
+    def _host(self, what: str) -> Host:
+        if self.lost:
+            raise AuditeeError(self.lost[0])
+        try:
+            return self.hosts.first()
+        except Lost as error:
+            raise AuditeeError(f"{what}: {error}") from None
+
+    def _ask(self, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
+        """Have something done in the other process; if that is lost over it, nothing more is asked of it."""
+        try:
+            return _asked(self._host(what), what, operation, self.part, *arguments, known=known)
+        except LostProcess as error:
+            self.lost.append(error.cause)
+            raise
+
+    @staticmethod
+    def _read(read: Callable[[Any], T], told: Any, method: str) -> T:
+        try:
+            return read(told)
+        except READ_WRONG as error:
+            raise AuditeeError(f"{method} returned something that cannot be read ({type(error).__name__})", str(error)) from None
+
+
+class LostProcess(AuditeeError):
+    """The process of a mechanism is gone, through the mechanism's own fault."""
+
+
+class Elsewhere(Exception):
+    """What was raised in another process; the text is its traceback."""
+
+
+def _asked(host: Host, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
+    """Have something done in another process; errors that a desk raises there are raised here."""
+    try:
+        answer = host.call(operation, *arguments, known=known)
+    except Overtime as error:
+        raise LostProcess(f"{what} {error}; {MORE_TIME}") from None
+    except Lost as error:
+        raise LostProcess(f"{what}: {error}; {REMEDY}") from None
+    except Unsent as error:
+        raise AuditeeError(f"{what}: what it is given cannot be sent to its process ({error}); {INLINE}") from None
+    if "raised" in answer:
+        raise AuditeeError(f"{what}: {answer['raised']} was raised", answer["told"])
+    found = answer["answer"]
+    if "invalid" in found:
+        raise InvalidInput(found["invalid"]) from Elsewhere(found["told"])
+    if "cause" in found:
+        raise AuditeeError(found["cause"], found["detail"])
+    return found["done"]
+
+
+class Desk:
+    """Answers in the other process what an `Isolated` asks.
+
+    Parameters
+    ----------
+    build : callable
+        Returns the auditee; called there.
+    memory : float
+        GiB that it may take, for messages.
+    """
+
+    def __init__(self, build: Callable[[], Auditee], memory: float) -> None:
+        self._build = build
+        self._memory = memory
+        self._auditee: Auditee | None = None
+        self._benches: deque[tuple[Brief, Bench]] = deque(maxlen=BENCHES)
+
+    def __call__(self, operation: str, arguments: tuple[Any, ...], objects: dict[int, Any]) -> dict[str, Any]:
+        """Do what is asked."""
+        try:
+            if self._auditee is None:
+                self._auditee = self._build()
+            part, *given = arguments
+            subject = self._auditee if part is None else coupled(self._auditee, part)
+            return {"done": getattr(self, f"_{operation}")(subject, objects, *given)}
+        except InvalidInput as error:
+            return {"invalid": str(error), "told": told(error)}
+        except AuditeeError as error:
+            return {"cause": self._hinted(error.cause), "detail": error.detail}
+
+    def _hinted(self, cause: str) -> str:
+        return f"{cause}; it may take {self._memory:g} GiB, {MORE_MEMORY}" if "MemoryError" in cause else cause
+
+    def _describe(self, subject: Auditee, objects: dict[int, Any]) -> dict[str, Any]:  # noqa: ARG002
+        mechanism: Any = subject.mechanism
+        return {
+            "name": subject.name,
+            "target": subject.target,
+            "parameters": subject.parameters,
+            "claims": [[claim.as_json(), claim.expected] for claim in subject.claims],
+            "labels": subject.labels,
+            "numbers": subject.numbers,
+            "has": [name for name in OFFERED if hasattr(mechanism, name)],
+            "without_query": bool(getattr(mechanism, "without_query", False)),
+            "code": code_of(subject),
+        }
+
+    def _check(self, subject: Auditee, objects: dict[int, Any], data: Any) -> None:  # noqa: ARG002
+        subject.check(data)
+
+    def _prepare(self, subject: Auditee, objects: dict[int, Any], key: int, data: Any) -> None:
+        objects[key] = subject.prepare(data)
+
+    def _neighbour(self, subject: Auditee, objects: dict[int, Any], key: int, data: Any, state: Any, change: Change) -> None:
+        objects[key] = subject.neighbour(data, state, change)
+
+    def _scratch(self, subject: Auditee, objects: dict[int, Any], key: int, data: Any, change: Change) -> None:
+        objects[key] = subject.scratch(data, change)
+
+    def _law(self, subject: Auditee, objects: dict[int, Any], state: Any, queries: Any, where: str) -> Any:  # noqa: ARG002
+        law = subject.law(state, queries, where)
+        return None if law is None else law_json(law)
+
+    def _sample(
+        self,
+        subject: Auditee,
+        objects: dict[int, Any],  # noqa: ARG002
+        state: Any,
+        queries: Any,
+        size: int,
+        rng: np.random.Generator,
+        where: str,
+    ) -> Any:
+        draws = subject.sample(state, queries, size, rng, where)
+        return {"draws": draws, "state": json.dumps(rng.bit_generator.state)}
+
+    def _worst_cases(self, subject: Auditee, objects: dict[int, Any]) -> Any:  # noqa: ARG002
+        return [worst_case_json(case) for case in subject.worst_cases()]
+
+    def _reachable(self, subject: Auditee, objects: dict[int, Any]) -> Any:  # noqa: ARG002
+        reachable = subject.reachable()
+        return None if reachable is None else reachable_json(reachable)
+
+    def _dimension(self, subject: Auditee, objects: dict[int, Any]) -> int:  # noqa: ARG002
+        return subject.dimension
+
+    def _towards(self, subject: Auditee, objects: dict[int, Any], directions: Any, columns: int) -> Any:  # noqa: ARG002
+        return subject.towards(directions, columns)
+
+    def _check_unchanged(self, subject: Auditee, objects: dict[int, Any], bases: list[Any], digests: list[str]) -> None:  # noqa: ARG002
+        if [base.digest for base in bases] != digests:
+            raise AuditeeError("it changed the dataset that it was given; a mechanism must leave its inputs as they are")
+
+    def _run(self, subject: Auditee, objects: dict[int, Any], brief: Brief, shard: Shard) -> Any:  # noqa: ARG002
+        new = all(known is not brief for known, _ in self._benches)
+        if new:
+            self._benches.append((brief, Bench(subject, brief.groups, brief.codings, brief.seed)))
+        bench = next(bench for known, bench in self._benches if known is brief)
+        done = bench.run(shard, probe=new)
+        failure = None if done.failure is None else (self._hinted(done.failure[0]), done.failure[1])
+        return done_json(replace(done, failure=failure))
+
+
+def is_foreign(auditee: Auditee) -> bool:
+    """Whether a mechanism runs code that does not come with this package, or may."""
+    mechanism = auditee.mechanism
+    mechanism = mechanism.trainer if isinstance(mechanism, Coupled) else mechanism  # type: ignore[assignment]
+    if isinstance(mechanism, FunctionMechanism):
+        return getattr(mechanism.function, "__module__", None) is None or not _ours(mechanism.function.__module__)
+    named = any(isinstance(value, str) and ":" in value for value in auditee.parameters.values())
+    return not _ours(type(mechanism).__module__) or named or not can_be_rebuilt(mechanism)
+
+
+def _ours(module: str) -> bool:
+    return module.partition(".")[0] == "dpassay"
+
+
+def isolated(auditee: Auditee, limits: Limits, groups: Sequence[Group]) -> Isolated:
+    """Return an auditee of this process as one that is only called in another, which has some groups as they are here."""
+    return _isolated(auditee, Hosts(auditee.name, Desk(lambda: auditee, limits.memory), limits, shared_by(groups)))
+
+
+def shared_by(groups: Sequence[Group]) -> list[Any]:
+    """Return the objects that a group is made of."""
+    return [each for group in groups for each in (group, group.pairs, group.pairs.base, group.queries, *group.pairs.changes)]
+
+
+def introduced(name: str, build: Callable[[], Auditee], limits: Limits, fallback: Auditee | None = None) -> Isolated:
+    """Return an auditee that is built in another process only: nothing of its code is imported here.
+
+    Parameters
+    ----------
+    name : str
+        What the user calls it.
+    build : callable
+        Builds it, there.
+    limits : Limits
+    fallback : Auditee, optional
+        What is known of it without building it; stands for it where its process is lost over that, so that every audit of it ends
+        as `error`.
+
+    Raises
+    ------
+    InvalidInput
+        As `build` does there.
+    AuditeeError
+        If its process is lost over it, and there is no fallback.
+    """
+
+    def imported() -> Auditee:
+        found = build()
+        threadpool_limits(limits=1)  # of what has just been imported too; other hosts have their parent's
+        return found
+
+    hosts = Hosts(name, Desk(imported, limits.memory), limits, bare=True)
+    try:
+        return _described(_asked(hosts.first(), f"importing {name}", "describe", None), hosts)
+    except LostProcess as error:
+        hosts.close()
+        if fallback is None:
+            raise
+        return _isolated(fallback, hosts, lost=[error.cause])
+    except BaseException:
+        hosts.close()
+        raise
+
+
+def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
+    """Return the auditee that a desk has described."""
+    has: dict[str, Any] = dict.fromkeys(facts["has"], _elsewhere) | {"without_query": facts["without_query"]}
+    has |= {"labels": tuple(facts["labels"])} if facts["numbers"] is None else {"numbers": tuple(facts["numbers"])}
+    mechanism = StandIn(has)
+    return Isolated(
+        name=facts["name"],
+        target=facts["target"],
+        parameters=facts["parameters"],
+        mechanism=mechanism,
+        claims=tuple(claim_from_json(claim, expected) for claim, expected in facts["claims"]),
+        hosts=hosts,
+        there=mechanism,
+        code=facts["code"],
+    )
+
+
+def _elsewhere(*_: Any) -> Any:
+    """Stand where a method is that is only called in another process."""
+    raise NotImplementedError
+
+
+def _isolated(auditee: Auditee, hosts: Hosts, **more: Any) -> Isolated:
+    known = {name: getattr(auditee, name) for name in ("name", "target", "parameters", "mechanism", "claims")}
+    return Isolated(**known, hosts=hosts, there=auditee.mechanism, **more)

@@ -1,0 +1,261 @@
+"""The ledger: finished trials of a run in a SQLite file, so that a run that was killed goes on where it stopped.
+
+A row holds the counts of a range of blocks of one dataset. It is known by what the counts depend on and by nothing else: the
+key of the random stream, the queries, the coding, and the code that made them. So a row is either the very counts that would be
+drawn now, or it is not found.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import sqlite3
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from dpassay.errors import InvalidInput, LedgerError
+from dpassay.mechanism import FunctionMechanism
+from dpassay.targets.guard import Auditee
+from dpassay.trials.blocks import BLOCK, Counts
+
+APPLICATION = 0x64706173
+"""`dpas`: marks a SQLite file as a ledger."""
+VERSION = 3
+BUSY = 30.0
+"""Seconds to wait for another process that writes to the same ledger."""
+MARK = 16
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
+TABLE = """
+CREATE TABLE IF NOT EXISTS shards (
+    dataset BLOB NOT NULL, first INTEGER NOT NULL, stop INTEGER NOT NULL, trials INTEGER NOT NULL,
+    queries INTEGER NOT NULL, symbols INTEGER NOT NULL, counts BLOB NOT NULL, marks BLOB NOT NULL, checksum BLOB NOT NULL,
+    PRIMARY KEY (dataset, first, stop, trials)
+) WITHOUT ROWID
+"""
+
+Key = tuple[bytes, int, int, int]
+"""Dataset (a digest of all its counts depend on), first block, block after the last, trials."""
+
+
+class Ledger:
+    """Finished trials in a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; made when the first counts are written.
+    resume : bool
+        Whether counts that it already holds may be used; else they are removed.
+
+    Raises
+    ------
+    InvalidInput
+        If there is a file that is no ledger, one of another version, or (with `resume`) one that is damaged.
+    """
+
+    def __init__(self, path: Path, *, resume: bool) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+        if not path.exists():
+            return
+        if not _is_ours(path):
+            raise InvalidInput(f"'{path}': is no ledger of dpassay; move it away, or write to another folder")
+        if resume:
+            with self._faults(InvalidInput):
+                self._open()
+        else:
+            self._clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+    def get(self, key: Key) -> Counts | None:
+        """Return the counts of a key, or None where it has none.
+
+        Raises
+        ------
+        LedgerError
+            If what it holds has been damaged.
+        """
+        with self._faults(LedgerError):
+            found = self._open().execute(
+                "SELECT queries, symbols, counts, marks, checksum FROM shards"
+                " WHERE dataset = ? AND first = ? AND stop = ? AND trials = ?",
+                key,
+            )
+            row = found.fetchone()
+        if row is None:
+            return None
+        queries, symbols, counts, marks, checksum = row
+        sound = checksum == _checksum(key, queries, symbols, counts, marks)
+        if not sound or len(counts) % (8 * queries * symbols) or len(marks) != MARK * (key[2] - key[1]):
+            raise LedgerError(f"ledger '{self.path}': blocks {key[1]} to {key[2] - 1} are damaged; run without --resume")
+        calls = np.frombuffer(counts, dtype="<i8").astype(np.int64).reshape(-1, queries, symbols)
+        cut = [marks[i : i + MARK] for i in range(0, len(marks), MARK)]
+        return Counts(calls=calls, marks=tuple(mark if any(mark) else b"" for mark in cut))
+
+    def put(self, rows: Iterable[tuple[Key, Counts]]) -> None:
+        """Write finished counts, all of them or none.
+
+        Raises
+        ------
+        LedgerError
+            If they cannot be written, or the ledger holds other counts under the same key.
+        """
+        with self._faults(LedgerError):
+            connection = self._open()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                for key, counts in rows:
+                    self._insert(connection, key, _encode(key, counts))
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    def _insert(self, connection: sqlite3.Connection, key: Key, value: tuple[int, int, bytes, bytes, bytes]) -> None:
+        done = connection.execute("INSERT OR IGNORE INTO shards VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*key, *value))
+        if done.rowcount == 1:
+            return
+        held = connection.execute(
+            "SELECT queries, symbols, counts, marks, checksum FROM shards"
+            " WHERE dataset = ? AND first = ? AND stop = ? AND trials = ?",
+            key,
+        ).fetchone()
+        if held != value:
+            raise LedgerError(
+                f"ledger '{self.path}': holds other counts for blocks {key[1]} to {key[2] - 1} of dataset {key[0].hex()[:16]}; "
+                "the mechanism does not draw from rng alone, or it has changed; run without --resume"
+            )
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            connection = sqlite3.connect(self.path, timeout=BUSY, isolation_level=None)
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Make the table in a new file, see that an older one is sound, and let readers and one writer work side by side."""
+        connection.execute("BEGIN IMMEDIATE")
+        found = tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        if found == (0, 0):
+            connection.execute(TABLE)
+            connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        elif found != (APPLICATION, VERSION):
+            raise LedgerError(f"ledger '{self.path}': has version {found[1]}, not {VERSION}; run without --resume")
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if connection.execute("PRAGMA quick_check").fetchone()[0] != "ok":
+            raise LedgerError(f"ledger '{self.path}': is damaged; run without --resume")
+
+    def _clear(self) -> None:
+        """Empty a ledger in place, since another process may work with it; remove it where that cannot be done."""
+        try:
+            self._open().execute("DELETE FROM shards")
+        except sqlite3.OperationalError as error:
+            raise InvalidInput(f"ledger '{self.path}': cannot be emptied ({error})") from None
+        except (sqlite3.Error, LedgerError):
+            self._remove()
+
+    def _remove(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        try:
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                Path(f"{self.path}{suffix}").unlink(missing_ok=True)
+        except OSError as error:
+            raise InvalidInput(f"ledger '{self.path}': cannot be removed ({error.strerror})") from None
+
+    @contextmanager
+    def _faults(self, kind: type[InvalidInput | LedgerError]) -> Iterator[None]:
+        try:
+            yield
+        except LedgerError as error:
+            raise (error if kind is LedgerError else kind(str(error))) from None
+        except sqlite3.OperationalError as error:
+            raise kind(f"ledger '{self.path}': cannot be read or written ({error})") from None
+        except (sqlite3.Error, OverflowError):
+            raise kind(f"ledger '{self.path}': is damaged; run without --resume") from None
+
+
+def dataset_key(stream: tuple[str | float, ...], queries: str, coding: str, code: list[str], rows: int) -> bytes:
+    """Digest of all that the counts of a dataset depend on; `queries` is their digest, `rows` how many a call asks for."""
+    return hashlib.sha256(json.dumps([*stream, queries, coding, code, rows]).encode()).digest()
+
+
+def block_key(dataset: bytes, first: int, stop: int, size: int) -> Key:
+    """Key of the blocks `first` to `stop - 1` of `size` trials on a dataset."""
+    return dataset, first, stop, min(stop * BLOCK, size) - first * BLOCK
+
+
+def code_of(auditee: Auditee) -> list[str]:
+    """Versions and source digests of what makes the counts, as far as they can be known.
+
+    Those of Python, of the numerical packages and of dpassay itself, of the file that defines the mechanism or function, and
+    of files that its parameters name as `module:object`. What these files import is not followed.
+    """
+    mechanism = auditee.mechanism
+    thing = mechanism.function if isinstance(mechanism, FunctionMechanism) else type(mechanism)
+    modules: list[str | None] = [getattr(thing, "__module__", None)]
+    modules += [value.partition(":")[0] for value in auditee.parameters.values() if isinstance(value, str) and ":" in value]
+    return [str(auditee.target), *installed(), *(_source_digest(module) for module in modules)]
+
+
+@cache
+def installed() -> tuple[str, ...]:
+    """Versions of Python and the numerical packages, and the digest of dpassay's own source."""
+    own = hashlib.sha256()
+    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+        own.update(path.read_bytes())
+    return sys.version, own.hexdigest(), *(metadata.version(name) for name in PACKAGES)
+
+
+def _source_digest(module: str | None) -> str:
+    try:
+        return hashlib.sha256(Path(str(inspect.getsourcefile(sys.modules[str(module)]))).read_bytes()).hexdigest()
+    except (KeyError, TypeError, OSError):
+        return "unknown"
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file bears the mark of a ledger, or is empty, as one is before its first transaction."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(72)
+    except OSError as error:
+        raise InvalidInput(f"ledger '{path}': cannot be read ({error.strerror})") from None
+    return not header or (header.startswith(b"SQLite format 3\0") and header[68:72] == APPLICATION.to_bytes(4, "big"))
+
+
+def _encode(key: Key, counts: Counts) -> tuple[int, int, bytes, bytes, bytes]:
+    _, queries, symbols = counts.calls.shape
+    table = counts.calls.astype("<i8").tobytes()
+    marks = b"".join(mark.ljust(MARK, b"\0") for mark in counts.marks)
+    return queries, symbols, table, marks, _checksum(key, queries, symbols, table, marks)
+
+
+def _checksum(key: Key, queries: int, symbols: int, counts: bytes, marks: bytes) -> bytes:
+    facts = json.dumps([key[0].hex(), *key[1:], queries, symbols, len(counts)]).encode()
+    return hashlib.sha256(facts + counts + marks).digest()

@@ -1,0 +1,205 @@
+"""Trials in processes of their own: a shard that hangs or kills its worker is tried again piece by piece, then reported."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from dpassay.errors import AuditeeError
+from dpassay.targets.groups import Group
+from dpassay.targets.guard import Auditee
+from dpassay.trials.blocks import Counts, where
+from dpassay.trials.hosts import Host, Hosts, Limits, Lost, Overtime, Unsent, wait
+from dpassay.trials.isolated import Brief, Desk, Isolated, shared_by
+from dpassay.trials.tasks import Bench, Done, Shard, span
+from dpassay.trials.written import INLINE, READ_WRONG, done_from
+
+EXPECTED = "expected sample(state, queries, size, rng) to return labels of shape (size, queries)"
+OVERTIME = "a shard took longer than {:g} s (--shard-timeout)"
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Job:
+    """A shard that is to be run; `last` if it is not tried again. It ends with what came of it, or why nothing did."""
+
+    shard: Shard
+    last: bool
+    done: Done | None = None
+    cause: str = ""
+    detail: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Local:
+    """Runs shards in `jobs` processes.
+
+    Parameters
+    ----------
+    bench : Bench
+    keep : callable
+        Called in this process with every shard that comes back, as soon as it does.
+    jobs : int
+    limits : Limits
+    others : Hosts, optional
+        Which processes; those of the mechanism if it is isolated, else new ones.
+    """
+
+    bench: Bench
+    keep: Callable[[Shard, Done], None]
+    jobs: int
+    limits: Limits
+    others: Hosts | None = None
+    hosts: Hosts = field(init=False)
+    ahead: int = field(init=False)
+    _brief: Brief = field(init=False)
+    _waiting: deque[Job] = field(default_factory=deque, init=False)
+    _busy: dict[Host, Job] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.ahead = 4 * self.jobs
+        auditee, groups = self.bench.auditee, self.bench.groups
+        self._brief = Brief(groups=groups, codings=self.bench.codings, seed=self.bench.seed)
+        own = auditee.hosts if isinstance(auditee, Isolated) else None
+        self.hosts = self.others or own or _hosts(auditee, groups, self.limits)
+
+    def start(self, shard: Shard) -> list[Job]:
+        """Take a shard."""
+        job = self._job(shard, last=False)
+        self._feed()
+        return [job]
+
+    def finish(self, receipt: list[Job]) -> Done:
+        """Wait for a shard; pieces of one that failed are tried once more, one by one."""
+        counts: list[Counts] = []
+        place = 0
+        while place < len(receipt):
+            job = receipt[place]
+            while job.done is None and not job.cause:
+                self._look()
+            if job.done is not None:
+                counts += job.done.counts
+                if job.done.failure is not None:
+                    return self._failed(receipt[place + 1 :], Done(counts=tuple(counts), failure=job.done.failure))
+                place += 1
+            elif job.last:
+                text = f"{job.cause} on {self._place(job.shard)}, also when tried again; {EXPECTED}"
+                return self._failed(receipt[place + 1 :], Done(counts=tuple(counts), failure=(text, job.detail)))
+            else:
+                receipt[place : place + 1] = [self._job((piece,), last=True) for piece in job.shard]
+        return Done(counts=tuple(counts))
+
+    def abandon(self, receipt: list[Job]) -> None:
+        """Stop working on a shard."""
+        for job in receipt:
+            if job in self._waiting:
+                self._waiting.remove(job)
+        for host, job in list(self._busy.items()):
+            if job in receipt:
+                self._dismiss(host)
+
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[Done]:
+        """Yield what comes of each shard, in a process that has done nothing else; `jobs` at a time."""
+        at_work: deque[tuple[Local, list[Job]]] = deque()
+        try:
+            for shard in shards:
+                if len(at_work) >= self.jobs:
+                    yield self._ended(*at_work.popleft())
+                other = Local(self.bench, _forget, 1, self.limits, self.hosts.afresh())
+                at_work.append((other, other.start(shard)))
+            while at_work:
+                yield self._ended(*at_work.popleft())
+        finally:
+            for other, _ in at_work:
+                self.hosts.absorb(other.hosts)
+
+    def _ended(self, other: Local, receipt: list[Job]) -> Done:
+        """Return what came of a shard elsewhere, and end the process."""
+        try:
+            return other.finish(receipt)
+        finally:
+            self.hosts.absorb(other.hosts)
+
+    def close(self) -> None:
+        """End the processes that it has opened; those of an isolated mechanism are only ended while they are at work."""
+        for host in list(self._busy):
+            self._dismiss(host)
+        if not isinstance(self.bench.auditee, Isolated):
+            self.hosts.close()
+
+    def _dismiss(self, host: Host) -> None:
+        del self._busy[host]
+        host.close()
+
+    def _failed(self, rest: list[Job], done: Done) -> Done:
+        self.abandon(rest)
+        return done
+
+    def _place(self, shard: Shard) -> str:
+        (piece,) = shard
+        return f"{where(self.bench.change(piece.task))} ({span(piece.task, piece.first, piece.stop)})"
+
+    def _job(self, shard: Shard, *, last: bool) -> Job:
+        job = Job(shard=shard, last=last)
+        self._waiting.append(job)
+        return job
+
+    def _feed(self) -> None:
+        """Give waiting shards to processes that have nothing to do."""
+        while self._waiting and len(self._busy) < self.jobs:
+            host = next(host for host in self._opened(len(self._busy) + 1) if host not in self._busy)
+            job = self._waiting.popleft()
+            try:
+                part = self.bench.auditee.part if isinstance(self.bench.auditee, Isolated) else None
+                known = (self._brief, *(group.pairs.base for group in self._brief.groups))
+                host.ask("run", part, self._brief, job.shard, known=known)
+            except Lost as error:
+                job.cause = str(error)
+            except Unsent as error:
+                raise AuditeeError(f"its data cannot be sent to a worker ({error}); {INLINE}") from None
+            else:
+                self._busy[host] = job
+
+    def _opened(self, number: int) -> list[Host]:
+        try:
+            return self.hosts.several(number)
+        except Lost as error:
+            raise AuditeeError(str(error)) from None
+
+    def _look(self) -> None:
+        """Wait a moment for any shard to come back, and hand on what has."""
+        self._feed()
+        wait(list(self._busy))
+        for host, job in list(self._busy.items()):
+            try:
+                came, told = host.answer()
+            except Overtime:
+                job.cause = OVERTIME.format(host.limits.seconds)
+            except Lost as error:
+                job.cause = str(error)
+            else:
+                if not came:
+                    continue
+                self._take(job, told)
+            del self._busy[host]
+        self._feed()
+
+    def _take(self, job: Job, told: dict[str, object]) -> None:
+        """Read what came of a shard."""
+        if "raised" in told:
+            job.cause, job.detail = f"{told['raised']} was raised", str(told["told"])
+            return
+        try:
+            job.done = done_from(told["answer"]["done"], self.bench, job.shard)  # type: ignore[index]
+        except READ_WRONG:
+            job.cause = "the worker sent counts that are none"
+        else:
+            self.keep(job.shard, job.done)
+
+
+def _hosts(auditee: Auditee, groups: tuple[Group, ...], limits: Limits) -> Hosts:
+    return Hosts(auditee.name, Desk(lambda: auditee, limits.memory), limits, shared_by(groups))
+
+
+def _forget(shard: Shard, done: Done) -> None:
+    """Keep nothing."""

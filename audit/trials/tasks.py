@@ -1,0 +1,203 @@
+"""Shards: how the trials of a result are cut into portions of work, and how a portion is done. No number depends on the cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpassay.errors import AuditeeError
+from dpassay.pairs import Change
+from dpassay.targets.groups import Group
+from dpassay.targets.guard import Auditee
+from dpassay.trials.blocks import BLOCK, Counts, blocks, draw_blocks, joined, rows_of, stream_key, where
+from dpassay.trials.encoders import Coding
+
+ANSWERS = 500_000
+"""A shard ends when it asks for so many answers (trials times queries): milliseconds to seconds of work."""
+DATASETS = 8
+"""A shard works on so many datasets at most, since preparing one may take long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """Trials of one dataset.
+
+    Parameters
+    ----------
+    group : int
+        Which group it belongs to.
+    pair : int or None
+        Which change was made to the base; None for the base itself.
+    phase : str
+        What the trials are for.
+    size : int
+        How many.
+    lot : int
+        Which of several lots of that phase.
+    """
+
+    group: int
+    pair: int | None
+    phase: str
+    size: int
+    lot: int = 0
+
+    @property
+    def rows(self) -> int:
+        """Trials that a call of `sample` is asked for at most."""
+        return rows_of(self.phase, self.size)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """Some successive blocks of a task."""
+
+    task: Task
+    first: int
+    stop: int
+
+
+Shard = tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What came of a shard.
+
+    Parameters
+    ----------
+    counts : tuple of Counts
+        One per piece, up to the one that failed.
+    failure : (str, str) or None
+        Cause and detail of the `AuditeeError` that ended it.
+    """
+
+    counts: tuple[Counts, ...]
+    failure: tuple[str, str] | None = None
+
+
+def cut(task: Task, queries: int) -> Iterator[Piece]:
+    """Cut a task into pieces of about `ANSWERS` answers."""
+    step = max(1, ANSWERS // (BLOCK * queries))
+    every = blocks(task.size)
+    for first in every[::step]:
+        yield Piece(task=task, first=first, stop=min(first + step, every.stop))
+
+
+def bundle(tasks: Iterable[Task], groups: Sequence[Group]) -> Iterator[Shard]:
+    """Gather successive pieces until they are worth being shipped."""
+    shard: list[Piece] = []
+    answers = datasets = 0
+    for task in tasks:
+        queries = len(groups[task.group].queries)
+        datasets += 1
+        for piece in cut(task, queries):
+            shard.append(piece)
+            answers += min((piece.stop - piece.first) * BLOCK, task.size) * queries
+            if answers >= ANSWERS or datasets >= DATASETS:
+                yield tuple(shard)
+                shard, answers, datasets = [], 0, 0
+    if shard:
+        yield tuple(shard)
+
+
+def span(task: Task, first: int, stop: int) -> str:
+    """Name the trials of some blocks in a message."""
+    return f"{task.phase} trials {first * BLOCK} to {min(stop * BLOCK, task.size) - 1}"
+
+
+class Bench:
+    """Where the trials of a mechanism are run: it keeps the state of the last base dataset and of its last neighbour.
+
+    Parameters
+    ----------
+    auditee : Auditee
+    groups : tuple of Group
+        What the tasks refer to.
+    codings : tuple of Coding
+        What is counted, per group.
+    seed : int
+        Root seed.
+    """
+
+    def __init__(self, auditee: Auditee, groups: tuple[Group, ...], codings: tuple[Coding, ...], seed: int) -> None:
+        self.auditee = auditee
+        self.groups = groups
+        self.codings = codings
+        self.seed = seed
+        self._base: tuple[object, Any] = (None, None)
+        self._neighbour: tuple[object, Any] = (None, None)
+
+    def change(self, task: Task) -> Change | None:
+        """Return the change that makes the dataset of a task."""
+        return None if task.pair is None else self.groups[task.group].pairs.changes[task.pair]
+
+    def stream(self, task: Task) -> tuple[str | float, ...]:
+        """Return the key of the random streams of a task."""
+        phase = f"{task.phase} {task.lot}" if task.lot else task.phase
+        return stream_key(self.auditee, self.groups[task.group], self.change(task), phase=phase, seed=self.seed)
+
+    def run(self, shard: Shard, *, probe: bool = False) -> Done:
+        """Run the trials of a shard; with `probe` the first piece twice, which must give the same counts."""
+        found: list[Counts] = []
+        try:
+            for piece in shard:
+                found.append(self._draw(piece))
+                if probe and len(found) == 1:
+                    self._repeat(piece, found[0])
+            self._unchanged({piece.task.group for piece in shard})
+        except AuditeeError as error:
+            return Done(counts=tuple(found), failure=(error.cause, error.detail))
+        return Done(counts=tuple(found))
+
+    def _repeat(self, piece: Piece, counts: Counts) -> None:
+        if not same(self._draw(piece), counts):
+            raise AuditeeError(unrepeatable(self.change(piece.task)))
+
+    def _unchanged(self, groups: set[int]) -> None:
+        """Raise if the mechanism has written into a dataset that it was lent."""
+        for g in groups:
+            if self.groups[g].pairs.base.digest != self.groups[g].digest:
+                raise AuditeeError("it changed the dataset that it was given; a mechanism must leave its inputs as they are")
+
+    def _draw(self, piece: Piece) -> Counts:
+        task = piece.task
+        group, change, coding = self.groups[task.group], self.change(task), self.codings[task.group]
+        state, key, drawn = self._state(task), self.stream(task), []
+        for block in range(piece.first, piece.stop):
+            try:
+                one = range(block, block + 1)
+                drawn.append(draw_blocks(self.auditee, state, group, change, task.size, one, key, coding, task.rows))
+            except AuditeeError as error:
+                raise AuditeeError(f"{error.cause} ({span(task, block, block + 1)})", error.detail) from error
+        return joined(drawn)
+
+    def _state(self, task: Task) -> Any:
+        """State of the dataset of a task; made anew for every phase, whatever an earlier one did to it."""
+        place, data = (task.phase, task.group), self.groups[task.group].pairs.base
+        if self._base[0] != place:
+            self._base = self._neighbour = (None, None)
+            self._base = (place, self.auditee.prepare(data))
+        change = self.change(task)
+        if change is None:
+            return self._base[1]
+        if self._neighbour[0] != (place, task.pair):
+            self._neighbour = (None, None)
+            self._neighbour = ((place, task.pair), self.auditee.neighbour(data, self._base[1], change))
+        return self._neighbour[1]
+
+
+def same(one: Counts, other: Counts) -> bool:
+    """Whether two counts of the same trials agree, as they must."""
+    return one.marks == other.marks and np.array_equal(one.calls, other.calls)
+
+
+def unrepeatable(change: Change | None) -> str:
+    """Say that a mechanism has coins besides those of its generator."""
+    return (
+        f"sample on {where(change)} answers the same rng differently: it must draw from rng alone, "
+        "else its trials cannot be shared out (--executor local) or taken up again (--resume)"
+    )

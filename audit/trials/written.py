@@ -1,0 +1,146 @@
+"""What a mechanism answers, written down as data and read back: laws, worst cases, reachable states, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from dpassay.data import Labelled
+from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
+from dpassay.mechanism import Reachable, WorstCase
+from dpassay.noise import Noise
+from dpassay.pairs import AnyOf, Change, FlipLabel, Pairs, Replace, Several
+from dpassay.trials.blocks import Counts, rows_of_calls
+from dpassay.trials.encoders import Bins, Labels, Rounded
+from dpassay.trials.tasks import Bench, Done, Shard
+from dpassay.trials.wire import Garbled
+
+LAWS: dict[str, type[FiniteLaw | PointLaw | NoiseLaw]] = {kind.__name__: kind for kind in (FiniteLaw, PointLaw, NoiseLaw)}
+INLINE = "use executor 'inline'"
+
+
+def law_json(law: Law) -> dict[str, Any]:
+    """Write a law down."""
+    told = {each.name: getattr(law, each.name) for each in fields(law)}
+    if isinstance(law, NoiseLaw):
+        told["noise"] = {"kind": law.noise.kind, "scale": law.noise.scale}
+    plain = {name: each.item() if isinstance(each, np.generic) else each for name, each in told.items()}
+    return {"kind": type(law).__name__} | plain
+
+
+def law_from(told: Mapping[str, Any]) -> Law:
+    """Read a law."""
+    given = dict(told)
+    kind = LAWS[given.pop("kind")]
+    if "noise" in given:
+        given["noise"] = Noise(**given["noise"])
+    return kind(**given)
+
+
+def worst_case_json(case: WorstCase) -> dict[str, Any]:
+    """Write a worst case down.
+
+    Raises
+    ------
+    AuditeeError
+        If one of its changes is of no kind of this package.
+    """
+    pairs = case.pairs
+    return {
+        "base": _data_json(pairs.base),
+        "pool": None if pairs.pool is None else _data_json(pairs.pool),
+        "changes": [_change_json(change) for change in pairs.changes],
+        "how": pairs.how,
+        "key": pairs.key,
+        "relation": pairs.relation,
+        "queries": case.queries,
+        "reason": case.reason,
+    }
+
+
+def worst_case_from(told: Mapping[str, Any]) -> WorstCase:
+    """Read a worst case."""
+    pairs = Pairs(
+        base=Labelled(told["base"]["X"], told["base"]["y"]),
+        changes=tuple(map(_change_from, told["changes"])),
+        how=str(told["how"]),
+        key=str(told["key"]),
+        pool=None if told["pool"] is None else Labelled(told["pool"]["X"], told["pool"]["y"]),
+        relation=told["relation"],
+    )
+    return WorstCase(pairs=pairs, queries=told["queries"], reason=str(told["reason"]))
+
+
+def reachable_json(reachable: Reachable) -> dict[str, Any]:
+    """Write reachable states down."""
+    told = {each.name: getattr(reachable, each.name) for each in fields(reachable)}
+    return told | {"law": law_json(reachable.law)}
+
+
+def reachable_from(told: Mapping[str, Any]) -> Reachable:
+    """Read reachable states."""
+    return Reachable(**(dict(told) | {"law": law_from(told["law"]), "states": tuple(told["states"])}))
+
+
+def done_json(done: Done) -> dict[str, Any]:
+    """Write down what came of a shard."""
+    counts = [{"calls": each.calls, "marks": each.marks} for each in done.counts]
+    return {"counts": counts, "failure": done.failure}
+
+
+def done_from(told: Mapping[str, Any], bench: Bench, shard: Shard) -> Done:
+    """Read what came of a shard.
+
+    Raises
+    ------
+    Garbled
+        If these can be no counts of its trials.
+    """
+    failure = None if told["failure"] is None else (str(told["failure"][0]), str(told["failure"][1]))
+    found = tuple(Counts(calls=each["calls"].astype(np.int64), marks=tuple(each["marks"])) for each in told["counts"])
+    if len(found) > len(shard) or (failure is None and len(found) < len(shard)):
+        raise Garbled
+    for piece, counts in zip(shard, found, strict=False):
+        task, coding = piece.task, bench.codings[piece.task.group]
+        asked = np.array(rows_of_calls(task.size, range(piece.first, piece.stop), task.rows))
+        number = len(asked) if coding.additive else piece.stop - piece.first
+        fits = counts.calls.shape == (number, len(bench.groups[task.group].queries), coding.size)
+        counted = isinstance(coding, (Labels, Bins, Rounded))
+        if not fits or (counted and not ((counts.calls >= 0).all() and (counts.calls.sum(axis=2) == asked[:, None]).all())):
+            raise Garbled
+        if len(counts.marks) != piece.stop - piece.first or not all(isinstance(mark, bytes) for mark in counts.marks):
+            raise Garbled
+    return Done(counts=found, failure=failure)
+
+
+def _data_json(data: Labelled) -> dict[str, Any]:
+    return {"X": data.X, "y": data.y}
+
+
+def _change_json(change: Change) -> dict[str, Any]:
+    if isinstance(change, Replace):
+        place = None if change.pool is None else int(change.pool)
+        return {"kind": "replace", "index": int(change.index), "x": change.x, "y": int(change.y), "pool": place}
+    if isinstance(change, FlipLabel):
+        return {"kind": "flip-label", "index": int(change.index)}
+    if isinstance(change, (Several, AnyOf)):
+        kind = "several" if isinstance(change, Several) else "any-of"
+        return {"kind": kind, "changes": [_change_json(each) for each in change.changes]}
+    raise AuditeeError(f"pairs returned a change of type {type(change).__name__}; expected Replace or FlipLabel, or {INLINE}")
+
+
+def _change_from(told: Mapping[str, Any]) -> Change:
+    if told["kind"] == "replace":
+        return Replace(told["index"], told["x"], told["y"], told["pool"])
+    if told["kind"] == "flip-label":
+        return FlipLabel(told["index"])
+    changes = tuple(map(_change_from, told["changes"]))
+    return Several(changes) if told["kind"] == "several" else AnyOf(changes)
+
+
+READ_WRONG = (Garbled, InvalidInput, KeyError, TypeError, ValueError, AttributeError)
+"""What reading raises where there is nothing of the kind."""

@@ -1,0 +1,81 @@
+"""Own worst cases of private validation over trainers on the line: a search among datasets whose records are nearly all alike.
+
+T is one value of label times feature but for a record that may differ, V another likewise, all among -1, -1/2, 0, 1/2, 1. The
+frozen strings are public, so which of these datasets lets them tell most is too.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from dpassay.data import points
+from dpassay.mechanism import WorstCase
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation_scores import Scored
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.score_mixtures import fresh_log_p
+
+if TYPE_CHECKING:
+    from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate
+
+GRID: Final = (-1.0, -0.5, 0.0, 0.5, 1.0)
+VALUES: Final = "-1, -1/2, 0, 1/2 or 1 (label times feature)"
+COARSE: Final = 0.01
+"""Half width of bins in the search."""
+MOST_RECORDS: Final = 1000
+
+
+def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
+    """Where the search finds most for a training and for a validation record; and records that all fit, so many that V counts."""
+    trainer = mechanism.trainer
+    if not isinstance(trainer, Scored) or trainer.d != 1:
+        return ()
+    n, m = trainer.own_n, mechanism.m
+    cases = []
+    for where, (T, V, index, new) in zip(("training", "validation"), _searched(mechanism, n, m), strict=True):
+        how = f"records on the line, at {VALUES}; a {where} record moves"
+        alike = (
+            f"all of T (n = {n}) alike, all of V (m = {m}) alike, at {VALUES}, and one {where} record moved to another of these"
+        )
+        coarsely = ", as far as its law in coarse bins shows" if mechanism.coins == "fresh" else ""
+        reason = f"a search over all datasets with {alike}: the index tells most in this one{coarsely}"
+        cases.append(trainer.case(trainer.line(T, V), index, new, how, reason))
+    if trainer.n is None:
+        beta1, beta2 = mechanism.betas
+        n = min(max(2, math.ceil(m * beta1 / beta2)), MOST_RECORDS)
+        how = f"{n} training records that pull one way, a validation record goes to the origin"
+        reason = "the noise is no more than V needs, and weights that fit a record better score like all others at the origin"
+        cases.append(trainer.case(trainer.line([1.0] * n, [1.0] * m), n, 0.0, how, reason))
+    return tuple(cases)
+
+
+@lru_cache(maxsize=64)
+def _searched(mechanism: Validate, n: int, m: int) -> tuple[tuple[list[float], list[float], int, float], ...]:
+    """T, V, index and new value of the best change of a training and of a validation record."""
+    line = mechanism.trainer.line  # type: ignore[attr-defined]
+    query = points([[1.0]], "queries")
+    states: dict[tuple[float, float], Any] = {}
+    laws: dict[tuple[float, float, float, float], Any] = {}
+
+    def law(v: float, last: float, u: float, end: float) -> Any:
+        data = line([*[v] * (n - 1), last], [*[u] * (m - 1), end])
+        known = states.get((v, last))
+        state = states[v, last] = mechanism.prepare(data) if known is None else mechanism.validated_on(known, data)
+        if mechanism.coins == "fresh":
+            return fresh_log_p(mechanism.trainer, data, state.located, mechanism.scale(data), COARSE)
+        found = mechanism.distribution(state, query)
+        return None if found is None else (found.log_p[0], found.error)
+
+    def loss(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> float:
+        for each in (one, other):
+            laws[each] = laws[each] if each in laws else law(*each)
+        first, second = laws[one], laws[other]
+        return float(np.abs(first[0] - second[0]).max()) if first is not None and second is not None else 0.0
+
+    triples = [(v, a, b) for v, a, b in product(GRID, repeat=3) if a != b]
+    u, v, new = max(triples, key=lambda each: loss((each[1], each[1], each[0], each[0]), (each[1], each[2], each[0], each[0])))
+    w, a, b = max(triples, key=lambda each: loss((each[0], each[0], each[1], each[1]), (each[0], each[0], each[1], each[2])))
+    return ([v] * n, [u] * m, n - 1, new), ([w] * n, [a] * m, n + m - 1, b)

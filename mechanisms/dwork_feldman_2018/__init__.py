@@ -1,0 +1,1 @@
+"""Dwork and Feldman (2018), Privacy-preserving prediction."""

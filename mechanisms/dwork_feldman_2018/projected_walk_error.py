@@ -1,0 +1,125 @@
+"""The empirical error of the exponential projected walk (Dwork and Feldman 2018, Lemma 5.2), computed from the dataset.
+
+For S of n examples and M = ExpPW(T, epsilon), the answer is Err_S(M(S)) - Opt_S(Thr_(N,k)): by how much the expected number of
+examples that M labels wrongly, divided by n, exceeds that of the best union of intervals with k ends.
+
+Claim as printed: it is at most (k + 2) T / n + e^(-epsilon T / 2), for every S. Nothing is private here; the algorithm's
+privacy is that of `projected-walk`, whose readings these are. The lemma holds for `ties="sum"` with the query's own point
+traversed. It fails where equal points are taken one by one, in the order given or sorted by label (docs/findings.md, 'Ties in
+the projected walk'), and where the walk goes through smaller points only (docs/findings.md, 'Points smaller than x').
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from dpassay.claims import Accuracy, Claim
+from dpassay.data import Labelled, points
+from dpassay.errors import require
+from dpassay.laws import PointLaw
+from dpassay.mechanism import WorstCase
+from dpassay.mechanisms.dwork_feldman_2018.projected_walk import ProjectedWalk, Ties, Traversed
+from dpassay.mechanisms.dwork_feldman_2018.unions import least_error
+from dpassay.numerics import UNIT_ROUNDOFF
+from dpassay.pairs import FlipLabel, Pairs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectedWalkError:
+    """Excess of the empirical error of ExpPW(T, epsilon) over that of the best union of intervals.
+
+    Parameters
+    ----------
+    epsilon, T, feature, ties, traversed
+        See `ProjectedWalk`.
+    n : int
+        Number of records, >= 1: the claim depends on it, so other datasets are refused.
+    k : int
+        Number of interval ends, >= 1.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
+    """
+
+    epsilon: float = 1.0
+    T: int = 8
+    n: int = 100
+    k: int = 1
+    feature: int = 0
+    ties: Ties = "sum"
+    traversed: Traversed = "up-to"
+    walk: ProjectedWalk = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        walk = ProjectedWalk(epsilon=self.epsilon, T=self.T, feature=self.feature, ties=self.ties, traversed=self.traversed)
+        object.__setattr__(self, "walk", walk)
+        require(isinstance(self.n, int) and self.n >= 1, "n", self.n, "an integer >= 1")
+        require(isinstance(self.k, int) and self.k >= 1, "k", self.k, "an integer >= 1")
+
+    @property
+    def numbers(self) -> tuple[float, float]:
+        """A difference of two errors."""
+        return (-1.0, 1.0)
+
+    @property
+    def without_query(self) -> bool:
+        """The error is one number for the whole dataset."""
+        return True
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The printed claim."""
+        return (
+            Accuracy(
+                bound=self.walk.excess_error(self.n, self.k),
+                unit=f"empirical error of the whole dataset beyond that of the best union of intervals, k = {self.k}",
+                coins="none; the error is the mean over those of the walk's answers",
+                source="Dwork and Feldman 2018, Lemma 5.2",
+                status="printed",
+            ),
+        )
+
+    def check(self, data: Labelled) -> None:
+        """Raise `InvalidInput` unless there are n records, labelled 0 and 1, with the feature."""
+        self.walk.check(data)
+        require(len(data) == self.n, "n", self.n, f"the number of records, {len(data)}")
+
+    def prepare(self, data: Labelled) -> float:
+        """Compute the excess."""
+        self.check(data)
+        logit = self.walk.logit(self.walk.prepare(data), data.X)
+        error = math.fsum(expit(np.where(data.y == 1, -logit, logit)).tolist()) / self.n
+        x = np.unique(data.X[:, self.feature])
+        ones, zeros = ((data.X[data.y == y, self.feature][:, None] == x).sum(axis=0) for y in (1, 0))
+        return error - least_error(ones, zeros, self.k) / self.n
+
+    def sample(self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
+        """The excess, the same in every trial, shape (size, q)."""
+        return np.full((size, len(queries)), state)
+
+    def distribution(self, state: float, queries: NDArray[np.float64]) -> PointLaw:
+        """The excess and its rounding: an error of a logit passes into a probability once, and a sum is exact but for one."""
+        rounding = 8 * UNIT_ROUNDOFF * (2 + self.epsilon * self.T)
+        return PointLaw(values=np.full(len(queries), state), error=rounding)
+
+    def pairs(self) -> tuple[WorstCase, ...]:
+        """All records at one point: the last 2 T of them undo what the others have said, or nobody listens."""
+        few = min(2 * self.T, self.n // 2)
+        last = 1 if self.ties == "label" else 0
+        reason = f"all records lie at one point, and the last {few} labels alone decide where ties are taken one by one"
+        if self.traversed == "below":
+            few, reason = 0, "all records lie at one point and have one label, and the walk at this point has seen none of them"
+        y = np.where(np.arange(self.n) < self.n - few, 1 - last, last)
+        data = Labelled(np.ones((self.n, 1 + self.feature)), y)
+        how = (
+            f"{self.n} records at one point, the last {few} of them labelled {last} and the others {1 - last}, one label flipped"
+        )
+        pair = Pairs(base=data, changes=(FlipLabel(0),), how=how)
+        return (WorstCase(pairs=pair, queries=points(data.X[:1], "queries"), reason=reason),)

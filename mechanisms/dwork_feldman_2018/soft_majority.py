@@ -1,0 +1,180 @@
+"""Soft majority vote over disjoint blocks (Dwork and Feldman 2018, Theorem 4.1).
+
+Split S into r blocks, train A on each to get f_1, ..., f_r, let v(S, x) = 2 |{i : f_i(x) = 1}| - r, and answer 1 with
+probability e^(epsilon v / 2) / (1 + e^(epsilon v / 2)).
+
+Claim as printed: epsilon-differentially private prediction, for every epsilon > 0 and every learner A.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from dpassay.claims import DP, Claim
+from dpassay.data import Labelled, points
+from dpassay.errors import is_real, require
+from dpassay.laws import FiniteLaw, bernoulli_law, mixture_law
+from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks, check_binary, partition_count, partitions
+from dpassay.mechanisms.shared.learners import BlockLearner, Teacher
+from dpassay.pairs import Change, FlipLabel, Pairs
+
+MAX_PARTITIONS = 10_000
+"""Fresh partitions are enumerated up to this number; beyond it there is no exact law."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftMajority:
+    """Soft majority of r teachers.
+
+    Parameters
+    ----------
+    epsilon : float
+        Claimed privacy loss of one prediction, in nats; finite and > 0. Relation: replace-one.
+    r : int
+        Number of blocks, >= 1 and at most the number of records. The theorem takes r = ceil(6 ln(4 / alpha) / epsilon) for
+        error alpha (`blocks_for`), and n = r n'; here block sizes may differ by one.
+    learner : str or scikit-learn classifier
+        The algorithm A: a name of `dpassay.mechanisms.shared.learners.LEARNERS`, `module:object`, or an object. A block with one
+        class becomes a constant predictor. Its coins, if any, are frozen.
+    partition : {"fixed", "fresh"}
+        `fixed`: record i is in block i mod r, and a replacement takes the place of the record it replaces; the proof holds
+        for each such partition. `fresh`: a uniformly random partition in every trial, as the proof words it;
+        unless the partitions can be enumerated, every trial trains r models, so that sampling takes hours on real data.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
+    """
+
+    epsilon: float = 1.0
+    r: int = 25
+    learner: Any = "logistic"
+    partition: Literal["fixed", "fresh"] = "fixed"
+    block_learner: BlockLearner = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(isinstance(self.r, int) and self.r >= 1, "r", self.r, "an integer >= 1")
+        require(self.partition in ("fixed", "fresh"), "partition", self.partition, "'fixed' or 'fresh'")
+        object.__setattr__(self, "block_learner", BlockLearner(self.learner))
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The printed claim."""
+        return (DP(epsilon=self.epsilon, coins=self._coins, source="Dwork and Feldman 2018, Theorem 4.1", status="printed"),)
+
+    @property
+    def _coins(self) -> str:
+        if self.partition == "fixed":
+            return "answer fresh; partition and training frozen, the claim is made for every value of theirs"
+        return "partition and answer fresh; training frozen, the claim is made for every value of its coins"
+
+    def blocks_for(self, alpha: float) -> int:
+        """Return r = ceil(6 ln(4 / alpha) / epsilon), the theorem's number of blocks for error alpha in (0, 1)."""
+        require(0 < alpha < 1, "alpha", alpha, "a number in (0, 1)")
+        return math.ceil(6 * math.log(4 / alpha) / self.epsilon)
+
+    def check(self, data: Labelled) -> None:
+        """Raise `InvalidInput` unless the labels are 0 and 1 and there is a record for each block."""
+        check_binary(data)
+        require(self.r <= len(data), "r", self.r, f"at most the number of records, {len(data)}")
+
+    def prepare(self, data: Labelled) -> Blocks | Labelled:
+        """Train the r teachers of a fixed partition; a fresh one leaves nothing to prepare."""
+        self.check(data)
+        if self.partition == "fresh":
+            return data
+        blocks = tuple(data.take(slice(j, None, self.r)) for j in range(self.r))
+        return Blocks(blocks=blocks, teachers=tuple(self.block_learner.fit(block) for block in blocks))
+
+    def update(self, state: Blocks | Labelled, change: Change) -> Blocks | Labelled:
+        """Return the neighbour's state, retraining only the teacher whose block holds the changed record."""
+        if isinstance(state, Labelled):
+            neighbour: Labelled = change.apply(state)
+            return neighbour
+        place, j = divmod(change.index, self.r)
+        block: Labelled = change.at(place).apply(state.blocks[j])
+        check_binary(block)
+        return Blocks(
+            blocks=(*state.blocks[:j], block, *state.blocks[j + 1 :]),
+            teachers=(*state.teachers[:j], self.block_learner.fit(block), *state.teachers[j + 1 :]),
+        )
+
+    def sample(
+        self, state: Blocks | Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Labels of `size` independent trials at q queries, shape (size, q)."""
+        if isinstance(state, Blocks):
+            votes = self._votes(state.teachers, queries)[None]
+        else:
+            orders = rng.permuted(np.tile(np.arange(len(state)), (size, 1)), axis=1)
+            votes = np.stack([self._votes(self._teach(state, order), queries) for order in orders])
+        return (rng.random((size, len(queries))) < expit(self.logit(votes))).astype(np.int64)
+
+    def distribution(self, state: Blocks | Labelled, queries: NDArray[np.float64]) -> FiniteLaw | None:
+        """Exact law: sigma(epsilon v / 2), averaged over all partitions if they are fresh and at most 10,000."""
+        if isinstance(state, Blocks):
+            return bernoulli_law(self.logit(self._votes(state.teachers, queries)))
+        if partition_count(len(state), self.r) > MAX_PARTITIONS:
+            return None
+        teachers = (
+            [self.block_learner.fit(state.take(list(block))) for block in blocks] for blocks in partitions(len(state), self.r)
+        )
+        return mixture_law([bernoulli_law(self.logit(self._votes(each, queries))) for each in teachers])
+
+    def logit(self, votes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Log-odds of label 1 given the number of teachers that vote 1: epsilon v / 2 with v = 2 votes - r."""
+        return np.asarray(self.epsilon * (2 * votes - self.r) / 2, dtype=float)
+
+    def pairs(self) -> tuple[WorstCase, ...]:
+        """One record per block, one label flipped: from no vote to one, and just below the middle.
+
+        The first is the largest loss, of an answer that may be too rare to be sampled; the second loses less where answers are
+        frequent.
+        """
+        rare = f"the vote count moves from 0 to 1 of {self.r}, and label 1 is as rare as it can be"
+        ones = self.r // 2 - 1
+        if ones < 1:
+            return (self._case(0, rare),)
+        frequent = f"the vote count moves from {ones} to {ones + 1} of {self.r}, and both labels are frequent"
+        return self._case(0, rare), self._case(ones, frequent)
+
+    def _case(self, ones: int, reason: str) -> WorstCase:
+        data = Labelled(np.zeros((self.r, 1)), (np.arange(self.r) >= self.r - ones).astype(np.int64))
+        pair = Pairs(base=data, changes=(FlipLabel(0),), how=f"{self.r} records, {ones} of them labelled 1, one label flipped")
+        return WorstCase(pairs=pair, queries=points([[0.0]], "queries"), reason=reason)
+
+    def reachable(self) -> Reachable:
+        """Vote counts 0, ..., r; a replaced record moves one vote at most."""
+        votes = np.arange(self.r + 1)
+        how = (
+            "A record lies in one block, so a replacement changes one teacher and the vote count by at most 1; r records, one per"
+            " block, reach every count and every step, whatever the learner (a block with one class is a constant predictor)."
+        )
+        fresh = (
+            " A fresh partition averages over partitions that neighbours share, and the loss of an average is at most the largest"
+            " loss averaged; with one record per block all partitions are alike, so the same worst case is attained."
+        )
+        return Reachable(
+            states=tuple(f"{k} of {self.r} votes for 1" for k in votes),
+            law=bernoulli_law(self.logit(votes)),
+            moves=np.stack([votes[:-1], votes[1:]], axis=1),
+            argument=how + (fresh if self.partition == "fresh" else ""),
+            several=SEVERAL_VOTES,
+        )
+
+    def _votes(self, teachers: Any, queries: NDArray[np.float64]) -> NDArray[np.int64]:
+        votes: NDArray[np.int64] = np.sum([teacher.predict(queries) for teacher in teachers], axis=0, dtype=np.int64)
+        return votes
+
+    def _teach(self, data: Labelled, order: NDArray[np.int64]) -> list[Teacher]:
+        blocks = (np.sort(order[j :: self.r]) for j in range(self.r))
+        return [self.block_learner.fit(data.take(block)) for block in blocks]

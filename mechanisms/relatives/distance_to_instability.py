@@ -1,0 +1,172 @@
+"""Plurality released if it is stable (Bassily, Thakkar and Thakurta 2018, arXiv 1803.05101, after Smith and Thakurta 2013).
+
+Train r teachers on disjoint blocks; f is the label with most votes, the least of them where several have as many. Let dist be the
+distance to instability, dist' = dist + Lap(1/epsilon), and
+
+    answer f if dist' > ln(1/delta) / epsilon, else bottom (the label K).
+
+Claim: (epsilon, delta)-differential privacy.
+
+The distance to instability of f is the largest k such that f is the same on every dataset that differs in k records or fewer; it
+moves by 1 at most when one record is replaced. Over votes it is
+
+    min over labels j != f of t_j - 1,  t_j = floor(g / 2) + 1 if j > f, ceil(g / 2) if j < f,  g = n_f - n_j,
+
+t_j being how many votes must go from f to j for j to win. Corrected: the bottom of the noise's tail counts half, and delta / 2
+holds where delta is claimed.
+
+For votes the distance may also be read as the margin, max(0, n_f - max over j of n_j - 1): how many votes for f may be taken
+away (`distance="margin"`). A replaced record takes a vote from one label and gives it to another, which moves the margin by 2, so
+that with the noise as it is the claim fails.
+
+Of the paper only the abstract could be read: it names the framework, and no constant. The threshold and (epsilon, delta) are
+ours, as the framework is commonly told, and the claim says so; both claims are derived in docs/findings.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.claims import DP, Claim
+from dpassay.data import Labelled
+from dpassay.errors import is_real, require
+from dpassay.laws import FiniteLaw
+from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanisms.relatives.pate import ARGUMENT, COINS
+from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks
+from dpassay.mechanisms.shared.teachers import Counts, Teachers, every_count, few_counts, states_of, worst_votes
+from dpassay.noise import Noise
+from dpassay.numerics import UNIT_ROUNDOFF
+from dpassay.pairs import Change
+
+SAFE = 1 + 1e-12
+"""Corrected deltas are larger by this, more than rounding makes them too small."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistanceToInstability:
+    """The plurality of r teachers if its noisy distance to instability exceeds a threshold, else bottom.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Of the claim: epsilon finite and > 0, in nats; delta in (0, 1).
+    r, K, learner
+        See `Teachers`. Answers are 0, ..., K - 1, and K for bottom.
+    distance : {"replacements", "margin"}
+        What is taken for the distance to instability.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
+    """
+
+    epsilon: float = 1.0
+    delta: float = 1e-3
+    r: int = 25
+    K: int = 2
+    learner: Any = "logistic"
+    distance: Literal["replacements", "margin"] = "replacements"
+    teachers: Teachers = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)")
+        require(self.distance in ("replacements", "margin"), "distance", self.distance, "'replacements' or 'margin'")
+        object.__setattr__(self, "teachers", Teachers(r=self.r, K=self.K, learner=self.learner))
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """0, ..., K - 1, and K for bottom."""
+        return tuple(range(self.K + 1))
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What the framework is commonly said to give, and what holds."""
+        source = "ours: the constants, for the framework that Bassily, Thakkar and Thakurta 2018 name"
+        usual = DP(epsilon=self.epsilon, delta=self.delta, coins=COINS, source=source, status="own")
+        factor, farthest = (1, 0) if self.distance == "replacements" else (2, 1)
+        released = float(np.exp(self._log_released(np.asarray(farthest)))) * SAFE
+        if released >= 1:  # nothing is left to be claimed of the margin
+            return (usual,)
+        corrected = DP(
+            epsilon=factor * self.epsilon,
+            delta=released,
+            coins=COINS,
+            source="docs/findings.md, 'Distance to instability'",
+            status="corrected",
+        )
+        return usual, corrected
+
+    @property
+    def threshold(self) -> float:
+        """ln(1/delta) / epsilon."""
+        return -math.log(self.delta) / self.epsilon
+
+    def check(self, data: Labelled) -> None:
+        """Raise `InvalidInput` unless the labels are below K and there is a record for each block."""
+        self.teachers.check(data)
+
+    def prepare(self, data: Labelled) -> Blocks:
+        """Train on every block."""
+        return self.teachers.prepare(data)
+
+    def update(self, state: Blocks, change: Change) -> Blocks:
+        """Return the neighbour's state, retraining only on the block that holds the changed record."""
+        return self.teachers.update(state, change)
+
+    def sample(self, state: Blocks, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Labels of `size` independent trials at q queries, shape (size, q)."""
+        counts = self.teachers.counts(state, queries)
+        noisy = self.dist(counts) + Noise(kind="laplace", scale=1 / self.epsilon).draw((size, len(queries)), rng)
+        return np.where(noisy > self.threshold, counts.argmax(axis=1), self.K)
+
+    def distribution(self, state: Blocks, queries: NDArray[np.float64]) -> FiniteLaw:
+        """Exact law: one label, or bottom."""
+        return self._law(self.teachers.counts(state, queries))
+
+    def dist(self, counts: Counts) -> NDArray[np.int64]:
+        """Return the distance for counts (q, K), shape (q,)."""
+        winner, rows = counts.argmax(axis=1), np.arange(len(counts))
+        gap = counts[rows, winner][:, None] - counts
+        needed = np.where(np.arange(self.K) > winner[:, None], gap // 2 + 1, -(-gap // 2))
+        if self.distance == "margin":
+            needed = np.maximum(gap, 1)
+        needed[rows, winner] = np.iinfo(np.int64).max
+        least: NDArray[np.int64] = needed.min(axis=1) - 1
+        return least
+
+    def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:  # noqa: ARG002
+        """Say which answer is none."""
+        return f"{answer} is bottom, no label" if answer == self.K else ""
+
+    def pairs(self) -> tuple[WorstCase, ...]:
+        """The worst move of one vote for each claim, and one in the middle."""
+        return worst_votes(self.reachable(), self.r, self.K, self.claims, self.labels)
+
+    def reachable(self) -> Reachable | None:
+        """All counts of r votes; None if they are too many."""
+        if not few_counts(self.r, self.K):
+            return None
+        counts = every_count(self.r, self.K)
+        return states_of(counts, self._law(counts), ARGUMENT, SEVERAL_VOTES)
+
+    def _log_released(self, dist: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return ln P[dist + Lap(1/epsilon) > threshold]."""
+        z = np.asarray(math.log(self.delta) + self.epsilon * dist, dtype=float)
+        return Noise(kind="laplace", scale=1.0).log_below(z)
+
+    def _law(self, counts: Counts) -> FiniteLaw:
+        dist = self.dist(counts)
+        z = np.asarray(math.log(self.delta) + self.epsilon * dist, dtype=float)
+        log_p = np.full((len(counts), self.K + 1), -np.inf)
+        log_p[np.arange(len(counts)), counts.argmax(axis=1)] = self._log_released(dist)
+        log_p[:, self.K] = Noise(kind="laplace", scale=1.0).log_below(-z)
+        size = 1 - math.log(self.delta) + self.epsilon * float(dist.max())
+        return FiniteLaw(log_p=log_p, error=16 * UNIT_ROUNDOFF * size)

@@ -1,0 +1,132 @@
+"""Private nearest neighbours: the k records nearest to the query vote, and the noisy plurality is answered.
+
+A relative of PATE without training: the voters are the k nearest records themselves, in a distance that is public, that is to
+say fixed before the data are seen. Private-kNN of Zhu et al. (2020) takes one of public features, Gaussian noise and a random
+subset of the records, as public code for it shows; the last two are not built here, and no claim of that paper is made. Here it
+is the Euclidean distance of the features as they are: scaling them by what the data say would make every distance depend on
+every record. Ties go to the record that comes first. The noise is that of PATE, Laplace of scale 1 / gamma.
+
+Derived here: records are ordered by (distance, place), and a replacement changes the key of one of them. So at most one record
+leaves the k nearest and one enters, whatever was replaced: one vote leaves a label and goes to another, even where the replaced
+record was not among them. The counts differ by at most 1 in each coordinate, which is what Theorem 2 of Papernot et al. (2017)
+asks for: (2 gamma, 0)-differential privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from dpassay.claims import DP, Claim
+from dpassay.data import Labelled
+from dpassay.errors import is_real, require
+from dpassay.laws import FiniteLaw
+from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanisms.shared.noisy_max import NoisyMax
+from dpassay.mechanisms.shared.teachers import Counts, check_labels, every_count, few_counts, states_of, worst_votes
+from dpassay.pairs import Change
+
+ARGUMENT = (
+    "A replacement changes the distance of one record, so one record at most leaves the k nearest and one enters, and one vote"
+    " moves at most; k records at one point, all of them voters, reach all counts and every move."
+)
+AT_ONCE = 1000
+"""Queries whose distances are held together."""
+SEVERAL = "j replaced records are j replacements one after the other; of k records at one point any labels can be changed."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateKNN:
+    """Noisy plurality of the k nearest records.
+
+    Parameters
+    ----------
+    gamma : float
+        The noise has scale 1 / gamma, in votes; finite and > 0. The claim is 2 gamma.
+    k : int
+        Number of neighbours, >= 1 and at most the number of records.
+    K : int
+        Number of labels 0, ..., K - 1; >= 2.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is out of its range.
+    """
+
+    gamma: float = 0.5
+    k: int = 25
+    K: int = 2
+
+    def __post_init__(self) -> None:
+        require(is_real(self.gamma) and 0 < self.gamma < math.inf, "gamma", self.gamma, "a finite number > 0")
+        require(isinstance(self.k, int) and self.k >= 1, "k", self.k, "an integer >= 1")
+        require(isinstance(self.K, int) and self.K >= 2, "K", self.K, "an integer >= 2")
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """0, ..., K - 1."""
+        return tuple(range(self.K))
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Ours: what Theorem 2 of Papernot et al. (2017) says of any such counts."""
+        source = "ours: docs/findings.md, 'Private nearest neighbours', from Papernot et al. 2017, Theorem 2"
+        return (DP(epsilon=2 * self.gamma, coins="noise fresh; there are no others", source=source, status="own"),)
+
+    @property
+    def noisy_max(self) -> NoisyMax:
+        """The plurality with Laplace noise of scale 1 / gamma."""
+        return NoisyMax(kind="laplace", scale=1 / self.gamma)
+
+    def check(self, data: Labelled) -> None:
+        """Raise `InvalidInput` unless the labels are below K and there are k records."""
+        check_labels(data, self.K)
+        require(self.k <= len(data), "k", self.k, f"at most the number of records, {len(data)}")
+
+    def prepare(self, data: Labelled) -> Labelled:
+        """Keep the records."""
+        self.check(data)
+        return data
+
+    def update(self, state: Labelled, change: Change) -> Labelled:
+        """Return the changed records."""
+        return self.prepare(change.apply(state))
+
+    def sample(self, state: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Labels of `size` independent trials at q queries, shape (size, q)."""
+        return self.noisy_max.draw(self.counts(state, queries), size, rng)
+
+    def distribution(self, state: Labelled, queries: NDArray[np.float64]) -> FiniteLaw:
+        """Exact law of the winner."""
+        return self.noisy_max.law(self.counts(state, queries))
+
+    def counts(self, data: Labelled, queries: NDArray[np.float64]) -> Counts:
+        """Votes of the k nearest for each label, shape (q, K); of records equally far the first are taken."""
+        parts = (self._nearest(data, queries[first : first + AT_ONCE]) for first in range(0, len(queries), AT_ONCE))
+        nearest = np.concatenate(list(parts))
+        return np.stack([nearest[:, data.y == label].sum(axis=1) for label in range(self.K)], axis=1)
+
+    def _nearest(self, data: Labelled, queries: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which records vote at each query, shape (q, n)."""
+        distance = cdist(queries, data.X, "sqeuclidean")
+        farthest = np.partition(distance, self.k - 1, axis=1)[:, [self.k - 1]]
+        nearer, tied = distance < farthest, distance == farthest
+        room = self.k - nearer.sum(axis=1, keepdims=True)
+        chosen: NDArray[np.bool_] = nearer | (tied & (np.cumsum(tied, axis=1) <= room))
+        return chosen
+
+    def pairs(self) -> tuple[WorstCase, ...]:
+        """The worst move of one vote, and one in the middle."""
+        return worst_votes(self.reachable(), self.k, self.K, self.claims, self.labels)
+
+    def reachable(self) -> Reachable | None:
+        """All counts of k votes; None if they are too many."""
+        if not few_counts(self.k, self.K):
+            return None
+        counts = every_count(self.k, self.K)
+        return states_of(counts, self.noisy_max.law(counts), ARGUMENT, SEVERAL)

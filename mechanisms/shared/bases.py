@@ -1,0 +1,140 @@
+"""What all entries share that wrap another algorithm: how the base is written down and built."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpassay.claims import DP, Stability
+from dpassay.errors import InvalidInput, require
+from dpassay.mechanism import Mechanism
+from dpassay.targets.guard import Auditee
+from dpassay.targets.resolve import accepts, is_function, resolve
+
+SINGLE = 1.0
+"""Privacy loss that a base claims unless it is said otherwise."""
+
+
+def base_of(
+    base: Any, epsilon: float, wrapper: str, *, left_out: float = SINGLE, n: int | None = None
+) -> tuple[Any, float, Auditee]:
+    """Build the algorithm that is wrapped.
+
+    Parameters
+    ----------
+    base : str or Mechanism
+        A name of the catalogue or `module:object`, its parameters behind it (`soft-majority,r=5,learner=tree`; all but
+        epsilon), or an object.
+    epsilon : float
+        What it is to claim, in nats; > 0. An object has its own, and `left_out` stands for that.
+    wrapper : str
+        What the user calls the entry that wraps it.
+    left_out : float
+        What epsilon is unless it is said otherwise.
+    n : int, optional
+        How many records it gets, for a base that has that parameter.
+
+    Returns
+    -------
+    base : str or Mechanism
+        The same with all parameters filled in, so that it makes the algorithm again; as it was given where one of them has a
+        comma in it.
+    epsilon : float
+        What it claims first.
+    built : Auditee
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such base or parameter, it claims another epsilon, or promises no differential privacy.
+    """
+    written, own = base, True
+    if isinstance(base, str):
+        name, *settings = (part.strip() for part in base.split(","))
+        try:
+            own = not accepts(name, "epsilon")
+            told = {} if own else {"epsilon": epsilon}
+            told |= {} if n is None or not accepts(name, "n") else {"n": n}
+            promise = (DP(epsilon=epsilon),) if is_function(name) else None
+            built = resolve(name, _given(settings, wrapper, ("epsilon", *told)) | told, promise)
+            own = own and promise is None
+        except InvalidInput as error:
+            raise InvalidInput(f"base = '{base}': {error}") from error
+        if not own:
+            filled = [f"{key}={value}" for key, value in built.parameters.items() if key not in told and value is not None]
+            commas = any("," in each for each in filled)  # those of a base within the base
+            written = base if commas else ",".join([name, *filled])
+    else:
+        built = _object(base)
+    claims = dp_claims(built.mechanism)
+    require(bool(claims), "base", base, "an algorithm that promises DP(...)")
+    if not own:
+        return written, epsilon, built
+    claimed = claims[0].epsilon
+    require(epsilon in (left_out, claimed), "epsilon", epsilon, f"what the base claims, {claimed:g}, or left out")
+    return written, claimed, built
+
+
+def stable_base_of(base: Any, given: dict[str, Any], wrapper: str) -> tuple[Any, Auditee]:
+    """Build a stable algorithm that is wrapped.
+
+    Parameters
+    ----------
+    base : str or Mechanism
+        A name of the catalogue or `module:object`, its parameters behind it (all but those that are given), or an object.
+    given : dict
+        Parameters that the wrapper decides, for a base that has them; an object has its own.
+    wrapper : str
+        What the user calls the entry that wraps it.
+
+    Returns
+    -------
+    base : str or Mechanism
+        The same with all other parameters filled in; as it was where one of them has a comma in it.
+    built : Auditee
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such base or parameter, or it promises no stability that is not known to be wrong.
+    """
+    written = base
+    if isinstance(base, str):
+        name, *settings = (part.strip() for part in base.split(","))
+        try:
+            told = {key: value for key, value in given.items() if accepts(name, key)}
+            built = resolve(name, _given(settings, wrapper, tuple(told)) | told)
+        except InvalidInput as error:
+            raise InvalidInput(f"base = '{base}': {error}") from error
+        filled = [f"{key}={value}" for key, value in built.parameters.items() if key not in told and value is not None]
+        commas = any("," in each for each in filled)
+        written = base if commas else ",".join([name, *filled])
+    else:
+        built = _object(base)
+    stable = [claim for claim in built.claims if isinstance(claim, Stability) and claim.expected is None]
+    require(bool(stable), "base", base, "an algorithm that promises Stability(...)")
+    return written, built
+
+
+def _object(base: Any) -> Auditee:
+    """Return a mechanism that is given as it is."""
+    known = hasattr(base, "sample") and hasattr(base, "claims")
+    require(known, "base", base, "a name of the catalogue, module:object, or a mechanism")
+    return Auditee(name="base", target=None, parameters={}, mechanism=base, claims=base.claims)
+
+
+def _given(settings: list[str], wrapper: str, theirs: tuple[str, ...] = ("epsilon",)) -> dict[str, str]:
+    """Read the parameters of a base; those that the wrapper decides are refused."""
+    given = {}
+    for setting in settings:
+        name, separator, value = (part.strip() for part in setting.partition("="))
+        if not (name and separator and value):
+            raise InvalidInput(f"'{setting}' must have the form name=value")
+        if name in theirs:
+            raise InvalidInput(f"'{setting}' must be said of the {wrapper}: -p {setting}")
+        given[name] = value
+    return given
+
+
+def dp_claims(mechanism: Mechanism) -> list[DP]:
+    """Return the claims of differential privacy that a mechanism makes."""
+    return [claim for claim in mechanism.claims if isinstance(claim, DP)]

@@ -1,0 +1,181 @@
+"""Base learners: the non-private learning algorithm A that a mechanism runs on its blocks."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay.data import Labelled
+from dpassay.errors import InvalidInput
+from dpassay.targets.resolve import load_object
+
+MEMO: Final = 4096
+"""Trained models that a `BlockLearner` remembers; enumerations meet the same small block again and again."""
+
+
+def _majority() -> Any:
+    from sklearn.dummy import DummyClassifier
+
+    return DummyClassifier(strategy="most_frequent")
+
+
+def _logistic() -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(), LogisticRegression(solver="liblinear", max_iter=1000))
+
+
+def _tree() -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(random_state=0)
+
+
+def _stump() -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(max_depth=1, random_state=0)
+
+
+def _nearest() -> Any:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return KNeighborsClassifier(n_neighbors=1)
+
+
+def _bayes() -> Any:
+    from sklearn.naive_bayes import GaussianNB
+
+    return GaussianNB()
+
+
+def _threshold() -> Any:
+    from dpassay.mechanisms.shared.erm_class import ClassERM
+
+    return ClassERM()
+
+
+LEARNERS: Final[dict[str, Callable[[], Any]]] = {
+    "logistic": _logistic,
+    "majority": _majority,
+    "tree": _tree,
+    "stump": _stump,
+    "nearest": _nearest,
+    "naive-bayes": _bayes,
+    "threshold": _threshold,
+}
+"""Names that `learner` may take, besides `module:object` of any scikit-learn classifier."""
+
+
+class Teacher:
+    """One trained sub-model f_i; answers labels in {0, ..., K - 1}, 0 and 1 unless said otherwise.
+
+    It remembers its answers at the last query array, which it knows again by identity: neighbours share all but one teacher.
+    """
+
+    __slots__ = ("_answers", "_labels", "_predict", "_queries")
+
+    def __init__(self, predict: Callable[[NDArray[np.float64]], NDArray[Any]], K: int = 2) -> None:
+        self._predict = predict
+        self._labels = tuple(range(K))
+        self._queries: NDArray[np.float64] | None = None
+        self._answers: NDArray[np.int64] | None = None
+
+    def predict(self, queries: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the label at each query, shape (q,)."""
+        if self._answers is None or self._queries is not queries:
+            answers = np.asarray(self._predict(queries))
+            if answers.shape != (len(queries),) or not np.isin(answers, self._labels).all():
+                named = "0 or 1" if len(self._labels) == 2 else f"from 0 to {self._labels[-1]}"
+                raise ValueError(
+                    f"the learner's predict returned {answers!r}; expected a label {named} for each of {len(queries)} queries"
+                )
+            if queries.flags.writeable:  # somebody may change them in place and ask again
+                return answers.astype(np.int64)
+            self._queries, self._answers = queries, answers.astype(np.int64)
+        return self._answers
+
+
+class BlockLearner:
+    """Trains teachers on blocks, each distinct block once.
+
+    A block with one class becomes a constant predictor, whatever the learner. A learner with a free `random_state` gets 0:
+    its coins are frozen, and equal on neighbouring datasets.
+
+    Parameters
+    ----------
+    learner : str or scikit-learn classifier
+        A name of `LEARNERS`, `module:object` (a classifier, or a callable that makes one), or the object itself.
+    K : int
+        Number of labels that teachers may answer.
+
+    Attributes
+    ----------
+    fits : int
+        How many models were trained so far.
+    """
+
+    __slots__ = ("_K", "_make", "_memo", "fits")
+
+    def __init__(self, learner: Any, K: int = 2) -> None:
+        self._make, self._K = estimator_of(learner), K
+        self._memo: OrderedDict[str, Teacher] = OrderedDict()
+        self.fits = 0
+
+    def fit(self, block: Labelled) -> Teacher:
+        """Train on a block, or return the teacher that an equal block gave before."""
+        key = block.digest
+        if key in self._memo:
+            self._memo.move_to_end(key)
+            return self._memo[key]
+        teacher = self._train(block)
+        self._memo[key] = teacher
+        if len(self._memo) > MEMO:
+            self._memo.popitem(last=False)
+        return teacher
+
+    def _train(self, block: Labelled) -> Teacher:
+        import sklearn
+
+        self.fits += 1
+        first = block.y[0]
+        if (block.y == first).all():
+            return Teacher(lambda queries: np.full(len(queries), first), self._K)
+        with sklearn.config_context(skip_parameter_validation=True, assume_finite=True):
+            model = self._make().fit(block.X, block.y)
+
+        def predict(queries: NDArray[np.float64]) -> NDArray[Any]:
+            with sklearn.config_context(assume_finite=True):
+                answers: NDArray[Any] = model.predict(queries)
+                return answers
+
+        return Teacher(predict, self._K)
+
+
+def estimator_of(learner: Any) -> Callable[[], Any]:
+    """Return what makes the estimators of a learner: a name of `LEARNERS`, `module:object`, or an object."""
+    if isinstance(learner, str) and learner in LEARNERS:
+        return LEARNERS[learner]
+    if isinstance(learner, str):
+        if ":" not in learner:
+            raise InvalidInput(f"learner = '{learner}': must be one of {', '.join(LEARNERS)}, or module:object")
+        learner = load_object(learner, "learner")
+    if hasattr(learner, "fit") and not isinstance(learner, type):
+        return lambda: _frozen(learner)
+    if callable(learner):
+        return lambda: _frozen(learner())
+    raise InvalidInput(f"learner = {learner!r}: must be a scikit-learn classifier or a callable that makes one")
+
+
+def _frozen(estimator: Any) -> Any:
+    from sklearn.base import clone
+
+    estimator = clone(estimator)
+    free = [name for name, value in estimator.get_params().items() if name.split("__")[-1] == "random_state" and value is None]
+    return estimator.set_params(**dict.fromkeys(free, 0)) if free else estimator

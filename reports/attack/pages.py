@@ -1,0 +1,214 @@
+"""Reports of `dpassay attack`: a table for the terminal, one HTML page with figures, Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import zip_longest
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from dpassay.numerics import percent
+from dpassay.record.files import dumps
+from dpassay.reports import Format
+from dpassay.reports.attack.tables import (
+    REACH,
+    apart_table,
+    attacks_table,
+    exposed_table,
+    nats,
+    overview_table,
+    paired_table,
+    reach,
+    repeated_table,
+    slices_table,
+    summary_table,
+    vulnerable_table,
+)
+from dpassay.reports.attack.transcripts import ladders
+from dpassay.reports.attack.view import LIRA, STATUSES, Look, at, share, sound, subject_views, with_interval
+from dpassay.reports.attack.words import CAVEAT, CAVEAT_DETAIL, defect_words, headline, notes, opening
+from dpassay.reports.run.markdown import code_md, table_md, text_md
+from dpassay.reports.shared.numbers import MISSING, clean, plain, shorten
+from dpassay.reports.shared.templating import template
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Raw = Mapping[str, Any]
+
+STYLES = {"refuted": "bold red", "error": "bold magenta", "inconclusive": "bold yellow", "held": "bold", "unclaimed": "bold"}
+FACTS = ("records", "references", "targets", "test", "learner", "seed", "confidence", "commit")
+COLUMNS = (("view", 16), ("attack", 16), ("AUC [95 %]", 18), ("TPR at FPR", 14), ("adv.", 5))
+"""Columns of the table in a terminal, with their widths: less than 80 in all."""
+
+
+def print_attacks(record: Raw, console: Console) -> None:
+    """Print what came of it, two lines per subject and view, and what it means; readable from 80 columns on.
+
+    Parameters
+    ----------
+    record : mapping
+        Of schema `dpassay/attack/1`.
+    console : rich.console.Console
+        Where to.
+    """
+    from rich.text import Text
+
+    subjects = subject_views(record)
+    console.print(Text(headline(record, subjects), style="bold"))
+    if sound(subjects):
+        console.print(Text("\n" + _line([(title,) for title, _ in COLUMNS])))
+        for subject in sound(subjects):
+            accuracy = f"accuracy {subject.raw['accuracy']['mean']:.3f}"
+            delta = 0.0 if subject.epsilon is None else float(subject.raw["claim"]["delta"])
+            slack = f", δ = {plain(delta)}" if delta else ""
+            head = f"{subject.status.symbol} {subject.name}{slack}: {subject.status.word}, {accuracy}"
+            console.print(Text(f"\n{head}", style=STYLES[subject.status.slug]))
+            for look in subject.looks:
+                console.print(Text(_line(_cells(look))))
+                console.print(Text(_certified(look)))
+        console.print(
+            Text(
+                "\nPer view the attack with the highest AUC, and LiRA. 'ε ≥' is certified: the largest lower bound on the "
+                f"loss of a record, {percent(record['run']['confidence'])} for all of them together; 'claim' is what it is held "
+                f"against: the ε of all answers of the view together. {REACH} All other numbers are estimates."
+            )
+        )
+    for text in (*opening(record, subjects), *notes(record, subjects), *map(defect_words, record["defects"])):
+        console.print(Text(f"\n{text}"))
+    console.print(Text(f"\n{CAVEAT} {CAVEAT_DETAIL}"))
+
+
+def _line(columns: Sequence[tuple[str, ...]]) -> str:
+    """Put the lines of some columns side by side."""
+    texts = []
+    for row in zip_longest(*columns, fillvalue=""):
+        cells = (
+            text.ljust(width) if title in ("view", "attack") else text.rjust(width)
+            for text, (title, width) in zip(row, COLUMNS, strict=True)
+        )
+        texts.append(" ".join(cells).rstrip())
+    return "\n".join(texts)
+
+
+def _cells(look: Look) -> list[tuple[str, ...]]:
+    """Columns of a view: two lines each, one where LiRA is the best or was not tried."""
+    lira, best = look.of(LIRA), look.best
+    both = [best] if lira is None or lira is best else [best, lira]
+    return [
+        tuple(wrap(look.name, COLUMNS[0][1])),
+        tuple(shorten(clean(each["attack"]), COLUMNS[1][1]) for each in both),
+        tuple(with_interval(each) for each in both),
+        tuple(at(each) for each in both),
+        tuple(share(each["advantage"]) for each in both),
+    ]
+
+
+def _certified(look: Look) -> str:
+    """Write what is certified of a view, with what it could have been and what it is held against."""
+    lower, cap, detectable = reach(look)
+    told = "nothing claimed" if look.allowed is None else f"claim {nats(look.allowed[0])}: {look.status.word}"
+    return f"  ε ≥ {lower}, cap {cap}, detectable {detectable}, {told}"
+
+
+def to_html(record: Raw) -> str:
+    """Write a record of attacks as one self-contained HTML page.
+
+    Parameters
+    ----------
+    record : mapping
+        Of schema `dpassay/attack/1`.
+
+    Returns
+    -------
+    str
+        The page; equal records give equal pages, byte by byte.
+    """
+    from dpassay.reports.attack.figures import figures
+
+    subjects = subject_views(record)
+    fine, found = sound(subjects), ladders(record["repeated"])
+    sure = percent(record["run"]["confidence"])
+    return template("attack.html.j2").render(
+        headline=headline(record, subjects),
+        counts=[(sum(each.status is status for each in subjects), status) for status in STATUSES],
+        opening=opening(record, subjects),
+        notes=notes(record, subjects),
+        caveat=CAVEAT,
+        caveat_detail=CAVEAT_DETAIL,
+        overview=overview_table(subjects, sure) if fine else None,
+        summary=summary_table(subjects, sure) if fine else None,
+        anchors={subject.name: subject.anchor for subject in subjects},
+        figures=figures(subjects, found),
+        paired=paired_table(subjects),
+        repeated=repeated_table(found),
+        vulnerable=vulnerable_table(subjects) if fine else None,
+        slices=slices_table(subjects) if fine else None,
+        apart=apart_table(subjects),
+        defects=[defect_words(defect) for defect in record["defects"]],
+        subjects=[(each, (attacks_table(each), exposed_table(each)) if not each.error else ()) for each in subjects],
+        command=clean(record["run"]["command"]),
+        facts=_facts(record),
+        glossary=STATUSES,
+    )
+
+
+def to_markdown(record: Raw) -> str:
+    """Write a record of attacks as GitHub-flavoured Markdown: the words and the main tables, no figures.
+
+    Parameters
+    ----------
+    record : mapping
+        Of schema `dpassay/attack/1`.
+
+    Returns
+    -------
+    str
+    """
+    subjects = subject_views(record)
+    texts = [f"# {text_md(headline(record, subjects))}"]
+    texts += map(text_md, (*opening(record, subjects), *notes(record, subjects)))
+    texts.append(f"> **{text_md(CAVEAT)}** {text_md(CAVEAT_DETAIL)}")
+    if record["defects"]:
+        texts += ["## Defects", "\n".join(f"* {text_md(defect_words(defect))}" for defect in record["defects"])]
+    if sound(subjects):
+        table = summary_table(subjects, percent(record["run"]["confidence"]))
+        texts += ["## Summary", text_md(table.caption), table_md(table)]
+        for title, found in (
+            ("Canaries and poisoned records apart", apart_table(subjects)),
+            ("LiRA and the loss threshold, paired", paired_table(subjects)),
+        ):
+            texts += [] if found is None else [f"## {title}", text_md(found.caption), table_md(found)]
+    repeated = repeated_table(ladders(record["repeated"]))
+    texts += [] if repeated is None else ["## Repeated queries", text_md(repeated.caption), table_md(repeated)]
+    if sound(subjects):
+        for title, found in (("The most exposed records", vulnerable_table(subjects)), ("Slices", slices_table(subjects))):
+            texts += [f"## {title}", text_md(found.caption), table_md(found)]
+        for subject in sound(subjects):
+            table = attacks_table(subject)
+            head = f"<details><summary>{escape(subject.name)}: every attack</summary>"
+            texts.append(f"{head}\n\n{text_md(table.caption)}\n\n{table_md(table)}\n\n</details>")
+    facts = "\n".join(f"* {text_md(name)}: {text_md(fact)}" for name, fact in _facts(record))
+    texts += ["## Reproduce", code_md(clean(record["run"]["command"])), facts]
+    return "\n\n".join(texts) + "\n"
+
+
+def _facts(record: Raw) -> list[tuple[str, str]]:
+    run = record["run"]
+    data = ", ".join(f"{clean(key)} = {clean(each)}" for key, each in sorted(run["data"].items()))
+    facts = [("data", data)]
+    for name in FACTS:
+        if name not in run:
+            continue  # a service trains no models of ours
+        found = run[name]
+        facts.append((name, MISSING if found is None else plain(found) if isinstance(found, float) else clean(found)))
+    return facts
+
+
+FORMATS: dict[str, Format] = {
+    "html": Format("attack.html", to_html),
+    "md": Format("attack.md", to_markdown),
+    "json": Format("attack.json", dumps),
+}
+"""Every format of a record of attacks."""

@@ -1,0 +1,308 @@
+"""The tables of the reports of `dpassay attack`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dpassay.reports.attack.paired import paired, tossed
+from dpassay.reports.attack.transcripts import Ladder
+from dpassay.reports.attack.view import BASELINE, LIRA, Look, SubjectView, at, pair, share, sound, with_interval
+from dpassay.reports.shared.numbers import INFINITY, MISSING, clean, count, value
+from dpassay.reports.shared.tables import Table
+
+Raw = Mapping[str, Any]
+REACH = (
+    "'Cap' is the most that could have been certified, had every guess been right; 'detectable' is the smallest leak that would "
+    "have been certified above the claim, or above 0 where there is none, with probability 0.9, if guesses show all of it."
+)
+
+
+def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
+    """One row per subject and view: the best attack, LiRA, and what is certified."""
+    rows = []
+    for subject in sound(subjects):
+        for look in subject.looks:
+            lira = look.of(LIRA)
+            rows.append(
+                (
+                    subject.name,
+                    look.name,
+                    clean(look.best["attack"]),
+                    with_interval(look.best),
+                    at(look.best),
+                    share(look.best["advantage"]),
+                    MISSING if lira is None else share(lira["auc"]),
+                    MISSING if lira is None else at(lira),
+                    *reach(look),
+                    pair(look.allowed),
+                    look.status.word,
+                )
+            )
+    return Table(
+        caption="The attack with the highest AUC in each view, and LiRA; 'certified' is the largest lower bound on the loss of a "
+        f"record, in nats, all of them together at confidence {confidence}. {REACH} All other numbers are estimates.",
+        columns=(
+            *("subject", "view", "best attack", "AUC [95 %]", "TPR at FPR", "advantage"),
+            *("LiRA: AUC", "TPR at FPR", "certified ε ≥", "cap", "detectable", "claim, composed", "status"),
+        ),
+        numeric=(False, False, False, *(True,) * 9, False),
+        rows=tuple(rows),
+    )
+
+
+def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
+    """One row per subject: the largest certified bound with what it could have been, and where the highest AUC was reached."""
+    rows = []
+    for subject in sound(subjects):
+        best, hardest = subject.best, subject.hardest
+        rows.append(
+            (
+                subject.name,
+                subject.status.word,
+                *reach(hardest),
+                MISSING if hardest.allowed is None else nats(hardest.allowed[0]),
+                hardest.name,
+                f"{clean(best.best['attack'])}, {best.name}",
+                with_interval(best.best),
+                share(best.best["advantage"]),
+            )
+        )
+    return Table(
+        caption="'Certified' is the lower bound on the loss of a record, in nats, that is largest against its claim, all of them "
+        f"together at confidence {confidence}; 'claim' is what all the answers of that view may lose. {REACH} Then, where the "
+        "highest AUC was reached: estimates.",
+        columns=(
+            *("subject", "status", "certified ε ≥", "cap", "detectable", "claim", "in view"),
+            *("best attack", "AUC [95 %]", "adv."),
+        ),
+        numeric=(False, False, *(True,) * 4, False, False, True, True),
+        rows=tuple(rows),
+    )
+
+
+def paired_table(subjects: Sequence[SubjectView]) -> Table | None:
+    """LiRA minus the loss threshold against what makes no claim; None where there is nothing to compare."""
+    rows = []
+    for subject in sound(subjects):
+        for look in subject.looks if subject.epsilon is None else ():
+            one, other = look.of(LIRA), look.of(BASELINE)
+            if one is None or other is None:
+                continue
+            found = paired(one, other)
+            if found is not None:
+                tail = (f"{found.difference:+.4f}", f"[{found.low:+.4f}, {found.high:+.4f}]", count(found.targets))
+                coins = (share(tossed(each, each["operating"][0]["asked"])) for each in (one, other))
+                rows.append((subject.name, look.name, *coins, *tail))
+    if not rows:
+        return None
+    return Table(
+        caption="LiRA minus the loss threshold: mean difference of the TPR on the same targets at an FPR of 1 %, with Student's "
+        "95 % interval over the targets; an estimate. A coin is tossed where scores tie, so that both attacks have that FPR.",
+        columns=("subject", "view", "LiRA", "loss threshold", "difference", "95 % interval", "targets"),
+        numeric=(False, False, True, True, True, True, True),
+        rows=tuple(rows),
+    )
+
+
+def vulnerable_table(subjects: Sequence[SubjectView]) -> Table:
+    """The most exposed record of each subject, and the one that most is certified about."""
+    rows = []
+    for subject in sound(subjects):
+        top = subject.raw["exposed"][:1]
+        rows.append(
+            (
+                subject.name,
+                *((str(top[0]["record"]), str(top[0]["label"]), f"{top[0]['separation']:.3g}") if top else (MISSING,) * 3),
+                *_bound_cells(subject.hardest),
+            )
+        )
+    return Table(
+        caption="The record that moves most with its membership, on the reference models (an estimate), and the record with the "
+        f"largest certified bound; 'right guesses' are counted on targets that had no part in the choice. {REACH}",
+        columns=(
+            *("subject", "record", "label", "separation"),
+            *("certified record", "view", "ε ≥", "cap", "detectable", "claim, composed", "right guesses"),
+        ),
+        numeric=(False, True, True, True, True, False, True, True, True, True, True),
+        rows=tuple(rows),
+    )
+
+
+def _bound_cells(look: Look) -> tuple[str, ...]:
+    if not look.bounds:
+        return (MISSING, look.name, *(MISSING,) * 3, pair(look.allowed), MISSING)
+    bound = look.bounds[0]
+    return (str(bound["record"]), look.name, *reach(look), pair(look.allowed), guesses(bound))
+
+
+def reach(look: Look) -> tuple[str, str, str]:
+    """Write the certified bound of a view, its cap, and the leak that it would have shown."""
+    return nats(look.lower), nats(look.cap), detected(look.detectable)
+
+
+def detected(leak: float | None) -> str:
+    """Write the smallest leak that would have been seen."""
+    return "no leak" if leak == float("inf") else nats(leak)
+
+
+def guesses(bound: Raw) -> str:
+    """Write how many guesses about a record were right."""
+    counts = bound["counts"]
+    if counts is None:
+        return MISSING
+    return f"{count(counts['x'] + counts['n0'] - counts['y'])} of {count(counts['n1'] + counts['n0'])}"
+
+
+def exposed_table(subject: SubjectView) -> Table:
+    """All records that are named: the most exposed, and those with bounds of their own."""
+    bounds: dict[int, dict[str, float]] = {}
+    for look in subject.looks:
+        for bound in look.bounds:
+            bounds.setdefault(bound["record"], {})[look.name] = float(bound["lower"])
+    named = {each["record"]: each for each in subject.raw["exposed"]}
+    rows = []
+    for record in [*named, *(record for record in bounds if record not in named)]:
+        own, told = bounds.get(record, {}), named.get(record)
+        head = (str(record), MISSING, MISSING) if told is None else (str(record), str(told["label"]), f"{told['separation']:.3g}")
+        rows.append((*head, *(nats(own.get(look.name)) for look in subject.looks)))
+    return Table(
+        caption="Records that move most with their membership, then others that a bound of their own was certified for. A dash: "
+        "not certified, or not among the most exposed.",
+        columns=(
+            *("record", "label", "separation"),
+            *(f"ε ≥, {look.name} (cap {nats(look.cap)}, detectable {detected(look.detectable)})" for look in subject.looks),
+        ),
+        numeric=(True,) * (3 + len(subject.looks)),
+        rows=tuple(rows),
+    )
+
+
+def attacks_table(subject: SubjectView) -> Table:
+    """Every attack in every view of a subject."""
+    rows = []
+    for look in subject.looks:
+        for each in look.outcomes:
+            run = each["one_run"]
+            rows.append(
+                (
+                    clean(each["attack"]),
+                    look.name,
+                    with_interval(each),
+                    at(each, 0),
+                    at(each, 1),
+                    share(each["advantage"]),
+                    MISSING if each["beyond"] is None else share(each["beyond"]),
+                    *ran(run),
+                    f"{count(run['v'])} of {count(run['r'])}",
+                )
+            )
+    return Table(
+        caption="Every attack in every view, the highest AUC first. 'Above' is how far the curve rises above the region that the "
+        "composed claim allows, an estimate that chance alone can raise. 'Transcript' is the one-run bound on the loss of all "
+        "that a target has answered, certified; no claim about single answers is held against it. 'Cap' is what it would be, had "
+        "all guesses been right, 'detectable' the smallest leak that lifts it above 0 with probability 0.9.",
+        columns=(
+            *("attack", "view", "AUC [95 %]", "TPR at FPR ≤ 1 %", "TPR at FPR ≤ 0.1 %", "advantage", "above"),
+            *("transcript ε ≥", "cap", "detectable", "right guesses"),
+        ),
+        numeric=(False, False, *(True,) * 9),
+        rows=tuple(rows),
+    )
+
+
+def slices_table(subjects: Sequence[SubjectView]) -> Table:
+    """Separation by class."""
+    rows = [
+        (subject.name, clean(part["slice"]), count(part["records"]), f"{part['mean']:.3f}", f"{part['high']:.3f}")
+        for subject in sound(subjects)
+        for part in subject.raw["slices"]
+    ]
+    return Table(
+        caption="How far records move with their membership, by class: mean and 95 % quantile of the separation, on the "
+        "reference models; an estimate.",
+        columns=("subject", "slice", "records", "mean", "95 % quantile"),
+        numeric=(False, False, True, True, True),
+        rows=tuple(rows),
+    )
+
+
+def apart_table(subjects: Sequence[SubjectView]) -> Table | None:
+    """Canaries, poisoned and natural records apart, each with the attack of the highest AUC; None where there were none."""
+    rows = []
+    for subject in sound(subjects):
+        found = [(outcome, part) for outcome in subject.raw["outcomes"] for part in outcome.get("slices", ())]
+        for name in dict.fromkeys(part["slice"] for _, part in found):
+            outcome, part = max(
+                (each for each in found if each[1]["slice"] == name),
+                key=lambda each: -1.0 if each[1]["auc"] is None else each[1]["auc"],
+            )
+            bits = part["exposure"]["mean"]
+            rows.append(
+                (
+                    *(
+                        subject.name,
+                        clean(name),
+                        count(part["records"]),
+                        clean(outcome["view"]["name"]),
+                        clean(outcome["attack"]),
+                    ),
+                    MISSING if part["auc"] is None else f"{part['auc']:.3f}",
+                    MISSING if part["advantage"] is None else share(part["advantage"]),
+                    MISSING if bits is None else f"{bits:.2f} of {part['exposure']['highest']:.2f}",
+                    *((MISSING,) * 3 if part["one_run"] is None else ran(part["one_run"])),
+                )
+            )
+    if not rows:
+        return None
+    return Table(
+        caption="Canaries, records surrounded by poison, and natural records apart: for each the attack with the highest AUC. "
+        "Exposure is in bits, the mean over the target models of the highest there can be; 'certified' is a lower bound on the "
+        "loss of everything that a target has answered, by one-run guesses on these records; the others are estimates.",
+        columns=(
+            *("subject", "records", "number", "view", "attack", "AUC", "advantage", "exposure"),
+            *("certified ε ≥", "cap", "detectable"),
+        ),
+        numeric=(False, False, True, False, False, *(True,) * 6),
+        rows=tuple(rows),
+    )
+
+
+def repeated_table(found: Sequence[Ladder]) -> Table | None:
+    """What repeated queries showed; None where there were none."""
+    if not found:
+        return None
+    rows = [
+        (
+            ladder.name,
+            count(rung.m),
+            *(nats(rung.claimed), nats(rung.lower), nats(rung.cap), detected(rung.detectable), nats(rung.ceiling)),
+            *(share(number) for number in (rung.advantage, rung.allowed, rung.most)),
+            f"{rung.word}{', sticky' if ladder.sticky else ''}",
+        )
+        for ladder in found
+        for rung in ladder.rungs
+    ]
+    return Table(
+        caption="Repeated answers to one query: the loss of all m together, in nats, and the advantage, each at the pair of "
+        "datasets that is worst for it among those looked at. 'Certified' is a lower bound; 'exact' and 'optimal' are the most "
+        f"that anybody gets on any of these pairs, by the exact laws; the advantage is an estimate. {REACH}",
+        columns=(
+            *("interface", "m", "claim, composed", "certified ε ≥", "cap", "detectable", "exact"),
+            *("advantage", "allowed", "optimal", "claim"),
+        ),
+        numeric=(False, *(True,) * 9, False),
+        rows=tuple(rows),
+    )
+
+
+def ran(run: Raw) -> tuple[str, str, str]:
+    """Write a one-run bound, its cap, and the leak that it would have shown."""
+    return nats(float(run["epsilon"])), nats(value(run.get("cap"))), detected(value(run.get("detectable")))
+
+
+def nats(number: float | None) -> str:
+    """Write a loss with up to four significant digits."""
+    if number is None:
+        return MISSING
+    return INFINITY if number == float("inf") else f"{number:.4g}"

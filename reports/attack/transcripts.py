@@ -1,0 +1,119 @@
+"""Repeated queries of a worst pair, as the record has them: one ladder per interface, one rung per number of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpassay.record.attack_record import HELD, UNSEEN, rungs_of
+from dpassay.reports.shared.numbers import clean, value
+
+Raw = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rung:
+    """m answers to the query; whatever is not known is None.
+
+    Parameters
+    ----------
+    m : int
+    claimed, lower, ceiling : float or None
+        Loss of the m answers together in nats: claimed by basic composition, certified at least, to the optimal attacker.
+    advantage, allowed, most : float or None
+        Advantage that was reached (an estimate), that the composed claim allows, and of the optimal attacker.
+    broken : bool
+        Whether the certified bound exceeds what is claimed.
+    cap, detectable : float or None
+        What the bound could have been at most, and the smallest leak that would have exceeded the claim with probability 0.9.
+    losing, telling : str
+        The pairs of the bound and of the advantage; may be empty.
+    """
+
+    m: int
+    claimed: float | None
+    lower: float | None
+    ceiling: float | None
+    advantage: float | None
+    allowed: float | None
+    most: float | None
+    broken: bool
+    cap: float | None = None
+    detectable: float | None = None
+    losing: str = ""
+    telling: str = ""
+
+    @property
+    def word(self) -> str:
+        """What became of the claim here."""
+        could = self.cap is not None and self.claimed is not None and self.cap > self.claimed
+        return "claim broken" if self.broken else HELD if could else UNSEEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ladder:
+    """All rungs of one interface, by ascending m.
+
+    Parameters
+    ----------
+    name : str
+    epsilon : float or None
+        Claimed of one answer.
+    why : str
+        Remarks of the attack; may be empty.
+    sticky : bool
+        Whether repeated answers never differed.
+    rungs : tuple of Rung
+    """
+
+    name: str
+    epsilon: float | None
+    why: str
+    sticky: bool
+    rungs: tuple[Rung, ...]
+
+    @property
+    def broken(self) -> bool:
+        """Whether a composed claim is certainly exceeded."""
+        return any(rung.broken for rung in self.rungs)
+
+    @property
+    def word(self) -> str:
+        """What became of the claim at any number of answers."""
+        words = {rung.word for rung in self.rungs}
+        return next(each for each in ("claim broken", HELD, UNSEEN) if each in words)
+
+
+def ladders(repeated: Sequence[Raw]) -> tuple[Ladder, ...]:
+    """Read the list `repeated` of a record; entries have `rungs`, or are one rung each."""
+    found: dict[str, list[tuple[Raw, Raw]]] = {}
+    for each in repeated:
+        found.setdefault(clean(each.get("name", "an interface")), []).extend((each, rung) for rung in rungs_of(each))
+    made = []
+    for name, rows in found.items():
+        if rows:
+            first = rows[0][0]
+            rungs = sorted((_rung(rung) for _, rung in rows), key=lambda rung: rung.m)
+            why, sticky = clean(first.get("why", "")), bool(first.get("sticky", False))
+            made.append(Ladder(name=name, epsilon=value(first.get("epsilon")), why=why, sticky=sticky, rungs=tuple(rungs)))
+    return tuple(made)
+
+
+def _rung(rung: Raw) -> Rung:
+    limits: Raw = rung.get("limits") or {}
+    claimed, lower = value(rung.get("basic", rung.get("epsilon_claimed"))), value(rung.get("lower"))
+    return Rung(
+        m=int(rung["m"]),
+        claimed=claimed,
+        lower=lower,
+        ceiling=value(limits.get("epsilon", rung.get("ceiling"))),
+        advantage=value(rung.get("advantage")),
+        allowed=value(rung.get("allowed")),
+        most=value(limits.get("adaptive", limits.get("advantage"))),
+        broken=bool(rung.get("broken", claimed is not None and lower is not None and lower > claimed)),
+        cap=value(rung.get("cap")),
+        detectable=value(rung.get("detectable")),
+        losing=clean(rung.get("losing", "")),
+        telling=clean(rung.get("telling", "")),
+    )

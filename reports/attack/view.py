@@ -1,0 +1,242 @@
+"""What the reports of `dpassay attack` show of its record, worked out once: subjects, their views, and who did best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any
+
+from dpassay.record.attack_record import HELD, UNSEEN, broken, could_see, outspent
+from dpassay.reports.shared.numbers import MISSING, clean, plain, value
+from dpassay.reports.shared.statuses import Status
+
+Raw = Mapping[str, Any]
+
+BROKEN = Status(
+    slug="refuted",
+    word="claim broken",
+    symbol="▲",
+    marker="^",
+    rank=0,
+    meaning="A certified lower bound exceeds what the claim allows the answers to lose together.",
+)
+FAILED = Status(slug="error", word="error", symbol="■", marker="s", rank=1, meaning="It failed; nothing is known about it.")
+BLIND = Status(
+    slug="inconclusive",
+    word=UNSEEN,
+    symbol="◆",
+    marker="D",
+    rank=2,
+    meaning="The certified number could not have exceeded the claim, however much leaks: its cap is not above. Nothing is known.",
+)
+INSIDE = Status(
+    slug="held",
+    word=HELD,
+    symbol="●",
+    marker="o",
+    rank=3,
+    meaning="No certified bound exceeds the claim, and in one view at least it could have: 'detectable' says how much had to "
+    "leak. Smaller leaks, other records and stronger attacks are not covered.",
+)
+UNCLAIMED = Status(
+    slug="unclaimed", word="nothing claimed", symbol="○", marker="o", rank=4, meaning="It makes no promise that could be broken."
+)
+STATUSES = (BROKEN, FAILED, BLIND, INSIDE, UNCLAIMED)
+"""Every status, worst first."""
+LIRA, BASELINE = "lira", "loss-threshold"
+"""The strongest attack of the literature, and the simplest, by their names in the record."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What came out of one view of one subject.
+
+    Parameters
+    ----------
+    name : str
+        Of the view.
+    m : int or None
+        Answers per record; None where scores are shown.
+    copies : int
+        Noisy copies that were asked about instead of the record, 0: none.
+    allowed : tuple of float, or None
+        (m epsilon, m delta) of the claim; None where nothing is claimed.
+    outcomes : tuple of mapping
+        As in the record, the highest AUC first; ties go to the first of the record.
+    bounds : tuple of mapping
+        Certified bounds as in the record, the largest first.
+    status : Status
+    """
+
+    name: str
+    m: int | None
+    copies: int
+    allowed: tuple[float, float] | None
+    outcomes: tuple[Raw, ...]
+    bounds: tuple[Raw, ...]
+    status: Status
+
+    @property
+    def best(self) -> Raw:
+        """The outcome with the highest AUC."""
+        return self.outcomes[0]
+
+    @property
+    def lower(self) -> float | None:
+        """The largest certified bound, in nats."""
+        return float(self.bounds[0]["lower"]) if self.bounds else None
+
+    @property
+    def cap(self) -> float | None:
+        """What it could have been at most, of an attacker who is always right."""
+        return value(self.bounds[0].get("cap")) if self.bounds else None
+
+    @property
+    def detectable(self) -> float | None:
+        """The smallest leak that would have exceeded the claim with probability 0.9; inf where none would."""
+        return value(self.bounds[0].get("detectable")) if self.bounds else None
+
+    def of(self, attack: str) -> Raw | None:
+        """Return what an attack reached here."""
+        return next((each for each in self.outcomes if each["attack"] == attack), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectView:
+    """One subject.
+
+    Parameters
+    ----------
+    name, anchor : str
+        As it is called, and the id of its section.
+    family : str
+        The mechanism without its loss; subjects that differ only in their loss share it.
+    epsilon : float or None
+        Claimed loss of a single answer, in nats; None where nothing is claimed.
+    promise : str
+        The claim in a few words.
+    error : str
+        Why there is nothing; empty otherwise.
+    looks : tuple of Look
+    raw : mapping
+        As in the record.
+    status : Status
+        Of its claim: broken in some view, or by repeated answers; not broken, where some view could have; else not to be seen.
+    """
+
+    name: str
+    anchor: str
+    family: str
+    epsilon: float | None
+    promise: str
+    error: str
+    looks: tuple[Look, ...]
+    raw: Raw
+    status: Status
+
+    @property
+    def best(self) -> Look:
+        """The view with the highest AUC."""
+        return max(self.looks, key=lambda look: float(look.best["auc"]))
+
+    @property
+    def hardest(self) -> Look:
+        """The view with the largest bound as a share of what is allowed; if there are any, of those that could exceed it."""
+
+        def rank(look: Look) -> tuple[bool, float]:
+            return look.status in (BROKEN, INSIDE), (look.lower or 0.0) / (max(look.allowed[0], 1e-300) if look.allowed else 1.0)
+
+        return max(self.looks, key=rank)
+
+
+def subject_views(record: Raw) -> tuple[SubjectView, ...]:
+    """Return the subjects of a record of schema `dpassay/attack/1`, in its order."""
+    wrong = {clean(each["name"]) for each in record["repeated"] if outspent(each)}
+    return tuple(_subject(subject, f"subject-{k}", wrong) for k, subject in enumerate(record["subjects"]))
+
+
+def sound(subjects: Sequence[SubjectView]) -> list[SubjectView]:
+    """Return those that did not fail."""
+    return [subject for subject in subjects if not subject.error]
+
+
+def view_names(subjects: Sequence[SubjectView]) -> list[str]:
+    """Return the names of all views, in the order in which they come: scores, then by the number of answers, copies last."""
+    looks = {look.name: look for subject in subjects for look in subject.looks}
+    return sorted(looks, key=lambda name: (looks[name].copies, looks[name].m or 0))
+
+
+def _subject(subject: Raw, anchor: str, wrong: AbstractSet[str]) -> SubjectView:
+    claim, name = subject["claim"], clean(subject["name"])
+    looks = () if subject["error"] is not None else _looks(subject)
+    found = {look.status for look in looks} | ({BROKEN} if name in wrong else set())
+    status = (
+        FAILED if subject["error"] is not None else next(each for each in (BROKEN, INSIDE, BLIND, UNCLAIMED) if each in found)
+    )
+    return SubjectView(
+        name=name,
+        anchor=anchor,
+        family=name if claim is None else name.rpartition(", epsilon = ")[0] or name,
+        epsilon=None if claim is None else float(claim["epsilon"]),
+        promise="nothing claimed" if claim is None else f"claims {pair((claim['epsilon'], claim['delta']))} per answer",
+        error="" if subject["error"] is None else clean(subject["error"]) or "no cause was recorded",
+        looks=looks,
+        raw=subject,
+        status=status,
+    )
+
+
+def _looks(subject: Raw) -> tuple[Look, ...]:
+    wrong = {each["view"] for each in broken(subject)}
+    found = []
+    for name in dict.fromkeys(each["view"]["name"] for each in subject["outcomes"]):
+        outcomes = [each for each in subject["outcomes"] if each["view"]["name"] == name]
+        view, allowed = outcomes[0]["view"], outcomes[0]["allowed"]
+        bounds = [each for each in subject["certified"] if each["view"] == name]
+        seen = allowed is not None and any(could_see(each, float(allowed["epsilon"])) for each in bounds)
+        status = UNCLAIMED if allowed is None else BROKEN if name in wrong else INSIDE if seen else BLIND
+        found.append(
+            Look(
+                name=clean(name),
+                m=view["m"],
+                copies=view["copies"],
+                allowed=None if allowed is None else (float(allowed["epsilon"]), float(allowed["delta"])),
+                outcomes=tuple(sorted(outcomes, key=lambda each: -float(each["auc"]))),
+                bounds=tuple(sorted(bounds, key=lambda each: -float(each["lower"]))),
+                status=status,
+            )
+        )
+    return tuple(found)
+
+
+def pair(allowed: tuple[float, float] | None) -> str:
+    """Write epsilon, and delta where there is one."""
+    if allowed is None:
+        return MISSING
+    return f"ε = {plain(allowed[0])}" + (f", δ = {plain(allowed[1])}" if allowed[1] else "")
+
+
+def share(number: float | None) -> str:
+    """Write an AUC, a rate or an advantage with three decimals."""
+    return MISSING if number is None else f"{number:.3f}"
+
+
+def with_interval(outcome: Raw) -> str:
+    """Write an AUC with its interval, as short as can be: '0.612 [.597, .627]'."""
+    low, high = (_short(float(outcome[name])) for name in ("auc_low", "auc_high"))
+    return f"{share(outcome['auc'])} [{low}, {high}]"
+
+
+def _short(number: float) -> str:
+    text = f"{number:.3f}".replace("0.", ".", 1) if abs(number) < 0.9995 else f"{number:.2f}"
+    return text.replace("-.000", ".000")
+
+
+def at(outcome: Raw, k: int = 0) -> str:
+    """Write the true positive rate at the k-th asked false positive rate, and the realised one; a dash where there is none."""
+    found = outcome["operating"][k]
+    if found is None:
+        return MISSING
+    realised = f"{found['fpr']:.{4 + k}f}"[1:] if found["fpr"] else "0"
+    return f"{found['tpr']:.3f} at {realised}"

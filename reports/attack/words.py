@@ -1,0 +1,263 @@
+"""What the reports of `dpassay attack` say in sentences: what was done, what came of it, what it does not mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from dpassay.numerics import percent
+from dpassay.record.attack_record import BROKEN, HELD, UNSEEN, broken, told_of_claims
+from dpassay.reports.attack.paired import paired
+from dpassay.reports.attack.tables import detected, nats
+from dpassay.reports.attack.transcripts import Ladder, ladders
+from dpassay.reports.attack.view import BASELINE, BLIND, FAILED, INSIDE, LIRA, Look, SubjectView, pair, share, sound
+from dpassay.reports.shared.numbers import clean, count, plain, plural
+
+Raw = Mapping[str, Any]
+
+CAVEAT = "These attacks are averages over records, and other attacks may do better."
+CAVEAT_DETAIL = (
+    "An average understates the worst case: one record may lose far more than the curve of all shows. The audit, 'dpassay run', "
+    "says what leaks there. AUC, rates and advantages are estimates; the best of many attacks looks better than it is, by "
+    "chance. Only bounds that name their confidence are certified."
+)
+
+
+def headline(record: Raw, subjects: Sequence[SubjectView]) -> str:
+    """Say in one line what came out; every claim is counted once."""
+    run, found = record["run"], []
+    told = list(told_of_claims(record).values())
+    if told:
+        found.append(tally(told))
+    elif subjects:
+        found.append("nothing was claimed" if sound(subjects) else "nothing was found out")
+    failed = len(subjects) - len(sound(subjects))
+    found += [f"{failed} failed"] if failed else []
+    if "service" in run:
+        seen = "found" if record["defects"] or not run.get("probe", {}).get("untold") else "found in what was looked at"
+        found.insert(0, f"{plural(len(record['defects']), 'defect')} {seen}")
+        found += ["not all could be looked at"] if run.get("probe", {}).get("blind") else []
+        return f"Attacks on {clean(run['service'])}: {', '.join(found)}"
+    if not subjects:
+        return "Nothing was attacked" + ("" if run["complete"] else ": interrupted")
+    found += [f"{plural(len(record['defects']), 'defect')} found"] if record["defects"] else []
+    found += [] if run["complete"] else ["interrupted"]
+    return f"Attacks on {plural(len(subjects), 'subject')}: {', '.join(found)}"
+
+
+def tally(told: Sequence[str]) -> str:
+    """Count claims by what became of them; what could not have been seen is never among what is not broken."""
+    wrong, seen, unseen = (told.count(word) for word in (BROKEN, HELD, UNSEEN))
+    parts = [f"{wrong} BROKEN" if wrong else "0 broken", f"{seen} not broken (could have seen it)"]
+    return f"{plural(len(told), 'claim')}, {', '.join(parts)}, {unseen} could not have been seen"
+
+
+def opening(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
+    """Say in plain words what was done and what came of it."""
+    fine = sound(subjects)
+    return tuple(
+        text
+        for text in (
+            _done(record, fine),
+            _reached(fine),
+            _claims(record["run"], fine),
+            _ladders(ladders(record["repeated"])),
+            _defects(record),
+        )
+        if text
+    )
+
+
+def notes(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
+    """Say what the reader must know before believing a number."""
+    run, found = record["run"], []
+    if not run["complete"]:
+        found.append("Interrupted: the subjects that were not done are missing.")
+    found += [f"Not looked at: {each}." for each in run.get("probe", {}).get("untold", ())]
+    found += [f"Remark: {clean(each)}." for each in run.get("probe", {}).get("remarks", ())]
+    found += [f"{subject.name}: {subject.status.word}: {subject.error}" for subject in subjects if subject.status is FAILED]
+    non_members = run.get("targets", 0) * (run["records"] // 2)
+    for rate in (0.01, 0.001):
+        if subjects and non_members * rate < 10 * (1 - 1e-12):
+            needed = f"fewer than the {count(round(10 / rate))} that a rate needs"
+            found.append(f"No rates at FPR {percent(rate)}: {count(non_members)} answers about non-members are {needed}.")
+            break
+    return tuple(found)
+
+
+def _done(record: Raw, fine: Sequence[SubjectView]) -> str:
+    run = record["run"]
+    attacks = {each["attack"] for subject in fine for look in subject.looks for each in look.outcomes}
+    data = clean(run["data"].get("name", "the data"))
+    if "service" in run:
+        return (
+            f"The service was opened on {count(run['records'])} records of {data}, probed for defects, and asked again and again."
+        )
+    return (
+        f"A fair coin for each pair of the {count(run['records'])} records of {data} said which of the two a model was trained "
+        f"on. The attacker trained {count(run['references'])} reference models of the same kind, then asked "
+        f"{count(run['targets'])} target models about every record and guessed who was in"
+        + (f", by {plural(len(attacks), 'attack')}." if attacks else ".")
+        + _adversary(run)
+    )
+
+
+def _adversary(run: Raw) -> str:
+    """Say what was planted, poisoned, chosen or guessed instead of membership; empty where nothing was."""
+    texts = []
+    if run["attribute"] is not None:
+        texts.append(
+            f"The two of a pair differ in {clean(run['attribute'])} alone: what is guessed is which of two values of it the "
+            "training record has, and 'member' means that value."
+        )
+    if run["canaries"]:
+        texts.append(f"{plural(len(run['canaries']), 'record')} were replaced by canaries, with random {clean(run['planted'])}.")
+    if run["poisoned"]:
+        texts.append(
+            f"The adversary put {plural(run['background'], 'poisoned record')} into every training set, around "
+            f"{count(len(run['poisoned']))} of the records."
+        )
+    if run["adversary"].endswith("miaq"):
+        texts.append("It asked about each record at a point chosen on reference models, not at the record itself.")
+    return "".join(f" {text}" for text in texts)
+
+
+def _reached(fine: Sequence[SubjectView]) -> str:
+    """Tell who wins, against what nothing is promised of and against what is claimed."""
+    texts = [_best(subject, "Against") + _paired_words(subject) for subject in fine if subject.epsilon is None]
+    claimed = [subject for subject in fine if subject.epsilon is not None]
+    if claimed:
+        top = max(claimed, key=lambda subject: float(subject.best.best["auc"]))
+        lead = "Of all that make a claim" if len(claimed) > 1 else "Of what makes a claim"
+        texts.append(_best(top, f"{lead}, the most was got out of"))
+        small = [subject for subject in claimed if (subject.epsilon or 0.0) <= 1]
+        if small and top not in small:
+            texts.append(_best(max(small, key=lambda subject: float(subject.best.best["auc"])), "At ε ≤ 1, out of"))
+    return " ".join(texts)
+
+
+def _best(subject: SubjectView, lead: str) -> str:
+    look, best = subject.best, subject.best.best
+    said = f"{lead} {subject.name}"
+    said += ", the best attack is" if lead == "Against" else ": "
+    low, high = share(best["auc_low"]), share(best["auc_high"])
+    said = (
+        f"{said.rstrip()} {clean(best['attack'])} on {look.name}, with AUC {share(best['auc'])} (95 % interval {low} to {high})"
+    )
+    simple = look.of(BASELINE)
+    if subject.epsilon is None and simple is not None and simple is not best:
+        said += f", where the loss threshold has {share(simple['auc'])}"
+    found = best["operating"][0]
+    if found is not None:
+        said += f"; it names {plain(round(100 * found['tpr'], 1))} % of the members while it accuses "
+        said += f"{plain(round(100 * found['fpr'], 2))} % of the others"
+    return f"{said}."
+
+
+def _paired_words(subject: SubjectView) -> str:
+    """Say by how much LiRA beats the loss threshold in the subject's best view, or in the first that can be compared."""
+    for look in (subject.best, *subject.looks):
+        one, other = look.of(LIRA), look.of(BASELINE)
+        found = None if one is None or other is None else paired(one, other)
+        if found is not None and one is not None and other is not None:
+            return f" {comparison_words(found.difference, found.low, found.high, look.name)}"
+    return ""
+
+
+def comparison_words(difference: float, low: float, high: float, view: str) -> str:
+    """Say what a paired comparison found."""
+    better = "finds more members than" if low > 0 else "finds fewer members than" if high < 0 else "cannot be told apart from"
+    gap = f"{100 * difference:+.1f} points, paired 95 % interval {100 * low:+.1f} to {100 * high:+.1f}"
+    return f"On {view}, at FPR 1 %, ties broken by a coin, LiRA {better} the loss threshold: {gap} (an estimate)."
+
+
+def _claims(run: Raw, fine: Sequence[SubjectView]) -> str:
+    """Say what guesses at membership certified against the claims, and against which they could not have certified anything."""
+    claimed = [(subject, look) for subject in fine for look in subject.looks if look.allowed is not None]
+    if not claimed:
+        return ""
+    wrong = [(subject, each) for subject in fine for each in broken(subject.raw)]
+    sure = f"at confidence {percent(run['confidence'])} for all of them together"
+    if all(look.lower is None for _, look in claimed):
+        return "No claim could be held against a certified bound."
+    if wrong:
+        subject, bound = max(wrong, key=lambda found: float(found[1]["lower"]))
+        look = next(look for look in subject.looks if bound in look.bounds)
+        names = ", ".join(dict.fromkeys(found.name for found, _ in wrong))
+        texts = [f"Claims are broken, certified {sure}: {names}."]
+        texts.append(
+            f"The most: record {bound['record']} loses at least {plain(float(bound['lower']))} on {look.name} of {subject.name}, "
+            f"where the claim allows {pair(look.allowed)}."
+        )
+    else:
+        texts = [f"No certified lower bound on the loss of a record, {sure}, exceeds what a claim allows."]
+    able = [(subject, look) for subject, look in claimed if look.status is INSIDE]
+    if able:
+        number, seen = _number({each.name for each, _ in able}), _needed([look for _, look in able])
+        texts.append(
+            f"Guesses at {count(run['targets'])} targets could have broken {number}. Where they show the whole leak of a record "
+            f"that the reference models point to, it takes {seen}, for a chance of 0.9; smaller leaks may be there."
+        )
+    blind = [subject for subject in fine if subject.status is BLIND]
+    if blind:
+        cap = max(look.cap or 0.0 for subject in blind for look in subject.looks)
+        texts.append(
+            f"Of {_number({each.name for each in blind})} they could have shown nothing, since {count(run['targets'])} right "
+            f"guesses certify no more than {nats(cap)}: {', '.join(each.name for each in blind)}."
+        )
+    return " ".join(texts)
+
+
+def _number(names: Collection[str]) -> str:
+    return plural(len(names), "claim")
+
+
+def _needed(looks: Sequence[Look]) -> str:
+    """Tell the leaks that would have been seen, for every loss that is allowed the one that is enough for all its views."""
+    most: dict[float, float] = {}
+    for look in looks:
+        allowed = look.allowed[0] if look.allowed else 0.0
+        most[allowed] = max(most.get(allowed, 0.0), math.inf if look.detectable is None else look.detectable)
+    told = [f"a leak of {detected(leak)} where ε = {plain(allowed)} is allowed" for allowed, leak in sorted(most.items())]
+    return ", ".join(told)
+
+
+def _ladders(found: Sequence[Ladder]) -> str:
+    """Tell where repeated answers break a claim, where they could have, and what the attack remarks about them."""
+    texts = []
+    held, blind = ([each for each in found if each.word == word] for word in (HELD, UNSEEN))
+    if held:
+        texts.append(
+            f"Repeated answers to one query on worst pairs did not break {_number([each.name for each in held])} that they could "
+            "have broken, for some number of answers; the table of repeated queries tells what had to leak."
+        )
+    if blind:
+        names = ", ".join(each.name for each in blind)
+        texts.append(f"Of {_number([each.name for each in blind])} repeated answers could not have shown a violation: {names}.")
+    for ladder in found:
+        worst = next((rung for rung in ladder.rungs if rung.broken), None)
+        if worst is not None:
+            lost = f"at m = {worst.m} at least {plain(worst.lower or 0.0)} is lost where {plain(worst.claimed or 0.0)} is claimed"
+            texts.append(f"Repeated answers of {ladder.name} break its claim: {lost}.")
+        if ladder.why:
+            texts.append(f"{ladder.name}: {ladder.why.rstrip('.')}.")
+    return " ".join(texts)
+
+
+def _defects(record: Raw) -> str:
+    found = record["defects"]
+    return "" if not found else f"{plural(len(found), 'defect')} found of what was attacked, see 'Defects'."
+
+
+def defect_words(defect: Raw) -> str:
+    """Write a defect as text: what it is, what was seen, how likely chance is, how to see it again."""
+    known = ("subject", "name", "words", "why", "seen")
+    said = ": ".join(clean(defect[key]).rstrip(".") for key in known if isinstance(defect.get(key), str))
+    texts = [said or "a defect"]
+    if isinstance(defect.get("probability"), int | float):
+        likely = f"with probability at most {plain(defect['probability'])}" if defect["probability"] else "never"
+        texts.append(f"A correct interface shows this {likely}")
+    if isinstance(defect.get("again"), str):
+        texts.append(f"To see it again: {clean(defect['again']).rstrip('.')}")
+    return ". ".join(texts) + "."

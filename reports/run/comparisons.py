@@ -1,0 +1,183 @@
+"""A comparison of two records, on the terminal and as Markdown."""
+
+from __future__ import annotations
+
+import shlex
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpassay.numerics import UP, percent, written
+from dpassay.reports.run.junit import document, element, testcase
+from dpassay.reports.run.markdown import code_md, text_md
+from dpassay.reports.shared.numbers import clean, plural
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Raw = Mapping[str, Any]
+
+SYMBOLS = {
+    "refuted": "▲",
+    "failed": "■",
+    "vanished": "✖",
+    "repointed": "⇄",
+    "weakened": "▽",
+    "rose": "↑",
+    "blinder": "◆",
+    "elsewhere": "○",
+    "fell": "↓",
+    "tightened": "△",
+    "recovered": "●",
+    "reworded": "≈",
+    "new": "+",
+}
+"""A shape for each kind of change, so that nothing hangs on colour."""
+LIMIT = 200_000
+"""Bytes of Markdown at most, so that a report and a comparison go into one step summary."""
+
+
+def headline(comparison: Raw) -> str:
+    """Say in one sentence what was found."""
+    excused = {(each["id"], each["kind"]) for each in comparison["suppressed"]}
+    open_ = sum((change["id"], change["kind"]) not in excused for change in comparison["regressions"])
+    said = f"{plural(open_, 'privacy regression')}" if open_ else _none_shown(comparison)
+    let_pass = f", {len(comparison['suppressed'])} let pass" if comparison["suppressed"] else ""
+    return f"{said}{let_pass}; {plural(len(comparison['unchanged']), 'entry')} unchanged"
+
+
+def _none_shown(comparison: Raw) -> str:
+    """Say that no regression was found; never more than what could have been seen."""
+    blind = sum(not limit["cells"] for limit in comparison["rise_limits"])
+    unseen = f", {blind} of {plural(len(comparison['rise_limits']), 'sampled entry')} could not have shown one" if blind else ""
+    return f"No privacy regression shown{unseen}"
+
+
+def seen(limit: Raw) -> str:
+    """Say which rise of an entry's leak would have been seen, and which not."""
+    name, of = clean(limit["id"]), plural(limit["of"], "cell")
+    if not limit["cells"]:
+        return f"{name}: none of the baseline's {of} was counted again, so no rise could have been seen: run `dpassay run` again"
+    where = f"the baseline's {of}" if limit["cells"] == limit["of"] else f"{limit['cells']} of the baseline's {of}"
+    was = f"{name}: {where} counted again; at the worst the {limit['quantity']} was at most {_upward(limit['before'][1])}"
+    if limit["least"] == "inf":
+        return f"{was}; no rise would have been seen"
+    return (
+        f"{was}; a rise to less than {_upward(limit['least'])} might not have been seen (one to more would: with probability 0.9)"
+    )
+
+
+def _upward(bound: float | str) -> str:
+    return "∞" if bound == "inf" else written(float(bound), 4, UP)
+
+
+def to_markdown(comparison: Raw, folder: Path) -> str:
+    """Write a comparison as GitHub-flavoured Markdown.
+
+    Parameters
+    ----------
+    comparison : mapping
+        Of schema `dpassay/comparison/1`.
+    folder : Path
+        Where the new record lies, for the commands that replay its witnesses.
+
+    Returns
+    -------
+    str
+        Regressions first; entries that do not fit into `LIMIT` bytes are counted instead.
+    """
+    parts, left = [f"# {headline(comparison)}\n"], 0
+    size = len(parts[0].encode())
+    for change in _in_order(comparison):
+        part = _section(change, comparison, folder)
+        size += len(part.encode()) + 1
+        if size > LIMIT:
+            left += 1
+        else:
+            parts.append(part)
+    if left:
+        parts.append(f"{left} more: see comparison.json.\n")
+    parts += [f"* {text_md(note)}" for note in _notes(comparison)]
+    return "\n".join(parts).rstrip("\n") + "\n"
+
+
+def to_junit(comparison: Raw, folder: Path) -> str:
+    """Write a comparison as JUnit XML; arguments are those of `to_markdown`.
+
+    A test case per change and per entry that nothing is said of. A regression is a failure, unless it is let pass.
+    """
+    cases = [_junit_case(change, comparison, folder) for change in _in_order(comparison)]
+    cases += [testcase("dpassay.record.baseline", f"unchanged: {clean(name)}") for name in comparison["unchanged"]]
+    return document("dpassay baseline", cases, "\n".join((headline(comparison), *_notes(comparison))))
+
+
+def _junit_case(change: Raw, comparison: Raw, folder: Path) -> ET.Element:
+    excuse, words = _let_pass(change, comparison), clean(change["words"])
+    told = (words, clean(change["witness"]), *(f"    {command}" for command in _commands(change, folder)), clean(excuse))
+    text = "\n".join(line for line in told if line)
+    if change in comparison["regressions"] and not excuse:
+        outcome = element("failure", text, type=change["kind"], message=f"{change['kind']}: {words}")
+    else:
+        outcome = element("system-out", text)
+    return testcase("dpassay.record.baseline", f"{change['kind']}: {clean(change['id'])}", outcome)
+
+
+def print_comparison(comparison: Raw, folder: Path, console: Console) -> None:
+    """Print a comparison; arguments are those of `to_markdown`. Readable from 80 columns on."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    def say(text: str, indent: int = 0, style: str = "") -> None:
+        console.print(Padding(Text(text, style=style, overflow="fold"), (0, 0, 0, indent), expand=False))
+
+    say(headline(comparison), style="bold")
+    for change in _in_order(comparison):
+        let_pass = _let_pass(change, comparison)
+        red = change in comparison["regressions"] and not let_pass
+        say(f"{SYMBOLS[change['kind']]} {change['kind']}: {clean(change['id'])}", style="bold red" if red else "")
+        for line in (change["words"], change["witness"], *_commands(change, folder), let_pass):
+            if line:
+                say(clean(line), 4)
+    for note in _notes(comparison):
+        say(note)
+
+
+def _in_order(comparison: Raw) -> Iterator[Raw]:
+    """Yield what turns a pipeline red, what is let pass, and the news."""
+    yield from sorted(comparison["regressions"], key=lambda change: bool(_let_pass(change, comparison)))
+    yield from comparison["news"]
+
+
+def _let_pass(change: Raw, comparison: Raw) -> str:
+    for each in comparison["suppressed"]:
+        if (each["id"], each["kind"]) == (change["id"], change["kind"]):
+            up_to = "" if each["up_to"] is None else f" and up to {each['up_to']:g}"
+            return f"let pass until {each['expires']}{up_to}: {each['reason']}"
+    return ""
+
+
+def _commands(change: Raw, folder: Path) -> tuple[str, ...]:
+    if change["kind"] in ("vanished", "new"):
+        return ()
+    explain = f"dpassay explain {shlex.quote(change['id'])} --record {shlex.quote(str(folder / 'record.json'))}"
+    return (f"dpassay replay {shlex.quote(str(folder / change['replay']))}",) if change["replay"] else (explain,)
+
+
+def _section(change: Raw, comparison: Raw, folder: Path) -> str:
+    lines = [
+        f"### {SYMBOLS[change['kind']]} {change['kind']}: {text_md(clean(change['id']))}\n",
+        text_md(clean(change["words"])) + "\n",
+    ]
+    lines += [text_md(clean(text)) + "\n" for text in (change["witness"], _let_pass(change, comparison)) if text]
+    lines += [code_md(command) + "\n" for command in _commands(change, folder)]
+    return "\n".join(lines)
+
+
+def _notes(comparison: Raw) -> tuple[str, ...]:
+    probability = percent(1 - 2 * comparison["alpha"])
+    how = (
+        f"Bounds of both records made anew at one error probability; that one entry's leak rose or fell as said, at cells that "
+        f"both have certified, holds with {probability}. Tolerance: {100 * comparison['tolerance']:.10g} % of the claim."
+    )
+    return (*(f"Suppression {note}." for note in comparison["notes"]), *map(seen, comparison["rise_limits"]), how)

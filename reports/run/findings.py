@@ -1,0 +1,154 @@
+"""Findings: where the promised constant and the true one differ, and by what factor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dpassay.numerics import DOWN
+from dpassay.record.files import witness_file
+from dpassay.reports.run.words import blurred, claim_short, everywhere, exceeds, looked_at, promised
+from dpassay.reports.shared.numbers import below, clean, exact, factor, loss, value
+from dpassay.reports.shared.tables import Table
+
+Raw = Mapping[str, Any]
+Kind = Literal["refuted", "exceeded", "loose", "tight"]
+
+KINDS: tuple[Kind, ...] = ("refuted", "exceeded", "loose", "tight")
+TIGHT = 0.99
+"""A claim whose true worst loss is at least this share of it is called tight."""
+
+AUDITED = "the audited cells"
+ANY_SIZE = "datasets of any size"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A claimed constant beside the true one.
+
+    Parameters
+    ----------
+    kind : {"refuted", "exceeded", "loose", "tight"}
+        Refuted by the audit; exceeded by a reachable dataset that was not among the audited ones; larger than the true worst
+        leak by more than 1 %; or within 1 % of it.
+    result, told, claimed, true, factor, scope, witness, source, unit : str
+        Finished texts; `told` says what the finding is, `factor` is true over claimed, `scope` says what the true leak is the
+        worst over, `witness` is the file that `dpassay replay` takes: the worst audited cell, with its number where that is
+        another; `unit` says what is released, and what of it was looked at.
+    """
+
+    kind: Kind
+    result: str
+    told: str
+    claimed: str
+    true: str
+    factor: str
+    scope: str
+    witness: str
+    source: str
+    unit: str
+
+
+def finding_of(result: Raw) -> Finding | None:
+    """Compare the claim of a result with the best that is known about the truth; None if that is not enough to say."""
+    claimed = promised(result["claim"])
+    found = known(result)
+    if found is None:
+        return None
+    true, scope = found
+    kind, part = _kind(result, true, scope), looked_at(result)
+    if kind is None or (kind == "loose" and part):  # what was not looked at may leak all that is claimed
+        return None
+    least, broken = scope != ANY_SIZE and (result["exact"] is None or blurred(result)), kind in ("refuted", "exceeded")
+    if least or part:
+        certain = floor(result, scope)
+        words = f"≥ {below(certain, claimed)}", f"≥ {factor(certain, claimed, DOWN)}"
+    else:
+        words = exact(true, claimed, exceeds=broken), factor(true, claimed, exceeds=broken)
+    return Finding(
+        kind=kind,
+        result=clean(result["id"]),
+        told=_told(kind, result["claim"], true),
+        claimed=claim_short(result["claim"], true if broken else None),
+        true=words[0],
+        factor=words[1],
+        scope=everywhere(result["parameters"]) if scope == ANY_SIZE else scope,
+        witness=witness_words(result, scope),
+        source=clean(result["claim"]["source"]),
+        unit=unit_words(result),
+    )
+
+
+def unit_words(result: Raw) -> str:
+    """Say what is released, and what of it was looked at where that is not all."""
+    unit, part = clean(result["claim"]["unit"]), looked_at(result)
+    return f"{unit}; looked at: {part}" if part else unit
+
+
+def witness_words(result: Raw, scope: str) -> str:
+    """Name the file of a witness; where the number beside it is of all datasets and the worst audited cell has less, that too."""
+    file, audited = witness_file(result["id"]), value(result["exact"])
+    if scope != ANY_SIZE or audited is None or loss(audited) == loss(value(result["any_size"]["exact"])):
+        return file
+    return f"{file} (audited: {loss(audited)})"
+
+
+def floor(result: Raw, scope: str) -> float:
+    """Return what the leak that `known` tells is at least, for certain."""
+    if scope == ANY_SIZE:
+        return float(result["any_size"]["exact"]) - float(result["any_size"]["error"])
+    return value(result["lower"]) or 0.0
+
+
+def findings_table(findings: tuple[Finding, ...]) -> Table | None:
+    """Put the findings into a table: refuted and exceeded claims first, then loose and tight ones; None without any."""
+    rows = tuple(
+        (each.result, each.told, each.claimed, each.true, each.factor, each.unit, each.scope, each.witness, each.source)
+        for each in sorted(findings, key=lambda finding: KINDS.index(finding.kind))
+    )
+    if not rows:
+        return None
+    return Table(
+        caption="Claimed and true leak: a loss in nats, at the claimed δ where there is one, unless γ, an error (that of "
+        "the unit), or beside β a proportion δ is claimed; the factor is true over claimed. Of the audited cells only, and where "
+        "a part of the release was looked at (≥), the true leak is at least this. A witness replays the worst audited cell; its "
+        "number follows the file where it is another",
+        columns=("result", "finding", "claimed", "true", "factor", "unit", "worst over", "witness", "source"),
+        numeric=(False, False, True, True, True, False, False, False, False),
+        rows=rows,
+    )
+
+
+def known(result: Raw) -> tuple[float, str] | None:
+    """Return the true leak and over what it is the worst."""
+    if result["verdict"] == "error":
+        return None
+    found = result["any_size"]
+    lower, exact = value(result["lower"]), value(result["exact"])
+    if found is not None:
+        true, error = float(found["exact"]), float(found["error"])
+        if lower is None or true + error >= lower:
+            return true, ANY_SIZE
+    if lower is None:
+        return None
+    scope = "the enumerated domain" if result["mode"] == "exhaustive" else AUDITED
+    return (lower if exact is None or blurred(result) else exact), scope
+
+
+def _kind(result: Raw, true: float, scope: str) -> Kind | None:
+    """Say what a finding is: the verdict and the audit's word on datasets of any size decide, no number is compared again."""
+    if result["verdict"] == "refuted":
+        return "refuted"
+    if exceeds(result):
+        return "exceeded"
+    if scope == AUDITED:  # a small loss there says nothing about the worst case
+        return None
+    return "tight" if true >= TIGHT * promised(result["claim"]) else "loose"
+
+
+def _told(kind: Kind, claim: Raw, true: float) -> str:
+    """Name a finding; where the claim has a delta, epsilon alone was compared, at this delta."""
+    if not claim["delta"] or kind in ("refuted", "exceeded"):
+        return kind
+    return f"{kind} in ε at this δ" if true > 0 else "loose in ε: at this δ the loss is 0"

@@ -1,0 +1,142 @@
+"""The privacy profile of a result's worst query point: curves for the plot, tables, and two sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpassay.numerics import DOWN, NEAREST, UP, rounded, written
+from dpassay.reports.run.queries import QueryView
+from dpassay.reports.run.words import looked_at
+from dpassay.reports.shared.numbers import allowance, clean, plain
+from dpassay.reports.shared.tables import Table
+
+Raw = Mapping[str, Any]
+
+NARROW = 1e-5
+"""A band that is no wider than this part of itself has the width of roundings."""
+WITNESSED = ("query", "direction", "event", "p1", "p0")
+"""What a witness and its own cell have in common."""
+LEVEL = 0.05
+"""False positive rate that the sentence speaks of: the recorded one next to it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileView:
+    """What is known of delta(epsilon) and of the trade-off function at one query point.
+
+    Parameters
+    ----------
+    label : str
+        The query point.
+    profile, trade_off : dict of str to list of float
+        The curves, as `profile_plot` takes them.
+    epsilon, delta : float
+        The claim.
+    words : tuple of str
+    tables : tuple of Table
+        The same numbers.
+    """
+
+    label: str
+    profile: dict[str, Sequence[float]]
+    trade_off: dict[str, Sequence[float]]
+    epsilon: float
+    delta: float
+    words: tuple[str, ...]
+    tables: tuple[Table, ...]
+
+
+def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | None:
+    """Return the profile of the witness, else that of the query point of the largest loss; None where the claim has none."""
+    cells = zip(queries, result["per_query"], strict=True)
+    known = [(query, cell) for query, cell in cells if cell["profile"]]
+    if not known:
+        return None
+    witness = result["witness"] or {}
+    same = [each for each in known if all(each[1][name] == witness.get(name) for name in WITNESSED)]
+    query, cell = max(same or known, key=lambda each: (each[0].size, each[0].upper))
+    found = cell["profile"]
+    profile = {name: found[name] for name in ("epsilon", "lower", "upper")}
+    trade_off = {
+        "false_positive": found["false_positive"],
+        "lower": found["trade_off_lower"],
+        "upper": found["trade_off_upper"],
+    }
+    epsilon, delta = result["claim"]["epsilon"], result["claim"]["delta"]
+    place = min(range(len(profile["epsilon"])), key=lambda k: abs(profile["epsilon"][k] - epsilon))
+    asked = (result["searched"] or {}).get("asked", True)
+    pair = f"{f'query {query.label}, ' if asked else ''}{clean(cell['change'])}"
+    part = looked_at(result)
+    of = f" of what was looked at ({part})" if part else ""
+    needed = _needed(pair, profile, place, delta, found["alpha"], of) + _largest(known, query, place, delta)
+    needed += " Of the whole release it may be larger." if part else ""
+    apart = _told_apart(trade_off, epsilon, delta)
+    apart += " A test of the whole release may do better." if part else ""
+    return ProfileView(
+        label=query.label,
+        profile=profile,
+        trade_off=trade_off,
+        epsilon=epsilon,
+        delta=delta,
+        words=(needed, apart),
+        tables=(
+            _table(f"Privacy profile{of}", ("ε", "δ(ε) at least", "δ(ε) at most"), profile),
+            _table(f"Trade-off function{of}", ("false positives", "false negatives at least", "at most"), trade_off),
+        ),
+    )
+
+
+def _needed(pair: str, profile: Raw, place: int, delta: float, alpha: float, of: str) -> str:
+    """Say what delta one pair and query needs at the claimed epsilon."""
+    held = "" if alpha == 0 else f" (the whole band is wrong with a probability of at most {plain(alpha)})"
+    shown = _between(profile["lower"][place], profile["upper"][place], delta)
+    asked = f"At this pair ({pair}) δ({plain(profile['epsilon'][place])}){of} is {shown}{held}"
+    return f"{asked}; the claim allows {allowance(delta)}. Others may need a larger δ."
+
+
+def _largest(known: Sequence[tuple[QueryView, Raw]], told: QueryView, place: int, delta: float) -> str:
+    """Say at which other query point the worst pair needs a larger delta for certain; nothing where there is none."""
+    query, cell = max(known, key=lambda each: each[1]["profile"]["lower"][place])
+    here = next(cell for query, cell in known if query is told)
+    low, high = (cell["profile"][name][place] for name in ("lower", "upper"))
+    if low <= here["profile"]["upper"][place]:
+        return ""
+    return f" Of the pairs in the table of query points the one at {query.label} needs the most: {_between(low, high, delta)}."
+
+
+def _told_apart(trade_off: Raw, epsilon: float, delta: float) -> str:
+    """Say what no test of one pair does better than: the recorded curve is below the trade-off functions of both directions."""
+    level = min(range(len(trade_off["false_positive"])), key=lambda k: abs(trade_off["false_positive"][k] - LEVEL))
+    corner, low, high = trade_off["false_positive"][level], trade_off["lower"][level], trade_off["upper"][level]
+    allowed = max(0.0, 1 - delta - math.exp(min(epsilon, 700.0)) * corner, math.exp(-epsilon) * (1 - delta - corner))
+    narrow = high - low <= NARROW * high
+    has = "has" if narrow else "is known to have"
+    promised = min(low, allowed) if narrow and allowed <= high else allowed  # equal within rounding
+    return (
+        f"A test that tells S from S', either way, by what was answered there, with a false positive rate of {corner:.6g}, {has} "
+        f"a false negative rate of at least {written(low, 6, DOWN)}; the claim promises at least {written(promised, 6, DOWN)}."
+    )
+
+
+def _between(low: float, high: float, promised: float) -> str:
+    """Write a band: one number, of the digits that are certain, where it is narrow; the claim's own where that may be it."""
+    claim = allowance(promised)
+    if low <= promised <= high and high - low <= NARROW * high:
+        return claim
+    if low == high:
+        return plain(low)
+    if low <= 0:
+        return f"at most {written(high, 2, UP)}"
+    for digits in (6, 5, 4):
+        shown = rounded(low, digits, NEAREST)
+        if shown == rounded(high, digits, NEAREST) and (shown > float(claim)) == (low > promised):
+            return f"{shown:.{digits}g}"
+    return f"between {written(low, 6, DOWN)} and {written(high, 6, UP)}"
+
+
+def _table(caption: str, columns: tuple[str, ...], curves: Raw) -> Table:
+    rows = tuple(tuple(map(plain, row)) for row in zip(*curves.values(), strict=True))
+    return Table(caption=caption, columns=columns, numeric=(True,) * len(columns), rows=rows)

@@ -1,0 +1,184 @@
+"""Rows of a result: one for each query point, and the tables that are made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpassay.reports.run.words import event_words, promised
+from dpassay.reports.shared.numbers import above, below, clean, count, exact, plain, value
+from dpassay.reports.shared.tables import Table
+
+Raw = Mapping[str, Any]
+
+GROUPS = {"data": "data", "own": "own worst case", "learned": "learned direction", "domain": "domain"}
+
+
+_EXACT = (
+    ("query", False),
+    ("group", False),
+    ("exact", True),
+    ("p1", True),
+    ("p0", True),
+    ("event", False),
+    ("direction", False),
+    ("change", False),
+)
+
+
+_SAMPLED = (
+    ("query", False),
+    ("group", False),
+    ("lower", True),
+    ("upper", True),
+    ("in event, one side", True),
+    ("in event, other side", True),
+    ("event", False),
+    ("direction", False),
+    ("change", False),
+)
+
+
+_SHORT = {"query", "exact", "lower", "upper", "event", "direction", "change"}
+
+
+_MEANS = {
+    "p1": "value, one side",
+    "p0": "value, other side",
+    "in event, one side": "mean, one side",
+    "in event, other side": "mean, other side",
+    "event": "what",
+}
+"""Titles where the claim is about values or their means, and there is no event."""
+
+
+_STRINGS = {(0,): "good", (1,): "bad"}
+"""Events of random strings."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryView:
+    """The worst cell of one query point, for the plot and for the table.
+
+    Parameters
+    ----------
+    label : str
+        The query: its number, or the point itself in an enumerated domain.
+    own : bool
+        Whether it belongs to the mechanism's own worst cases.
+    lower, upper : float
+        In the units of the claim; may be inf.
+    exact : float or None
+        None where it was sampled.
+    means : bool
+        Whether the claim is about predictions, means or errors: there are no events then.
+    cells : tuple of str
+        Its row in the table.
+    """
+
+    label: str
+    own: bool
+    lower: float
+    upper: float
+    exact: float | None
+    means: bool
+    cells: tuple[str, ...]
+
+    @property
+    def size(self) -> float:
+        """What is known of the leak: the exact value, else the lower bound."""
+        return self.lower if self.exact is None else self.exact
+
+
+def query_views(result: Raw) -> tuple[QueryView, ...]:
+    """Return the worst cell of every query point, in the record's order."""
+    cells = result["per_query"]
+    return tuple(_query_view(cell, result["claim"], label) for cell, label in zip(cells, _labels(cells), strict=True))
+
+
+def query_table(queries: Sequence[QueryView], *, sampled: bool, caption: str) -> Table | None:
+    """Put query points into a table; exact numbers and sampled ones have different columns. None without any."""
+    if not queries:
+        return None
+    columns, means = _SAMPLED if sampled else _EXACT, any(query.means for query in queries)
+    return Table(
+        caption=caption,
+        columns=tuple(_MEANS.get(title, title) if means else title for title, _ in columns),
+        numeric=tuple(numeric for _, numeric in columns),
+        rows=tuple(query.cells for query in queries),
+    )
+
+
+def shortlist(queries: Sequence[QueryView], *, sampled: bool, limit: int, unit: str) -> Table | None:
+    """Put the `limit` query points of the largest leak (`unit`) into a table that fits 80 columns. None without any."""
+    worst = tuple(sorted(queries, key=lambda query: (query.size, query.upper), reverse=True)[:limit])
+    table = query_table(worst, sampled=sampled, caption=f"Query points of the largest {unit}")
+    if table is None:
+        return None
+    kept = [place for place, (title, _) in enumerate(_SAMPLED if sampled else _EXACT) if title in _SHORT]
+    return Table(
+        caption=table.caption,
+        columns=tuple(table.columns[place] for place in kept),
+        numeric=tuple(table.numeric[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
+    )
+
+
+def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
+    claimed, kind = promised(claim), claim["kind"]
+    lower, upper, leak = (value(cell[name]) for name in ("lower", "upper", "exact"))
+    least, most = below(lower, claimed), above(upper)
+    event = event_words(cell["event"]) or ("error" if kind == "Accuracy" else "mean" if cell["histograms"] else "prediction")
+    if kind == "ScoreStability":
+        event = _STRINGS.get(tuple(cell["event"]), event)
+    counts = cell["counts"]
+    if cell["histograms"] is not None:
+        numbers: tuple[str, ...] = (least, most, plain(cell["p1"]), plain(cell["p0"]))
+    elif counts is None:
+        known = least if leak is None else exact(leak, claimed, exceeds=(lower or 0.0) > claimed)
+        if leak == 0 and at_most(kind, value(cell["p1"]), upper):
+            known = f"≤ {most}"
+        numbers = (known, plain(cell["p1"]), plain(cell["p0"]))
+    else:
+        numbers = (
+            least,
+            most,
+            f"{count(counts['x'])} of {count(counts['n1'])}",
+            f"{count(counts['y'])} of {count(counts['n0'])}",
+        )
+    return QueryView(
+        label=label,
+        own=cell["group"] == "own",
+        lower=lower or 0.0,
+        upper=upper if upper is not None else float("inf"),
+        exact=leak,
+        means=cell["event"] == [],
+        cells=(label, GROUPS[cell["group"]], *numbers, event, cell["direction"], clean(cell["change"])),
+    )
+
+
+def at_most(kind: str, found: float | None, upper: float | None) -> bool:
+    """Whether a leak that is recorded as 0 is an upper bound: a proportion proven to be next to nothing, or an error below 0."""
+    return (kind == "ScoreStability" and bool(upper)) or (kind == "Accuracy" and found is not None and found < 0)
+
+
+def _labels(cells: Sequence[Raw]) -> Iterator[str]:
+    """Name the query points; the mechanism's own worst cases are numbered, as many of them have one query only."""
+    starts = [place for place, cell in enumerate(cells) if cell["group"] == "own" and cell["query"] == 0]
+    for place, cell in enumerate(cells):
+        number = max(1, sum(start <= place for start in starts))
+        which = f", query {cell['query']}" if _several(cells, place) else ""
+        yield f"own {number}{which}" if cell["group"] == "own" else _label(cell)
+
+
+def _several(cells: Sequence[Raw], place: int) -> bool:
+    """Whether the own worst case of a cell has other queries."""
+    after = cells[place + 1] if place + 1 < len(cells) else None
+    return cells[place]["query"] > 0 or (after is not None and after["group"] == "own" and after["query"] > 0)
+
+
+def _label(cell: Raw) -> str:
+    if cell["point"] is None:
+        return "learned" if cell["group"] == "learned" else str(cell["query"])
+    return f"x = {', '.join(plain(number) for number in cell['point'])}"

@@ -1,0 +1,425 @@
+"""The view: everything that any report shows, worked out once. Formats arrange it and compute nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from dpassay.engine.verdicts import through_words
+from dpassay.errors import InvalidInput
+from dpassay.numerics import percent
+from dpassay.reports.run.findings import Finding, finding_of, findings_table, unit_words
+from dpassay.reports.run.notions import notions_table
+from dpassay.reports.run.profiles import ProfileView, profile_view
+from dpassay.reports.run.queries import QueryView, at_most, query_table, query_views, shortlist
+from dpassay.reports.run.words import UNITS, Part, blurred, claim_short, looked_at, parts_of, promised
+from dpassay.reports.shared.numbers import MISSING, above, below, clean, count, exact, plain, plural, shorten, value
+from dpassay.reports.shared.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
+from dpassay.reports.shared.tables import Table
+
+Raw = Mapping[str, Any]
+
+CAVEAT = "Not refuted does not mean private."
+CAVEAT_DETAIL = (
+    "It means that no violation was found at the pairs, queries and events that were looked at; 'detectable' is the smallest "
+    "true leak that the audit would have refuted with probability 0.9, its screening included, were it that of one of these "
+    "pairs, through an answer of the probability that the result states; a leak through a rarer answer may be there unseen. "
+    "Where the law is known every cell is certified; where it was sampled, those that the screening ranked first, and an upper "
+    "bound is of those only."
+)
+INTERRUPTED = "The run was interrupted: claims that it did not reach are missing here."
+SHORTLIST = 10
+"""Query points that a short table shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusCount:
+    """How many results have a status."""
+
+    status: Status
+    number: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultView:
+    """One result, ready to be shown.
+
+    Parameters
+    ----------
+    id : str
+    anchor : str
+        The id made safe for a link, unique in the report.
+    place : int
+        Place in the record, where results are not ordered by how bad they are.
+    status : Status
+    claim, released, source, lower, top, detectable, trials : str
+        Cells of the summary; `released` is what the claim is about, `top` is '= ' the exact value or '≤ ' the upper
+        bound; of a part of the release '≥ ' what is certain, and nothing is known from above.
+    through : str
+        Through which answers so much is detectable; empty where it does not matter.
+    claimed : float
+    unit : str
+        What is measured, and in what: for an axis.
+    bar : float or None
+        Exact leak, else the lower bound; None for an error.
+    upper : float or None
+    sampled : bool
+        Whether the numbers come from trials.
+    parts : tuple of Part
+        The story of the result.
+    queries : tuple of QueryView
+    query_table, query_shortlist : Table or None
+        All query points in order, and the worst ones first; None where there are none.
+    more : int
+        Query points that the short list leaves out.
+    profile : ProfileView or None
+        That of the worst query point.
+    finding : Finding or None
+    explain : str
+        Command that shows this result again.
+    part : str
+        What of the release was looked at; empty where that is all of it.
+    """
+
+    id: str
+    anchor: str
+    place: int
+    status: Status
+    claim: str
+    released: str
+    source: str
+    lower: str
+    top: str
+    detectable: str
+    through: str
+    trials: str
+    claimed: float
+    unit: str
+    bar: float | None
+    upper: float | None
+    sampled: bool
+    parts: tuple[Part, ...]
+    queries: tuple[QueryView, ...]
+    query_table: Table | None
+    query_shortlist: Table | None
+    more: int
+    profile: ProfileView | None
+    finding: Finding | None
+    explain: str
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A record, ready to be shown.
+
+    Parameters
+    ----------
+    headline : str
+        The one sentence that a reader must not miss.
+    tone : str
+        Slug of the worst status; 'none' where nothing was audited.
+    notes : tuple of str
+        What limits the headline: an interrupted run, the catalogue instead of the user's mechanisms, what was sampled.
+    caveat, caveat_detail : str
+    counts : tuple of StatusCount
+        Those that occur, worst first.
+    results : tuple of ResultView
+        Worst first.
+    summary : Table or None
+        The same as a table; None where nothing was audited.
+    anchors : dict of str to str
+        From the id of a result to its anchor.
+    findings : Table or None
+        Claims that are refuted, exceeded or loose.
+    findings_words : tuple of str
+        What the table does not show.
+    notions : Table or None
+        epsilon and gamma of every mechanism whose law is known.
+    facts : tuple of (str, str)
+        Version, commit, seed, data and so on.
+    command : str
+        What made the record, and makes it again.
+    glossary : tuple of Status
+        Every status with its meaning.
+    """
+
+    headline: str
+    tone: str
+    notes: tuple[str, ...]
+    caveat: str
+    caveat_detail: str
+    counts: tuple[StatusCount, ...]
+    results: tuple[ResultView, ...]
+    summary: Table | None
+    anchors: dict[str, str]
+    findings: Table | None
+    findings_words: tuple[str, ...]
+    notions: Table | None
+    facts: tuple[tuple[str, str], ...]
+    command: str
+    glossary: tuple[Status, ...] = ALL
+
+
+def make_view(record: Raw) -> View:
+    """Work out everything a report shows.
+
+    Parameters
+    ----------
+    record : mapping
+        Valid under `dpassay.record.run_record.record_schema`.
+
+    Returns
+    -------
+    View
+    """
+    run = record["run"]
+    taken: set[str] = set()
+    results = sorted(
+        (_result_view(result, run, place, taken) for place, result in enumerate(record["results"])), key=_worst_first
+    )
+    numbers = Counter(result.status.slug for result in results)
+    counts = tuple(StatusCount(status=status, number=numbers[status.slug]) for status in ALL if numbers[status.slug])
+    findings = tuple(result.finding for result in results if result.finding is not None)
+    return View(
+        headline=_headline(numbers, len(results), any(result.sampled for result in results), run),
+        tone=counts[0].status.slug if counts else "none",
+        notes=_notes(numbers, results, run),
+        caveat=CAVEAT,
+        caveat_detail=CAVEAT_DETAIL,
+        counts=counts,
+        results=tuple(results),
+        summary=_summary(results),
+        anchors={result.id: result.anchor for result in results},
+        findings=findings_table(findings),
+        findings_words=_findings_words(findings),
+        notions=notions_table(record["results"]),
+        facts=_facts(run),
+        command=clean(run["command"]),
+    )
+
+
+def find_result(view: View, result_id: str) -> ResultView:
+    """Return one result of a view.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none of that id; names the nearest ones, or all if none is near.
+    """
+    wanted = clean(result_id)
+    for result in view.results:
+        if result.id == wanted:
+            return result
+    known = [result.id for result in view.results]
+    near = get_close_matches(wanted, known, n=3)
+    if near:
+        hint = f"did you mean {' or '.join(near)}?"
+    else:
+        hint = f"the record has {', '.join(known)}" if known else "the record has no results"
+    raise InvalidInput(f"ID = '{wanted}': no such result; {hint}")
+
+
+def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultView:
+    claimed, name = promised(result["claim"]), clean(result["id"])
+    status, sampled = status_of(result), result["mode"] == "monte-carlo"
+    lower, upper, leak = (value(result[key]) for key in ("lower", "upper", "exact"))
+    broken = result["verdict"] == "refuted"
+    part = looked_at(result)
+    top = MISSING if upper is None or part else f"≤ {above(upper)}"
+    bound = (
+        leak == 0 and result["witness"] is not None and at_most(result["claim"]["kind"], value(result["witness"]["p1"]), upper)
+    )
+    leak_shown = None if blurred(result) or bound else leak
+    queries = query_views(result)
+    profile = profile_view(result, queries)
+    return ResultView(
+        id=name,
+        anchor=_anchor(name, taken),
+        place=place,
+        status=status,
+        claim=claim_short(result["claim"], lower if broken else None),
+        released=unit_words(result),
+        source=clean(result["claim"]["source"]),
+        lower=MISSING if bound and result["claim"]["kind"] == "Accuracy" else below(lower, claimed),
+        top=top
+        if leak_shown is None
+        else f"≥ {below(lower, claimed)}"
+        if part
+        else f"= {exact(leak_shown, claimed, exceeds=broken)}",
+        detectable=above(value(result["detectable"])),
+        through=through_words((result.get("sight") or {}).get("frequency")),
+        trials=count(result["trials"]),
+        claimed=claimed,
+        unit=UNITS[result["claim"]["kind"]],
+        bar=lower if leak is None else leak,
+        upper=upper,
+        sampled=sampled,
+        parts=parts_of(result, status, run, () if profile is None else profile.words),
+        queries=queries,
+        query_table=query_table(
+            queries, sampled=sampled, caption=f"Every query point of {name}: {UNITS[result['claim']['kind']]}"
+        ),
+        query_shortlist=shortlist(queries, sampled=sampled, limit=SHORTLIST, unit=UNITS[result["claim"]["kind"]]),
+        more=max(0, len(queries) - SHORTLIST),
+        profile=profile,
+        finding=finding_of(result),
+        explain=f"dpassay explain {shlex.quote(name)} --record record.json",
+        part=part,
+    )
+
+
+def _summary(results: Sequence[ResultView]) -> Table | None:
+    if not results:
+        return None
+    top = "exact, or upper of certified cells"
+    titles = ("status", "result", "claim", "lower bound", top, "detectable", "trials", "unit", "source")
+    return Table(
+        caption="Every claim, worst first. " + _units(results) + _parts(results),
+        columns=titles,
+        numeric=(False, False, True, True, True, True, True, False, False),
+        rows=tuple(
+            (f"{r.status.symbol} {r.status.word}", r.id, r.claim, r.lower, r.top, r.detectable, r.trials, r.released, r.source)
+            for r in results
+        ),
+    )
+
+
+def _parts(results: Sequence[ResultView]) -> str:
+    """Say what the numbers of a part of a release are."""
+    return (
+        " Where a part of the release was looked at (≥), the release leaks at least so much, and 'detectable' is a leak of that "
+        "part."
+        if any(result.part for result in results)
+        else ""
+    )
+
+
+def _units(results: Sequence[ResultView]) -> str:
+    """Say what the numbers of the summary are measured in."""
+    units = {result.unit for result in results}
+    words = ["Losses in nats"] if UNITS["DP"] in units else []
+    moved = sorted(units & {UNITS["Stability"], UNITS["PredictionStability"]})
+    if moved:
+        both = "γ is a change of a probability or of a prediction"
+        words.append(both if UNITS["DP"] in units else f"γ is a {' or a '.join(moved)}")
+    if UNITS["Accuracy"] in units:
+        words.append("errors are those of one dataset, as the unit of the claim says")
+    if UNITS["ScoreStability"] in units:
+        words.append("beside β a proportion of bad random strings, δ is what is claimed of it")
+    return f"{'; '.join(words)}."
+
+
+def _worst_first(result: ResultView) -> tuple[int, float]:
+    return result.status.rank, -(result.bar or 0.0) / (result.claimed or 1.0)
+
+
+def _anchor(name: str, taken: set[str]) -> str:
+    """Make an id of letters, digits, dots and dashes that no other result has."""
+    stem = "result-" + re.sub(r"[^A-Za-z0-9.-]+", "-", name)
+    unique = stem
+    while unique in taken:
+        unique = f"{stem}-{len(taken) + 1}"
+        stem += "-"
+    taken.add(unique)
+    return unique
+
+
+def _headline(numbers: Mapping[str, int], total: int, sampled: bool, run: Raw) -> str:
+    if not total:
+        return "Nothing was audited" if run["complete"] else "Nothing was audited: the run was interrupted"
+    expected, refuted = numbers[EXPECTED.slug], numbers[REFUTED.slug] + numbers[EXPECTED.slug]
+    text = f"{refuted} of {plural(total, 'claim')} refuted" + (f" at {percent(run['confidence'])} confidence" if sampled else "")
+    if expected:
+        text += ", as expected" if expected == refuted else f", {expected} of them as expected"
+    others = (
+        (numbers[ERROR.slug], "ended in an error"),
+        (numbers[MISSED.slug], "known to be wrong was not refuted"),
+        (numbers[INCONCLUSIVE.slug], "inconclusive"),
+    )
+    text += "".join(f"; {number} {words}" for number, words in others if number)
+    return text if run["complete"] else f"{text}; the run is incomplete"
+
+
+def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) -> tuple[str, ...]:
+    notes = []
+    if not run["complete"]:
+        notes.append(INTERRUPTED)
+    if run["catalogue"]:
+        notes.append("The built-in catalogue was audited, no mechanism of your own.")
+    if numbers[MISSED.slug]:
+        notes.append("A claim known to be wrong was not refuted: this audit was too weak to see it, or blind.")
+    known = [result for result in results if result.bar is not None]
+    sampled = sum(result.sampled for result in known)
+    if sampled:
+        notes.append(
+            f"{plural(sampled, 'result')} sampled, {len(known) - sampled} computed; all sampled bounds hold together with a "
+            f"probability of at least {percent(run['confidence'])}."
+        )
+        if any(result.sampled and result.upper not in (None, math.inf) for result in known):
+            notes.append("A sampled upper bound (≤) is of the cells certified, not of those that were only screened.")
+        through = {result.through for result in known if result.through}
+        if through:
+            which = through.pop() if len(through) == 1 else "through answers of the probability that each result states"
+            of = "Where trials were drawn 'detectable'" if sampled < len(known) else "'detectable'"
+            rarer = "through a rarer answer it takes more, or no leak is seen"
+            notes.append(f"{of} is a leak at one of the pairs looked at, {which}; {rarer}.")
+    elif known:
+        notes.append("Every number was computed from an exact law; none was sampled.")
+    return tuple(notes)
+
+
+def _findings_words(findings: Sequence[Finding]) -> tuple[str, ...]:
+    texts = []
+    if all(finding.kind == "tight" for finding in findings):
+        texts.append("No claim was refuted or found to be loose.")
+    if any(finding.kind == "exceeded" for finding in findings):
+        texts.append("Exceeded: a reachable dataset outside the audited ones violates the claim.")
+    if any(finding.kind == "tight" for finding in findings):
+        texts.append(
+            "Tight: at these parameters the true worst leak is at least 99 % of the claim; where a δ is claimed, the worst loss "
+            "at that δ is at least 99 % of the claimed ε."
+        )
+    if any(finding.kind == "loose" for finding in findings):
+        texts.append("Loose: at these parameters it is less; at others the same claim may be tight.")
+    return tuple(texts)
+
+
+def _facts(run: Raw) -> tuple[tuple[str, str], ...]:
+    packages = ", ".join(f"{clean(name)} {clean(version)}" for name, version in sorted(run["packages"].items()))
+    return (
+        ("version", f"dpassay {clean(run['version'])}"),
+        ("commit", MISSING if run["commit"] is None else clean(run["commit"])),
+        ("seed", str(run["seed"])),
+        ("confidence", percent(run["confidence"])),
+        ("profile", clean(run["profile"])),
+        ("budget", f"{count(run['budget'])} certification trials per side and finalist"),
+        ("data", _data(run["data"])),
+        ("packages", packages or MISSING),
+    )
+
+
+def _data(data: Raw | None) -> str:
+    if data is None:
+        return "none; the mechanisms' own worst cases or an enumerated domain"
+    rest = {key: entry for key, entry in data.items() if key not in {"name", "kind"}}
+    words = ", ".join(f"{clean(key)} {_fact(entry)}" for key, entry in sorted(rest.items()))
+    name = clean(data.get("name", "unnamed"))
+    return f"{name} ({words})" if words else name
+
+
+def _fact(entry: object) -> str:
+    if isinstance(entry, Mapping):
+        return " ".join(f"{clean(key)} {_fact(inner)}" for key, inner in sorted(entry.items()))
+    if isinstance(entry, list):
+        return "/".join(_fact(inner) for inner in entry)
+    if isinstance(entry, float) and math.isfinite(entry):
+        return plain(entry)
+    return shorten(clean(entry if isinstance(entry, str) else json.dumps(entry)))

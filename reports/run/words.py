@@ -1,0 +1,549 @@
+"""What a report says about one result, in sentences. The formats only arrange them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpassay.engine.verdicts import seen_words
+from dpassay.numerics import UP, VISIBLE, written
+from dpassay.record.files import witness_file
+from dpassay.reports.shared.numbers import (
+    above,
+    allowance,
+    below,
+    clean,
+    count,
+    exact,
+    half_line_words,
+    loss,
+    plain,
+    plural,
+    promise,
+    shorten,
+    value,
+)
+from dpassay.reports.shared.statuses import EXPECTED, MISSED, Status
+from dpassay.stats.methods import method_name
+
+Raw = Mapping[str, Any]
+
+ORIGIN = {
+    "printed": "computed from what is printed",
+    "corrected": "corrected, with a derivation",
+    "own": "declared with the mechanism",
+    "measured": "nobody claims it",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One titled piece of the story of a result.
+
+    Parameters
+    ----------
+    title : str
+    texts : tuple of str
+        Paragraphs.
+    command : str or None
+        A command line that belongs to it.
+    """
+
+    title: str
+    texts: tuple[str, ...]
+    command: str | None = None
+
+
+def parts_of(result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = ()) -> tuple[Part, ...]:
+    """Tell everything about a result but its per-query table; what is not known is left out."""
+    found = (
+        Part(title="Claim", texts=_claim(result)),
+        _verdict(result, status),
+        _witness(result),
+        _counts(result),
+        Part(title="Privacy profile", texts=profile) if profile else None,
+        _seen(result),
+        _method(result),
+        _alpha(result, run),
+        _any_size(result),
+        _other(result),
+        _fit(result),
+        _searched(result),
+        _parameters(result),
+        _replay(result),
+    )
+    return tuple(part for part in found if part is not None)
+
+
+QUANTITIES = {
+    "DP": "loss",
+    "Stability": "change of a label's probability",
+    "PredictionStability": "change of the prediction",
+    "ScoreStability": "proportion of bad random strings",
+    "Accuracy": "error",
+}
+"""What a kind of claim bounds."""
+UNITS = {
+    "DP": "loss in nats",
+    "Stability": "change of a probability",
+    "PredictionStability": "change of the prediction",
+    "ScoreStability": "proportion of bad random strings",
+    "Accuracy": "error",
+}
+"""The same for an axis."""
+PROMISED = {
+    "DP": "epsilon",
+    "Stability": "gamma",
+    "PredictionStability": "gamma",
+    "ScoreStability": "delta",
+    "Accuracy": "bound",
+}
+"""Which number of a claim is held against what is found."""
+
+
+def looked_at(result: Raw) -> str:
+    """What of the release was looked at, in words; empty where that is all of it, or an older record does not say."""
+    return clean(result.get("looked_at", "")).rstrip(",")
+
+
+def quantity_of(claim: Raw) -> str:
+    """Name what a claim bounds: a loss at which delta, where it has one."""
+    name = QUANTITIES[claim["kind"]]
+    return f"{name} at δ = {allowance(claim['delta'])}" if claim["kind"] == "DP" and claim["delta"] else name
+
+
+def promised(claim: Raw) -> float:
+    """Return the number that what is found is held against: epsilon, gamma, a proportion delta or the bound of an error."""
+    return float(claim[PROMISED[claim["kind"]]])
+
+
+ROUNDED = 1e-11
+"""Part of a number that writing it down with 12 digits changes, at most."""
+
+
+def exceeds(result: Raw) -> bool:
+    """Whether the worst case over datasets of any size is above the claim for certain.
+
+    The audit decides that, from numbers that are not rounded. A record from before it wrote that down has rounded ones: there the
+    leak must be above by more than its error and the rounding.
+    """
+    found = result["any_size"]
+    if found is None:
+        return False
+    if "exceeds" in found:
+        return bool(found["exceeds"])
+    exact, claimed = float(found["exact"]), promised(result["claim"])
+    return exact - float(found["error"]) > claimed + ROUNDED * max(exact, claimed)
+
+
+def blurred(result: Raw) -> bool:
+    """Whether the error of a computed number reaches digits that a report shows: then its bounds are shown instead."""
+    exact, error = value(result["exact"]), value(result.get("error")) or 0.0
+    return exact is not None and math.isfinite(exact) and error > VISIBLE * max(1.0, abs(exact))
+
+
+def claim_short(claim: Raw, found: float | None = None) -> str:
+    """Write the claimed numbers for a table: epsilon, and delta where there is one; gamma; beta1, beta2 and delta; or a bound.
+
+    A leak that was found to be above the claim for certain gives it the digits that show it.
+    """
+    number = promise(promised(claim), found)
+    if claim["kind"] == "Accuracy":
+        return f"error ≤ {number}"
+    if claim["kind"] == "ScoreStability":
+        return f"β = {promise(claim['beta1'])}, {promise(claim['beta2'])}, δ = {number}"
+    if claim["kind"] != "DP":
+        return f"γ = {number}"
+    delta = f", δ = {allowance(claim['delta'])}" if claim["delta"] else ""
+    return f"{number}{delta}"
+
+
+ONE_BY_ONE = "Every query was looked at by itself: what several answers tell together was not looked at."
+"""What is not known of answers to several queries, where the claim is about one."""
+
+
+def claim_words(claim: Raw, witness: Raw | None = None, parameters: Raw | None = None) -> tuple[str, ...]:
+    """Say what was promised, to whom it applies, and who says so; `witness` and `parameters` are those of the result."""
+    unit = clean(claim["unit"])
+    scope = f"Unit: {unit}. Coins: {clean(claim['coins'])}."
+    if "single prediction" in unit:
+        scope += f" {ONE_BY_ONE}{_several(claim, witness)}"
+    return _promise(claim, parameters or {}), scope, f"Source: {clean(claim['source'])} ({ORIGIN[claim['status']]})."
+
+
+def _claim(result: Raw) -> tuple[str, ...]:
+    said, part = claim_words(result["claim"], result["witness"], result["parameters"]), looked_at(result)
+    return (*said, f"Of the release only a part was looked at: {part}. The release leaks at least as much.") if part else said
+
+
+def _several(claim: Raw, witness: Raw | None) -> str:
+    """Say what looks at several answers to one batch: it takes catalogue entries that answer 0 or 1 and claim a loss."""
+    target = None if witness is None or claim["kind"] != "DP" or witness["labels"] != [0, 1] else witness["target"]
+    if target is None or ":" in target or not clean(claim["unit"]).startswith("single prediction"):
+        return ""
+    name = clean(target)
+    command = f"dpassay run interface -p base={name} -p adversary=batch"
+    return f" To look at several: {command} (with parameters base={name},NAME=VALUE)."
+
+
+def claim_name(claim: Raw) -> str:
+    """Name what was promised in a few words."""
+    if claim["kind"] == "Accuracy":
+        return f"error of at most {promise(claim['bound'])}"
+    relation = clean(claim["relation"])
+    if claim["kind"] == "ScoreStability":
+        numbers = f"{promise(claim['beta1'])}, {promise(claim['beta2'])}, {promise(claim['delta'])}"
+        return f"({numbers})-score stability, {relation}"
+    if claim["kind"] != "DP":
+        kind = "stability" if claim["kind"] == "Stability" else "prediction stability"
+        return f"{promise(claim['gamma'])}-uniform {kind}, {relation}"
+    epsilon, delta = promise(claim["epsilon"]), claim["delta"]
+    name = f"({epsilon}, {allowance(delta)})" if delta else epsilon
+    return f"{name}-differential privacy, {relation}"
+
+
+def _promise(claim: Raw, parameters: Raw) -> str:
+    name, k = claim_name(claim), clean(claim["relation"]).removeprefix("replace-")
+    records = "one record" if k == "one" else f"up to {k} records"
+    if claim["kind"] == "Accuracy":
+        error = f"The error is the {clean(claim['unit'])}."
+        return f"{name}, on every dataset{taken(parameters)}; S and S' are looked at one by one. {error}"
+    if claim["kind"] == "ScoreStability":
+        beta1, beta2, delta = promise(claim["beta1"]), promise(claim["beta2"]), promise(claim["delta"])
+        moves = (
+            f"no training record moves the score by more than {beta1} divided by the number of training records, no validation "
+            f"record by more than {beta2} divided by the number of validation records"
+        )
+        return f"{name}: with the same random string on both sides {moves}, for all strings but a share of {delta}."
+    if claim["kind"] != "DP":
+        what = "the probability of a label" if claim["kind"] == "Stability" else "the (mean) prediction"
+        return f"{name}: replacing {records} moves {what} by at most {promise(claim['gamma'])}."
+    epsilon, delta = claim["epsilon"], claim["delta"]
+    bound = f"e^{promise(epsilon)}" + (f" = {plain(math.exp(epsilon))}" if epsilon < 700 else "")
+    slack = f", plus δ = {allowance(delta)}" if delta else ""
+    return f"{name}: replacing {records} changes the probability of any event by a factor of at most {bound}{slack}."
+
+
+def event_words(event: Any) -> str:
+    """Name an event: its labels or its half-line; nothing where a claim is about means."""
+    if isinstance(event, Mapping):
+        ((kind, threshold),) = event.items()
+        return half_line_words(float(threshold), above=kind == "at_least")
+    return " or ".join(str(label) for label in event)
+
+
+def _verdict(result: Raw, status: Status) -> Part:
+    reason = clean(result["reason"])
+    if result["verdict"] == "error":
+        return Part(title="Cause of the error", texts=(reason or "no cause was recorded", status.meaning))
+    texts = [f"{status.word[0].upper()}{status.word[1:]}: {reason}."]
+    if status in (EXPECTED, MISSED) or result["verdict"] == "verified":
+        texts.append(status.meaning)
+    return Part(title="Verdict", texts=tuple(texts))
+
+
+def _witness(result: Raw) -> Part | None:
+    witness = result["witness"]
+    return None if witness is None else Part(title="Witness", texts=(clean(witness["words"]),))
+
+
+def _counts(result: Raw) -> Part | None:
+    witness = result["witness"]
+    if witness is None:
+        return None
+    one, other = ("S", "S'") if witness["direction"] == "S to S'" else ("S'", "S")
+    event, trials = event_words(witness["event"]), witness["trials"]
+    total = f"{count(result['trials'])} runs of the mechanism in all, screening included."
+    if not event:
+        of = "No trials" if trials is None else f"{count(trials['draws'])} runs on each side"
+        mean = (
+            "error (see the unit)"
+            if result["claim"]["kind"] == "Accuracy"
+            else "prediction"
+            if trials is None
+            else "mean prediction"
+        )
+        means = f"the {mean} is {plain(witness['p1'])} on {one}, {plain(witness['p0'])} on {other}"
+        return Part(title="Counts", texts=(f"{of}; {means}." + ("" if trials is None else f" {total}"),))
+    if result["claim"]["kind"] == "ScoreStability":
+        return Part(title="Counts", texts=(_bad_strings(result, total),))
+    if trials is not None:
+        draws, x, y = (count(trials[name]) for name in ("draws", "x", "y"))
+        seen = f"The answer {event} came in {x} of {draws} runs on {one}, in {y} of {draws} on {other}."
+        return Part(title="Counts", texts=(f"{seen} {total}",))
+    law = f"P[{event}] is {plain(witness['p1'])} on {one} and {plain(witness['p0'])} on {other}"
+    if value(witness["loss"]) == 0:
+        return Part(title="Counts", texts=(f"No trials; by the law, {law}. {_nothing_leaks(result)}",))
+    slack = f" - {allowance(result['claim']['delta'])}" if result["claim"]["delta"] else ""
+    shown = exact(value(witness["loss"]), promised(result["claim"]), exceeds=result["verdict"] == "refuted")
+    shown += f", for certain at least {below(value(result['lower']), promised(result['claim']))}" if blurred(result) else ""
+    formula = "p1 - p0" if result["claim"]["kind"] != "DP" else f"ln((p1{slack}) / p0)" if slack else "ln(p1 / p0)"
+    return Part(title="Counts", texts=(f"No trials; by the law, {law}: {formula} = {shown}.",))
+
+
+def _bad_strings(result: Raw, total: str) -> str:
+    """Tell the proportion of bad random strings: the leak, whichever of good (0) and bad (1) the worst event is."""
+    trials, share = result["witness"]["trials"], value(result["exact"])
+    if trials is not None:
+        bad = trials["x"] if result["witness"]["event"] == [1] else trials["draws"] - trials["y"]
+        return f"{count(bad)} of {count(trials['draws'])} random strings were bad. {total}"
+    if not share:
+        return f"At most a share of {above(value(result['upper']))} of the random strings is bad; no trials."
+    least = f"at least {below(value(result['lower']), 0.0)}" if blurred(result) else loss(share)
+    return f"A random string is bad with probability {least}, by the law; no trials."
+
+
+def _nothing_leaks(result: Raw) -> str:
+    """Say what a leak of 0 means, where the formula of a leak gives less than 0 or nothing."""
+    claim = result["claim"]
+    if claim["kind"] != "DP":
+        return "At no audited cell does a probability change: the change is 0."
+    more = f" by more than δ = {allowance(claim['delta'])}" if claim["delta"] else ""
+    return f"At no audited cell is an event likelier on one side{more}: the {quantity_of(claim)} is 0."
+
+
+def _method(result: Raw) -> Part | None:
+    mode = result["mode"]
+    if result["lower"] is None or mode is None:
+        return None
+    if mode == "monte-carlo":
+        return Part(title="How the bound was made", texts=_sampled(result))
+    if result["claim"]["kind"] == "Accuracy":
+        every = "every dataset of the domain" if mode == "exhaustive" else "every audited dataset, S and each S'"
+        how = f"Computed: the error of {every}, with a bound on its rounding."
+        return Part(title="How the bound was made", texts=(how,))
+    error = f"Numerical error at most {written(value(result['error']) or 0.0, 2, UP)}; the bounds already allow for it."
+    if result["claim"]["kind"] == "ScoreStability":
+        how = (
+            "Computed: at every audited pair the proportion of bad random strings from their law, or a proven upper bound on it, "
+            "such as Chernoff's, where it is next to nothing."
+        )
+    elif mode == "exhaustive":
+        how = (
+            "Exhaustive enumeration: the exact law of every dataset of the domain was compared with that of every neighbour at "
+            "every query, so this is the true worst case of the domain"
+        ) + (", of what was looked at." if looked_at(result) else ".")
+    else:
+        how = "Exact law: the leak of every audited cell was computed from the mechanism's own output law, in both directions."
+    return Part(title="How the bound was made", texts=(f"{how} {error}",))
+
+
+def _sampled(result: Raw) -> tuple[str, ...]:
+    searched = result["searched"] or {}
+    screening = searched.get("screening_trials")
+    cells = searched.get("certified_cells", len(result["per_query"]))
+    first = "Screening trials of every pair" + (f" ({count(screening)} per side)" if screening is not None else "")
+    screening_words = (
+        f"{first} chose the pairs, directions and events that looked worst at each query. "
+        "Separate, fresh trials certified them; no draw served both screening and certification. Trials of S may serve "
+        "several cells, and the bounds and the band of a cell come from the same trials; α is shared out among them."
+    )
+    methods = " or ".join(sorted({clean(method_name(cell["method"])) for cell in result["per_query"]}))
+    certified_words = (
+        f"Lower bound: {methods}, chosen before the certification trials; Bonferroni over the {plural(cells, 'certified cell')}. "
+    )
+    if value(result["upper"]) == math.inf:
+        certified_words += "No upper bound: an event that was not looked at, or never came on one side, may leak any amount."
+    else:
+        certified_words += (
+            "Upper bound: intersection-union over events, directions and certified cells; it covers those cells only."
+        )
+    return screening_words, certified_words
+
+
+def _seen(result: Raw) -> Part | None:
+    """Say what would have been refuted with probability 0.9, and through which answers."""
+    sight = result.get("sight")
+    if sight is None:
+        return None
+    quantity, searched = quantity_of(result["claim"]), result["searched"] or {}
+    leak, frequency = value(result["detectable"]) or math.inf, sight["frequency"]
+    pairs = plural(searched.get("pairs", 1), "pair")
+    so = "so through what was looked at of the release" if looked_at(result) else "so"
+    had = f"Had one of the {pairs} looked at leaked {so}, the audit would have refuted the claim with probability 0.9"
+    texts = [f"{had}, screening included: {seen_words(quantity, leak, frequency)}."]
+    if frequency is not None:
+        whence = "assumed, since the screening saw nothing move" if sight["assumed"] else CAPPED
+        texts.append(f"The probability, on the side where the answer is likelier, is {whence}. {_rarer(sight['curve'][1:])}")
+    return Part(title="What would have been seen", texts=tuple(text.strip() for text in texts))
+
+
+CAPPED = (
+    "that of the answer that looked worst, rounded down to two digits, and capped: of labels where the other answers together "
+    "would leak more, of numbers at a half"
+)
+"""Whence the frequency is that the smallest leak seen belongs to; see `dpassay.engine.detection.sight`."""
+
+
+def _rarer(curve: Sequence[tuple[float, float | str | None]]) -> str:
+    """Say what is seen through rarer answers, the likeliest first; where nothing is seen, nothing is through rarer ones."""
+    told: list[str] = []
+    for point, recorded in curve:
+        seen = value(recorded)
+        if seen is None or math.isinf(seen):
+            return " ".join([*told, f"Through one of {point:g}, or a rarer one, no leak would be seen, however large."])
+        told.append(f"Through one of {point:g}: {written(seen, 4, UP)}.")
+    return " ".join(told)
+
+
+def _alpha(result: Raw, run: Raw) -> Part | None:
+    if result["alpha"] is None:
+        return None
+    title = "How α was spent"
+    if result["mode"] != "monte-carlo":
+        return Part(title=title, texts=("Nothing was spent: a computed number has no sampling error.",))
+    text = f"Of the run's error probability {plain(1 - run['confidence'])} this result received α = {plain(result['alpha'])}"
+    spent = result["spending"]
+    if spent is None:
+        return Part(title=title, texts=(f"{text}.",))
+    parts = (
+        f"{text}: {plain(spent['lower'])} for the lower bounds, {plain(spent['each_lower'])} at each of "
+        f"{plural(spent['cells'], 'certified cell')}; {plain(spent['upper'])} for the upper bounds, half of it undivided for the "
+        f"largest leak (intersection-union) and {plain(spent['each_upper'])} at each cell"
+    )
+    if spent["profile"]:
+        parts += f"; {plain(spent['profile'])} for the bands of the privacy profiles, {plain(spent['each_profile'])} "
+        parts += "at each cell"
+    free = "Direction, event and test of each cell were chosen by the screening, and there was one look: they cost nothing."
+    return Part(title=title, texts=(f"{parts}.", free))
+
+
+def _any_size(result: Raw) -> Part | None:
+    found = result["any_size"]
+    if found is None:
+        return None
+    worst = exact(value(found["exact"]), promised(result["claim"]), exceeds=exceeds(result))
+    one, other = (clean(state) for state in found["states"])
+    error = f"numerical error at most {written(value(found['error']) or 0.0, 2, UP)}"
+    quantity = quantity_of(result["claim"]) + (" of what was looked at" if looked_at(result) else "")
+    over = everywhere(result["parameters"])
+    text = f"The worst {quantity} over {over} is {worst} ({error}), between '{one}' and '{other}'."
+    return Part(title="Worst over all datasets", texts=(text, clean(found["argument"])))
+
+
+SINGLE_ANSWERS = "Single answers were looked at; the probability of an event of several may change by more."
+"""What the change of an answer's probability does not tell where there are more than two of them."""
+
+
+def everywhere(parameters: Raw) -> str:
+    """Say over which datasets a worst case is taken that the mechanism's own argument covers: all those that it takes."""
+    over = f"all datasets{taken(parameters)}" if parameters.get("n") is not None else "datasets of any size"
+    return f"{over} (adversary '{clean(parameters['adversary'])}')" if "adversary" in parameters else over
+
+
+def taken(parameters: Raw) -> str:
+    """Say that a mechanism may take datasets of one size only, where its parameters name an n."""
+    return "" if parameters.get("n") is None else f" that the mechanism takes (n = {clean(_json(parameters['n']))})"
+
+
+def _other(result: Raw) -> Part | None:
+    """Tell the notion that the claim is not about."""
+    other = result.get("other")
+    if other is None:
+        return None
+    name, letter = ("Privacy loss", "ε") if other["kind"] == "DP" else ("Stability", "γ")
+    found, part = value(other["exact"]), " of what was looked at" if looked_at(result) else ""
+    if found == math.inf:
+        said = "The loss is infinite: an answer that one dataset gives, its neighbour never gives."
+    else:
+        quantity = "loss" if other["kind"] == "DP" else "change of one answer's probability"
+        said = f"The worst {quantity}{part} over the audited cells is {letter} = {loss(found)}."
+    reached = other["any_size"]
+    if reached is not None:
+        worst = loss(value(reached["exact"]))
+        said += (
+            f" Over {everywhere(result['parameters'])} the worst{part} is {worst}, between '{clean(reached['states'][0])}' and "
+        )
+        said += f"'{clean(reached['states'][1])}'."
+    witness = other["witness"]
+    if other["kind"] != "DP" and witness is not None and len(witness["labels"]) > 2:
+        said += f" {SINGLE_ANSWERS}"
+    texts = (said, *(() if witness is None else (f"The worst audited cell: {clean(witness['words'])}",)))
+    return Part(title=f"{name}, measured beside the claim", texts=texts)
+
+
+OWN = "own worst case"
+"""How a record begins what it says of a mechanism's own pairs."""
+FEW = 100
+"""A law is held against more draws of a sampler than these, values without coins against fewer."""
+
+
+def _fit(result: Raw) -> Part | None:
+    fit = result["fit"]
+    if fit is None:
+        return None
+    if fit["draws"] < FEW:
+        agreed = "and all agree" if fit["p_value"] > 0 else "and not all agree"
+        coinless = (
+            f"The sampler has no coins: {plural(fit['tests'], 'answer')} of it were held against the declared values, {agreed}."
+        )
+        return Part(title="Goodness of fit", texts=(coinless,))
+    tests = plural(fit["tests"], "exact binomial test")
+    text = (
+        f"{tests} of {count(fit['draws'])} draws each held the sampler against the declared law; "
+        f"smallest p-value after Bonferroni: {plain(fit['p_value'])}. "
+        "Such a test can only find differences, never show that there are none."
+    )
+    return Part(title="Goodness of fit", texts=(text,))
+
+
+def _searched(result: Raw) -> Part | None:
+    searched = result["searched"]
+    if searched is None:
+        return None
+    datasets = f"{plural(searched['datasets'], 'dataset')}, " if "datasets" in searched else ""
+    pairs, queries = plural(searched["pairs"], "pair"), searched["queries"]
+    cells = plural(searched["cells"], "cell")
+    size = f"{datasets}{pairs} of neighbours in both directions: {cells}; nothing is asked."
+    if searched.get("asked", True):
+        asked = f"{plural(queries, 'query')}, each pair at its own"
+        size = f"{datasets}{pairs} of neighbours and {asked}, in both directions: {cells}."
+    return Part(title="What was searched", texts=(size, *(f"{_capital(how)}." for how in _numbered(searched["how"]))))
+
+
+def _numbered(told: Sequence[str]) -> Iterator[str]:
+    """Number the mechanism's own worst cases, as the tables of query points do."""
+    number = 0
+    for how in map(clean, told):
+        own = how.startswith(OWN)
+        number += own
+        yield f"{OWN} {number}{how.removeprefix(OWN)}" if own else how
+
+
+def _parameters(result: Raw) -> Part:
+    return Part(title="Mechanism", texts=(f"{clean(result['mechanism'])}; {parameter_words(result['parameters'])}.",))
+
+
+def parameter_words(parameters: Raw) -> str:
+    """Write parameters as 'name = value', long values cut."""
+    pairs = (f"{clean(name)} = {_parameter(parameter)}" for name, parameter in sorted(parameters.items()))
+    return ", ".join(pairs) or "no parameters"
+
+
+def _parameter(parameter: object) -> str:
+    return "left to the mechanism" if parameter is None else shorten(clean(_json(parameter)))
+
+
+def _replay(result: Raw) -> Part | None:
+    witness = result["witness"]
+    if witness is None:
+        return None
+    if witness["target"] is None or witness["data"].get("kind") == "memory":
+        why = "The mechanism or its data lived in memory only: replay the witness from Python, with the same pairs and queries."
+        return Part(title="Replay", texts=(why,))
+    command = f"dpassay replay {witness_file(result['id'])}"
+    where = "Run this one witness again, alone, in the folder of this report"
+    if witness["data"].get("kind") == "source" and witness["data"]["source"]["kind"] == "file":
+        where, command = f"{where}; FILE is where the data lie", f"{command} --data FILE"
+    return Part(title="Replay", texts=(f"{where}:",), command=command)
+
+
+def _json(parameter: object) -> str:
+    return parameter if isinstance(parameter, str) else json.dumps(parameter, ensure_ascii=False, sort_keys=True)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,193 @@
+"""Reports of the self-test: a table for the terminal, one HTML page with figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpassay.reports.shared.numbers import MISSING, clean, plural
+from dpassay.reports.shared.statuses import Status
+from dpassay.reports.shared.tables import Table
+from dpassay.reports.shared.templating import template
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Raw = Mapping[str, Any]
+
+OK = Status(slug="verified", word="ok", symbol="●", marker="o", rank=1, meaning="The number keeps its limit.")
+FAILED = Status(slug="refuted", word="FAILED", symbol="▲", marker="^", rank=0, meaning="The number breaks its limit.")
+
+GROUPS = {
+    "error": "Exact error of the certified tests",
+    "calibration": "False alarms of whole audits",
+    "sight": "Leaks that must be seen",
+    "golden": "Known numbers",
+    "replay": "Seeds",
+}
+CAVEAT = (
+    "Errors and exact losses are enumerated or computed. Audits are simulated, which can only raise an alarm: a check "
+    "that hangs on random numbers fails by accident for at most one seed in a hundred. Try another --seed before you blame the "
+    "harness."
+)
+CAPTIONS = {
+    "error": "The probability that a test refutes a claim which holds, at its worst over all pairs of probabilities that keep "
+    "the claim. Filled: δ = 0; open: δ > 0. No mark may be above the dashed line.",
+    "calibration": "Whole audits, at 95 % confidence, of mechanisms that leak exactly what they claim: how many had a bound on "
+    "the wrong side of the truth. The shaded region is what an error of 5 % stays in with probability 99 %; the tick is 5 %.",
+    "sight": "How often audits refute mechanisms that lose more than they claim. Marks: audits, exact 95 % intervals; lines: "
+    "the power that a plan promises for each test; the diamond is at the loss that an audit calls detectable.",
+}
+SIGNS = {"at most": "≤", "at least": "≥"}
+COLUMNS = {
+    "error": ("method", "n", "epsilon", "delta", "attained", "at_most", "p1", "p0"),
+    "calibration": ("claim", "runs", "refuted", "upper_missed"),
+    "sight": ("factor", "runs", "refuted", "rate", "low", "high", "expected", "least", "most"),
+    "power": ("method", "factor", "power", "exact"),
+}
+TITLES = {
+    "method": "test",
+    "epsilon": "ε",
+    "delta": "δ",
+    "attained": "error found",
+    "at_most": "at most",
+    "upper_missed": "upper bound missed",
+    "low": "95 % from",
+    "high": "to",
+    "factor": "loss / claim",
+    "expected": "enumerated power",
+    "least": "least allowed",
+    "most": "most allowed",
+    "power": "promised power",
+    "exact": "enumerated power",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckView:
+    """One check as finished texts.
+
+    Parameters
+    ----------
+    status : Status
+        Word and shape.
+    group, name, what, found, limit : str
+        Group in words; the rest as in the table.
+    """
+
+    status: Status
+    group: str
+    name: str
+    what: str
+    found: str
+    limit: str
+
+
+def view_of(document: Raw) -> tuple[CheckView, ...]:
+    """Return the checks in their order, those that failed first."""
+    views = [
+        CheckView(
+            status=OK if check["passed"] else FAILED,
+            group=GROUPS[check["group"]],
+            name=clean(check["name"]),
+            what=clean(check["what"]),
+            found=short(check["value"]),
+            limit=f"{SIGNS[check['relation']]} {short(check['limit'])}",
+        )
+        for check in document["checks"]
+    ]
+    return tuple(sorted(views, key=lambda view: view.status.rank))
+
+
+def headline(document: Raw) -> str:
+    """Say in one line what came out."""
+    failed = sum(not check["passed"] for check in document["checks"])
+    total = plural(len(document["checks"]), "check")
+    return f"{total}, all ok" if document["passed"] else f"{failed} of {total} FAILED: do not trust the harness here"
+
+
+def short(value: Any) -> str:
+    """Write a number with four significant digits, a text as it is, a dash for nothing."""
+    if value is None:
+        return MISSING
+    return f"{value:.4g}" if isinstance(value, float) else clean(value)
+
+
+def table_of(kind: str, caption: str, points: Sequence[Raw]) -> Table:
+    """Put the numbers behind a figure into a table."""
+    columns = COLUMNS[kind]
+    return Table(
+        caption=caption,
+        columns=tuple(TITLES.get(column, column) for column in columns),
+        numeric=tuple(column not in ("method", "claim") for column in columns),
+        rows=tuple(tuple(short(point.get(column)) for column in columns) for point in points),
+    )
+
+
+def points_of(document: Raw, group: str) -> list[Raw]:
+    """Return the numbers of all checks of a group."""
+    return [point for check in document["checks"] if check["group"] == group for point in check["points"]]
+
+
+def print_checks(document: Raw, console: Console) -> None:
+    """Print the headline, one row per check, and what a failed one means; readable from 80 columns on."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    views = view_of(document)
+    console.print(Text(headline(document), style="bold"))
+    table = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
+    for title in ("status", "check", "found", "limit"):
+        table.add_column(title, justify="right" if title in ("found", "limit") else "left", overflow="fold")
+    for view in views:
+        style = "green" if view.status is OK else "bold red"
+        table.add_row(
+            Text(f"{view.status.symbol} {view.status.word}", style=style), *map(Text, (view.name, view.found, view.limit))
+        )
+    console.print(table)
+    for view in views:
+        if view.status is FAILED:
+            console.print(Text(f"{view.name}: {view.what}"))
+    console.print(Text(CAVEAT))
+
+
+def to_html(document: Raw) -> str:
+    """Write a self-test as one self-contained HTML page.
+
+    Parameters
+    ----------
+    document : mapping
+        What `dpassay selftest --json` prints.
+
+    Returns
+    -------
+    str
+        The page; equal documents give equal pages, byte by byte.
+    """
+    from dpassay.reports.selftest.plots import calibration_plot, error_plot, power_plot
+
+    errors, alarms, leaks = (points_of(document, group) for group in ("error", "calibration", "sight"))
+    figures = []
+    for n in sorted({point["n"] for point in errors}):
+        title, points = f"Exact error, {n} trials a side", [point for point in errors if point["n"] == n]
+        figures.append((title, CAPTIONS["error"], error_plot(points), [table_of("error", title, points)]))
+    if alarms:
+        tables = [table_of("calibration", "False alarms", alarms)]
+        figures.append(("False alarms", CAPTIONS["calibration"], calibration_plot(alarms), tables))
+    seen = [point for point in leaks if point["kind"] != "predicted"]
+    curve = [point for point in leaks if point["kind"] == "predicted"]
+    if seen:
+        tables = [
+            table_of("sight", "Audits of mechanisms that leak", seen),
+            table_of("power", "Power of a certified cell", curve),
+        ]
+        figures.append(("Power", CAPTIONS["sight"], power_plot(seen, curve), tables))
+    return template("selftest.html.j2").render(
+        headline=headline(document),
+        checks=view_of(document),
+        caveat=CAVEAT,
+        figures=figures,
+        facts=document["facts"],
+    )

@@ -1,0 +1,1 @@
+"""What all reports share: numbers, tables, statuses, figures, templates."""

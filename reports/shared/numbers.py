@@ -1,0 +1,88 @@
+"""How numbers and foreign text are written in every report: one place, so that two formats can never disagree."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+from dpassay.numerics import (
+    INFINITY,
+    MISSING,
+    NEAREST,
+    above,
+    allowance,
+    below,
+    exact,
+    half_line_words,
+    loss,
+    plain,
+    promise,
+    rounded,
+    told_apart,
+    written,
+)
+
+__all__ = [
+    "INFINITY",
+    "MISSING",
+    "above",
+    "allowance",
+    "below",
+    "clean",
+    "count",
+    "exact",
+    "factor",
+    "half_line_words",
+    "loss",
+    "plain",
+    "plural",
+    "promise",
+    "shorten",
+    "value",
+]
+
+MAX_TEXT = 160
+"""Parameter values longer than this are cut; the record has them in full."""
+
+
+def clean(text: object) -> str:
+    """Make foreign text one printable line: whitespace collapsed, control, bidi and surrogate characters replaced.
+
+    Names, parameters and reasons come from the audited code; in a terminal an escape sequence could rewrite the report.
+    """
+    line = " ".join(str(text).split())
+    return "".join(character if character.isprintable() else "\ufffd" for character in line)
+
+
+def shorten(text: str, limit: int = MAX_TEXT) -> str:
+    """Cut a text that is longer than `limit` characters, and show that it was cut."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def value(recorded: float | str | None) -> float | None:
+    """Read a number of the record, where infinities are text."""
+    return None if recorded is None else float(recorded)
+
+
+def count(number: int) -> str:
+    """Write a whole number with thousands separated."""
+    return f"{number:,}"
+
+
+def factor(true: float, claimed: float, way: str = NEAREST, *, exceeds: bool = True) -> str:
+    """Write how many times the true loss is the claimed one: more than once only where it exceeds the claim for certain."""
+    ratio = true / claimed if claimed else math.inf if true else 1.0
+    if not exceeds:
+        ratio = min(ratio, 1.0)
+    if math.isinf(ratio):
+        return f"{INFINITY} ×"
+    if abs(ratio - 1) >= 0.01:
+        return f"{Decimal(repr(ratio)).quantize(Decimal('0.01'), rounding=way)} ×"
+    return f"{told_apart(ratio, 1.0, way) if exceeds and ratio > 1 >= rounded(ratio, 6, way) else written(ratio, 6, way)} ×"
+
+
+def plural(number: int, noun: str) -> str:
+    """Write a counted noun: '1 query', '21 queries'."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{count(number)} {noun[:-1]}ies" if noun.endswith("y") else f"{count(number)} {noun}s"

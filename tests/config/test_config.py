@@ -1,0 +1,269 @@
+"""Files, variables, profiles: what is read, what is refused, and which goes first."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpassay.config.load import KEYS, LISTS, PROFILES, Config, load_config
+from dpassay.config.mechanisms import Configured
+from dpassay.config.template import CONFIG_TEXT, EXAMPLE_TEXT
+from dpassay.errors import InvalidInput
+
+EVERY_KEY = """
+profile = "quick"
+seed = 7
+confidence = 0.99
+mode = "monte-carlo"
+budget = 3000
+jobs = 2
+detect = 2
+out = "pages"
+baseline = "accepted.json"
+tolerance = 0.25
+data = "people.csv"
+target = "income"
+train = 50
+queries = 4
+train_queries = 3
+neighbours = "flip"
+"""
+EVERY_VALUE: dict[str, Any] = {
+    "profile": "quick",
+    "seed": 7,
+    "confidence": 0.99,
+    "mode": "monte-carlo",
+    "budget": 3000,
+    "jobs": 2,
+    "detect": 2.0,
+    "out": "pages",
+    "baseline": "accepted.json",
+    "tolerance": 0.25,
+    "data": "people.csv",
+    "target": "income",
+    "train": 50,
+    "queries": 4,
+    "train_queries": 3,
+    "neighbours": "flip",
+}
+MECHANISM = '[[mechanisms]]\ntarget = "m:f"\n'
+
+
+def load(
+    folder: Path, text: str | None = None, environment: dict[str, str] | None = None, given: dict[str, Any] | None = None
+) -> Config:
+    if text is not None:
+        (folder / "dpassay.toml").write_text(text, encoding="utf-8")
+    return load_config(given, folder, environment or {})
+
+
+def values(config: Config) -> dict[str, Any]:
+    return {key: getattr(config, key) for key in KEYS}
+
+
+def test_there_is_a_field_for_every_key() -> None:
+    assert {field.name for field in fields(Config)} == {*KEYS, *LISTS, "origins"}
+
+
+def test_defaults_are_those_of_the_default_profile(tmp_path: Path) -> None:
+    config = load(tmp_path)
+    assert values(config) == values(Config())
+    assert {key: getattr(config, key) for key in PROFILES["default"]} == PROFILES["default"]
+    assert {config.origin(key) for key in KEYS} == {"default", "profile default"}
+    assert config.mechanisms == ()
+
+
+def test_every_key_of_a_file(tmp_path: Path) -> None:
+    config = load(tmp_path, EVERY_KEY)
+    assert values(config) == EVERY_VALUE
+    assert isinstance(config.detect, float)
+    assert {config.origin(key) for key in KEYS} == {"dpassay.toml"}
+
+
+def test_pyproject_holds_the_same_keys(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(f"[project]\nname = 'x'\n[tool.other]\na = 1\n[tool.dpassay]\n{EVERY_KEY}")
+    config = load(tmp_path)
+    assert values(config) == EVERY_VALUE
+    assert config.origin("seed") == "pyproject.toml"
+
+
+@pytest.mark.parametrize("text", ["[project]\nname = 'x'\n", "tool = 3\n", ""])
+def test_a_pyproject_of_others_says_nothing(text: str, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(text)
+    assert load(tmp_path, "seed = 3").seed == 3
+
+
+def test_every_key_of_the_environment(tmp_path: Path) -> None:
+    config = load(tmp_path, environment={f"DPASSAY_{key.upper()}": str(value) for key, value in EVERY_VALUE.items()})
+    assert values(config) == EVERY_VALUE == config.said_by_environment()
+
+
+def test_command_line_over_environment_over_file_over_profile(tmp_path: Path) -> None:
+    text, environment, given = "seed = 1\njobs = 1\ntrain = 11", {"DPASSAY_SEED": "2", "DPASSAY_JOBS": "2"}, {"seed": 3}
+    config = load(tmp_path, text, environment, given | {"profile": "quick", "jobs": None})
+    found = {key: (getattr(config, key), config.origin(key)) for key in ("seed", "jobs", "train", "queries", "mode")}
+    assert found == {
+        "seed": (3, "command line"),
+        "jobs": (2, "environment"),
+        "train": (11, "dpassay.toml"),
+        "queries": (5, "profile quick"),
+        "mode": ("auto", "default"),
+    }
+    assert config.said_by_environment() == {"jobs": 2}
+
+
+def test_the_profile_of_the_file_gives_the_sizes_that_are_left(tmp_path: Path) -> None:
+    config = load(tmp_path, 'profile = "deep"\nbudget = 100')
+    assert (config.train, config.queries, config.neighbours, config.budget) == (1000, 50, "one+flip", 100)
+
+
+def test_an_empty_variable_and_those_of_others_say_nothing(tmp_path: Path) -> None:
+    assert values(load(tmp_path, environment={"DPASSAY_SEED": "", "SEED": "5", "XDPASSAY_SEED": "6"})) == values(Config())
+
+
+def test_the_built_in_data_leave_the_column_of_the_file(tmp_path: Path) -> None:
+    text = 'data = "people.csv"\ntarget = "income"'
+    assert load(tmp_path, text, given={"data": "breast-cancer"}).target is None
+    assert load(tmp_path, text, given={"data": "others.csv"}).target == "income"
+    assert load(tmp_path, text, {"DPASSAY_DATA": "breast-cancer"}, {"target": "x"}).target == "x"
+
+
+def test_mechanisms(tmp_path: Path) -> None:
+    config = load(
+        tmp_path,
+        """
+[[mechanisms]]
+target = "my_module:my_predict"
+claim = { epsilon = 1, delta = 0.0 }
+answers = "0,1"
+name = "label api"
+[[mechanisms]]
+target = "soft-majority"
+parameters = { r = 5, epsilon = 0.5, learner = "tree", twice = true }
+""",
+    )
+    first, second = config.mechanisms
+    assert first == Configured(
+        target="my_module:my_predict",
+        claim={"epsilon": 1.0, "delta": 0.0},
+        answers="0,1",
+        name="label api",
+        where="dpassay.toml, mechanism 1",
+    )
+    assert (first.called, second.called) == ("label api", "soft-majority")
+    assert second.parameters == {"r": "5", "epsilon": "0.5", "learner": "tree", "twice": "True"}
+    assert config.origin("mechanisms") == "dpassay.toml"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sede = 1", "dpassay.toml: sede: no such key; did you mean 'seed'?"),
+        ("zzz = 1", "dpassay.toml: zzz: no such key; there are profile, seed, "),
+        ("[[mechanism]]\ntarget = 'a:b'", "dpassay.toml: mechanism: no such key; did you mean 'mechanisms'?"),
+        ("[tool.dpassay]\nseed = 1", "dpassay.toml: tool: no such key; in this file the keys stand at the top"),
+        ("seed = '1'", "dpassay.toml: seed = '1': must be an integer >= 0"),
+        ("seed = 1.0", "dpassay.toml: seed = 1.0: must be an integer >= 0"),
+        ("seed = true", "dpassay.toml: seed = True: must be an integer >= 0"),
+        ("seed = -1", "dpassay.toml: seed = -1: must be an integer >= 0"),
+        ("jobs = 0", "dpassay.toml: jobs = 0: must be an integer from 1 to 1,024"),
+        ("budget = 99", "dpassay.toml: budget = 99: must be an integer from 100 to 10,000,000,000"),
+        ("train = 0", "dpassay.toml: train = 0: must be an integer >= 1"),
+        ("queries = []", "dpassay.toml: queries = []: must be an integer >= 1"),
+        ("confidence = 1", "dpassay.toml: confidence = 1: must be a number in [0.5, 1)"),
+        ("confidence = 0.4", "dpassay.toml: confidence = 0.4: must be a number in [0.5, 1)"),
+        ("confidence = nan", "dpassay.toml: confidence = nan: must be a number in [0.5, 1)"),
+        ("detect = inf", "dpassay.toml: detect = inf: must be a finite number > 0"),
+        (f"detect = 1{'0' * 400}", "000...: must be a finite number > 0"),
+        ("mode = 'magic'", "dpassay.toml: mode = 'magic': must be one of auto, exact, exhaustive, monte-carlo"),
+        ("mode = ['auto']", "dpassay.toml: mode = ['auto']: must be one of auto, exact"),
+        ("profile = 'fast'", "dpassay.toml: profile = 'fast': must be one of quick, default, deep"),
+        ("neighbours = 'two'", "dpassay.toml: neighbours = 'two': must be one of one, flip, one+flip, all"),
+        ("out = 3", "dpassay.toml: out = 3: must be a text"),
+        ("data = ''", "dpassay.toml: data = '': must be a text"),
+        ("seed = ", "dpassay.toml: is no TOML ("),
+        (f"seed = {'1' * 5000}", "dpassay.toml: is no TOML ("),
+        (f"seed = {'[' * 5000}", "dpassay.toml: is no TOML ("),
+        ("mechanisms = 3", "dpassay.toml: mechanisms = 3: must be tables [[mechanisms]]"),
+        ("mechanisms = ['soft-majority']", "dpassay.toml: mechanisms = ['soft-majority']: must be tables"),
+        ("[[mechanisms]]", "dpassay.toml, mechanism 1: target is missing"),
+        ("[[mechanisms]]\ntarget = 3", "dpassay.toml, mechanism 1: target = 3: must be a text"),
+        (MECHANISM + "claims = 1", "dpassay.toml, mechanism 1: claims: no such key; did you mean 'claim'?"),
+        (MECHANISM + "claim = 1", "dpassay.toml, mechanism 1: claim = 1: must be { epsilon = E }, "),
+        (MECHANISM + "claim = { delta = 0.1 }", "claim = {'delta': 0.1}: must be { epsilon = E }, "),
+        (MECHANISM + "claim = { epsilon = '1' }", "claim = {'epsilon': '1'}: must be { epsilon = E }, "),
+        (MECHANISM + f"claim = {{ epsilon = 1{'0' * 400} }}", "mechanism 1: claim: must be { epsilon = E }, "),
+        (MECHANISM + "answers = [0, 1]", "dpassay.toml, mechanism 1: answers = [0, 1]: must be a text"),
+        (MECHANISM + "parameters = 5", "dpassay.toml, mechanism 1: parameters = 5: must be a table like { r = 5 }"),
+        (MECHANISM + "parameters = { r = [5] }", "mechanism 1: parameters.r = [5]: must be a number, a text, true or false"),
+        (MECHANISM + 'name = "a\\nb"', "mechanism 1: name = 'a\\nb': must be one line of at most 60 characters"),
+        (
+            MECHANISM + MECHANISM,
+            "dpassay.toml, mechanism 2: name = 'm:f': must differ from the name of dpassay.toml, mechanism 1",
+        ),
+    ],
+)
+def test_what_is_refused_of_a_file(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        load(tmp_path, text)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 250
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "message"),
+    [
+        ("DPASSAY_SEED", "x", "DPASSAY_SEED = 'x': must be an integer >= 0"),
+        ("DPASSAY_SEED", "-1", "DPASSAY_SEED = -1: must be an integer >= 0"),
+        ("DPASSAY_CONFIDENCE", "2", "DPASSAY_CONFIDENCE = 2.0: must be a number in [0.5, 1)"),
+        ("DPASSAY_MODE", "magic", "DPASSAY_MODE = 'magic': must be one of auto, exact, exhaustive, monte-carlo"),
+        ("DPASSAY_SEDE", "1", "environment: DPASSAY_SEDE: no such key; did you mean 'DPASSAY_SEED'?"),
+        ("DPASSAY_MECHANISMS", "1", "environment: DPASSAY_MECHANISMS: no such key; "),
+    ],
+)
+def test_what_is_refused_of_the_environment(variable: str, text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        load(tmp_path, environment={variable: text})
+    assert message in str(caught.value)
+
+
+def test_two_configurations_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.dpassay]\n")
+    with pytest.raises(InvalidInput, match=r"dpassay.toml and \[tool.dpassay\] in pyproject.toml: must not both be there"):
+        load(tmp_path, "seed = 3")
+
+
+@pytest.mark.parametrize("file", ["dpassay.toml", "pyproject.toml"])
+def test_files_that_cannot_be_read(file: str, tmp_path: Path) -> None:
+    (tmp_path / file).mkdir()
+    with pytest.raises(InvalidInput, match=f"^{file}: cannot be read"):
+        load(tmp_path)
+    (tmp_path / file).rmdir()
+    (tmp_path / file).write_bytes(b"\xff\xfe")
+    with pytest.raises(InvalidInput, match=f"^{file}: is no TOML"):
+        load(tmp_path)
+
+
+def test_tool_dpassay_that_is_no_table(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool]\ndpassay = 3\n")
+    with pytest.raises(InvalidInput, match=r"pyproject\.toml: tool\.dpassay = 3: must be a table"):
+        load(tmp_path)
+
+
+def test_the_starter_names_every_key_and_is_allowed_with_all_of_them(tmp_path: Path) -> None:
+    commented = [line.removeprefix("# ") for line in CONFIG_TEXT.splitlines() if not line.startswith("# Conf")]
+    whole = "\n".join(line for line in commented if " = " in line or line.startswith("[["))
+    assert {*tomllib.loads(whole)} == {*KEYS, *LISTS}
+    assert load(tmp_path, whole).mechanisms[0].parameters == {"r": "5"}
+    assert load(tmp_path, CONFIG_TEXT).mechanisms[0].target == "dpassay_example:predict"
+
+
+def test_the_example_is_a_function_of_ten_lines_at_most() -> None:
+    (function,) = [node for node in ast.parse(EXAMPLE_TEXT).body if isinstance(node, ast.FunctionDef)]
+    assert (function.end_lineno or 0) - function.lineno < 10

@@ -1,0 +1,119 @@
+"""Claims about an error of one dataset: the first of the two counts, whatever the other is; exact, exhaustive and replayed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dpassay import DP, Accuracy, Domain, PointLaw, audit, replace_one
+from dpassay.claims import Claim, claim_from_json
+from dpassay.data import Labelled
+from dpassay.engine.readings import leaks_of
+from dpassay.engine.result import Result
+from dpassay.errors import InvalidInput
+from dpassay.record.files import dumps
+from dpassay.record.run_record import make_record, record_schema
+from dpassay.record.witness import make_witness, replay
+from dpassay.reports.run.words import claim_short, parts_of
+from dpassay.reports.shared.statuses import status_of
+
+ZERO_OR_ONE = replace_one([[0.0], [1.0]], [1, 0])
+"""Base with half its labels 1; neighbours with none, and with both."""
+QUERIES = [[0.0]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareOfOnes:
+    """An error that is the share of labels 1."""
+
+    bound: float = 0.75
+    numbers: tuple[float, float] = (0.0, 1.0)
+    known: bool = True
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return (Accuracy(bound=self.bound, source="by hand"),)
+
+    def prepare(self, data: Labelled) -> float:
+        return float(data.y.mean())
+
+    def sample(self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        return np.full((size, len(queries)), state)
+
+    def distribution(self, state: float, queries: NDArray[np.float64]) -> PointLaw | None:
+        return PointLaw(values=np.full(len(queries), state), error=1e-15) if self.known else None
+
+
+def recorded(result: Result) -> dict[str, Any]:
+    """The result as a valid record has it, read back."""
+    run = {
+        "seed": 0, "confidence": 0.999, "budget": 1, "profile": "", "command": "", "catalogue": False, "complete": True,
+        "data": None, "commit": None,
+    }  # fmt: skip
+    record = json.loads(dumps(make_record(run, [result])))
+    jsonschema.validate(record, record_schema())
+    found: dict[str, Any] = record["results"][0]
+    return found
+
+
+def test_the_worst_dataset_counts_and_not_the_difference() -> None:
+    """The base has .5 and one neighbour 1: a difference of .5 would hold."""
+    result = audit(ShareOfOnes(), pairs=ZERO_OR_ONE, queries=QUERIES, mode="exact")
+    assert (result.verdict, result.exact) == ("refuted", 1.0)
+    held = audit(ShareOfOnes(bound=1.0), pairs=ZERO_OR_ONE, queries=QUERIES, mode="exact")
+    assert (held.verdict, held.exact) == ("not refuted", 1.0)
+
+
+def test_every_dataset_of_a_domain() -> None:
+    result = audit(ShareOfOnes(bound=1.0), domain=Domain(n=3, points=1), mode="exhaustive")
+    assert (result.verdict, result.exact) == ("verified", 1.0)
+    assert audit(ShareOfOnes(bound=0.99), domain=Domain(n=3, points=1), mode="exhaustive").verdict == "refuted"
+
+
+def test_record_witness_and_words() -> None:
+    result = audit(ShareOfOnes(), pairs=ZERO_OR_ONE, queries=QUERIES, mode="exact")
+    made = recorded(result)
+    assert claim_from_json(made["claim"]) == result.claim
+    assert claim_short(made["claim"]) == "error ≤ 0.75"
+    told = "\n".join(text for part in parts_of(made, status_of(made), {"confidence": 0.999}) for text in part.texts)
+    assert "error of at most 0.75, on every dataset" in told
+    assert "the error is 1 on S', 0.5 on S" in told
+    witness = make_witness(result)
+    assert witness is not None
+    again = replay(witness, auditee=result.auditee)
+    assert (again.loss, again.reproduced, again.refuted) == (1.0, True, True)
+
+
+@pytest.mark.parametrize("bound", [0.0, -1.0, float("inf"), float("nan"), "a"])
+def test_a_bound_is_a_finite_number_above_zero(bound: Any) -> None:
+    with pytest.raises(InvalidInput, match="bound"):
+        Accuracy(bound=bound)
+
+
+def test_it_is_computed_and_not_sampled() -> None:
+    with pytest.raises(InvalidInput, match="computed errors only"):
+        audit(ShareOfOnes(), pairs=ZERO_OR_ONE, queries=QUERIES, mode="monte-carlo")
+    unknown = audit(ShareOfOnes(known=False), pairs=ZERO_OR_ONE, queries=QUERIES)
+    assert unknown.verdict == "error"
+    assert "computed errors only" in unknown.judgement.reason
+
+
+def test_an_error_is_a_number() -> None:
+    def label(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        return np.zeros((size, len(queries)), dtype=int)
+
+    with pytest.raises(InvalidInput, match="answers labels"):
+        audit(label, claim=Accuracy(bound=1.0), pairs=ZERO_OR_ONE, queries=QUERIES)
+
+
+def test_no_other_law_has_an_error() -> None:
+    assert leaks_of(Accuracy(bound=1.0), PointLaw(values=np.zeros(1), error=0.0), ()) is not None
+    law = PointLaw(values=np.zeros(1), error=0.0)
+    assert leaks_of(DP(epsilon=1.0), law, ()) is None
+    assert replace(Accuracy(bound=1.0), bound=2.0).promised == 2.0

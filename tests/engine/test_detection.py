@@ -1,0 +1,158 @@
+"""What a whole audit would see: held against screenings and certifications that are simulated one by one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from dpassay.engine.alternatives import allowed, answers_of, move_of, through_event
+from dpassay.engine.detection import Design, Frontier, sight, smallest_seen, usual_frequency
+from dpassay.engine.verdicts import seen_words
+from dpassay.stats.binomial import ranking_bound
+from dpassay.stats.lower_bounds import Method, largest_rejecting
+from dpassay.stats.power import POWER, SCREEN_ALPHA, Screening, detectable, tight_pair
+from dpassay.stats.scales import Difference, Ratio, Scale
+
+Counts = NDArray[np.int64]
+
+
+def design(
+    labels: int = 2,
+    scale: Scale = Ratio(),  # noqa: B008  (frozen)
+    promised: float = 1.0,
+    *,
+    n: int = 2000,
+    draws: int = 400,
+    pairs: int = 1,
+    finalists: int = 1,
+) -> Design:
+    screening = Screening(draws=draws, pairs=pairs, finalists=finalists)
+    return Design(scale=scale, promised=promised, answers=answers_of(scale, labels), n=n, alpha=1e-3, screening=screening)
+
+
+def ranks(one: Counts, other: Counts, n: int, scale: Scale) -> NDArray[np.float64]:
+    """As the screening ranks: by the best bound of each label, forward and backward."""
+    faces = [ranking_bound(a, n, b, n, scale=scale, alpha=SCREEN_ALPHA) for a, b in ((one, other), (other, one))]
+    return np.concatenate(faces, axis=-1)
+
+
+def refuted(audited: Design, frequency: float, leak: float, runs: int, *, decoys: bool = False) -> int:
+    """Simulated as it is done, against either end of what the claim allows the crowd; the certification by the Stouffer test."""
+    scale, screening, labels, n = audited.scale, audited.screening, audited.answers.labels, audited.n
+    rng, found = np.random.default_rng(5), 0
+    family = through_event(audited.answers, frequency, scale, audited.promised, decoys=decoys)
+    epsilon, delta = scale.at(audited.promised)
+    for run in range(runs):
+        base, law = family.base, family.other(leak)
+        one, two = rng.multinomial(screening.draws, base), rng.multinomial(screening.draws, law)
+        own = ranks(one, two, screening.draws, scale)
+        others = rng.multinomial(screening.draws, family.crowd[run % len(family.crowd)], size=screening.pairs - 1)
+        ahead = (ranks(one, others, screening.draws, scale).max(axis=1) >= own.max()).sum()
+        if ahead >= screening.finalists:
+            continue
+        backward, label = divmod(int(own.argmax()), labels)
+        p1, p0 = (law[label], base[label]) if backward else (base[label], law[label])
+        x, y = rng.binomial(n, p1), rng.binomial(n, p0)
+        limit = largest_rejecting("stouffer", np.array([x]), n, epsilon=epsilon, delta=delta, alpha=audited.alpha)
+        found += bool(y <= limit[0])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("audited", "frequency"),
+    [
+        (design(2, n=4000, draws=300, pairs=40), 0.3),
+        (design(3, n=4000, draws=300, pairs=6, finalists=2), 0.4),
+        (design(10, n=4000, draws=600, pairs=12, finalists=4), 0.2),
+        (design(3, Difference(), 0.2, draws=200, pairs=12), 0.6),
+    ],
+    ids=["two labels in a crowd", "three labels", "ten labels", "difference"],
+)
+def test_what_would_be_seen_is_refuted_nine_times_in_ten(audited: Design, frequency: float) -> None:
+    """A floor, and no idle one: a leak half-way to the claim is not seen so often."""
+    runs, leak = 120, smallest_seen(audited, frequency)
+    assert audited.promised < leak < audited.promised + 4
+    assert refuted(audited, frequency, leak, runs) >= binom.ppf(0.001, runs, POWER)
+    nearer = audited.promised + 0.5 * (leak - audited.promised)
+    assert refuted(audited, frequency, nearer, runs) < runs * POWER
+
+
+def test_labels_that_leak_as_much_but_are_rarer_mislead_the_screening() -> None:
+    audited = design(4, n=4000, draws=300)
+    alone = through_event(audited.answers, 0.56, audited.scale, 1.0)
+    decoyed = through_event(audited.answers, 0.56, audited.scale, 1.0, decoys=True)
+    assert alone.base[1:] == pytest.approx([0.44 / 3] * 3)
+    assert decoyed.base[1] == pytest.approx(tight_pair(1.0, 0.0)[0] - 0.56)
+    assert (decoyed.base / decoyed.other(1.5))[:2] == pytest.approx([math.exp(1.5)] * 2)
+    leak = smallest_seen(audited, 0.56)
+    assert refuted(audited, 0.56, leak, 120, decoys=True) >= binom.ppf(0.001, 120, POWER)
+
+
+@pytest.mark.parametrize("scale", [Ratio(), Ratio(0.05), Difference()], ids=str)
+@pytest.mark.parametrize("p", [0.02, 0.3, 0.7, 0.99])
+def test_a_crowd_leaks_what_the_claim_allows_and_no_more(scale: Scale, p: float) -> None:
+    promised = 0.2 if isinstance(scale, Difference) else 1.0
+    for end in allowed(p, scale, promised):
+        faces = ((p, end), (end, p), (1 - p, 1 - end), (1 - end, 1 - p))
+        assert max(float(scale.between(*face)) for face in faces if face[1] > 0) <= promised + 1e-9
+
+
+def test_rarer_answers_and_larger_crowds_hide_more() -> None:
+    common = design()
+    by_frequency = [smallest_seen(common, frequency) for frequency in (0.7, 0.3, 0.1)]
+    assert by_frequency == sorted(by_frequency)
+    by_crowd = [smallest_seen(design(pairs=pairs, draws=200), 0.5) for pairs in (1, 10, 100)]
+    assert by_crowd == sorted(by_crowd)
+    assert by_crowd[0] < by_crowd[2]
+
+
+def test_a_leak_of_two_labels_without_a_crowd_is_seen_as_one_cell_shows_it() -> None:
+    alone = design(n=20_000, draws=20_000)
+    said = sight(alone, None)
+    closed = detectable(scale=Ratio(), promised=1.0, n=20_000, alpha=1e-3, method="stouffer")
+    assert said.frequency == usual_frequency(alone) == pytest.approx(0.74)
+    assert said.detectable - 1 == pytest.approx(closed - 1, rel=0.1)
+
+
+def test_the_curve_falls_to_answers_that_are_never_seen() -> None:
+    said = sight(design(), 0.3349)
+    assert not said.assumed
+    assert [point for point, _ in said.curve] == [0.33, 0.2, 0.1, 0.05, 0.02, 0.01, 0.001]
+    leaks = [leak for _, leak in said.curve]
+    assert leaks == sorted(leaks)
+    assert leaks[0] == said.detectable < math.inf == leaks[-1]
+    assert sight(design(scale=Ratio(0.05)), 0.05).detectable == math.inf  # so rare an answer may leak all, as claimed
+    assert sight(design(labels=5), None).frequency == 0.2
+    assert sight(design(labels=2, scale=Difference(), promised=0.2), 0.01).frequency is None
+
+
+@pytest.mark.parametrize("method", ["stouffer", "fisher", "clopper-pearson", "accuracy"])
+def test_the_frontier_is_that_of_the_test(method: Method) -> None:
+    x = np.arange(300, 420)
+    found = Frontier(method, 1.0, 0.0, 1000, 1e-3).at(x)
+    true = np.array([largest_rejecting(method, np.array([count]), 1000, epsilon=1.0, delta=0.0, alpha=1e-3)[0] for count in x])
+    assert np.all(found <= true)
+    assert np.all(found >= true - 1)
+
+
+@pytest.mark.parametrize(("kind", "delta", "leak", "move"), [("Laplace", 0.0, 1.2, 1.2), ("Gaussian", 0.01, 1.0, 0.5)])
+def test_noise_that_moves_leaks_so_much_at_its_worst_threshold(kind: str, delta: float, leak: float, move: float) -> None:
+    found = move_of(kind, leak, Ratio(delta))
+    if kind == "Laplace":
+        assert found == pytest.approx(move)
+    else:  # delta(epsilon) of the normal law: Phi(m / 2 - epsilon / m) - e^epsilon Phi(-m / 2 - epsilon / m)
+        from scipy.stats import norm
+
+        assert norm.cdf(found / 2 - leak / found) - math.exp(leak) * norm.cdf(-found / 2 - leak / found) == pytest.approx(
+            delta, rel=1e-3
+        )
+
+
+def test_the_words_name_the_answer() -> None:
+    assert seen_words("loss", 1.234567, 0.1) == "a loss of 1.235 or more through an answer of probability 0.1 or more"
+    assert seen_words("loss", math.inf, 0.1) == "no loss through an answer of probability 0.1 or more"
+    assert seen_words("change of the prediction", 0.2, None) == "a change of the prediction of 0.2 or more"

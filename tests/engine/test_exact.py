@@ -1,0 +1,184 @@
+"""Exact mode: every cell's loss by hand, both directions, and the goodness of fit that ties the sampler to the law."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpassay.api import audit
+from dpassay.claims import DP
+from dpassay.engine.exact import both_directions, goodness_of_fit, group_laws, readable, two_sided
+from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.errors import InvalidInput
+from dpassay.laws import FiniteLaw
+from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
+from dpassay.pairs import FlipLabel, replace_one
+from dpassay.targets.groups import silent
+from tests.core.toys import Sampled, TableMechanism, WithWorstCase, auditee_of, flip_group
+
+LOPSIDED = ((0.9, 0.1), (0.5, 0.5))
+"""ln(.9 / .5) = .588 from S for the label 0, ln(.5 / .1) = 1.609 from S' for the label 1."""
+
+
+def one(mechanism: TableMechanism, claim: DP | None = None, **settings: object) -> Result:
+    """The result on the first claim, with the data of `flip_group`."""
+    auditee = auditee_of(mechanism)
+    if claim is not None:
+        auditee = dataclasses.replace(auditee, claims=(claim,))
+    return next(assay([auditee], flip_group(queries=2), Settings(**settings)))  # type: ignore[arg-type]
+
+
+def test_both_directions_by_hand() -> None:
+    auditee = auditee_of(TableMechanism(table=LOPSIDED))
+    laws = group_laws(auditee, flip_group(queries=2), silent)
+    assert laws is not None
+    loss = both_directions(laws, readable(auditee, DP(epsilon=1.0), laws.law)).value
+    assert loss.shape == (2, 1, 2)
+    np.testing.assert_allclose(loss[0], math.log(0.9 / 0.5), atol=1e-12)
+    np.testing.assert_allclose(loss[1], math.log(0.5 / 0.1), atol=1e-12)
+
+
+@pytest.mark.parametrize("table", [LOPSIDED, LOPSIDED[::-1]])
+def test_the_worst_cell_is_found_in_either_direction(table: tuple[tuple[float, ...], tuple[float, ...]]) -> None:
+    result = one(TableMechanism(table=table))
+    assert result.evidence is not None
+    worst = result.evidence.worst
+    assert result.exact == pytest.approx(math.log(5), abs=1e-12)
+    assert result.lower <= math.log(5) <= result.upper
+    assert worst.event == (1,)
+    assert (worst.p1, worst.p0) == pytest.approx((0.5, 0.1))
+    assert worst.direction == ("S' to S" if table == LOPSIDED else "S to S'")
+    assert len(result.evidence.cells) == 2
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "verdict"),
+    [
+        (1.6, 0.0, "refuted"),
+        (math.log(5), 0.0, "not refuted"),
+        (1.61, 0.0, "not refuted"),
+        (1.0, 0.23, "not refuted"),
+        (1.0, 0.22, "refuted"),
+    ],
+)
+def test_verdicts(epsilon: float, delta: float, verdict: str) -> None:
+    """.5 - .23 < .1 e; the claim that equals the loss is not refuted by rounding."""
+    assert one(TableMechanism(table=LOPSIDED), DP(epsilon=epsilon, delta=delta)).verdict == verdict
+
+
+def test_an_impossible_answer_is_an_infinite_loss() -> None:
+    result = one(TableMechanism(table=((1.0, 0.0), (0.5, 0.5))))
+    assert result.verdict == "refuted"
+    assert result.exact == math.inf
+
+
+def test_a_mechanism_that_ignores_its_data_loses_nothing() -> None:
+    result = one(TableMechanism(table=((0.3, 0.7), (0.3, 0.7))))
+    assert result.exact == pytest.approx(0.0, abs=1e-12)
+    assert result.verdict == "not refuted"
+
+
+def test_an_impossible_answer_on_both_sides_is_no_loss() -> None:
+    """A label that neither dataset ever produces says nothing."""
+    result = one(TableMechanism(table=((0.5, 0.5, 0.0), (0.4, 0.6, 0.0))))
+    assert result.verdict == "not refuted"
+    assert result.exact == pytest.approx(math.log(0.5 / 0.4), abs=1e-12)
+
+
+def test_every_cell_is_in_the_table() -> None:
+    frame = one(TableMechanism(table=LOPSIDED)).to_frame()
+    assert len(frame) == 2 * 1 * 2
+    assert frame["loss"].max() == pytest.approx(math.log(5))
+
+
+def test_without_a_law_exact_mode_is_refused_and_auto_samples() -> None:
+    with pytest.raises(InvalidInput, match=r"exact.*: toy has no exact law"):
+        one(Sampled(table=LOPSIDED), mode="exact")
+    assert one(Sampled(table=LOPSIDED), mode="auto", budget=200).mode == "monte-carlo"
+    assert one(TableMechanism(table=LOPSIDED), mode="auto").mode == "exact"
+    assert one(TableMechanism(table=LOPSIDED), mode="monte-carlo", budget=200).mode == "monte-carlo"
+
+
+def test_own_worst_cases_are_audited_beside_the_data_and_alone() -> None:
+    auditee = auditee_of(WithWorstCase(table=LOPSIDED))
+    (beside,) = assay([auditee], flip_group(), Settings())
+    (alone,) = assay([auditee], None, Settings())
+    assert beside.evidence is not None
+    assert alone.evidence is not None
+    assert [group.kind for group in beside.evidence.groups] == ["data", "own"]
+    assert [group.kind for group in alone.evidence.groups] == ["own"]
+    with pytest.raises(InvalidInput, match="no pairs to audit"):
+        next(assay([auditee_of(TableMechanism(table=LOPSIDED))], None, Settings()))
+
+
+def test_two_sided_is_twice_the_smaller_tail() -> None:
+    law = FiniteLaw(log_p=np.log([[0.3, 0.7], [0.5, 0.5]]), error=0.0)
+    p_values = two_sided(np.array([[1, 9], [5, 5]]), 10, law)
+    tail = float(2 * (0.7**10 + 10 * 0.3 * 0.7**9))
+    np.testing.assert_allclose(p_values, np.array([[tail, tail], [1.0, 1.0]]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [20, 100])
+def test_two_sided_is_a_valid_test(n: int) -> None:
+    """P[p-value <= a] <= a for every a, by enumeration."""
+    law = FiniteLaw(log_p=np.log([[0.37, 0.63]]), error=0.0)
+    k = np.arange(n + 1)
+    p_values = np.array([two_sided(np.array([[n - each, each]]), n, law)[0, 1] for each in k])
+    mass = binom.pmf(k, n, 0.63)
+    for level in np.unique(p_values):
+        assert mass[p_values <= level].sum() <= level + 1e-12
+
+
+def test_impossible_labels_have_p_value_one_or_zero() -> None:
+    with np.errstate(divide="ignore"):
+        law = FiniteLaw(log_p=np.log([[0.0, 1.0]]), error=0.0)
+    assert two_sided(np.array([[0, 10]]), 10, law).tolist() == [[1, 1]]
+    assert two_sided(np.array([[1, 9]]), 10, law).tolist() == [[0, 0]]
+
+
+def test_a_probability_one_rounding_above_one_is_one() -> None:
+    """A law admits logarithms up to 1e-12; the test of the sampler must not turn into NaN, which raises no alarm."""
+    law = FiniteLaw(log_p=np.array([[-np.inf, 2.0**-52]]), error=1e-15)
+    assert law.p.max() <= 1
+    assert two_sided(np.array([[0, 10]]), 10, law).tolist() == [[1, 1]]
+
+
+def test_a_sampler_that_follows_its_law_raises_no_alarm() -> None:
+    fit = goodness_of_fit(auditee_of(TableMechanism(table=LOPSIDED)), flip_group(queries=2), seed=0)
+    assert fit is not None
+    assert fit.tests == 2 * 2 * 2
+    assert fit.p_value > 1e-3
+
+
+@pytest.mark.parametrize("declared", [((0.8, 0.2), (0.5, 0.5)), ((0.9, 0.1), (0.6, 0.4))], ids=["base", "neighbour"])
+def test_a_sampler_that_does_not_follow_its_law_is_an_error(declared: tuple[tuple[float, ...], tuple[float, ...]]) -> None:
+    result = one(TableMechanism(table=LOPSIDED, declared=declared, epsilon=5.0))
+    assert result.verdict == "error"
+    assert "sample and distribution disagree" in result.judgement.reason
+
+
+def test_only_the_changed_record_matters() -> None:
+    group = flip_group(records=3, changes=(FlipLabel(1), FlipLabel(0), FlipLabel(2)))
+    (result,) = assay([auditee_of(TableMechanism(table=LOPSIDED))], group, Settings())
+    assert result.evidence is not None
+    assert result.evidence.worst.pair == 1
+    assert result.evidence.searched["pairs"] == 3
+    assert result.evidence.searched["cells"] == 6
+
+
+def test_an_update_that_is_not_the_neighbour_is_an_error() -> None:
+    class Careless(SoftMajority):
+        def update(self, state: Any, change: Any) -> Any:
+            return state
+
+    pairs = replace_one(np.zeros((5, 1)), [0, 1, 0, 1, 0])
+    result = audit(Careless(r=5, learner="majority"), pairs=pairs, queries=[[0.0]], mode="exact")
+    assert result.verdict == "error"
+    assert "update and prepare disagree" in result.judgement.reason

@@ -1,0 +1,152 @@
+"""Exhaustive mode: the domain, what it enumerates, and how its worst case is named (the numbers: tests/mechanisms)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.claims import DP, Claim
+from dpassay.data import Labelled
+from dpassay.engine.exhaustive import MAX_DATASETS, Domain
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.errors import InvalidInput
+from dpassay.laws import FiniteLaw
+from dpassay.mechanism import FunctionMechanism
+from dpassay.targets.resolve import resolve
+from tests.core.toys import TableMechanism, auditee_of
+
+
+def test_records_queries_and_datasets() -> None:
+    domain = Domain(n=2, points=2)
+    assert domain.records == (((1,), 0), ((1,), 1), ((2,), 0), ((2,), 1))
+    assert domain.queries.tolist() == [[1], [2]]
+    data = domain.dataset((1, 2))
+    assert (data.X.tolist(), data.y.tolist()) == ([[1], [2]], [1, 0])
+
+
+@pytest.mark.parametrize(
+    ("n", "points", "message"),
+    [
+        (0, 1, "--n = 0: must be an integer >= 1"),
+        (1, 0, "--domain = 0"),
+        (20, 1, "small enough for at most 1,000,000 datasets"),
+        (7, 4, "at most 1,000,000"),
+    ],
+)
+def test_domains_that_are_refused(n: int, points: int, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Domain(n=n, points=points)
+    assert MAX_DATASETS >= (2 * 3) ** 7
+    Domain(n=7, points=3)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_the_worst_pair_is_where_it_must_be(n: int) -> None:
+    """Only the label of record 0 matters, so every worst pair changes it from one label to the other."""
+    mechanism = TableMechanism(table=((0.9, 0.1), (0.5, 0.5)), epsilon=2.0)
+    (result,) = assay([auditee_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=n, points=2)))
+    assert result.verdict == "verified"
+    assert result.exact == pytest.approx(math.log(5), abs=1e-12)
+    assert result.evidence is not None
+    assert len(result.evidence.cells) == 2
+    for cell in result.evidence.cells:
+        group = result.evidence.groups[cell.group]
+        base, change = group.pairs.base, group.pairs.changes[0]
+        assert change.index == 0
+        assert (int(base.y[0]), int(change.apply(base).y[0])) == (1, 0)
+        assert cell.event == (1,)
+        assert (cell.p1, cell.p0) == pytest.approx((0.5, 0.1))
+    assert [group.queries.tolist() for group in result.evidence.groups] == [[[1]], [[2]]]
+
+
+def test_delta_is_taken_off() -> None:
+    mechanism = TableMechanism(table=((0.9, 0.1), (0.5, 0.5)), epsilon=1.0, delta=0.2)
+    (result,) = assay([auditee_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
+    assert result.exact == pytest.approx(math.log(0.3 / 0.1), abs=1e-12)
+    assert result.verdict == "refuted"
+
+
+def test_equal_within_rounding_is_verified() -> None:
+    mechanism = TableMechanism(table=((0.9, 0.1), (0.5, 0.5)), epsilon=math.log(5))
+    (result,) = assay([auditee_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
+    assert result.verdict == "verified"
+    assert "within rounding" in result.judgement.reason
+
+
+def test_what_has_no_law_cannot_be_enumerated() -> None:
+    def function(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+        return np.zeros((size, len(queries)), dtype=int)
+
+    auditee = auditee_of(FunctionMechanism(function=function, claims=(DP(epsilon=1.0),)))
+    with pytest.raises(InvalidInput, match=r"exhaustive.*: toy has no exact law"):
+        next(assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1))))
+
+
+def test_the_mode_needs_a_domain() -> None:
+    with pytest.raises(InvalidInput, match="go together"):
+        Settings(mode="exhaustive")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counting:
+    """Answers 1 with probability (1 + the number of labels 1) / 10."""
+
+    relation: str
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return (DP(epsilon=2.0, relation=self.relation),)
+
+    def prepare(self, data: Labelled) -> int:
+        return int(data.y.sum())
+
+    def sample(self, state: int, queries: Any, size: int, rng: np.random.Generator) -> Any:
+        return (rng.random((size, len(queries))) < (1 + state) / 10).astype(int)
+
+    def distribution(self, state: int, queries: Any) -> FiniteLaw:
+        p = (1 + state) / 10
+        return FiniteLaw(log_p=np.log(np.tile([1 - p, p], (len(queries), 1))), error=1e-15)
+
+
+@pytest.mark.parametrize(("relation", "k"), [("replace-one", 1), ("replace-2", 2), ("replace-3", 3), ("replace-9", 3)])
+def test_as_many_records_as_the_claim_speaks_of(relation: str, k: int) -> None:
+    """Of three records; ln of 2/10, 3/10 or 4/10 against 1/10. 64 datasets; 9, 27 and 27 neighbours at distance 1, 2 and 3."""
+    settings = Settings(mode="exhaustive", domain=Domain(n=3, points=2))
+    (result,) = assay([auditee_of(Counting(relation=relation))], None, settings)
+    assert result.verdict == "verified"
+    assert result.exact == pytest.approx(math.log(1 + k), abs=1e-12)
+    assert result.evidence is not None
+    assert result.evidence.searched["pairs"] == 64 * [9, 36, 63][k - 1] // 2
+    for group in result.evidence.groups:
+        (change,) = group.pairs.changes
+        assert group.pairs.relation == relation
+        assert {int(group.pairs.base.y.sum()), int(change.apply(group.pairs.base).y.sum())} == {0, k}
+
+
+def test_what_cannot_be_compared_in_time_is_refused() -> None:
+    settings = Settings(mode="exhaustive", domain=Domain(n=6, points=4))
+    with pytest.raises(InvalidInput, match=r"--n, --domain = \(6, 4\): must be small enough for .* pairs under 'replace-3'"):
+        next(assay([auditee_of(Counting(relation="replace-3"))], None, settings))
+
+
+def test_a_grid_is_enumerated_point_by_point() -> None:
+    domain = Domain(n=2, points=(2, 3))
+    assert domain.queries.tolist() == [[1, 1], [1, 2], [1, 3], [2, 1], [2, 2], [2, 3]]
+    assert len(domain.records) == 12
+    assert str(domain) == "all datasets of 2 records over the points 1..2 x 1..3 with labels 0 and 1"
+    (result,) = assay(
+        [resolve("soft-majority", {"r": 2, "learner": "nearest"})], None, Settings(mode="exhaustive", domain=domain)
+    )
+    assert result.verdict == "verified"
+    assert result.exact == pytest.approx(result.evidence.any_size.loss, abs=1e-12)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("points", [(), (2, 0), (2, 1.5), 0])
+def test_a_domain_has_points_on_every_side(points: object) -> None:
+    with pytest.raises(InvalidInput, match="--domain"):
+        Domain(n=1, points=points)  # type: ignore[arg-type]

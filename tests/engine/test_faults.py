@@ -1,0 +1,277 @@
+"""A mechanism that misbehaves in one block of a thousand loses its own result, with cause and input, and nothing else changes."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.data import Labelled
+from dpassay.pairs import Change, FlipLabel
+from dpassay.seeds import stream
+from dpassay.targets.guard import Auditee
+from dpassay.trials.blocks import BLOCK, stream_key
+from dpassay.trials.processes import EXPECTED
+from tests.core.toys import flip_group, response
+from tests.trials.test_executors import auditee, entries, raises, run, segfault
+
+QUERIES = 7
+GROUP = flip_group(records=7, queries=QUERIES, changes=tuple(FlipLabel(i) for i in range(7)))
+BUDGET = 100 * BLOCK
+"""Eight datasets are screened and two certified, with a hundred blocks each."""
+Fault = Callable[[], Any]
+Place = tuple[Change | None, str, int]
+FIRST: Place = (None, "screen", 0)
+EARLY: Place = (None, "screen", 37)
+MIDDLE: Place = (FlipLabel(4), "screen", 50)
+LATE: Place = (FlipLabel(0), "certify", 61)
+LAST: Place = (FlipLabel(1), "screen", 99)
+
+
+@pytest.fixture(autouse=True)
+def no_orphans() -> Iterator[None]:
+    yield
+    assert multiprocessing.active_children() == []
+
+
+def named(name: str, fault: Fault, place: Place) -> Auditee:
+    """Randomised response that knows one block by the state of its generator, and begins it with the fault."""
+    change, phase, block = place
+    key = stream_key(auditee(response(1.0), name), GROUP, change, phase=phase, seed=0)
+    marked = stream(*key, block).bit_generator.state
+
+    def answer(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+        if rng.bit_generator.state == marked:
+            found = fault()
+            if found is not None:
+                return np.asarray(found)
+        return response(1.0)(data, queries, size, rng)
+
+    return auditee(answer, name)
+
+
+def between(*doubtful: tuple[Fault, Place], **settings: Any) -> list[dict[str, Any]]:
+    """A run of mechanisms each with a fault at one place, one after another, between two that have none."""
+    subjects = [named(f"doubtful {k}", fault, place) for k, (fault, place) in enumerate(doubtful)]
+    subjects = [auditee(response(1.0), "before"), *subjects, auditee(response(0.5), "after")]
+    return entries(run(*subjects, group=GROUP, budget=BUDGET, **settings))
+
+
+@cache
+def undisturbed(*places: Place) -> list[dict[str, Any]]:
+    """The same run with mechanisms that recognise their blocks and do nothing about it."""
+    met: list[None] = []
+    found = between(*((lambda: met.append(None), place) for place in places), executor="inline")
+    assert len(met) == len(places)
+    assert {(entry["verdict"], entry["trials"]) for entry in found} == {("not refuted", 1000 * BLOCK)}
+    return found
+
+
+def reasons(found: list[dict[str, Any]], *places: Place) -> list[str]:
+    """The reasons of the errors in the middle, once everything around them has been found to be as it should."""
+    expected = undisturbed(*places)
+    assert [found[0], found[-1]] == [expected[0], expected[-1]]
+    for entry, (change, phase, block) in zip(found[1:-1], places, strict=True):
+        assert entry["verdict"] == "error"
+        assert (f"the neighbour with {change}" if change else "the base dataset") in entry["reason"]
+        assert "sample" in entry["reason"]
+        ((first, last),) = re.findall(rf"\({phase} trials (\d+) to (\d+)\)", entry["reason"])
+        assert int(first) <= block * BLOCK < int(last)
+    return [entry["reason"] for entry in found[1:-1]]
+
+
+def throws(error: BaseException) -> Fault:
+    def fault() -> None:
+        raise error
+
+    return fault
+
+
+WRONG = {
+    "raised OSError": (raises, EARLY),
+    "returned nan in trial 10 at query 3; expected one of (0, 1)": (
+        lambda: np.where(np.arange(BLOCK * QUERIES).reshape(BLOCK, QUERIES) == 73, np.nan, 1),
+        MIDDLE,
+    ),
+    "returned shape (999, 7); expected (size, queries) = (1000, 7)": (lambda: np.zeros((BLOCK - 1, QUERIES)), LATE),
+    "returned 2 in trial 999 at query 6; expected one of (0, 1)": (
+        lambda: np.arange(BLOCK * QUERIES).reshape(BLOCK, QUERIES) // (BLOCK * QUERIES - 1) * 2,
+        LAST,
+    ),
+    "raised SystemExit": (lambda: sys.exit(0), FIRST),
+    "raised GeneratorExit": (throws(GeneratorExit()), EARLY),
+}
+
+
+def test_a_wrong_answer_in_one_block_of_a_thousand() -> None:
+    places = [place for _, place in WRONG.values()]
+    found = [between(*WRONG.values(), **who) for who in ({}, {"jobs": 2}, {"executor": "inline"})]
+    assert found[0] == found[1] == found[2]
+    for reason, wrong, (change, phase, block) in zip(reasons(found[0], *places), WRONG, places, strict=True):
+        trials = f"{phase} trials {block * BLOCK} to {block * BLOCK + BLOCK - 1}"
+        dataset = f"the neighbour with {change}" if change else "the base dataset"
+        assert reason == f"sample on {dataset} {wrong} ({trials})"
+
+
+def exits(code: int) -> Fault:
+    return lambda: os._exit(code)
+
+
+def hangs() -> None:
+    time.sleep(600)
+
+
+def stops() -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def is_deaf() -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    time.sleep(600)
+
+
+def leaves_the_library() -> None:
+    ctypes.CDLL(None).exit(0)
+
+
+def runs_over() -> None:
+    sys.setrecursionlimit(10**9)
+    runs_over()
+
+
+def closes_files() -> None:
+    os.closerange(3, 256)
+
+
+def dies_later() -> None:
+    threading.Timer(0.01, os._exit, [0]).start()
+    time.sleep(600)
+
+
+class Interrupt(BaseException):
+    """Cannot be pickled, and cannot say what it is."""
+
+    def __reduce__(self) -> Any:
+        raise AttributeError
+
+    def __str__(self) -> str:
+        raise KeyboardInterrupt
+
+
+OVERTIME = "a shard took longer than 1 s (--shard-timeout)"
+SLOW = pytest.mark.slow
+
+
+def test_workers_lost_over_one_block_of_a_thousand() -> None:
+    faults = [segfault, exits(1), exits(0), throws(KeyboardInterrupt()), hangs, leaves_the_library]
+    places = [place for _, place in WRONG.values()]
+    found = reasons(between(*zip(faults, places, strict=True), jobs=2, shard_timeout=1), *places)
+    assert [reason.partition(" on ")[0] for reason in found] == [
+        "the worker died (signal 11)",
+        "the worker died (exit code 1)",
+        "the worker died (exit code 0)",
+        "KeyboardInterrupt was raised",
+        OVERTIME,
+        "the worker died (exit code 0)",
+    ]
+    assert {reason.partition(", ")[2] for reason in found} == {f"also when tried again; {EXPECTED}"}
+
+
+@pytest.mark.parametrize("place", [FIRST, LATE], ids=["first", "late"])
+@pytest.mark.parametrize(
+    ("fault", "cause", "limit"),
+    [
+        (segfault, "the worker died (signal 11)", 60),
+        (exits(1), "the worker died (exit code 1)", 60),
+        (exits(0), "the worker died (exit code 0)", 60),
+        (leaves_the_library, "the worker died (exit code 0)", 60),
+        (closes_files, "the worker died (it closed its connection, or broke what its process needs)", 60),
+        (dies_later, "the worker died (exit code 0)", 60),
+        (throws(KeyboardInterrupt()), "KeyboardInterrupt was raised", 60),
+        (throws(Interrupt()), "Interrupt was raised", 60),
+        (hangs, OVERTIME, 1),
+        (stops, OVERTIME, 1),
+        (is_deaf, OVERTIME, 1),
+        (runs_over, "", 1),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+@pytest.mark.slow
+def test_a_worker_lost_over_one_block_of_a_thousand(fault: Fault, cause: str, limit: float, place: Place) -> None:
+    began = time.monotonic()
+    found = between((fault, place), jobs=2, shard_timeout=limit)
+    assert time.monotonic() - began < 50, "no worker's death waits for the time limit"
+    (reason,) = reasons(found, place)
+    assert reason.startswith(cause)
+    assert reason.endswith(f", also when tried again; {EXPECTED}")
+
+
+def scribbles() -> None:
+    """Write what looks like the head of a long message wherever that can be done."""
+    for number in range(3, 64):
+        try:
+            os.set_blocking(number, False)
+            os.write(number, b"\x7f\xff\xff\xff")
+        except OSError:
+            continue
+
+
+@pytest.mark.slow
+def test_what_is_written_over_the_channels_of_the_workers_costs_no_other_result() -> None:
+    found = between((scribbles, MIDDLE), jobs=2, shard_timeout=1)
+    expected = undisturbed(MIDDLE)
+    assert found[1]["verdict"] == "error"
+    assert [found[0], found[2]] == [expected[0], expected[2]]
+
+
+def goes_away() -> None:
+    os.chdir("/")
+
+
+def leaves_a_thread() -> None:
+    threading.Thread(target=time.sleep, args=(600,)).start()
+
+
+def ignores_signals() -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+
+def keeps_little() -> None:
+    sys.setrecursionlimit(200)
+
+
+def comes_back_twice() -> None:
+    os.fork()
+
+
+@pytest.mark.parametrize("fault", [goes_away, leaves_a_thread, ignores_signals, keeps_little, comes_back_twice])
+@pytest.mark.slow
+def test_what_a_worker_may_do_to_itself_harms_nobody(fault: Fault) -> None:
+    assert between((fault, MIDDLE), jobs=2) == undisturbed(MIDDLE)
+
+
+@pytest.mark.parametrize("then", [lambda: None, hangs, exits(0)], ids=["returns", "hangs", "exits"])
+@pytest.mark.slow
+def test_a_process_that_a_worker_started_ends_with_it(then: Fault) -> None:
+    reader, writer = os.pipe()
+
+    def starts_another() -> None:
+        if os.fork() == 0:
+            time.sleep(600)
+        then()
+
+    between((starts_another, FIRST), jobs=2, shard_timeout=1 if then is hangs else 60)
+    os.close(writer)
+    assert os.read(reader, 1) == b"", "nobody holds the other end any more"
+    os.close(reader)

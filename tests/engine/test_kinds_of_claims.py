@@ -1,0 +1,299 @@
+"""Whole audits of every kind of claim: exact, exhaustive and sampled; their witnesses replay, their records are valid."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dpassay import DP, Domain, Pairs, PointLaw, PredictionStability, Stability, audit, replace_one
+from dpassay.claims import Claim, claim_from_json
+from dpassay.data import Labelled
+from dpassay.engine.evidence import HalfLine
+from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.errors import InvalidInput
+from dpassay.mechanism import FunctionMechanism
+from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
+from dpassay.pairs import FlipLabel
+from dpassay.record.files import dumps
+from dpassay.record.rebound import at_alpha
+from dpassay.record.run_record import make_record, record_schema
+from dpassay.record.witness import make_witness, replay
+from dpassay.targets.groups import Group
+from tests.core.toys import Function, auditee_of, flip_group, response
+
+PAIRS = replace_one([[0.0]], [0])
+QUERIES = [[0.0], [1.0]]
+ANY = (-math.inf, math.inf)
+GAMMA = 2 / (1 + math.exp(-1)) - 1
+"""Change of a label's probability under randomised response with loss 1."""
+
+
+def noisy(scale: float) -> Function:
+    """The label of record 0 plus Laplace noise: loss 1 / scale."""
+
+    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        return np.asarray(data.y[0] + rng.laplace(0, scale, size=(size, len(queries))))
+
+    return answer
+
+
+def score(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    """A prediction around .2 or .5, by the label of record 0."""
+    return np.asarray(np.clip(0.2 + 0.3 * data.y[0] + 0.05 * rng.normal(size=(size, len(queries))), 0, 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """Predicts the share of labels 1: no coins, and stable at rate 1/n."""
+
+    gamma: float = 0.25
+    numbers: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return (PredictionStability(gamma=self.gamma, source="by hand"),)
+
+    def prepare(self, data: Labelled) -> float:
+        return float(data.y.mean())
+
+    def sample(self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        return np.full((size, len(queries)), state)
+
+    def distribution(self, state: float, queries: NDArray[np.float64]) -> PointLaw:
+        return PointLaw(values=np.full(len(queries), state), error=1e-15)
+
+
+def valid(result: Result, confidence: float = 0.999) -> dict[str, Any]:
+    """The record of one result, as it is read back."""
+    run = {
+        "seed": 0, "confidence": confidence, "budget": 1, "profile": "", "command": "", "catalogue": False, "complete": True,
+        "data": None, "commit": None,
+    }  # fmt: skip
+    record = json.loads(dumps(make_record(run, [result])))
+    jsonschema.validate(record, record_schema())
+    entry: dict[str, Any] = record["results"][0]
+    for cell in entry["per_query"] if entry["mode"] == "monte-carlo" else ():
+        assert at_alpha(cell, result.claim, cell["alpha"]) == pytest.approx(cell["lower"], abs=1e-9)
+    return entry
+
+
+def replayed(result: Result) -> None:
+    """The witness, as a file would hold it, gives the same number from the same auditee."""
+    witness = json.loads(dumps(make_witness(result) or {}))
+    assert result.evidence is not None
+    found = replay(witness, auditee=result.auditee, group=result.evidence.groups[result.evidence.worst.group])
+    assert found.reproduced
+    assert found.refuted == (result.verdict == "refuted")
+
+
+def test_a_stability_that_holds_and_one_that_does_not_by_sampling() -> None:
+    for gamma, verdict in ((GAMMA, "not refuted"), (GAMMA / 2, "refuted")):
+        result = audit(response(1.0), claim=Stability(gamma=gamma), pairs=PAIRS, queries=QUERIES, budget=10_000)
+        assert result.verdict == verdict
+        assert GAMMA - 0.05 < result.lower <= GAMMA <= result.upper < GAMMA + 0.05
+        assert gamma < result.detectable < gamma + 0.05
+        replayed(result)
+        entry = valid(result)
+        assert entry["claim"]["gamma"] == pytest.approx(gamma)
+        assert entry["claim"]["epsilon"] is None
+        assert claim_from_json(entry["claim"]) == result.claim
+        assert all(cell["profile"] is None for cell in entry["per_query"])
+
+
+def test_a_stability_by_the_law() -> None:
+    """Theorem 4.1 with epsilon = 1 and three teachers: sigma(1.5) - sigma(.5) is .195 and sigma(.5) - sigma(-.5) .245."""
+    true = 1 / (1 + math.exp(-0.5)) - 1 / (1 + math.exp(0.5))
+    for gamma, verdict in ((0.25, "not refuted"), (0.24, "refuted")):
+        mechanism = SoftMajority(epsilon=1.0, r=5)
+        pairs = replace_one([[0.0]] * 5, [0, 0, 1, 1, 1])
+        result = audit(mechanism, claim=Stability(gamma=gamma), pairs=pairs, queries=[[0.0]])
+        assert (result.mode, result.verdict) == ("exact", verdict)
+        assert result.exact == pytest.approx(true, abs=1e-12)
+        replayed(result)
+        assert valid(result)["any_size"]["exact"] == pytest.approx(true, abs=1e-9)
+    domain = audit(SoftMajority(epsilon=1.0, r=3), claim=Stability(gamma=0.3), mode="exhaustive", domain=Domain(n=3, points=1))
+    assert domain.verdict == "verified"
+    assert domain.exact == pytest.approx(true, abs=1e-12)
+    replayed(domain)
+
+
+def test_three_labels_are_judged_one_by_one() -> None:
+    """(.3, .3, .4) against (.15, .15, .7): .3 by the third label, though a union of two moves as much the other way."""
+    table = np.array([[0.3, 0.3, 0.4], [0.15, 0.15, 0.7]])
+
+    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        return rng.choice(3, p=table[data.y[0]], size=(size, len(queries)))
+
+    result = audit(answer, claim=Stability(gamma=0.25), pairs=PAIRS, queries=[[0.0]], labels=(0, 1, 2), budget=20_000)
+    assert result.verdict == "refuted"
+    assert result.evidence is not None
+    assert result.evidence.worst.event == (2,)
+    assert 0.27 < result.lower < 0.3 < result.upper
+
+
+def test_numbers_are_audited_by_half_lines() -> None:
+    for scale, verdict in ((1.0, "not refuted"), (0.5, "refuted")):
+        result = audit(noisy(scale), claim=DP(epsilon=1.0), pairs=PAIRS, queries=QUERIES, numbers=ANY, budget=20_000)
+        assert result.verdict == verdict
+        assert 0.85 / scale < result.lower < 1 / scale
+        assert result.upper == math.inf
+        assert result.evidence is not None
+        assert all(isinstance(cell.event, HalfLine) for cell in result.evidence.cells)
+        replayed(result)
+        entry = valid(result)
+        assert set(entry["witness"]["event"]) <= {"at_least", "below"}
+        assert entry["upper"] == "inf"
+        assert "runs on" in entry["witness"]["words"]
+
+
+def test_a_mean_prediction_is_bounded_on_both_sides() -> None:
+    for gamma, verdict in ((0.3, "not refuted"), (0.25, "refuted")):
+        result = audit(score, claim=PredictionStability(gamma=gamma), pairs=PAIRS, queries=QUERIES, numbers=(0, 1), budget=20_000)
+        assert result.verdict == verdict
+        assert 0.27 < result.lower < 0.3 < result.upper < 0.33
+        replayed(result)
+        entry = valid(result)
+        assert sum(entry["per_query"][0]["histograms"]["one"]) == 20_000
+        assert "mean prediction" in entry["witness"]["words"]
+
+
+def test_a_mean_prediction_in_other_units() -> None:
+    def celsius(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        return 100 * score(data, queries, size, rng) - 50
+
+    result = audit(celsius, claim=PredictionStability(gamma=25.0), pairs=PAIRS, queries=QUERIES, numbers=(-50, 50), budget=20_000)
+    assert result.verdict == "refuted"
+    assert 27 < result.lower < 30 < result.upper < 33
+    assert 25 < result.detectable < 30
+
+
+def test_predictions_without_coins_are_computed() -> None:
+    pairs = replace_one([[0.0]] * 4, [0, 0, 1, 1])
+    for gamma, verdict in ((0.25, "not refuted"), (0.2, "refuted")):
+        result = audit(Share(gamma=gamma), pairs=pairs, queries=QUERIES)
+        assert (result.mode, result.verdict) == ("exact", verdict)
+        assert result.exact == pytest.approx(0.25, abs=1e-15)
+        replayed(result)
+        assert "prediction is" in valid(result)["witness"]["words"]
+    domain = audit(Share(), mode="exhaustive", domain=Domain(n=4, points=1))
+    assert domain.verdict == "verified"
+    assert domain.exact == pytest.approx(0.25, abs=1e-15)
+    sampled = audit(Share(), pairs=pairs, queries=QUERIES, mode="monte-carlo", budget=20_000)
+    assert sampled.lower <= 0.25 <= sampled.upper
+
+
+def test_a_sampler_that_belies_its_point_law_is_an_error() -> None:
+    class Lies(Share):
+        def distribution(self, state: float, queries: NDArray[np.float64]) -> PointLaw:
+            return PointLaw(values=np.full(len(queries), state + 0.001), error=1e-15)
+
+    result = audit(Lies(), pairs=PAIRS, queries=QUERIES)
+    assert result.verdict == "error"
+    assert "disagree" in result.judgement.reason
+
+
+def test_claims_of_several_kinds_share_what_they_can() -> None:
+    calls: list[int] = []
+
+    def counted(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        calls.append(size)
+        return score(data, queries, size, rng)
+
+    claims: tuple[Claim, ...] = (DP(epsilon=1.0), DP(epsilon=2.0), PredictionStability(gamma=0.25))
+    mechanism = FunctionMechanism(function=counted, claims=claims, numbers=(0.0, 1.0))
+    group = Group(pairs=PAIRS, queries=flip_group(queries=1).queries, kind="data", reason="by hand")
+    settings = Settings(mode="monte-carlo", budget=1000, executor="inline")  # so that calls are counted here
+    results = list(assay([auditee_of(mechanism)], group, settings))
+    assert [result.verdict for result in results] == ["refuted", "refuted", "refuted"]
+    guards = 2 * 1000 + 2 * 200 + 2 * 1000  # one block of both sides again, single rows, the refutation once more
+    assert sum(calls) == 1000 + 2 * (2 * (1000 + 1000) + guards)  # pilot, half-lines and means; both phases and sides
+    calls.clear()
+
+    def label(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        calls.append(size)
+        return response(1.0)(data, queries, size, rng)
+
+    labels = FunctionMechanism(function=label, claims=(DP(epsilon=1.0), Stability(gamma=0.5)))
+    for result in assay([auditee_of(labels)], group, settings):
+        assert result.verdict == "not refuted"
+    assert sum(calls) == 2 * (1000 + 1000) + 2 * 1000 + 2 * 200
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"claim": Stability(gamma=0.1), "numbers": (0, 1)}, "is about labels"),
+        ({"claim": PredictionStability(gamma=0.1)}, "is about real predictions"),
+        ({"claim": PredictionStability(gamma=0.1), "numbers": ANY}, "no certified mean"),
+        ({"claim": PredictionStability(gamma=1e300), "numbers": (-1.7e308, 1.7e308)}, "a float holds their distance"),
+        ({"claim": DP(epsilon=1.0), "numbers": (1, 0)}, "the least below the greatest"),
+        ({"claim": DP(epsilon=1.0), "numbers": (0, 1), "labels": (0, 1)}, "not both"),
+    ],
+)
+def test_what_does_not_go_together(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        audit(score, pairs=PAIRS, queries=QUERIES, **arguments)
+
+
+def test_events_of_numbers_without_coins_have_no_exact_form() -> None:
+    result = audit(Share(), claim=DP(epsilon=1.0), pairs=PAIRS, queries=QUERIES, mode="exact")
+    assert result.verdict == "error"
+    assert "no exact law for these data and claims" in result.judgement.reason
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, 1.5, -0.1])
+def test_a_number_outside_its_range_is_an_error(bad: float) -> None:
+    result = audit(
+        lambda data, queries, size, rng: np.full((size, len(queries)), bad),
+        claim=DP(epsilon=1.0), pairs=PAIRS, queries=QUERIES, numbers=(0, 1),
+    )  # fmt: skip
+    assert result.verdict == "error"
+    assert "expected a finite number in [0, 1]" in result.judgement.reason
+
+
+@pytest.mark.parametrize("gamma", [0.0, -0.1, 1.1, math.nan])
+def test_stability_of_impossible_rates(gamma: float) -> None:
+    with pytest.raises(InvalidInput, match="gamma"):
+        Stability(gamma=gamma)
+
+
+def test_more_than_one_finalist_where_there_are_few_queries() -> None:
+    """Two leaking pairs of twenty, one query: both are certified, with two that do not leak."""
+
+    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        p = 0.5 + 0.3 * data.y[3] - 0.2 * data.y[5]
+        return np.asarray(rng.random((size, len(queries))) < p, dtype=int)
+
+    pairs = Pairs(base=Labelled(np.zeros((20, 1)), np.zeros(20, dtype=int)), changes=tuple(map(FlipLabel, range(20))), how="all")
+    result = audit(answer, claim=DP(epsilon=1.0), pairs=pairs, queries=[[0.0]], budget=5000)
+    assert result.evidence is not None
+    assert len(result.evidence.cells) == 1
+    assert result.evidence.worst.pair == 3
+    assert result.evidence.searched["certified_cells"] == 4
+    assert {3, 5} < set(result.to_frame()["pair"])
+    assert result.evidence.worst.lower.alpha == pytest.approx(0.001 / 2 / 4)
+
+
+@pytest.mark.parametrize(
+    ("claim", "numbers"), [(DP(epsilon=1.0), ANY), (PredictionStability(gamma=0.25), (-3.0, 4.0)), (Stability(gamma=0.5), None)]
+)
+def test_no_number_depends_on_who_runs_the_trials(claim: Claim, numbers: tuple[float, float] | None) -> None:
+    def clipped(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        return np.clip(noisy(1.0)(data, queries, size, rng), -3, 4)
+
+    function = response(1.0) if numbers is None else clipped
+    pairs = replace_one(np.zeros((6, 1)), np.zeros(6, dtype=int))
+    found = [
+        valid(audit(function, claim=claim, pairs=pairs, queries=QUERIES, numbers=numbers, budget=3000, jobs=jobs))
+        for jobs in (1, 2, 4)
+    ]
+    assert found[0] == found[1] == found[2]

@@ -1,0 +1,220 @@
+"""Monte Carlo mode: the finalists, how the error probability is shared, and what the bounds are made from."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpassay.data import Labelled
+from dpassay.engine.evidence import Cell, Evidence
+from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.engine.testers.events import label_events
+from dpassay.pairs import FlipLabel, Pairs
+from dpassay.stats.binomial import leak_lower, leak_upper
+from dpassay.stats.inversion import upper
+from dpassay.stats.lower_bounds import NAMES, lower_bound
+from dpassay.stats.scales import Ratio
+from dpassay.stats.stouffer import STOUFFER
+from dpassay.targets.groups import Group
+from dpassay.trials.blocks import draw
+from dpassay.trials.encoders import Labels
+from tests.core.toys import Sampled, WithWorstCase, auditee_of, flip_group
+
+LOPSIDED = ((0.9, 0.1), (0.5, 0.5))
+
+
+def one(
+    mechanism: Sampled, group: Group | None = None, budget: int = 2000, confidence: float = 0.95, seed: int = 0
+) -> tuple[Result, Evidence]:
+    """The result, with its evidence."""
+    settings = Settings(mode="monte-carlo", budget=budget, confidence=confidence, seed=seed)
+    (result,) = assay([auditee_of(mechanism)], group or flip_group(queries=2), settings)
+    assert result.evidence is not None
+    return result, result.evidence
+
+
+def test_the_worst_cell_is_chosen_and_bounded_on_both_sides() -> None:
+    result, evidence = one(Sampled(table=LOPSIDED))
+    assert (evidence.worst.event, evidence.worst.direction) == ((1,), "S' to S")
+    assert 1.0 < result.lower < math.log(5) < result.upper < 2.5
+    assert result.exact is None
+    assert result.verdict == "refuted"
+
+
+def test_the_pair_that_leaks_is_found_among_those_that_do_not() -> None:
+    group = flip_group(records=20, queries=2, changes=tuple(FlipLabel(i) for i in reversed(range(20))))
+    _, evidence = one(Sampled(table=LOPSIDED), group, budget=20_000)
+    assert [cell.pair for cell in evidence.cells] == [19, 19]
+
+
+def test_alpha_is_shared_by_results_then_sides_then_cells() -> None:
+    auditees = [auditee_of(Sampled(table=LOPSIDED), name=name) for name in "abc"]
+    for result in assay(auditees, flip_group(queries=5), Settings(mode="monte-carlo", budget=200, confidence=0.94)):
+        evidence = result.evidence
+        assert evidence is not None
+        assert evidence.alpha == pytest.approx(0.06 / 3)
+        assert len(evidence.cells) == 5
+        for cell in evidence.cells:
+            assert cell.lower.alpha == pytest.approx(0.06 / 3 / 2 / 5)
+            assert cell.upper.alpha == pytest.approx(0.06 / 3 / 4 / 2 / 5)
+            assert cell.profile is not None
+            assert cell.profile.alpha == pytest.approx(0.06 / 3 / 4 / 5)
+        assert evidence.upper.alpha == pytest.approx(0.06 / 3 / 4 / 2)
+        assert evidence.spending is not None
+        spent = evidence.spending
+        assert spent.lower + spent.upper + spent.profile == pytest.approx(spent.alpha)
+
+
+def test_bounds_are_those_of_the_counts() -> None:
+    _, evidence = one(Sampled(table=LOPSIDED), budget=1234)
+    for cell in evidence.cells:
+        counts = cell.lower.counts
+        assert counts is not None
+        x, y, n = counts.x, counts.y, 1234
+        assert (counts.n1, counts.n0) == (n, n)
+        assert (cell.p1, cell.p0) == (x / n, y / n)
+        bounds = [lower_bound(method, counts, scale=Ratio(0.0), alpha=cell.lower.alpha) for method in NAMES]
+        assert cell.lower in bounds
+        assert cell.lower.value >= float(leak_lower(x, n, y, n, scale=Ratio(0.0), alpha=cell.lower.alpha))
+        faces = [(x, y), (y, x), (n - x, n - y), (n - y, n - x)]
+        limits = [float(leak_upper(a, n, b, n, scale=Ratio(), alpha=cell.upper.alpha)) for a, b in faces]
+        sharp = [upper(STOUFFER, a, n, b, n, scale=Ratio(), alpha=cell.upper.alpha) for a, b in faces]
+        assert max(sharp) - 1e-3 <= cell.upper.value <= max(limits)
+    assert evidence.lower == max((cell.lower for cell in evidence.cells), key=lambda bound: bound.value)
+    again = [face for cell in evidence.cells for face in _faces(cell)]
+    sharpest = max(upper(STOUFFER, *face, scale=Ratio(), alpha=evidence.upper.alpha) for face in again)
+    limit = max(float(leak_upper(*face, scale=Ratio(), alpha=evidence.upper.alpha)) for face in again)
+    assert sharpest - 1e-3 <= evidence.upper.value <= min(limit, max(cell.upper.value for cell in evidence.cells))
+
+
+def _faces(cell: Cell) -> list[tuple[int, int, int, int]]:
+    counts = cell.lower.counts
+    assert counts is not None
+    x, y, n = counts.x, counts.y, counts.n1
+    return [(x, n, y, n), (y, n, x, n), (n - x, n, n - y, n), (n - y, n, n - x, n)]
+
+
+@pytest.mark.slow
+def test_all_printed_bounds_of_many_queries_hold_together() -> None:
+    """Twenty queries at exactly the claim: a run with any wrong bound, upper or lower, is as rare as the confidence says."""
+    runs, wrong = 60, 0
+    loss = math.log(0.5 / 0.1)
+    group = flip_group(queries=20)
+    for seed in range(runs):
+        settings = Settings(mode="monte-carlo", budget=300, confidence=0.8, seed=seed, executor="inline")
+        (result,) = assay([auditee_of(Sampled(table=LOPSIDED))], group, settings)
+        evidence = result.evidence
+        assert evidence is not None
+        low = max(cell.lower.value for cell in evidence.cells)
+        wrong += low > loss + 1e-9 or min(evidence.upper.value, *(cell.upper.value for cell in evidence.cells)) < loss - 1e-9
+    assert wrong <= binom.isf(0.001, runs, 0.2)
+    assert 0.2 * runs < binom.isf(0.001, runs, 0.2) < 0.66 * runs, "undivided upper bounds were wrong in two runs of three"
+
+
+def test_screening_trials_are_not_certification_trials() -> None:
+    result, evidence = one(Sampled(table=LOPSIDED), budget=1000)
+    assert result.draws == 1000
+    assert evidence.searched["screening_trials"] == 1000
+    assert evidence.trials == 2 * 1000 + 2 * 1000
+
+
+def test_the_same_seed_gives_the_same_counts_and_another_does_not() -> None:
+    def counts(seed: int) -> list[object]:
+        return [cell.lower.counts for cell in one(Sampled(table=LOPSIDED), seed=seed)[1].cells]
+
+    assert counts(3) == counts(3)
+    assert counts(3) != counts(4)
+
+
+def test_own_worst_cases_are_certified_too() -> None:
+    class Both(WithWorstCase):
+        distribution = None  # type: ignore[assignment]
+
+    _, evidence = one(Both(table=LOPSIDED))  # type: ignore[arg-type]
+    assert [cell.group for cell in evidence.cells] == [0, 0, 1]
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.1])
+def test_a_union_of_labels_is_looked_at_where_delta_makes_it_worse(delta: float) -> None:
+    """STATISTICS section 3: (.3, .3, .4) against (.15, .15, .7)."""
+    _, evidence = one(Sampled(table=((0.3, 0.3, 0.4), (0.15, 0.15, 0.7)), delta=delta), flip_group(), budget=50_000)
+    truth = math.log((0.6 - delta) / 0.3) if delta else math.log(2)
+    assert evidence.lower.value < truth < evidence.upper.value
+    if delta:
+        assert evidence.worst.event == (0, 1)
+
+
+@pytest.mark.parametrize("labels", [2, 3, 4])
+def test_events(labels: int) -> None:
+    assert label_events(Ratio(0.0), 1.0, tuple(range(labels))).masks.tolist() == np.eye(labels, dtype=int).tolist()
+    found = {tuple(row) for row in label_events(Ratio(0.1), 1.0, tuple(range(labels))).masks.tolist()}
+    proper = {each for each in itertools.product((0, 1), repeat=labels) if 0 < sum(each) < labels}
+    assert found == proper
+
+
+def test_an_upper_bound_is_not_claimed_for_events_nobody_looked_at() -> None:
+    eleven = tuple([1 / 11] * 11)
+    _, evidence = one(Sampled(table=(eleven, eleven), delta=0.1), flip_group(), budget=500)
+    assert evidence.upper.value == math.inf
+
+
+def test_too_small_a_budget_is_inconclusive() -> None:
+    moved = ((0.6, 0.4), (0.4, 0.6))
+    small, evidence = one(Sampled(table=moved, epsilon=0.5), budget=200)
+    assert small.verdict == "inconclusive"
+    assert evidence.detectable > 0.75
+    assert one(Sampled(table=moved, epsilon=1.0), budget=2000)[0].verdict == "not refuted"
+
+
+def test_an_audit_that_saw_nothing_move_is_inconclusive() -> None:
+    """It could have seen a loss of 1.5, but not shown that it looked at a pair that matters."""
+    still, evidence = one(Sampled(table=((0.5, 0.5), (0.5, 0.5)), epsilon=1.0), budget=2000)
+    assert evidence.detectable < 1.5
+    assert still.verdict == "inconclusive"
+    assert "saw nothing move" in still.judgement.reason
+
+
+def test_what_is_detectable_is_said_for_the_answer_that_looked_worst() -> None:
+    """A label of 10 % against 4 % is seen to move; through it a loss of 1.5 would be missed, through one of 70 % not."""
+    rare, evidence = one(Sampled(table=((0.1, 0.9), (0.04, 0.96)), epsilon=1.0), budget=2000)
+    assert not evidence.sight.assumed
+    assert evidence.sight.frequency == pytest.approx(0.1, abs=0.03)
+    assert rare.verdict == "inconclusive"
+    assert "through an answer of probability 0." in rare.judgement.reason
+    common, evidence = one(Sampled(table=((0.7, 0.3), (0.3, 0.7)), epsilon=1.0), budget=2000)
+    assert evidence.sight.frequency == pytest.approx(0.7, abs=0.05)
+    assert common.verdict == "not refuted"
+
+
+def test_screening_tells_cells_apart_whose_lower_bounds_are_all_below_zero() -> None:
+    """One pair leaks a rare answer, .04 against .001, and 40 do not; with 100 screening trials nothing is significant yet.
+
+    The certification sees the leak only if the screening sends it the right pair, which it cannot do if it takes all bounds
+    below zero for equal: chance picks that pair in 1 or 2 of 60 runs, the bounds as they are in 24.
+    """
+    changes = (*(FlipLabel(i) for i in range(1, 41)), FlipLabel(0))
+    base = Labelled(np.zeros((41, 1)), np.zeros(41, dtype=int))
+    pairs = Pairs(base=base, changes=changes, how="by hand")
+    group = Group(pairs=pairs, queries=flip_group(queries=1).queries, kind="data", reason="by hand")
+    mechanism = Sampled(table=((0.04, 0.96), (0.001, 0.999)))
+    found = [one(mechanism, group, budget=100, seed=seed)[1].worst.pair == 40 for seed in range(60)]
+    assert sum(found) >= 12
+
+
+def test_bounds_are_made_from_trials_of_the_certification_alone() -> None:
+    """The counts behind a bound are those of streams that the screening never used."""
+    auditee, group = auditee_of(Sampled(table=LOPSIDED)), flip_group(queries=2)
+    _, evidence = one(Sampled(table=LOPSIDED), group, budget=1000, seed=5)
+    for phase, same in (("certify", True), ("screen", False)):
+        base = draw(auditee, auditee.prepare(group.pairs.base), group, None, 1000, Labels((0, 1)), phase=phase, seed=5)
+        for cell in evidence.cells:
+            assert cell.lower.counts is not None
+            assert isinstance(cell.event, tuple)
+            seen = cell.lower.counts.y if cell.direction == "S' to S" else cell.lower.counts.x
+            assert (seen == base[cell.query][list(cell.event)].sum()) == same

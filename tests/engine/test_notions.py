@@ -1,0 +1,120 @@
+"""Both notions: what the claim is not about is measured, with a witness, where the law is known."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from dpassay.api import audit
+from dpassay.claims import DP, Stability, unclaimed
+from dpassay.engine.exhaustive import Domain
+from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.engine.verdicts import Verdict
+from dpassay.record.files import witness_file
+from dpassay.record.run_record import make_record, record_schema
+from dpassay.record.witness import make_witness, replay
+from dpassay.reports.run.notions import notions_table
+from dpassay.targets.resolve import resolve
+from tests.core.toys import Sampled, TableMechanism, WithWorstCase, auditee_of, flip_group
+
+TABLE = ((0.75, 0.25), (0.5, 0.5))
+NEVER = ((1.0, 0.0), (0.9, 0.1))
+
+
+def measured(result: Result) -> Result:
+    found = result.measured
+    assert found is not None
+    return found
+
+
+def run(mechanism: TableMechanism, claim: DP | Stability | None = None) -> Result:
+    group = flip_group()
+    return audit(mechanism, claim=claim, pairs=group.pairs, queries=group.queries)
+
+
+def test_gamma_is_measured_where_epsilon_is_claimed() -> None:
+    other = measured(run(TableMechanism(table=TABLE)))
+    assert isinstance(other.claim, Stability)
+    assert other.exact == pytest.approx(0.25, abs=1e-12)
+
+
+def test_epsilon_is_measured_where_gamma_is_claimed() -> None:
+    other = measured(run(TableMechanism(table=TABLE), Stability(gamma=0.25)))
+    assert isinstance(other.claim, DP)
+    assert other.exact == pytest.approx(math.log(2), abs=1e-12)
+
+
+def test_an_infinite_loss_has_a_witness_that_replays_and_is_no_refutation() -> None:
+    group = flip_group()
+    result = run(TableMechanism(table=NEVER), Stability(gamma=0.2))
+    other = measured(result)
+    assert result.verdict == "not refuted"
+    assert other.exact == math.inf
+    witness = make_witness(other)
+    assert witness is not None
+    assert (witness["loss"], witness["p1"], witness["p0"], witness["event"]) == ("inf", pytest.approx(0.1), 0, [1])
+    again = replay(witness, auditee=auditee_of(TableMechanism(table=NEVER)), group=group)
+    assert again.reproduced
+    assert not again.refuted
+
+
+def test_claims_of_one_kind_share_what_is_measured() -> None:
+    results = list(assay([resolve("averaged"), resolve("noisy-average")], flip_group(30), Settings()))
+    assert [result.measured is None for result in results if result.auditee.name == "averaged"] == [True]
+    others = [measured(result) for result in results if result.auditee.name == "noisy-average"]
+    assert len(others) > 1
+    assert len({id(other.evidence) for other in others}) == 1
+
+
+def test_nothing_is_measured_without_a_law() -> None:
+    group = flip_group()
+    assert audit(Sampled(table=TABLE), pairs=group.pairs, queries=group.queries, budget=2000).measured is None
+
+
+def test_an_enumerated_domain_is_measured_too() -> None:
+    (result,) = assay([resolve("soft-majority", {"r": 3})], None, Settings(mode="exhaustive", domain=Domain(n=3, points=1)))
+    other = measured(result)
+    assert other.exact == pytest.approx(math.tanh(1 / 4), abs=1e-12)  # from 1 to 2 of 3 votes
+    assert other.evidence is not None
+    assert other.evidence.any_size is not None
+    assert other.evidence.any_size.loss == pytest.approx(math.tanh(1 / 4), abs=1e-12)
+
+
+def test_an_infinite_loss_outside_of_the_domain_is_found_at_the_own_worst_case() -> None:
+    mechanism = WithWorstCase(table=((0.5, 0.5), (0.25, 0.75)))
+    (result,) = assay([auditee_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
+    assert measured(result).exact == pytest.approx(0.25, abs=1e-12)
+
+
+def test_the_record_holds_both_and_the_report_puts_them_side_by_side() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    results = [run(TableMechanism(table=NEVER), Stability(gamma=0.2)), run(TableMechanism(table=TABLE))]
+    facts = {"seed": 0, "confidence": 0.95, "command": "", "complete": True, "catalogue": False, "commit": None}
+    record = make_record(facts | {"data": None, "profile": "none", "budget": 1}, results)
+    jsonschema.validate(json.loads(json.dumps(record)), record_schema())
+    table = notions_table(record["results"][:1])
+    assert table is not None
+    (row,) = table.rows
+    own, other = witness_file(results[0].id), witness_file(f"{results[0].id}.epsilon")
+    assert row[1:] == ("single prediction", "–", "∞", other, "γ = 0.2", "≥ 0.100000", own)
+    none = {**record["results"][0], "other": None}
+    assert notions_table([none]) is None
+
+
+def test_the_notion_that_is_measured_keeps_the_relation_and_can_hold_anything() -> None:
+    other = unclaimed(Stability(gamma=0.1, relation="replace-3", expected="refuted"))
+    assert isinstance(other, DP)
+    assert (other.relation, other.status, other.expected) == ("replace-3", "measured", None)
+
+
+def test_an_error_has_nothing_measured() -> None:
+    result = run(TableMechanism(table=TABLE))
+    broken = Result(
+        id="x", auditee=result.auditee, claim=result.claim, mode=None, evidence=None, seed=0, draws=0,
+        judgement=Verdict(word="error", reason="none"),
+    )  # fmt: skip
+    assert broken.measured is None

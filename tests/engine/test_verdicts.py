@@ -1,0 +1,148 @@
+"""The verdict follows from certified bounds alone."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.claims import DP, Claim, PredictionStability, Stability
+from dpassay.engine.detection import Sight
+from dpassay.engine.evidence import Cell, Evidence, Fit, Mode
+from dpassay.engine.settings import Settings
+from dpassay.engine.verdicts import FIT_ALARM, decide
+from dpassay.mechanism import FunctionMechanism
+from dpassay.stats.bounds import Bound, Computed, Counts, Estimate
+from dpassay.targets.guard import Auditee
+from tests.core.toys import flip_group
+
+CLAIM = DP(epsilon=1.0)
+
+
+def evidence(
+    mode: Mode, lower: float, upper: float, detectable: float = 1.2, error: float = 0.0, *, assumed: bool = False, **more: Any
+) -> Evidence:
+    """Evidence with these bounds."""
+    counts = Counts(x=30, n1=40, y=10, n0=40) if mode == "monte-carlo" else None
+    low = Bound(value=lower, alpha=0.01, method="test", counts=counts)
+    high = Bound(value=upper, alpha=0.01, method="test")
+    exact = None if mode == "monte-carlo" else Computed(value=lower + error, error=error)
+    cell = Cell(
+        group=0, pair=0, query=0, direction="S to S'", event=(1,), p1=0.75, p0=0.25, lower=low, upper=high, exact=exact
+    )  # fmt: skip
+    sight = Sight(detectable=detectable, frequency=0.1 if mode == "monte-carlo" else None, assumed=assumed)
+    return Evidence(
+        mode=mode, lower=low, upper=high, cells=(cell,), worst=cell, groups=(flip_group(),), sight=sight, trials=0, alpha=0.01,
+        searched={}, table={"lower": np.array([lower]), "upper": np.array([upper])}, **more,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("found", "word", "said"),
+    [
+        (evidence("monte-carlo", 1.001, 2.0), "refuted", "30 of 40 against 10 of 40"),
+        (evidence("monte-carlo", 1.0, 2.0), "not refuted", "the claim allows 1"),
+        (evidence("monte-carlo", 0.2, 0.5), "not refuted", "the loss is at least 0.2"),
+        (evidence("monte-carlo", 0.2, 9.0), "not refuted", "the loss is at least 0.2"),
+        (evidence("monte-carlo", 0.2, 9.0, detectable=1.51), "inconclusive", "1.51 or more through an answer of probability 0.1"),
+        (evidence("monte-carlo", 0.2, 9.0, detectable=math.inf), "inconclusive", "no loss through an answer of probability 0.1"),
+        (evidence("monte-carlo", 0.0, 0.3), "inconclusive", "saw nothing move"),
+        (evidence("monte-carlo", 0.2, 1.4, assumed=True), "not refuted", "the loss is at least 0.2"),
+        (
+            evidence("monte-carlo", 0.2, 1.6, assumed=True),
+            "inconclusive",
+            "did, the loss may be above 1.5",
+        ),
+        (evidence("monte-carlo", 1.1, 9.0, detectable=math.inf), "refuted", "at least 1.1"),
+        (evidence("exact", 1.1, 1.1), "refuted", "the loss is 1.1"),
+        (evidence("exact", 1.692061, 1.693729, error=0.000834), "refuted", "the loss is at least 1.692061;"),
+        (evidence("exact", 0.2, 0.202, error=0.001), "not refuted", "audited cells is between 0.200000 and 0.202000;"),
+        (evidence("exact", math.inf, math.inf), "refuted", "the loss is ∞"),
+        (evidence("exact", 0.9, 0.9, detectable=9.0), "not refuted", "audited cells is 0.9"),
+        (evidence("exact", 1 - 1e-15, 1 + 1e-15, error=1e-15), "not refuted", "equal to the claim within rounding"),
+        (evidence("exhaustive", 0.9, 0.9, domain="all of it"), "verified", "worst loss over all of it is 0.9"),
+        (evidence("exhaustive", 1 - 1e-15, 1 + 1e-15, error=1e-15, domain="all"), "verified", "within rounding"),
+        (evidence("exhaustive", 1.1, 1.1, domain="all"), "refuted", "the loss is 1.1"),
+    ],
+)
+def test_word_and_reason(found: Evidence, word: str, said: str) -> None:
+    verdict = decide(CLAIM, found, detect=1.5)
+    assert verdict.word == word
+    assert said in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("claimed", "value", "error", "word"),
+    [
+        (1e-10, 1e-10, 4e-10, "inconclusive"),  # the truth may be five times the claim
+        (1e-10, 1e-10, 0.9e-19, "not refuted"),
+        (1e-10, 0.0, 0.0, "not refuted"),
+        (1e-100, 0.0, 0.0, "not refuted"),
+        (1e6, 1e6, 0.9e-3, "not refuted"),
+        (1e6, 1e6, 1.1e-3, "inconclusive"),
+    ],
+)
+def test_rounding_is_a_part_of_the_claim(claimed: float, value: float, error: float, word: str) -> None:
+    found = evidence("exact", max(0.0, value - error), value + error, error=error)
+    assert decide(PredictionStability(gamma=claimed), found, detect=2 * claimed).word == word
+
+
+@pytest.mark.parametrize("mode", ["exact", "monte-carlo"])
+@pytest.mark.parametrize("above", [1e-2, 1e-9, 2.5e-16])
+def test_a_refutation_shows_the_digits_that_tell(mode: Mode, above: float) -> None:
+    claim = Stability(gamma=0.46211715)
+    reason = decide(claim, evidence(mode, claim.gamma + above, 0.5), detect=0.5).reason
+    found, allowed = (float(number) for number in re.findall(r"0\.\d+", reason))
+    assert found > allowed
+    assert len(reason) < 140
+
+
+@pytest.mark.parametrize(
+    ("claim", "numbers", "most"),
+    [
+        (Stability(gamma=1.0), None, 1.0),
+        (PredictionStability(gamma=3.0), (-1.0, 2.0), 3.0),
+        (PredictionStability(gamma=9), (0, 1), 1.0),
+    ],
+    ids=str,
+)
+def test_a_claim_that_cannot_be_exceeded_is_not_refuted_by_a_blind_audit(claim: Claim, numbers: Any, most: float) -> None:
+    mechanism = FunctionMechanism(function=lambda *_: None, claims=(claim,), numbers=numbers)
+    auditee = Auditee(name="toy", target=None, parameters={}, mechanism=mechanism, claims=(claim,))
+    assert auditee.most(claim) == most
+    verdict = decide(claim, evidence("monte-carlo", 0.2, 0.9, detectable=math.inf), Settings().wanted(claim, most), most)
+    assert verdict.word == "not refuted"
+    assert verdict.reason.endswith("which cannot be exceeded")
+
+
+def test_what_is_asked_for_is_above_the_claim_and_can_be() -> None:
+    wanted = Settings().wanted
+    assert wanted(DP(epsilon=1.0), math.inf) == 1.5
+    assert wanted(Stability(gamma=0.5), 1.0) == 0.75
+    assert wanted(Stability(gamma=0.8), 1.0) == pytest.approx(0.9)
+    assert wanted(PredictionStability(gamma=6.0), 8.0) == 7.0
+    assert Settings(detect=0.7).wanted(Stability(gamma=0.5), 1.0) == 0.7
+
+
+@pytest.mark.parametrize("side", ["lower", "upper"])
+@pytest.mark.parametrize("mode", ["monte-carlo", "exact", "exhaustive"])
+def test_an_estimate_decides_nothing(side: str, mode: Mode) -> None:
+    found: Any = evidence(mode, 1.5, 2.0)
+    with pytest.raises(TypeError, match="a verdict needs certified bounds, not Estimate"):
+        decide(CLAIM, dataclasses.replace(found, **{side: Estimate(value=3.0, method="plug-in")}), detect=1.5)
+
+
+@pytest.mark.parametrize(("p_value", "word"), [(FIT_ALARM / 2, "error"), (FIT_ALARM, "refuted"), (1.0, "refuted")])
+def test_a_sampler_that_belies_its_law_ends_as_error(p_value: float, word: str) -> None:
+    found = evidence("exact", 1.5, 1.5, fit=Fit(draws=10, tests=4, p_value=p_value))
+    assert decide(CLAIM, found, detect=1.5).word == word
+
+
+@pytest.mark.parametrize("word", ["private", "safe", "passed"])
+def test_words_that_no_verdict_uses(word: str) -> None:
+    every = [evidence("monte-carlo", 0.1, 0.5), evidence("exact", 0.1, 0.5), evidence("exhaustive", 0.1, 0.5, domain="d")]
+    assert all(word not in f"{decide(CLAIM, each, 1.5).word} {decide(CLAIM, each, 1.5).reason}" for each in every)

@@ -1,0 +1,233 @@
+"""Algorithms 1 and 2 and the four alternatives, against naive sums on the line and a trainer worked out by hand."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dpassay.api import audit
+from dpassay.claims import DP, Claim, ScoreStability
+from dpassay.data import Labelled, points
+from dpassay.errors import InvalidInput
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.control import Control
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.random_choice import RandomChoice
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.selection import selection_log_p
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate_train import ValidateTrain
+from dpassay.pairs import FlipLabel, Pairs
+from dpassay.targets.resolve import resolve
+
+Array = NDArray[np.float64]
+QUERY = points([[1.0]], "queries")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """Releases theta times the share of ones in T, with noise that moves nothing; that number is the score."""
+
+    alpha: float = 1.0
+    m: int = 1
+    delta: float = 0.01
+    thetas: tuple[float, ...] = (1.0, -1.0)
+    claims: tuple[Claim, ...] = (ScoreStability(beta1=1.0, beta2=1.0), DP(epsilon=1.0))
+
+    def check(self, data: Labelled) -> None:
+        """Take everything."""
+
+    def sizes(self, data: Labelled) -> tuple[int, int]:
+        return len(data) - self.m, self.m
+
+    def noise(self, size: int, rng: np.random.Generator) -> Array:
+        return rng.random((size, 1))
+
+    def apply(self, data: Labelled, theta: float, R: Array) -> Array:
+        return np.full((len(R), 1), theta * float(data.y[: len(data) - self.m].mean()))
+
+    def score(self, trained: Array, data: Labelled) -> tuple[Array, float]:
+        return trained[:, 0], 0.0
+
+    def margins(self, trained: Array, X: Array) -> Array:
+        found: Array = trained @ X[:, :1].T
+        return found
+
+
+def line(n: int, ones: int, m: int = 1) -> Labelled:
+    """n training records, some with label 1, and m of validation with label 1."""
+    return Labelled(np.ones((n + m, 1)), np.array([1] * ones + [0] * (n - ones) + [1] * m))
+
+
+def test_the_index_follows_scores_with_exponential_noise() -> None:
+    """Scores 1/2 and -1/2 at scale 2 beta / alpha_2 with beta = max(1/4, 1/1) = 1: the second wins with e^(-1/4 ...) / 2."""
+    mechanism = Validate(base=Share(), alpha2=0.5, m=1)
+    data = line(4, 2)
+    law = mechanism.distribution(mechanism.prepare(data), QUERY)
+    assert law is not None
+    assert mechanism.scale(data) == pytest.approx(4.0)
+    assert law.p[0, 1] == pytest.approx(math.exp(-1 / 4.0) / 2, abs=1e-12)
+
+
+def test_theorem_1_is_attained_where_every_score_moves_by_beta() -> None:
+    """With beta_2 small enough for beta_1 / n to count: from no one to one in T the scores part by 2 beta."""
+    n = 3
+    mechanism = Validate(base=Share(), alpha2=1.0, m=1, beta1=1.0, beta2=1 / n)
+    pairs = Pairs(base=line(n, 2), changes=(FlipLabel(2),), how="a label flipped")
+    result = audit(mechanism, pairs=pairs, queries=QUERY, mode="exact")
+    assert result.exact == pytest.approx(1.0, abs=1e-9)
+    assert result.verdict == "not refuted"
+
+
+def test_less_noise_than_the_scores_need_is_refuted() -> None:
+    mechanism = Validate(base=Share(), alpha2=1.0, m=1, beta1=0.5, beta2=0.1)
+    pairs = Pairs(base=line(3, 2), changes=(FlipLabel(2),), how="a label flipped")
+    assert audit(mechanism, pairs=pairs, queries=QUERY, mode="exact").verdict == "refuted"
+
+
+def test_fresh_coins_have_the_same_law_where_noise_moves_nothing() -> None:
+    fresh, frozen = (Validate(base=Share(), m=1, coins=coins) for coins in ("fresh", "frozen"))
+    data, size = line(4, 3), 40_000
+    drawn = fresh.sample(fresh.prepare(data), QUERY, size, np.random.default_rng(0)).mean()
+    law = frozen.distribution(frozen.prepare(data), QUERY)
+    assert law is not None
+    assert fresh.distribution(fresh.prepare(data), QUERY) is None
+    assert drawn == pytest.approx(law.p[0, 1], abs=5 * 0.5 / math.sqrt(size))
+
+
+def test_theorem_3_the_chosen_score_is_close_to_the_best() -> None:
+    """P[q(h_i*) < max q - 2 beta ln(k / delta_0) / alpha_2] <= delta_0."""
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        k, scale = int(rng.integers(2, 12)), float(rng.uniform(0.1, 3))
+        q = rng.normal(size=k)
+        p = np.exp(selection_log_p(q, scale)[0])
+        for delta_0 in (0.5, 0.1, 0.01):
+            far = q < q.max() - scale * math.log(k / delta_0)
+            assert p[far].sum() <= delta_0
+
+
+def test_a_changed_validation_record_trains_nothing_again() -> None:
+    trained: list[int] = []
+
+    class Counting(Share):
+        def apply(self, data: Labelled, theta: float, R: Array) -> Array:
+            trained.append(1)
+            return super().apply(data, theta, R)
+
+    mechanism = Validate(base=Counting(), m=1)
+    state = mechanism.prepare(line(4, 2))
+    assert len(trained) == 2
+    mechanism.update(state, FlipLabel(4))
+    assert len(trained) == 2
+    mechanism.update(state, FlipLabel(0))
+    assert len(trained) == 4
+
+
+def signs(trainer: Any, data: Labelled, theta: float, size: int, seed: int) -> float:
+    """Share of positive weights among many that are trained."""
+    return float((trainer.apply(data, theta, trainer.noise(size, np.random.default_rng(seed)))[:, 0] >= 0).mean())
+
+
+@pytest.mark.parametrize("name", ["alpha-split", "data-split", "random-choice"])
+@pytest.mark.parametrize("release", ["prediction", "index"])
+def test_choices_follow_the_naive_sum_over_signs(name: str, release: str) -> None:
+    """Errors depend on signs alone: sum over all of them of their chance, times the chance of the choice, one by one."""
+    base, m, size = "objective-perturbation,oplr=true,lambdas=0.2;1", 3, 20_000
+    mechanism: Any = resolve(name, {"release": release, "base": base, "m": m}).mechanism
+    rng = np.random.default_rng(5)
+    X, y = rng.uniform(-1, 1, size=(11, 1)), rng.integers(2, size=11)
+    data = Labelled(X, y)
+    law = mechanism.distribution(mechanism.prepare(data), points([[0.7], [-0.4]], "queries"))
+    n, k = 8, 2
+    parts = [[i + j * k for j in range(n // k)] if name == "data-split" else list(range(n)) for i in range(k)]
+    budget = 0.5 if name == "alpha-split" else 1.0
+    trainer: Any = resolve("objective-perturbation", {"oplr": "true", "alpha": str(budget), "m": m}).mechanism
+    subsets = [Labelled(np.concatenate([X[part], X[n:]]), np.concatenate([y[part], y[n:]])) for part in parts]
+    up = [signs(trainer, subset, theta, size, i) for i, (subset, theta) in enumerate(zip(subsets, (0.2, 1.0), strict=True))]
+    expected = np.zeros((2, 2))
+    for pattern in itertools.product((-1, 1), repeat=k):
+        chance = math.prod(up[i] if sign > 0 else 1 - up[i] for i, sign in enumerate(pattern))
+        errors = [sum((sign * x >= 0) != (label == 1) for x, label in zip(X[n:, 0], y[n:], strict=True)) for sign in pattern]
+        odds = [1.0 if name == "random-choice" else math.exp(-each / 2) for each in errors]
+        for i, sign in enumerate(pattern):
+            for row, x in enumerate((0.7, -0.4)):
+                answer = i if release == "index" else int(sign * x >= 0)
+                expected[row, answer] += chance * odds[i] / sum(odds)
+    np.testing.assert_allclose(law.p, expected, atol=4 * k * 0.5 / math.sqrt(size))
+
+
+def test_more_dimensions_have_no_law_and_are_sampled() -> None:
+    mechanism = RandomChoice(base="output-perturbation,d=2,lambdas=0.1;1", m=2)
+    data = Labelled(np.random.default_rng(0).normal(size=(8, 2)), np.array([0, 1] * 4))
+    state, queries = mechanism.prepare(data), points([[1.0, 0.0]], "queries")
+    assert mechanism.distribution(state, queries) is None
+    assert mechanism.sample(state, queries, 5, np.random.default_rng(0)).shape == (5, 1)
+
+
+def test_algorithm_2_trains_with_the_parameter_that_algorithm_1_chose() -> None:
+    """The released sign is that of theta: label 1 for the first parameter, label 0 for the second."""
+    mechanism = ValidateTrain(base=Share(), m=1)
+    data, size = line(4, 4), 40_000
+    state = mechanism.prepare(data)
+    labels = mechanism.sample(state, QUERY, size, np.random.default_rng(0)).mean()
+    chosen = Validate(base=Share(), m=1)
+    law = chosen.distribution(chosen.prepare(data), QUERY)
+    assert law is not None
+    assert labels == pytest.approx(law.p[0, 0], abs=5 * 0.5 / math.sqrt(size))
+    assert (mechanism.claims[0].epsilon, mechanism.claims[0].delta) == (2.0, 0.01)  # type: ignore[union-attr]
+
+
+def test_control_takes_the_best_score() -> None:
+    mechanism = Control(base=Share(thetas=(-1.0, 1.0)), m=1)
+    assert (mechanism.sample(mechanism.prepare(line(4, 2)), QUERY, 9, np.random.default_rng(0)) == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "named"),
+    [
+        ({"alpha1": 0.0}, "alpha1"), ({"alpha2": math.inf}, "alpha2"), ({"m": 0}, "m"), ({"delta": 1.0}, "delta"),
+        ({"beta1": -1.0}, "beta1"), ({"stability": "own"}, "stability"), ({"coins": "thrown"}, "coins"), ({"seed": -1}, "seed"),
+        ({"base": "soft-majority"}, "base"), ({"base": "output-perturbation,lambdas=1"}, "base"),
+        ({"base": "output-perturbation,m=3"}, "base"), ({"base": "output-perturbation,lambdas"}, "base"),
+    ],
+)  # fmt: skip
+def test_parameters_are_checked(parameters: dict[str, Any], named: str) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        Validate(**parameters)
+
+
+@pytest.mark.parametrize("parameters", [{"alpha": 0.0}, {"m": 0}, {"release": "model"}, {"base": "soft-majority"}])
+def test_parameters_of_choices_are_checked(parameters: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=next(iter(parameters))):
+        RandomChoice(**parameters)
+
+
+def test_any_trainer_with_a_score_is_validated_but_only_weights_are_released() -> None:
+    """Over the histogram, with the noise that Theorem 6 asks for."""
+    base = "histogram,n=300"
+    mechanism = Validate(base=base, m=4)
+    (printed, _) = (claim for claim in mechanism.trainer.claims if isinstance(claim, ScoreStability))
+    assert mechanism.betas == (printed.beta1, printed.beta2)
+    data = Labelled(np.linspace(-2, 25, 300)[:, None], np.zeros(300, dtype=int))
+    law = mechanism.distribution(mechanism.prepare(data), QUERY)
+    assert law is not None
+    assert law.p.shape == (1, len(mechanism.labels))
+    assert ValidateTrain(base=base, m=4, release="index").sample(
+        data_state(base, data), QUERY, 3, np.random.default_rng(0)
+    ).shape == (3, 1)
+    with pytest.raises(InvalidInput, match="margins"):
+        ValidateTrain(base=base, m=4)
+
+
+def data_state(base: str, data: Labelled) -> Any:
+    """State of Algorithm 2 that releases the index only."""
+    return ValidateTrain(base=base, m=4, release="index").prepare(data)
+
+
+def test_there_must_be_records_to_train_on() -> None:
+    with pytest.raises(InvalidInput, match="m = 5"):
+        Validate(base=Share(m=5), m=5).check(line(0, 0, 5))

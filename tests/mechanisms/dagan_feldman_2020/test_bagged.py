@@ -1,0 +1,180 @@
+"""Bagging: worst cases by brute force with fractions, the law by counting, what is infinite, and what is drawn."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.api import audit
+from dpassay.data import Labelled, points
+from dpassay.engine.exact import any_size, two_sided
+from dpassay.engine.exhaustive import Domain, domain_laws
+from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.errors import InvalidInput
+from dpassay.mechanisms.dagan_feldman_2020.bagged import Bagged
+from dpassay.mechanisms.dagan_feldman_2020.subset_draws import subsets
+from dpassay.mechanisms.dagan_feldman_2020.threshold_subsets import threshold_answers, threshold_law
+from dpassay.mechanisms.shared.learners import BlockLearner
+from dpassay.targets.groups import silent
+from dpassay.targets.resolve import resolve
+from tests.mechanisms.dagan_feldman_2020 import twin_bagged as twin
+
+CASES = [
+    pytest.param("disjoint", 2, 4, (2,), "threshold", twin.threshold, id="disjoint-threshold"),
+    pytest.param("disjoint", 2, 5, (2,), "majority", twin.majority, id="disjoint-majority"),
+    pytest.param("disjoint", 3, 3, (3,), "threshold", twin.threshold, id="disjoint-single"),
+    pytest.param("subset", 2, 4, (3,), "threshold", twin.threshold, id="subset-threshold"),
+    pytest.param("subset", 2, 5, (2,), "threshold", twin.threshold, id="subset-rounded"),
+    pytest.param("subset", 3, 4, (2,), "majority", twin.majority, id="subset-single"),
+    pytest.param(
+        "subset",
+        2,
+        4,
+        (2, 2),
+        "dpassay.mechanisms.shared.erm_class:corner",
+        twin.corner,
+        id="subset-corner",
+        marks=pytest.mark.slow,
+    ),
+]
+
+
+def exhaust(name: str, parameters: dict[str, Any], n: int, sides: tuple[int, ...]) -> list[Result]:
+    """One result per claim."""
+    settings = Settings(mode="exhaustive", domain=Domain(n=n, points=sides if len(sides) > 1 else sides[0]))
+    return list(assay([resolve(name, parameters)], None, settings))
+
+
+def places_of(sides: tuple[int, ...]) -> list[Any]:
+    """Points of the domain, as the twin has them."""
+    return [p if len(sides) > 1 else p[0] for p in itertools.product(*(range(1, side + 1) for side in sides))]
+
+
+@pytest.mark.parametrize(("how", "r", "n", "sides", "learner", "twin_learner"), CASES)
+def test_every_law_and_the_worst_case_are_the_twins(
+    how: str, r: int, n: int, sides: tuple[int, ...], learner: str, twin_learner: twin.Learner
+) -> None:
+    parameters = {"how": how, "r": r, "n": n, "learner": learner}
+    law = functools.cache(functools.partial(getattr(twin, how), r=r, learner=twin_learner))
+    places = places_of(sides)
+    auditee = resolve("bagged", parameters)
+    domain = Domain(n=n, points=sides if len(sides) > 1 else sides[0])
+    found = np.exp(domain_laws(auditee, domain, silent).table).reshape(-1, len(places), 2)[:, :, 1]
+    every = itertools.product([(x, y) for x in places for y in (0, 1)], repeat=n)
+    expected = [[float(law(dataset, query)) for query in places] for dataset in every]
+    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=0)
+    worst = twin.worst_changes(law, n, places)
+    for result in exhaust("bagged", parameters, n, sides):
+        assert result.verdict == "verified"
+        assert result.evidence is not None
+        changes = [cell.exact.value for cell in result.evidence.cells if cell.exact is not None]
+        assert changes == pytest.approx([float(gamma) for gamma, _ in worst], abs=1e-14)
+        assert result.measured is not None
+        assert result.measured.exact == math.inf == max(loss for _, loss in worst)
+
+
+@pytest.mark.parametrize("r", [1, 2, 5, 25])
+def test_disjoint_blocks_attain_the_claim_and_have_no_epsilon(r: int) -> None:
+    result = audit(Bagged(r=r), mode="exact")
+    assert result.exact == pytest.approx(1 / r, abs=1e-15)
+    assert result.verdict == "not refuted"
+    assert result.measured is not None
+    assert result.measured.exact == math.inf
+    found = any_size(resolve("bagged", {"r": r}), result.claim)
+    assert found is not None
+    assert found.loss == pytest.approx(1 / r, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "learner", ["threshold", "tree", "stump", "nearest", "logistic", "dpassay.mechanisms.shared.erm_class:corner"]
+)
+@pytest.mark.parametrize(("n", "r"), [(6, 2), (7, 2), (9, 4), (5, 5)])
+def test_a_record_apart_attains_the_share_of_a_random_subset(learner: str, n: int, r: int) -> None:
+    mechanism = Bagged(r=r, how="subset", n=n, learner=learner)
+    for claim in mechanism.claims:
+        result = audit(mechanism, claim=claim, mode="exact")
+        assert result.exact == pytest.approx((n // r) / n, abs=1e-15)
+        assert result.verdict == "not refuted"
+
+
+def test_the_claims() -> None:
+    assert [(claim.promised, claim.status) for claim in Bagged().claims] == [(0.04, "printed")]
+    rounded = Bagged(r=25, how="subset", n=49).claims
+    assert [(claim.promised, claim.status) for claim in rounded] == [(0.04, "printed"), (pytest.approx(1 / 49), "corrected")]
+    assert len(Bagged(r=25, how="subset", n=398).claims) == 1
+
+
+def test_the_law_by_counting_is_that_of_all_subsets() -> None:
+    rng = np.random.default_rng(1)
+    learner = BlockLearner("threshold")
+    for _ in range(150):
+        n, place = int(rng.integers(2, 9)), int(rng.integers(1, 7))
+        size = int(rng.integers(1, n + 1))
+        data = Labelled(rng.integers(1, place + 1, size=(n, 1)).astype(float), rng.integers(2, size=n))
+        queries = np.arange(place + 2.0)
+        rows = subsets(n, size, kept=True)
+        answers = np.stack([learner.fit(data.take(row)).predict(queries[:, None]) for row in rows])
+        np.testing.assert_array_equal(threshold_answers(data.X[:, 0], data.y, rows, queries), answers)
+        law = threshold_law(data, size, queries)
+        assert law is not None
+        np.testing.assert_allclose(law.p[:, 1], answers.mean(axis=0), rtol=1e-13, atol=0)
+        np.testing.assert_allclose(law.p[:, 0], 1 - answers.mean(axis=0), rtol=1e-13, atol=1e-15)
+
+
+def test_the_law_by_counting_is_what_is_drawn_and_not_that_of_a_neighbour() -> None:
+    rng = np.random.default_rng(2)
+    data = Labelled(rng.normal(size=(60, 1)).round(1), rng.integers(2, size=60))
+    queries = points(np.linspace(-1, 1, 9)[:, None], "queries")
+    mechanism = Bagged(r=6, how="subset", n=60)
+    law, draws = mechanism.distribution(data, queries), mechanism.sample(data, queries, 20_000, rng)
+    other = mechanism.distribution(Labelled(data.X, np.where(np.arange(60) < 15, 1 - data.y, data.y)), queries)
+    counts = np.stack([(draws == label).sum(axis=0) for label in (0, 1)], axis=1)
+    assert law is not None
+    assert other is not None
+    p_values = two_sided(counts, 20_000, law)
+    assert p_values.min() * p_values.size >= 1e-3
+    assert two_sided(counts, 20_000, other).min() < 1e-9
+
+
+def test_where_counting_would_take_long_there_is_no_law() -> None:
+    data = Labelled(np.arange(3000.0)[:, None], np.arange(3000) % 2)
+    assert threshold_law(data, 1000, np.zeros(1)) is None
+    assert Bagged(r=2, how="subset", n=20, learner="tree").distribution(data.take(slice(20)), points([[0.0]], "q")) is None
+
+
+def test_a_trial_has_one_subset_for_all_queries() -> None:
+    """Thresholds are monotone, so the answers of one trial are."""
+    rng = np.random.default_rng(3)
+    data = Labelled(rng.normal(size=(40, 1)), rng.integers(2, size=40))
+    draws = Bagged(r=8, how="subset", n=40).sample(data, points(np.linspace(-2, 2, 30)[:, None], "q"), 500, rng)
+    assert (np.diff(draws, axis=1) >= 0).all()
+    assert len(np.unique(draws, axis=0)) > 5
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"how": "bootstrap"}, "how = 'bootstrap': must be 'disjoint' or 'subset'"),
+        ({"r": 0}, "r = 0: must be an integer >= 1"),
+        ({"n": 0}, "n = 0: must be an integer >= 1"),
+        ({"r": 30, "n": 29, "how": "subset"}, "r = 30: must be at most the number of records, n = 29"),
+        ({"learner": "oracle"}, "learner = 'oracle'"),
+    ],
+)
+def test_what_is_refused(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        resolve("bagged", parameters)
+
+
+def test_other_numbers_of_records_are_refused_where_the_claim_depends_on_them() -> None:
+    data = Labelled(np.zeros((30, 1)), np.arange(30) % 2)
+    Bagged(r=5, n=29).check(data)
+    with pytest.raises(InvalidInput, match="n = 29: must be the number of records, 30"):
+        Bagged(r=5, n=29, how="subset").check(data)

@@ -1,0 +1,189 @@
+"""Corollary 1: laws and worst cases by brute force with fractions, what is claimed of which base, and what is refused."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.api import audit
+from dpassay.claims import Claim
+from dpassay.engine.exact import any_size
+from dpassay.engine.exhaustive import Domain, domain_laws
+from dpassay.errors import InvalidInput
+from dpassay.laws import FiniteLaw
+from dpassay.mechanisms.dagan_feldman_2020.bagged import Bagged
+from dpassay.mechanisms.dagan_feldman_2020.label_flip import LabelFlip
+from dpassay.targets.groups import silent
+from dpassay.targets.resolve import resolve
+from tests.mechanisms.dagan_feldman_2020 import twin_bagged as twin
+from tests.mechanisms.dagan_feldman_2020.test_bagged import exhaust
+
+NOISES = {Fraction(1, 5): 5.0, Fraction(9, 10): 1.2}
+"""Probabilities of a flip, and an epsilon for which a half is stable enough."""
+CASES = [
+    pytest.param(
+        "bagged,r=2,learner=threshold", 4, 2, functools.partial(twin.disjoint, r=2, learner=twin.threshold), id="blocks"
+    ),
+    pytest.param("bagged,r=2,how=subset", 4, 2, functools.partial(twin.subset, r=2, learner=twin.threshold), id="subset"),
+]
+
+
+def facts(claims: tuple[Claim, ...]) -> list[tuple[str, str, float]]:
+    """Kind, status and number."""
+    return [(claim.kind, claim.status, claim.promised) for claim in claims]
+
+
+@pytest.mark.parametrize("alpha", NOISES)
+@pytest.mark.parametrize(("base", "n", "place", "law"), CASES)
+def test_every_law_and_the_worst_case_are_the_twins(base: str, n: int, place: int, law: Any, alpha: Fraction) -> None:
+    parameters = {"base": base, "alpha": float(alpha), "epsilon": NOISES[alpha], "n": n}
+
+    @functools.cache
+    def flipped(dataset: twin.Dataset, query: Any) -> Fraction:
+        return twin.flipped(law(dataset, query), alpha)
+
+    places = list(range(1, place + 1))
+    laws = domain_laws(resolve("label-flip", parameters), Domain(n=n, points=place), silent)
+    every = itertools.product([(x, y) for x in places for y in (0, 1)], repeat=n)
+    expected = [[float(flipped(dataset, query)) for query in places] for dataset in every]
+    np.testing.assert_allclose(np.exp(laws.table).reshape(-1, place, 2)[:, :, 1], expected, rtol=1e-14, atol=0)
+    worst = twin.worst_changes(flipped, n, places)
+    results = exhaust("label-flip", parameters, n, (place,))
+    assert len(results) == 4
+    for result in results:
+        false = alpha > 0.5 and result.claim.kind == "DP" and result.claim.status == "printed"
+        assert result.verdict == ("refuted" if false else "verified")
+        assert result.evidence is not None
+        found = [cell.exact.value for cell in result.evidence.cells if cell.exact is not None]
+        number = [float(gamma) if result.claim.kind == "Stability" else loss for gamma, loss in worst]
+        assert found == pytest.approx(number, abs=1e-13)
+    corrected = [result for result in results if result.claim.status == "corrected"]
+    assert [result.exact for result in corrected] == pytest.approx([result.claim.promised for result in corrected], abs=1e-13)
+
+
+@pytest.mark.parametrize(("epsilon", "alpha", "r"), [(1.0, 0.1, 20), (0.5, 0.25, 20), (0.1, 0.4, 50), (3.0, 0.01, 100)])
+def test_votes_from_zero_attain_the_corrected_claims(epsilon: float, alpha: float, r: int) -> None:
+    mechanism = LabelFlip(epsilon=epsilon, alpha=alpha, base=f"bagged,r={r}")
+    for claim in mechanism.claims:
+        result = audit(mechanism, claim=claim, mode="exact")
+        found = any_size(resolve("label-flip", {"epsilon": epsilon, "alpha": alpha, "base": f"bagged,r={r}"}), claim)
+        assert found is not None
+        assert result.exact == pytest.approx(found.loss, abs=1e-12)
+        assert result.verdict == "not refuted"
+        if claim.status == "corrected":
+            assert result.exact == pytest.approx(claim.promised, abs=1e-12)
+
+
+def loss_above_one_half(epsilon: float, alpha: float, share: float) -> float:
+    """What flips with probability alpha > 1/2 of a label whose probability goes from 1 to 1 - gamma lose, gamma as printed."""
+    return math.log1p((2 * alpha - 1) * share * epsilon * alpha / (1 - alpha))
+
+
+@pytest.mark.parametrize(("share", "always", "never"), [(0.5, 0.7808, 0.8363), (1.0, 0.7071, 0.7646)])
+def test_the_domain_of_the_printed_claim(share: float, always: float, never: float) -> None:
+    """It holds up to `always` for every epsilon in (0, 1), from `never` on for none: roots of a quadratic, to four digits."""
+    epsilons = [1e-6, 1e-3, 0.1, 0.5, 0.9, 1 - 1e-9]
+    for alpha in np.arange(5001, 10000) / 10000:
+        holds = [loss_above_one_half(epsilon, alpha, share) <= epsilon for epsilon in epsilons]
+        assert all(holds) or alpha > always - 1e-4
+        assert not all(holds) or alpha < always + 1e-4
+        assert any(holds) or alpha > never - 1e-4
+        assert not any(holds) or alpha < never + 1e-4
+    for root, c in ((always, 1 / share), (never, (math.e - 1) / share)):  # alpha (2 alpha - 1) = c (1 - alpha)
+        assert root == pytest.approx((1 - c + math.sqrt((c - 1) ** 2 + 8 * c)) / 4, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "alpha", "r"), [(0.5, 0.8, 5), (0.1, 0.9, 23), (0.75, 0.9, 3), (0.75, 0.6, 5), (0.9, 0.99, 3)]
+)
+def test_votes_attain_the_corrected_claim_above_one_half(epsilon: float, alpha: float, r: int) -> None:
+    """1/r is at most epsilon alpha / 2; the printed epsilon is refuted where what is attained is above it."""
+    parameters = {"epsilon": epsilon, "alpha": alpha, "base": f"bagged,r={r}"}
+    attained = math.log1p((2 * alpha - 1) / r / (1 - alpha))
+    assert attained <= loss_above_one_half(epsilon, alpha, 0.5)
+    for claim in LabelFlip(**parameters).claims:  # type: ignore[arg-type]
+        result = audit(LabelFlip(**parameters), claim=claim, mode="exact")  # type: ignore[arg-type]
+        found = any_size(resolve("label-flip", parameters), claim)
+        assert found is not None
+        assert result.exact == pytest.approx(found.loss, abs=1e-12)
+        if claim.kind == "DP":
+            assert result.exact == pytest.approx(attained, abs=1e-12)
+        false = claim.kind == "DP" and claim.status == "printed" and attained > epsilon
+        assert result.verdict == ("refuted" if false else "not refuted")
+        if claim.status == "corrected":
+            assert result.exact == pytest.approx(claim.promised, abs=1e-12)
+
+
+def test_one_half_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"alpha = 0.5: must be a number in \(0, 1\), but not 1/2"):
+        LabelFlip(alpha=0.5)
+
+
+def test_the_claims() -> None:
+    corollary = LabelFlip(epsilon=1.0, alpha=0.1, base="bagged,r=20").claims
+    assert facts(corollary) == [
+        ("DP", "printed", 1.0),
+        ("Stability", "printed", 0.05),
+        ("DP", "corrected", pytest.approx(math.log(1.4))),
+        ("Stability", "corrected", pytest.approx(0.04)),
+    ]
+    overview = LabelFlip(epsilon=1.0, alpha=0.1, base="bagged,r=10", calibration="overview").claims
+    assert facts(overview) == [
+        ("DP", "printed", 1.0),
+        ("DP", "corrected", pytest.approx(math.log(1.8))),
+        ("Stability", "corrected", pytest.approx(0.08)),
+    ]
+    large = LabelFlip(epsilon=30.0, alpha=0.1, base="bagged,r=2").claims
+    assert [claim.kind for claim in large] == ["DP", "DP", "Stability"]
+
+
+def test_the_least_stability_that_is_known_counts() -> None:
+    """49 records, one of them is drawn: 1/49 and not 1/25."""
+    corrected = LabelFlip(epsilon=1.0, alpha=0.1, base="bagged,r=25,how=subset", n=49).claims[-1]
+    assert corrected.promised == pytest.approx(0.8 / 49)
+
+
+def test_a_base_is_given_gamma_n_and_alpha() -> None:
+    mechanism: Any = LabelFlip(epsilon=1.0, alpha=0.25, n=60, base="stable-learner,H=intervals")
+    base = mechanism.built.mechanism
+    assert (base.gamma, base.n, base.alpha, base.H) == (0.125, 60, 0.25, "intervals")
+    assert "gamma" not in mechanism.base
+    again = resolve("label-flip", {"epsilon": 1.0, "alpha": 0.25, "n": 60, "base": mechanism.base})
+    assert again.claims == mechanism.claims
+
+
+def test_an_object_has_a_stability_of_its_own() -> None:
+    assert LabelFlip(base=Bagged(r=40), alpha=0.1).claims[-1].promised == pytest.approx(0.8 / 40)
+
+
+def test_what_is_impossible_becomes_alpha_exactly() -> None:
+    law = LabelFlip(base="bagged").flipped(FiniteLaw(log_p=np.array([[0.0, -np.inf]]), error=0.0))
+    np.testing.assert_allclose(law.p, [[0.8, 0.2]], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (
+            {"base": "bagged,r=9"},
+            r"base = 'bagged,r=9': is Stability\(0.111111\); must be Stability\(0.1\).*raise one",
+        ),
+        ({"base": "stable-learner,calibration=lemma7"}, r"is Stability\(0.12.*must be Stability\(0.1\)"),
+        ({"base": "soft-majority"}, r"base = 'soft-majority': must be an algorithm that promises Stability\(...\)"),
+        ({"base": "bagged,T=3"}, "base = 'bagged,T=3': .*'bagged' has no such parameter"),
+        ({"base": "bagged,n=3"}, "must be said of the label-flip: -p n=3"),
+        ({"base": "stable-learner,gamma=0.1"}, "must be said of the label-flip: -p gamma=0.1"),
+        ({"base": 7}, "base = 7: must be a name of the catalogue"),
+        ({"n": 0}, "n = 0: must be an integer >= 1"),
+        ({"n": 10}, "base = 'stable-learner': n = 10: must be so large"),
+    ],
+)
+def test_what_is_refused(parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        resolve("label-flip", parameters)

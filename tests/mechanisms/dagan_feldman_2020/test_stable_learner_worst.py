@@ -1,0 +1,314 @@
+"""Worst cases of the stable learner: by enumeration of small domains, its own, and over all datasets; and how well it learns."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import expit
+from scipy.stats import binom
+
+from dpassay.api import audit
+from dpassay.claims import Stability, unclaimed
+from dpassay.data import Labelled, points
+from dpassay.engine.exact import any_size, both_directions, group_laws, readable
+from dpassay.engine.exhaustive import Domain
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.errors import InvalidInput
+from dpassay.mechanisms.dagan_feldman_2020.functions_law import hit_and_missed
+from dpassay.mechanisms.dagan_feldman_2020.stable_learner import StableLearner
+from dpassay.mechanisms.shared.classes import RULES, Corners, Rule, Thresholds
+from dpassay.mechanisms.shared.vc import exponential_size, is_net, net_probability, net_size
+from dpassay.targets.groups import groups_for, silent
+from dpassay.targets.resolve import resolve
+from tests.mechanisms.dagan_feldman_2020 import twin_stable_learner as twin
+from tests.mechanisms.small_domains import worst
+
+LINE: list[tuple[int, ...]] = [(1,), (2,), (3,)]
+SQUARE: list[tuple[int, ...]] = list(itertools.product((1, 2), repeat=2))
+PLACES = {"thresholds": LINE, "intervals": LINE, "functions": LINE, "corners": SQUARE, "halfspaces": SQUARE}
+
+
+def twin_worst(name: str, rule: str, n: int, epsilon: float, n_prime: int) -> tuple[float, float]:
+    """Largest change of a probability, and loss, by the twin's laws and plain loops over neighbours."""
+    places = PLACES[name]
+    H = twin.CLASSES[name] if name != "halfspaces" else lambda T, rule: twin.halfspaces(T, rule, side=2)
+    records = [(x, y) for x in places for y in (0, 1)]
+    laws = {
+        each: twin.probability_of_one(each, places, H=H, rule=rule, epsilon=epsilon, n_prime=n_prime)
+        for each in itertools.combinations_with_replacement(records, n)
+    }
+    gamma = loss = 0.0
+    for rest in itertools.combinations_with_replacement(records, n - 1):
+        near = [laws[tuple(sorted((*rest, record)))] for record in records]
+        for one, other in itertools.permutations(near, 2):
+            for p, q in zip(one, other, strict=True):
+                gamma = max(gamma, p - q)
+                for a, b in ((p, q), (1 - p, 1 - q)):
+                    if a > 1e-12:
+                        loss = max(loss, math.log(a / b) if b > 1e-12 else math.inf)
+    return gamma, loss
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize(("calibration", "gamma", "n"), [("lemma7", 0.7, 3), ("outline", 0.7, 3)])
+def test_exhaustive_mode_finds_the_twins_worst(name: str, rule: Rule, calibration: str, gamma: float, n: int) -> None:
+    """Both notions; every claim is verified on the domain, and the own worst cases are no worse than claimed."""
+    side: Any = 3 if PLACES[name] is LINE else (2, 2)
+    parameters = {"gamma": gamma, "n": n, "calibration": calibration, "H": name, "representative": rule}
+    auditee = resolve("stable-learner", parameters | ({"points": 2} if name == "halfspaces" else {}))
+    learner: Any = auditee.mechanism
+    printed, corrected = assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=n, points=side)))
+    expected = twin_worst(name, rule, n, learner.epsilon, learner.n_prime)
+    assert printed.verdict == corrected.verdict == "verified"
+    assert printed.exact == pytest.approx(expected[0], abs=1e-12)
+    assert printed.measured is not None
+    assert printed.measured.exact == pytest.approx(expected[1], abs=1e-9)
+
+
+def own_worst(parameters: dict[str, Any]) -> tuple[float, float]:
+    """Worst gamma and epsilon of its own worst cases."""
+    auditee = resolve("stable-learner", parameters)
+    claim = auditee.claims[0]
+    laws = [group_laws(auditee, group, silent) for group in groups_for(auditee, None)]
+    other = unclaimed(claim)
+    assert other is not None
+    gamma, epsilon = (
+        max(float(both_directions(law, readable(auditee, each, law.law)).value.max()) for law in laws if law is not None)
+        for each in (claim, other)
+    )
+    return gamma, epsilon
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize(("calibration", "n"), [("lemma7", 4), ("outline", 4)])
+def test_own_worst_cases_against_the_enumerated_ones(name: str, rule: Rule, calibration: str, n: int) -> None:
+    """Next to the same; on the 2 x 2 grid they may use points that the enumeration has not."""
+    parameters = {"gamma": 0.5, "n": n, "calibration": calibration, "H": name, "representative": rule}
+    gamma, epsilon = worst(StableLearner(**parameters), PLACES[name])  # type: ignore[arg-type]
+    mine = own_worst(parameters)
+    assert mine[0] >= 0.93 * gamma.value
+    assert mine[1] >= 0.93 * epsilon.value
+    if name in ("thresholds", "functions"):
+        assert mine == pytest.approx((gamma.value, epsilon.value), abs=1e-9)
+    if name in ("intervals", "corners") and rule == "greatest":
+        assert epsilon.value < math.inf
+    elif name != "halfspaces":
+        assert epsilon.value == math.inf
+
+
+@pytest.mark.parametrize(("name", "rule"), [("thresholds", "least"), ("intervals", "middle"), ("corners", "greatest")])
+def test_own_worst_cases_of_the_catalogue_end_in_a_gamma_below_the_claim(name: str, rule: Rule) -> None:
+    """At n = 400: eta sigma(epsilon/2) and more for a rule that answers at one end, about eta for the middle."""
+    learner = StableLearner(H=name, representative=rule)
+    eta = learner.n_prime / learner.n
+    gamma, _ = own_worst({"H": name, "representative": rule})
+    least = eta * (0.99 if rule == "middle" else float(expit(learner.epsilon / 2)) * 0.99)
+    assert least < gamma < learner.claims[1].promised < learner.claims[0].promised
+    result = audit(learner, mode="exact")
+    assert result.verdict == "not refuted"
+    assert result.measured is not None
+    assert (result.measured.exact == math.inf) is (rule != "greatest")
+
+
+@pytest.mark.parametrize(
+    ("points_", "rule", "n", "gamma"),
+    [(3, "least", 30, 0.4), (2, "middle", 12, 0.9), (1, "greatest", 9, 0.5), (3, "greatest", 400, 0.1)],
+)
+def test_all_functions_over_all_datasets(points_: int, rule: Rule, n: int, gamma: float) -> None:
+    """Own worst pairs attain what the reachable states say, for both notions."""
+    parameters = {"H": "functions", "points": points_, "representative": rule, "n": n, "gamma": gamma}
+    auditee = resolve("stable-learner", parameters)
+    found = [any_size(auditee, claim) for claim in (auditee.claims[0], unclaimed(auditee.claims[0])) if claim is not None]
+    assert [each.loss for each in found if each is not None] == pytest.approx(list(own_worst(parameters)), abs=1e-12)
+
+
+@pytest.mark.parametrize(("points_", "rule"), [(2, "least"), (2, "greatest"), (2, "middle"), (1, "least")])
+def test_reachable_states_of_all_functions_are_those_of_an_enumeration(points_: int, rule: Rule) -> None:
+    parameters = {"H": "functions", "points": points_, "representative": rule, "n": 5, "gamma": 0.6, "calibration": "lemma7"}
+    auditee = resolve("stable-learner", parameters)
+    learner: Any = auditee.mechanism
+    gamma, epsilon = worst(learner, [(x,) for x in range(1, points_ + 1)])
+    found = [any_size(auditee, claim) for claim in (auditee.claims[0], unclaimed(auditee.claims[0])) if claim is not None]
+    assert [each.loss for each in found if each is not None] == pytest.approx([gamma.value, epsilon.value], abs=1e-12)
+
+
+def test_a_state_of_all_functions_for_more_records_than_are_listed() -> None:
+    learner = StableLearner(H="functions", n=600)
+    assert learner.reachable() is None
+    assert learner.pairs()
+    assert StableLearner(H="functions", cover="net").reachable() is None
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_equation_1_holds_with_the_probability_of_a_net(name: str) -> None:
+    """Section 3: min of L_S over H_T is at most that over H plus alpha, whenever T is an alpha-net; every T of 7 records."""
+    rng = np.random.default_rng(0)
+    places, n, m, alpha = PLACES[name], 7, 3, 0.3
+    learner = StableLearner(H=name, points=2 if name == "halfspaces" else 3, n=n, gamma=0.5)
+    H = learner.hypotheses
+    nets = 0
+    for _ in range(8):
+        X = np.array([places[i] for i in rng.integers(len(places), size=n)], dtype=float)
+        every = H.predict(H.representatives(X, "least"), X)
+        for chosen in itertools.combinations(range(n), m):
+            T = X[list(chosen)]
+            if not is_net(H, T, X, alpha):
+                continue
+            nets += 1
+            for rule in RULES:
+                some = H.predict(H.representatives(T, rule), X)
+                for y in itertools.product((False, True), repeat=n):
+                    assert (some != y).sum(axis=1).min() <= (every != y).sum(axis=1).min() + alpha * n
+    assert nets > 0
+
+
+@pytest.mark.parametrize("alpha", [0.2, 0.35])
+def test_equation_1_on_a_line(alpha: float) -> None:
+    """Different points: the share of T with a good hypothesis is at least the exact probability of a net, for all labels."""
+    n, m = 9, 4
+    X = np.arange(n, dtype=float)[:, None]
+    H = Thresholds()
+    probability = net_probability(n, m, alpha)
+    every = H.predict(H.representatives(X, "least"), X)
+    subsets = [H.predict(H.representatives(X[list(chosen)], "least"), X) for chosen in itertools.combinations(range(n), m)]
+    shares = []
+    for y in itertools.product((False, True), repeat=n):
+        allowed = (every != y).sum(axis=1).min() + alpha * n
+        shares.append(np.mean([(some != y).sum(axis=1).min() <= allowed for some in subsets]))
+    assert 0 < probability <= min(shares)
+
+
+def excess(learner: StableLearner, data: Labelled) -> float:
+    """L_S(A^sta(S)) - inf L_S by the exact law."""
+    law = learner.distribution(learner.prepare(data), points(data.X, "queries"))
+    assert law is not None
+    H = learner.hypotheses
+    best = (H.predict(H.representatives(data.X, "least"), data.X) != data.y.astype(bool)).mean(axis=1).min()
+    return float(law.p[np.arange(learner.n), 1 - data.y].mean() - best)
+
+
+LABELS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.int64]]] = {
+    "all 1": lambda x: np.ones(len(x), dtype=int),
+    "all 0": lambda x: np.zeros(len(x), dtype=int),
+    "threshold": lambda x: (x >= np.median(x)).astype(int),
+    "reversed": lambda x: (x < np.median(x)).astype(int),
+    "alternating": lambda x: np.arange(len(x)) % 2,
+    "noisy": lambda x: np.where(np.random.default_rng(0).random(len(x)) < 0.3, x < np.median(x), x >= np.median(x)).astype(int),
+}
+
+
+@pytest.mark.parametrize("labels", LABELS)
+@pytest.mark.parametrize(("alpha", "gamma", "n"), [(0.2, 0.5, 400), (0.1, 0.6, 900)])
+def test_lemma_7_accuracy(alpha: float, gamma: float, n: int, labels: str) -> None:
+    """All three conditions with the constants of `net_size`: the excess is at most 3 alpha, and in truth far below."""
+    learner = StableLearner(n=n, gamma=gamma, alpha=alpha, calibration="lemma7")
+    assert all(learner.lemma_7().values())
+    x = np.arange(n, dtype=float)
+    assert excess(learner, Labelled(x[:, None], LABELS[labels](x))) <= alpha / 4
+
+
+def test_lemma_7_accuracy_with_the_exact_size_of_a_net() -> None:
+    """On a line N^net is known exactly; then n' is small, and the excess about a tenth of the bound."""
+    alpha, n = 0.1, 900
+    m = next(size for size in range(1, n) if net_probability(n, size, alpha) >= 1 - alpha)
+    gamma = m / n
+    while n < exponential_size(math.floor(gamma * n) + 1, gamma, alpha):
+        gamma += 1 / n
+    learner = StableLearner(n=n, gamma=gamma, alpha=alpha, calibration="lemma7")
+    assert learner.n_prime < 0.15 * n
+    x = np.arange(n, dtype=float)
+    found = [excess(learner, Labelled(x[:, None], make(x))) for make in LABELS.values()]
+    assert 0.05 * 3 * alpha < max(found) < 0.15 * 3 * alpha
+
+
+def test_what_lemma_7_asks_for_is_said() -> None:
+    small = StableLearner(n=40, gamma=0.1, calibration="lemma7").lemma_7()
+    assert small == {"n' >= N^net": False, "n >= N^exp": False, "n >= n'/gamma": True}
+    assert net_size(0.1, 0.1, Thresholds().growth) > 400
+
+
+@pytest.mark.parametrize(
+    ("d", "n", "gamma", "calibration"),
+    [(5, 100, 0.2, "lemma7"), (5, 400, 0.1, "lemma7"), (33, 500, 0.5, "lemma7"), (9, 300, 0.9, "outline")],
+)
+def test_theorem_4(d: int, n: int, gamma: float, calibration: Any) -> None:
+    """Where its error is alpha on the hard distributions of the proof, n >= (d - 1)/(8 gamma alpha) for its true gamma."""
+    auditee = resolve("stable-learner", {"H": "functions", "points": d, "n": n, "gamma": gamma, "calibration": calibration})
+    learner: Any = auditee.mechanism
+    found = any_size(auditee, auditee.claims[0])
+    assert found is not None
+    hit, missed = hit_and_missed(n, learner.n_prime)
+    counts = np.arange(n + 1)
+    wrong = hit * expit(-learner.epsilon * counts / 2) + missed / 2  # a random label is guessed where x is not in T
+    learnt = 0
+    for alpha in np.linspace(0.005, 0.25, 99):
+        masses = np.array([*([4 * alpha / (d - 1)] * (d - 1)), 1 - 4 * alpha])
+        loss = float(sum(p * (binom.pmf(counts, n, p) @ wrong) for p in masses))
+        assert loss >= 2 * alpha * (1 - found.loss * 4 * alpha * n / (d - 1)) - 1e-12  # the last line of the proof
+        if loss <= alpha:
+            learnt += 1
+            assert n >= (d - 1) / (8 * found.loss * alpha)
+    assert learnt > 0
+
+
+BAD = [
+    ({"gamma": 0}, r"gamma = 0: must be a number in \(0, 1\)"),
+    ({"gamma": 1}, r"gamma = 1: must be a number in \(0, 1\)"),
+    ({"alpha": 1.5}, r"alpha = 1.5: must be a number in \(0, 1\)"),
+    ({"n": 0}, "n = 0: must be an integer >= 1"),
+    ({"n": 19}, r"n = 19: must be so large that gamma n / 2 >= 1 for gamma = 0.1, else T is empty"),
+    ({"n": 9, "calibration": "lemma7"}, r"n = 9: must be so large that gamma n >= 1 for gamma = 0.1, else T is empty"),
+    ({"calibration": "both"}, "calibration = 'both': must be 'outline' or 'lemma7'"),
+    ({"representative": "random"}, "representative = 'random': must be one of least, greatest, middle"),
+    ({"cover": "H"}, "cover = 'H': must be 'labelings' or 'net'"),
+    ({"H": "trees"}, "H = 'trees': must be one of thresholds, intervals"),
+    ({"H": 3}, "H = 3: must be a hypothesis class"),
+    ({"H": "halfspaces", "points": 9}, "points = 9: must be an integer from 2 to 8"),
+    ({"feature": -1}, "feature = -1: must be an integer >= 0"),
+    ({"H": "corners", "feature2": 0}, "feature2 = 0: must be another column than feature = 0"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "text"), BAD, ids=str)
+def test_refused_parameters(parameters: dict[str, Any], text: str) -> None:
+    with pytest.raises(InvalidInput, match=text):
+        StableLearner(**parameters)
+
+
+def test_the_least_n_that_leaves_T_not_empty() -> None:
+    assert StableLearner(n=20).n_prime == 1
+    assert StableLearner(n=10, calibration="lemma7").n_prime == 1
+    assert StableLearner(n=100, gamma=0.29, calibration="lemma7").n_prime == 29
+
+
+def test_data_that_do_not_fit() -> None:
+    learner = StableLearner(n=20, H="functions")
+    X = np.ones((20, 1))
+    with pytest.raises(InvalidInput, match="n = 20: must be the number of records, 19"):
+        learner.check(Labelled(X[:19], np.zeros(19, dtype=int)))
+    with pytest.raises(InvalidInput, match=r"x = 4: must be in the domain, an integer from 1 to points = 3"):
+        learner.check(Labelled(X * 4, np.zeros(20, dtype=int)))
+    state = learner.prepare(Labelled(X, np.zeros(20, dtype=int)))
+    for ask in (learner.distribution, lambda state, at: learner.sample(state, at, 1, np.random.default_rng(0))):
+        with pytest.raises(InvalidInput, match=r"x = 0.5: must be in the domain"):
+            ask(state, np.array([[0.5]]))
+    with pytest.raises(InvalidInput, match="feature = 3: must be a column of the data, 0 to 0"):
+        StableLearner(n=20, feature=3).check(Labelled(X, np.zeros(20, dtype=int)))
+
+
+def test_a_class_object_is_taken_as_it_is() -> None:
+    learner = StableLearner(n=20, H=Corners(feature=2, feature2=1))
+    rng = np.random.default_rng(1)
+    data = Labelled(rng.normal(size=(20, 3)), rng.integers(2, size=20))
+    assert learner.distribution(learner.prepare(data), data.X[:2]) is not None
+    assert all(case.pairs.base.X.shape == (20, 3) for case in learner.pairs())
+    assert learner.claims[0] == Stability(gamma=0.1, source="Dagan and Feldman 2020, section 3, proof outline", status="printed")

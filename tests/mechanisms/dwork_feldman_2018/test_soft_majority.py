@@ -1,0 +1,162 @@
+"""Soft majority: what is retrained, how partitions are counted, and what the numbers of Theorem 4.1 are."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from dpassay.data import Labelled, points
+from dpassay.engine.exact import Laws, any_size, both_directions, group_laws, readable, two_sided
+from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
+from dpassay.mechanisms.shared.blocks import block_sizes, partition_count, partitions
+from dpassay.pairs import Pairs, Replace
+from dpassay.targets.groups import Group, silent
+from dpassay.targets.guard import Auditee
+from dpassay.targets.resolve import resolve
+
+TRAIN, TEACHERS, QUERIES = 1000, 25, 10
+
+
+@pytest.fixture(scope="module")
+def digits() -> Group:
+    """1,000 handwritten digits (is it 5 or more?), each replaced once by one of the others, and 10 queries."""
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y = X[order], (y[order] >= 5).astype(int)
+    base, pool = Labelled(X[:TRAIN], y[:TRAIN]), Labelled(X[TRAIN:-QUERIES], y[TRAIN:-QUERIES])
+    changes = tuple(Replace(i, pool.X[i % len(pool)], int(pool.y[i % len(pool)]), i % len(pool)) for i in range(TRAIN))
+    pairs = Pairs(base=base, changes=changes, how="each once", pool=pool)
+    return Group(pairs=pairs, queries=points(X[-QUERIES:], "queries"), kind="data", reason="digits")
+
+
+@pytest.fixture(scope="module")
+def vote() -> Auditee:
+    """Soft majority of 25 logistic teachers, epsilon 1/2."""
+    return resolve("soft-majority", {"epsilon": 0.5, "r": TEACHERS, "learner": "logistic"})
+
+
+@pytest.fixture(scope="module")
+def digit_laws(digits: Group, vote: Auditee) -> Laws:
+    """Laws of all 1,001 datasets."""
+    laws = group_laws(vote, digits, silent)
+    assert laws is not None
+    return laws
+
+
+def test_a_replacement_retrains_the_one_teacher_it_touches(digits: Group, vote: Auditee, digit_laws: Laws) -> None:
+    mechanism: Any = vote.mechanism
+    assert mechanism.block_learner.fits == TEACHERS + TRAIN
+    state: Any = mechanism.prepare(digits.pairs.base)
+    for change in digits.pairs.changes[::100]:
+        updated: Any = mechanism.update(state, change)
+        differ = [j for j in range(TEACHERS) if updated.teachers[j] is not state.teachers[j]]
+        assert differ == [change.index % TEACHERS]
+    assert mechanism.block_learner.fits == TEACHERS + TRAIN  # all of them were trained before
+
+
+def direct_log_odds(data: Labelled, queries: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Soft majority written down once more: train, count, multiply."""
+    votes = np.zeros(len(queries))
+    for j in range(TEACHERS):
+        rows = [i for i in range(len(data)) if i % TEACHERS == j]
+        model = make_pipeline(StandardScaler(), LogisticRegression(solver="liblinear", max_iter=1000))
+        votes += model.fit(data.X[rows], data.y[rows]).predict(queries)
+    return 0.5 * (2 * votes - TEACHERS) / 2
+
+
+@pytest.mark.parametrize("i", [0, 499, 999])
+def test_the_laws_are_those_of_training_everything_anew(digits: Group, digit_laws: Laws, i: int) -> None:
+    log_odds = digit_laws.neighbours[i, :, 1] - digit_laws.neighbours[i, :, 0]
+    expected = direct_log_odds(digits.pairs.changes[i].apply(digits.pairs.base), digits.queries)
+    np.testing.assert_allclose(log_odds, expected, atol=1e-12)
+
+
+def test_real_data_stay_below_the_worst_case_of_any_size(vote: Auditee, digit_laws: Laws) -> None:
+    worst = float(both_directions(digit_laws, readable(vote, vote.claims[0], digit_laws.law)).value.max())
+    bound = any_size(vote, vote.claims[0])
+    assert bound is not None
+    assert 0 < worst <= bound.loss + 1e-12 < 0.5
+
+
+def test_one_block_one_fit_whatever_changes() -> None:
+    mechanism = SoftMajority(r=1, learner="majority")
+    data = Labelled(np.zeros((3, 1)), np.array([0, 1, 1]))
+    mechanism.prepare(data)
+    mechanism.prepare(data)
+    assert mechanism.block_learner.fits == 1
+
+
+@pytest.mark.parametrize(("n", "r"), [(n, r) for n in range(1, 8) for r in range(1, n + 1)])
+def test_partitions_are_those_of_all_permutations(n: int, r: int) -> None:
+    dealt = {frozenset(frozenset(order[j::r]) for j in range(r)) for order in itertools.permutations(range(n))}
+    listed = partitions(n, r)
+    assert len(listed) == partition_count(n, r) == len(dealt)
+    assert {frozenset(map(frozenset, blocks)) for blocks in listed} == dealt
+    assert all(block == tuple(sorted(block)) for blocks in listed for block in blocks)
+
+
+@pytest.mark.parametrize(("n", "r"), [(7, 3), (6, 3), (5, 5), (9, 2)])
+def test_block_sizes_differ_by_at_most_one(n: int, r: int) -> None:
+    sizes = block_sizes(n, r)
+    assert sum(sizes) == n
+    assert len(sizes) == r
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_every_partition_is_dealt_by_as_many_permutations() -> None:
+    """Why an unnamed partition may be weighted equally although sizes differ."""
+    dealt = [frozenset(frozenset(order[j::2]) for j in range(2)) for order in itertools.permutations(range(5))]
+    assert len({dealt.count(blocks) for blocks in set(dealt)}) == 1
+
+
+FRESH_DRAWS = 20_000
+
+
+def test_a_fresh_partition_is_sampled_as_it_is_enumerated() -> None:
+    """The tree's answers depend on the partition, so a frozen or a lopsided one would show."""
+    data = Labelled(np.array([[1.0], [2], [3], [4], [5]]), np.array([0, 1, 1, 0, 1]))
+    queries = points([[1.0], [2.4], [4.0]], "queries")
+    mechanism = SoftMajority(epsilon=3.0, r=2, learner="tree", partition="fresh")
+    law = mechanism.distribution(data, queries)
+    assert law is not None
+    draws = mechanism.sample(data, queries, FRESH_DRAWS, np.random.default_rng(3))
+    counts = np.stack([(draws == label).sum(axis=0) for label in (0, 1)], axis=1)
+    p_values = two_sided(counts, FRESH_DRAWS, law)
+    assert p_values.min() * p_values.size >= 1e-3
+    frozen = SoftMajority(epsilon=3.0, r=2, learner="tree").distribution
+    fixed = frozen(SoftMajority(epsilon=3.0, r=2, learner="tree").prepare(data), queries)
+    assert fixed is not None
+    assert two_sided(counts, FRESH_DRAWS, fixed).min() < 1e-9
+
+
+def test_beyond_ten_thousand_partitions_there_is_no_law() -> None:
+    mechanism = SoftMajority(r=5, partition="fresh", learner="majority")
+    data = Labelled(np.zeros((12, 1)), np.arange(12) % 2)
+    assert partition_count(12, 5) > 10_000
+    assert mechanism.distribution(data, points([[0.0]], "queries")) is None
+
+
+@pytest.mark.parametrize(("epsilon", "alpha", "blocks"), [(1.0, 0.1, 23), (0.5, 0.1, 45), (2.0, 0.01, 18)])
+def test_number_of_blocks_of_the_theorem(epsilon: float, alpha: float, blocks: int) -> None:
+    """ceil(6 ln(4 / alpha) / epsilon): 6 ln 40 = 22.13, 6 ln 400 = 35.95."""
+    assert SoftMajority(epsilon=epsilon).blocks_for(alpha) == blocks
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("r", [1, 2, 25])
+def test_worst_case_of_any_size_is_the_hand_formula(epsilon: float, r: int) -> None:
+    """ln(sigma(epsilon (2 - r) / 2) / sigma(-epsilon r / 2)), at most epsilon for every r."""
+    auditee = resolve("soft-majority", {"epsilon": epsilon, "r": r})
+    found = any_size(auditee, auditee.claims[0])
+    expected = math.log((1 + math.exp(epsilon * r / 2)) / (1 + math.exp(epsilon * (r - 2) / 2)))
+    assert found is not None
+    assert found.loss == pytest.approx(expected, abs=1e-12)
+    assert found.loss - found.error <= epsilon

@@ -1,0 +1,146 @@
+"""Base learners: constant blocks, what is remembered, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from dpassay.data import Labelled, points
+from dpassay.errors import InvalidInput
+from dpassay.mechanisms.shared.learners import LEARNERS, MEMO, BlockLearner
+
+X = np.array([[0.0], [1], [2], [3], [4], [5]])
+QUERIES = points([[0.5], [4.5], [100.0]], "queries")
+SEPARATED = Labelled(X, np.array([0, 0, 0, 1, 1, 1]))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_block_with_one_class_is_a_constant(learner: str, label: int) -> None:
+    teacher = BlockLearner(learner).fit(Labelled(X, np.full(6, label)))
+    assert teacher.predict(QUERIES).tolist() == [label] * 3
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_block_of_one_record_is_a_constant(learner: str) -> None:
+    assert BlockLearner(learner).fit(Labelled(X[:1], np.array([1]))).predict(QUERIES).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("learner", [name for name in LEARNERS if name != "majority"])
+def test_separated_classes_are_learnt(learner: str) -> None:
+    assert BlockLearner(learner).fit(SEPARATED).predict(QUERIES).tolist() == [0, 1, 1]
+
+
+def test_majority_answers_the_smaller_label_on_a_tie() -> None:
+    learner = BlockLearner("majority")
+    assert learner.fit(SEPARATED).predict(QUERIES).tolist() == [0, 0, 0]
+    assert learner.fit(Labelled(X, np.array([0, 0, 1, 1, 1, 1]))).predict(QUERIES).tolist() == [1, 1, 1]
+
+
+def test_an_equal_block_is_trained_once_and_another_is_not_taken_for_it() -> None:
+    learner = BlockLearner("tree")
+    first = learner.fit(SEPARATED)
+    assert learner.fit(Labelled(X.copy(), SEPARATED.y.copy())) is first
+    assert learner.fits == 1
+    other = learner.fit(Labelled(X, 1 - SEPARATED.y))
+    assert learner.fits == 2
+    assert other.predict(QUERIES).tolist() == [1, 0, 0]
+
+
+def test_the_order_of_a_block_makes_another_block() -> None:
+    learner = BlockLearner("majority")
+    learner.fit(SEPARATED)
+    learner.fit(SEPARATED.take([1, 0, 2, 3, 4, 5]))
+    assert learner.fits == 2
+
+
+def test_the_memory_is_bounded_and_forgets_the_oldest() -> None:
+    learner = BlockLearner("majority")
+    blocks = [Labelled([[float(i)]], [0]) for i in range(MEMO + 1)]  # type: ignore[arg-type]
+    for block in blocks:
+        learner.fit(block)
+    assert learner.fits == MEMO + 1
+    learner.fit(blocks[-1])
+    assert learner.fits == MEMO + 1
+    learner.fit(blocks[0])
+    assert learner.fits == MEMO + 2
+
+
+def test_a_teacher_answers_other_queries_anew() -> None:
+    teacher = BlockLearner("tree").fit(SEPARATED)
+    other = points([[4.5], [0.5]], "queries")
+    assert [teacher.predict(each).tolist() for each in (QUERIES, other, QUERIES)] == [[0, 1, 1], [1, 0], [0, 1, 1]]
+
+
+def test_a_teacher_does_not_answer_what_an_array_held_before() -> None:
+    """A writeable array of queries may change under it."""
+    teacher = BlockLearner("tree").fit(SEPARATED)
+    queries = np.array([[0.5], [4.5]])
+    assert teacher.predict(queries).tolist() == [0, 1]
+    queries[:] = queries[::-1].copy()
+    assert teacher.predict(queries).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [RandomForestClassifier(n_estimators=3), make_pipeline(StandardScaler(), RandomForestClassifier(n_estimators=3))],
+    ids=["forest", "pipeline"],
+)
+def test_free_coins_are_frozen(learner: Any) -> None:
+    rng = np.random.default_rng(0)
+    block, queries = Labelled(rng.normal(size=(40, 3)), rng.integers(2, size=40)), points(rng.normal(size=(50, 3)), "queries")
+    first, second = (BlockLearner(learner).fit(block).predict(queries) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_the_learner_given_is_not_trained_itself() -> None:
+    learner = DecisionTreeClassifier()
+    BlockLearner(learner).fit(SEPARATED)
+    assert not hasattr(learner, "tree_")
+    assert learner.random_state is None
+
+
+@pytest.mark.parametrize("learner", ["sklearn.linear_model:LogisticRegression", LogisticRegression, LogisticRegression()])
+def test_a_learner_is_a_name_a_class_or_an_object(learner: Any) -> None:
+    assert BlockLearner(learner).fit(SEPARATED).predict(QUERIES).tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        ("oracle", "learner = 'oracle': must be one of logistic, .*, or module:object"),
+        ("no_such_module:thing", "learner = 'no_such_module:thing': cannot import 'no_such_module'"),
+        ("sklearn.tree:Oracle", "learner = 'sklearn.tree:Oracle': module 'sklearn.tree' has no 'Oracle'"),
+        (7, "learner = 7: must be a scikit-learn classifier"),
+    ],
+)
+def test_what_is_no_learner_is_refused(learner: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        BlockLearner(learner)
+
+
+class Constant(BaseEstimator):  # type: ignore[misc]
+    """A learner that always answers the same thing."""
+
+    def __init__(self, answer: Any = 0.5) -> None:
+        self.answer = answer
+
+    def fit(self, X: Any, y: Any) -> Constant:
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self.answer)
+
+
+@pytest.mark.parametrize("answer", [0.5, 2, -1, np.nan])
+def test_an_answer_that_is_no_label_is_an_error(answer: float) -> None:
+    with pytest.raises(ValueError, match="expected a label 0 or 1"):
+        BlockLearner(Constant(answer)).fit(SEPARATED).predict(QUERIES)

@@ -1,0 +1,166 @@
+"""Words may be changed: no comparison depends on them, and records that knew searches by their words are still understood."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.api import audit
+from dpassay.data import Labelled
+from dpassay.engine.exhaustive import Domain
+from dpassay.engine.result import Result
+from dpassay.engine.settings import ModeWanted
+from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
+from dpassay.pairs import NEIGHBOURS, FlipLabel, Neighbours, Pairs, change_key, replace_one, replace_several
+from dpassay.record.compare import compare
+from dpassay.record.old_records import comparable_searches, search_keys
+from dpassay.record.run_record import make_record
+from dpassay.stats.methods import METHODS, method_key, method_name
+from dpassay.targets.groups import Group, searched
+from tests.core.toys import flip_group
+
+Record = dict[str, Any]
+
+
+RUN = {"confidence": 0.999, "complete": True}
+MECHANISM = SoftMajority(epsilon=1.0, r=4, learner="majority")
+
+
+def pairs_of(neighbours: Neighbours = "one+flip") -> Pairs:
+    pool = Labelled(np.array([[5.0], [6.0]]), np.array([1, 0]))
+    return replace_one([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], pool=pool, neighbours=neighbours)
+
+
+def audited(mode: ModeWanted, neighbours: Neighbours = "one+flip") -> Result:
+    return audit(MECHANISM, pairs=pairs_of(neighbours), queries=[[0.0]], mode=mode, budget=400)
+
+
+@pytest.fixture(scope="module")
+def new() -> Record:
+    """Return the record of a sampled audit and of a computed one."""
+    return make_record(RUN, [audited("monte-carlo"), audited("exact")])
+
+
+def reworded(record: Record) -> Record:
+    """Return a record with every sentence that describes what was looked at in other words."""
+    other = copy.deepcopy(record)
+    for result in other["results"]:
+        result["searched"]["how"] = [f"in other words ({k})" for k, _ in enumerate(result["searched"]["how"])]
+        for cell in result["per_query"]:
+            cell["change"] = "in other words"
+    return other
+
+
+def old(record: Record) -> Record:
+    """Return a record as it was written before there were keys."""
+    other = copy.deepcopy(record)
+    for result in other["results"]:
+        del result["searched"]["keys"]
+        for cell in result["per_query"]:
+            del cell["pair_key"]
+    return other
+
+
+def said(one: Record, other: Record) -> list[str]:
+    return [change.kind for change in compare(one, other).changes]
+
+
+def test_other_words_change_nothing(new: Record) -> None:
+    assert said(new, reworded(new)) == said(reworded(new), new) == []
+    limits = compare(new, reworded(new)).rise_limits
+    assert [limit.cells for limit in limits] == [limit.cells for limit in compare(new, new).rise_limits]
+    assert all(limit.cells for limit in limits)
+
+
+def test_a_record_without_keys_is_compared_as_before(new: Record) -> None:
+    assert said(old(new), new) == said(new, old(new)) == said(old(new), old(new)) == []
+    other = copy.deepcopy(new)
+    for result in other["results"]:
+        result["searched"]["how"] = ["in other words"] * len(result["searched"]["how"])
+    assert said(old(new), other) == []
+
+
+def test_another_search_is_still_seen(new: Record) -> None:
+    other = make_record(RUN, [audited("monte-carlo", "one"), audited("exact", "one")])
+    for before in (new, old(new)):
+        assert "blinder" in said(before, other)
+
+
+def test_the_text_of_a_unit_is_no_part_of_an_entry(new: Record) -> None:
+    other = copy.deepcopy(new)
+    for result in other["results"]:
+        result["claim"]["unit"] = "one prediction"
+        result["claim"]["coins"] = "in other words"
+    assert set(said(new, other)) == {"reworded"}
+    assert not compare(new, other).regressions
+
+
+def test_searches_have_keys() -> None:
+    for neighbours in NEIGHBOURS:
+        pairs = pairs_of(neighbours)
+        for each in (pairs, replace_several(pairs, 2)):
+            group = Group(pairs=each, queries=pairs.base.X, kind="data", reason=each.how)
+            told = searched((group,))
+            assert search_keys(told) == (group.key,)
+
+
+def test_old_words_mean_what_they_meant() -> None:
+    words = {
+        "each of 2 records replaced by one drawn from a pool of 2": "data:one:2:2",
+        "each of 2 records replaced by one drawn from a pool of 2, and its label flipped; 2 of these changes at a time": (
+            "data:one+flip:2:2:2"
+        ),
+        "the label of each of 2 records flipped": "data:flip:2:0",
+        "own worst case: the vote count moves; 3 of these changes at a time": "own:?",
+        "learned direction: of pair 3": "learned",
+        "all datasets of 2 records over the points 1..3 x 1..2 with labels 0 and 1": "domain:2:3x2",
+        "by hand": "data:?",
+    }
+    assert search_keys({"how": list(words)}) == tuple(words.values())
+
+
+def test_a_domain_has_the_key_that_its_old_words_tell() -> None:
+    domain = Domain(n=2, points=(3, 2))
+    result = audit(SoftMajority(epsilon=1.0, r=2, learner="majority"), mode="exhaustive", domain=domain)
+    assert result.evidence is not None
+    told = result.evidence.searched
+    assert told["keys"] == list(search_keys({"how": told["how"]})) == ["domain:2:3x2"]
+    assert told["how"] == [str(domain)]
+
+
+def test_what_is_unknown_of_one_record_is_not_held_against_the_other() -> None:
+    old_words = {"how": ["own worst case: the vote moves", "each of 2 records replaced by one drawn from a pool of 2"]}
+    new_words = {"how": ["in", "other words"], "keys": ["own:77", "data:one:2:2"]}
+    assert comparable_searches(old_words, new_words) == (("own", "data:one:2:2"),) * 2
+    assert comparable_searches({"how": ["a"]}, {"how": ["b"]}) == (("a",), ("b",))
+    assert comparable_searches({"how": ["a"], "keys": ["own:76"]}, new_words)[0] == ("own:76",)
+
+
+def test_the_key_of_a_pair_tells_pairs_apart() -> None:
+    pairs = pairs_of("all")
+    assert len({change_key(change, pairs.pool) for change in pairs.changes}) == len(pairs)
+    other = Labelled(np.array([[5.0], [7.0]]), np.array([1, 0]))
+    assert change_key(pairs.changes[0], pairs.pool) != change_key(pairs.changes[0], other)
+
+
+def test_own_worst_cases_are_known_by_what_they_are() -> None:
+    group = flip_group(3, changes=(FlipLabel(0), FlipLabel(1)))
+    one, other = (Group(pairs=group.pairs, queries=group.queries, kind="own", reason=why) for why in ("a", "b"))
+    assert one.key == other.key
+    fewer = Pairs(base=group.pairs.base, changes=group.pairs.changes[:1], how="fewer")
+    assert one.key != Group(pairs=fewer, queries=group.queries, kind="own", reason="a").key
+
+
+def test_a_test_is_known_by_a_key_and_an_old_record_by_its_words(new: Record) -> None:
+    other = copy.deepcopy(new)
+    for result in other["results"]:
+        for cell in result["per_query"]:
+            assert cell["method"] in METHODS
+            cell["method"] = METHODS[cell["method"]]
+    assert said(old(other), new) == said(new, other) == []
+    for key, shown in METHODS.items():
+        assert method_key(shown) == method_key(key) == key
+        assert method_name(shown) == method_name(key) == shown

@@ -1,0 +1,180 @@
+"""The record: valid under its schema, equal for equal runs, different for another seed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from dpassay.cli.shared import clear, write_sidecars
+from dpassay.engine.exhaustive import Domain
+from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.errors import InvalidInput
+from dpassay.numerics import number
+from dpassay.record.files import dumps
+from dpassay.record.run_record import cells_csv, make_record, read_record, record_schema
+from dpassay.targets.resolve import resolve
+from tests.core.toys import Sampled, TableMechanism, WithWorstCase, auditee_of, flip_group
+
+LOPSIDED = ((0.9, 0.1), (0.5, 0.5))
+
+
+def results(mode: str = "monte-carlo", seed: int = 0) -> list[Result]:
+    """A mechanism of each kind: one that leaks all, one of the catalogue with two claims, one that fails."""
+    domain = Domain(n=3, points=1) if mode == "exhaustive" else None
+    settings = Settings(mode=mode, seed=seed, budget=500, domain=domain)  # type: ignore[arg-type]
+    data = flip_group(records=4, queries=2)
+    broken = auditee_of(TableMechanism(table=((0.5, 0.2), (0.5, 0.5))), name="broken")
+    leaky = auditee_of(TableMechanism(table=((1.0, 0.0), (0.5, 0.5))), name="leaky")
+    return list(assay([leaky, resolve("soft-majority-overview", {"r": 3, "learner": "majority"}), broken], data, settings))
+
+
+def record(mode: str = "monte-carlo", seed: int = 0) -> dict[str, Any]:
+    run = {
+        "commit": None, "seed": seed, "confidence": 0.999, "profile": "default", "command": "dpassay run",
+        "catalogue": False, "complete": True, "data": None, "budget": 500,
+    }  # fmt: skip
+    return make_record(run, results(mode, seed))
+
+
+@pytest.mark.parametrize("mode", ["exact", "exhaustive", "monte-carlo"])
+def test_valid_under_the_schema_before_and_after_a_file(mode: str, tmp_path: Path) -> None:
+    document = record(mode)
+    jsonschema.Draft202012Validator.check_schema(record_schema())
+    jsonschema.validate(document, record_schema())
+    path = tmp_path / "record.json"
+    path.write_text(dumps(document), encoding="utf-8")
+    assert read_record(path) == json.loads(dumps(document))
+    jsonschema.validate(read_record(path), record_schema())
+    assert {entry["verdict"] for entry in document["results"]} >= {"refuted", "error"}
+
+
+def test_the_schema_refuses_what_is_not_a_record() -> None:
+    document = record("exact")
+    for damaged in (
+        document | {"extra": 1},
+        {**document, "results": [document["results"][0] | {"verdict": "safe"}]},
+        {**document, "schema": "x"},
+    ):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(damaged, record_schema())
+
+
+def test_equal_runs_give_equal_bytes_and_another_seed_does_not() -> None:
+    assert dumps(record(seed=1)) == dumps(record(seed=1))
+    one, other = record(seed=1), record(seed=2)
+    assert one["results"][0]["per_query"] != other["results"][0]["per_query"]
+
+
+def test_the_order_of_the_auditees_does_not_change_their_counts() -> None:
+    first, second = (auditee_of(Sampled(table=LOPSIDED), name=name) for name in "ab")
+    settings = Settings(mode="monte-carlo", budget=300)
+    there = {result.id: cells_csv([result]) for result in assay([first, second], flip_group(), settings)}
+    back = {result.id: cells_csv([result]) for result in assay([second, first], flip_group(), settings)}
+    assert there == back
+
+
+def test_ids_are_unique_and_name_mechanism_status_and_mode() -> None:
+    auditee = auditee_of(WithWorstCase(table=LOPSIDED))
+    ids = [result.id for result in assay([auditee, auditee, auditee], None, Settings())]
+    assert ids == ["toy.own.exact", "toy.own.exact.2", "toy.own.exact.3"]
+
+
+def test_a_mechanism_that_fails_ends_its_own_result_only() -> None:
+    words = {result.id.split(".")[0]: result for result in results("exact")}
+    broken = words["broken"]
+    assert broken.verdict == "error"
+    assert "distribution on the base dataset raised InvalidInput" in broken.judgement.reason
+    assert (broken.lower, broken.upper, broken.exact, broken.detectable) == (0.0, math.inf, None, math.inf)
+    assert words["leaky"].verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (math.inf, "inf"),
+        (-math.inf, "-inf"),
+        (1 / 3, 0.333333333333),
+        (0.0, 0.0),
+        (1e-300, 1e-300),
+        (123456789012345.0, 123456789012000.0),
+    ],
+)
+def test_numbers_have_twelve_digits(value: float, shown: float | str) -> None:
+    assert number(value) == shown
+
+
+def test_no_nan_is_written() -> None:
+    with pytest.raises(ValueError, match="Out of range float"):
+        dumps({"x": math.nan})
+
+
+def test_all_cells_are_in_the_sidecar() -> None:
+    exact, sampled = cells_csv(results("exact")), cells_csv(results("monte-carlo"))
+    assert exact.splitlines()[0] == "result,group,pair,query,direction,loss,lower,upper"
+    leaky = [line.split(",")[1:6] for line in exact.splitlines() if line.startswith("leaky")]
+    there, back = "inf", f"{math.log(2):.12g}"
+    assert sorted(leaky) == sorted(
+        ["0", "0", str(query), direction, loss] for query in (0, 1) for direction, loss in (("0", back), ("1", there))
+    )
+    assert all(line.count(",") == 7 for line in (exact + sampled).splitlines())
+
+
+def test_the_sidecar_of_all_cells_is_compressed(tmp_path: Path) -> None:
+    """Same cells, same bytes; one that an earlier version left goes with the other pages."""
+    found = results("exact")
+    for folder in ("one", "two"):
+        write_sidecars(tmp_path / folder, found, seconds=1.0)
+    written = (tmp_path / "one" / "cells.csv.gz").read_bytes()
+    assert gzip.decompress(written).decode() == cells_csv(found)
+    assert written == (tmp_path / "two" / "cells.csv.gz").read_bytes()
+    assert not (tmp_path / "one" / "cells.csv").exists()
+    (tmp_path / "one" / "record.json").write_text(dumps(record("exact")))
+    (tmp_path / "one" / "cells.csv").write_text("result\n")
+    clear(tmp_path / "one")
+    assert not list((tmp_path / "one").glob("cells.csv*"))
+
+
+def test_every_number_is_rounded_outwards() -> None:
+    """Thirds have no twelve digits: recorded bounds lie outside the ones that were found, the error holds the rounding."""
+    auditee = auditee_of(WithWorstCase(table=((2 / 3, 1 / 3), (1 / 7, 6 / 7))))
+    run = record("exact")["run"]
+    for mode in ("exact", "monte-carlo"):
+        (result,) = assay([auditee], None, Settings(mode=mode, budget=500))
+        (entry,) = make_record(run, [result])["results"]
+        assert result.evidence is not None
+        assert entry["lower"] <= result.lower
+        assert float(entry["upper"]) >= result.upper
+        assert float(entry["detectable"]) >= result.detectable
+        for cell, found in zip(entry["per_query"], result.evidence.cells, strict=True):
+            assert cell["lower"] <= found.lower.value
+            assert float(cell["upper"]) >= found.upper.value
+        for line, low, high in zip(
+            cells_csv([result]).splitlines()[1:], result.evidence.table["lower"], result.evidence.table["upper"], strict=True
+        ):
+            assert float(line.split(",")[-2]) <= low
+            assert float(line.split(",")[-1]) >= high
+        if result.exact is not None:
+            assert entry["exact"] - entry["error"] <= result.lower <= result.upper <= entry["exact"] + entry["error"]
+            assert entry["exact"] != result.exact
+
+
+def test_reading_what_is_no_record(tmp_path: Path) -> None:
+    path = tmp_path / "record.json"
+    for text, message in (
+        ("{", "is no JSON"),
+        ("[1]", "must be a file of schema"),
+        ('{"schema": "dpassay/record/2"}', "schema dpassay/record/1"),
+    ):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InvalidInput, match=message):
+            read_record(path)
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        read_record(tmp_path / "none.json")

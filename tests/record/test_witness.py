@@ -1,0 +1,204 @@
+"""Witnesses: JSON that makes the same number again, and notices when it does not."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from dpassay.api import audit
+from dpassay.claims import DP
+from dpassay.data import Labelled, load, split
+from dpassay.engine.exhaustive import Domain
+from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.errors import InvalidInput
+from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
+from dpassay.pairs import replace_one
+from dpassay.record.files import dumps
+from dpassay.record.witness import make_witness, read_witness, replay
+from dpassay.targets.groups import Group
+from dpassay.targets.resolve import resolve
+from tests.core.toys import TableMechanism, auditee_of, flip_group, module_response
+
+SETTINGS = {
+    "exact": Settings(mode="exact"),
+    "exhaustive": Settings(mode="exhaustive", domain=Domain(n=3, points=1)),
+    "monte-carlo": Settings(mode="monte-carlo", budget=1500, seed=4),
+}
+TARGETS: list[tuple[str, dict[str, Any]]] = [
+    ("soft-majority", {"r": 3, "learner": "majority", "epsilon": 0.5}),
+    ("soft-majority-overview", {"r": 3, "learner": "majority"}),
+    ("projected-walk", {"T": 2}),
+    ("group", {"k": 2, "base": "soft-majority-overview,r=3,learner=majority", "epsilon": 0.5}),
+]
+
+
+def through_json(result: Result) -> dict[str, Any]:
+    """The witness after a journey through a file."""
+    witness = make_witness(result)
+    assert witness is not None
+    back: dict[str, Any] = json.loads(dumps(witness))
+    return back
+
+
+def small_group() -> Group:
+    """Seven records with replacements and flips, carried along by value."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(7, 2)), np.array([0, 1, 1, 0, 1, 0, 0])
+    pairs = replace_one(X, y, pool=Labelled(rng.normal(size=(4, 2)), np.array([0, 1, 1, 0])))
+    return Group(pairs=pairs, queries=flip_group(queries=2).queries.repeat(2, axis=1), kind="data", reason="small")
+
+
+@pytest.mark.parametrize("mode", SETTINGS)
+@pytest.mark.parametrize(("name", "parameters"), TARGETS, ids=[name for name, _ in TARGETS])
+def test_a_witness_replays_what_it_was_made_from(mode: str, name: str, parameters: dict[str, Any]) -> None:
+    group = None if mode == "exhaustive" else small_group()
+    for result in assay([resolve(name, parameters)], group, SETTINGS[mode]):
+        witness = through_json(result)
+        again = replay(witness)
+        assert again.reproduced, again.words
+        assert again.refuted == (result.verdict == "refuted")
+        assert again.expected == (result.claim.expected == "refuted")
+        if mode == "monte-carlo":
+            assert result.evidence is not None
+            assert again.loss == pytest.approx(math.log(result.evidence.worst.p1 / result.evidence.worst.p0))
+        else:
+            assert result.exact is not None
+            assert again.loss == pytest.approx(result.exact, abs=1e-9)
+
+
+@pytest.mark.parametrize("mode", ["exact", "monte-carlo"])
+@pytest.mark.parametrize("file", [False, True])
+def test_a_witness_on_named_data_carries_none_of_them(mode: str, file: bool, tmp_path: Path) -> None:
+    source, target = "breast-cancer", None
+    if file:
+        rows = "".join(f"{i / 7},{i % 3},{'ill' if i % 2 else 'well'}\n" for i in range(60))
+        path = tmp_path / "rows.csv"
+        path.write_text("a,b,state\n" + rows, encoding="utf-8")
+        source, target = str(path), "state"
+    parts = split(load(source, target), train=20, queries=3, seed=9)
+    pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, seed=9)
+    group = Group(pairs=pairs, queries=parts.queries, kind="data", reason="named", source=parts.source)
+    vote = resolve("soft-majority", {"r": 4, "learner": "tree", "epsilon": 0.2})
+    several = resolve("group", {"base": "soft-majority,r=9,learner=nearest", "epsilon": 0.2})
+    for result in assay([vote, several], group, dataclasses.replace(SETTINGS[mode], seed=9)):
+        witness = through_json(result)
+        assert result.evidence is not None
+        if result.evidence.worst.group == 0:
+            assert set(witness["data"]) == {"kind", "source", "sha256"}
+            assert '"x"' not in json.dumps(witness["change"])
+        assert replay(witness).reproduced
+
+
+def test_a_function_is_replayed_by_its_name() -> None:
+    pairs, queries = flip_group().pairs, flip_group().queries
+    result = audit(module_response, claim=DP(epsilon=0.5), pairs=pairs, queries=queries, seed=8, budget=2000)
+    assert result.verdict == "refuted"
+    again = replay(through_json(result))
+    assert again.reproduced
+    assert again.refuted
+
+
+def test_what_cannot_be_named_is_replayed_from_python() -> None:
+    auditee = auditee_of(TableMechanism(table=((0.9, 0.1), (0.5, 0.5))))
+    (result,) = assay([auditee], flip_group(), Settings())
+    with pytest.raises(InvalidInput, match="replay it from Python"):
+        replay(through_json(result))
+    assert replay(through_json(result), auditee=auditee).reproduced
+
+
+def test_an_object_with_an_object_among_its_parameters_is_replayed_from_python() -> None:
+    """Its repr is no parameter: the witness must say so instead of failing on it."""
+    group = small_group()
+    result = audit(SoftMajority(r=3, learner=LogisticRegression()), pairs=group.pairs, queries=group.queries)
+    with pytest.raises(InvalidInput, match="replay it from Python"):
+        replay(through_json(result))
+    assert replay(through_json(result), auditee=result.auditee).reproduced
+
+
+def test_large_data_stay_in_memory() -> None:
+    group = flip_group(records=10_000, queries=1)
+    auditee = resolve("projected-walk", {"T": 2})
+    result = next(assay([auditee], group, Settings()))
+    witness = through_json(result)
+    if witness["data"]["kind"] == "memory":
+        with pytest.raises(InvalidInput, match="lived in memory only"):
+            replay(witness)
+        assert replay(witness, group=group).reproduced
+
+
+def test_an_infinite_loss_survives_json() -> None:
+    auditee = auditee_of(TableMechanism(table=((1.0, 0.0), (0.5, 0.5))))
+    (result,) = assay([auditee], flip_group(), Settings())
+    again = replay(through_json(result), auditee=auditee)
+    assert again.loss == math.inf
+    assert again.reproduced
+    assert again.refuted
+
+
+def exact_witness() -> dict[str, Any]:
+    name, parameters = TARGETS[0]
+    return through_json(next(assay([resolve(name, parameters)], small_group(), SETTINGS["exact"])))
+
+
+def sampled_witness() -> dict[str, Any]:
+    name, parameters = TARGETS[0]
+    return through_json(next(assay([resolve(name, parameters)], small_group(), SETTINGS["monte-carlo"])))
+
+
+def test_another_number_is_not_reproduced() -> None:
+    exact, sampled = exact_witness(), sampled_witness()
+    assert not replay(exact | {"loss": exact["loss"] + 1e-6}).reproduced
+    assert not replay(exact | {"parameters": exact["parameters"] | {"epsilon": 0.6}}).reproduced
+    assert not replay(sampled | {"trials": sampled["trials"] | {"x": sampled["trials"]["x"] + 1}}).reproduced
+    assert not replay(sampled | {"trials": sampled["trials"] | {"seed": 5}}).reproduced
+
+
+def test_other_data_are_noticed() -> None:
+    witness = exact_witness()
+    flipped = [1 - label for label in witness["data"]["y"]]
+    with pytest.raises(InvalidInput, match="SHA-256 differs"):
+        replay(witness | {"data": witness["data"] | {"y": flipped}})
+
+
+@pytest.mark.parametrize(
+    "key", ["claim", "parameters", "data", "change", "query", "direction", "event", "loss", "trials", "target", "labels"]
+)
+def test_a_missing_field_is_damage(key: str) -> None:
+    witness = exact_witness()
+    del witness[key]
+    with pytest.raises(InvalidInput, match="damaged"):
+        replay(witness)
+
+
+@pytest.mark.parametrize(
+    "damage", [{"query": 99}, {"query": "x"}, {"loss": "much"}, {"event": None}, {"change": {"kind": "add", "index": 0}}]
+)
+def test_a_wrong_field_is_refused(damage: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput):
+        replay(exact_witness() | damage)
+
+
+def test_reading_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "witness.json"
+    for text, message in (
+        ("{", "is no JSON"),
+        ("[]", "must be a file of schema"),
+        ('{"schema": "x"}', "must be a file of schema"),
+    ):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InvalidInput, match=message):
+            read_witness(path)
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        read_witness(tmp_path / "none.json")
+    witness = exact_witness()
+    path.write_text(dumps(witness), encoding="utf-8")
+    assert read_witness(path) == witness

@@ -1,0 +1,200 @@
+"""The self-test passes here, and each of its checks fails when what it watches over is broken."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpassay.claims import DP, Stability
+from dpassay.engine.detection import Sight
+from dpassay.engine.testers import events
+from dpassay.laws import bernoulli_law
+from dpassay.seeds import stream
+from dpassay.selftest import golden
+from dpassay.selftest import known as rehearsal
+from dpassay.selftest import run as selftest
+from dpassay.selftest import sensitivity as sight
+from dpassay.selftest.check import Check
+from dpassay.selftest.golden import golden_checks
+from dpassay.selftest.known import Rehearsal
+from dpassay.selftest.run import Size, calibration_checks, error_checks, replay_checks
+from dpassay.selftest.sensitivity import sight_checks
+from dpassay.stats import exact_error as enumeration
+from dpassay.stats import lower_bounds
+from dpassay.stats.alpha import Spending
+from dpassay.stats.lower_bounds import NAMES, Method
+from dpassay.trials import blocks as trials
+
+SMALL = Size(n=(20,), runs=10, factor_runs=8, claims=(DP(epsilon=1.0), Stability(gamma=0.2)), medians=60)
+
+FAST = dataclasses.replace(SMALL, claims=SMALL.claims[1:])
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sight, "FACTORS", (1.2, 2.0))
+    monkeypatch.setattr(sight, "DRAWN", (1.0, 1.2, 1.5))
+    monkeypatch.setattr(sight, "HONEST_RUNS", 2)
+    monkeypatch.setattr(selftest, "CLAIMS", ((0.5, 0.0), (1.0, 0.01)))
+
+
+def failed(checks: Iterator[Check]) -> set[str]:
+    """Names of the checks that failed, without the numbers at their end."""
+    return {check.name.partition(",")[0] for check in checks if not check.passed}
+
+
+def test_every_check_passes_and_is_data() -> None:
+    seen: list[tuple[str, int, int]] = []
+    checks = list(selftest.selftest(SMALL, progress=lambda *step: seen.append(step)))
+    assert [check.name for check in checks if not check.passed] == []
+    assert len({check.name for check in checks}) == len(checks)
+    assert {check.group for check in checks} == {"error", "calibration", "sight", "golden", "replay"}
+    assert {f"error of {method}, n = 20" for method in NAMES} < {check.name for check in checks}
+    json.dumps([check.as_json() for check in checks], allow_nan=False)
+    assert all(0 <= done <= total for _, done, total in seen)
+    assert len({what for what, _, _ in seen}) == 6
+
+
+def test_no_number_is_no_pass() -> None:
+    check = Check(group="golden", name="a", what="b", value=math.nan, limit=0)
+    assert not check.passed
+    assert not dataclasses.replace(check, relation="at least").passed
+    assert check.as_json()["value"] is None
+
+
+# the enumeration
+
+
+@pytest.mark.parametrize("method", NAMES)
+def test_probability_is_the_double_sum(method: Method) -> None:
+    n, p1, p0 = 12, 0.8, 0.3
+    largest = enumeration.frontier(method, n, epsilon=0.5, delta=0.01, alpha=0.2)
+    pairs = [(x, y) for x in range(n + 1) for y in range(n + 1) if y <= largest[x]]
+    wanted = sum(binom.pmf(x, n, p1) * binom.pmf(y, n, p0) for x, y in pairs)
+    assert enumeration.probability(largest, np.array([p1]), np.array([p0]))[0] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_worst_error_of_stouffer_is_that_of_the_specification() -> None:
+    largest = enumeration.frontier("stouffer", 100, epsilon=1.0, delta=0.0, alpha=0.05)
+    found = enumeration.worst_error("stouffer", largest, epsilon=1.0, delta=0.0, alpha=0.05)
+    assert 0.036 <= found.attained <= found.at_most <= 0.0415
+    assert found.p1 == pytest.approx(min(1.0, math.e * found.p0))
+
+
+def test_the_null_hypothesis_of_the_accuracy_test_holds_both_labels() -> None:
+    p0 = np.linspace(0, 1, 101)
+    p1 = enumeration.most_allowed("accuracy", p0, 1.0, 0.01)
+    assert (p1 <= math.e * p0 + 0.01 + 1e-12).all()
+    assert (1 - p0 <= math.e * (1 - p1) + 0.01 + 1e-12).all()
+
+
+# sabotage
+
+
+def bold_frontier(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
+    honest = lower_bounds.largest_rejecting
+    monkeypatch.setattr(
+        lower_bounds, "largest_rejecting", lambda *args, alpha, **claim: honest(*args, alpha=factor * alpha, **claim)
+    )
+
+
+def other_bound(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
+    honest = lower_bounds.lower_bound
+    monkeypatch.setattr(lower_bounds, "lower_bound", lambda *args, alpha, **rest: honest(*args, alpha=factor * alpha, **rest))
+
+
+@pytest.mark.parametrize("method", NAMES)
+def test_a_test_that_rejects_too_often_is_noticed(method: Method, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selftest, "NAMES", {method: NAMES[method]})
+    assert failed(error_checks(SMALL)) == set()
+    bold_frontier(monkeypatch, 8)
+    assert f"error of {method}" in failed(error_checks(SMALL))
+
+
+def test_a_bound_that_is_bolder_than_its_test_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    other_bound(monkeypatch, 4)
+    assert failed(error_checks(SMALL)) == {"printed bounds bolder than enumerated"}
+
+
+def test_false_alarms_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Spending, "each_lower", property(lambda self: 0.4))
+    assert failed(calibration_checks(FAST, 0)) == {"false alarms"}
+
+
+def test_upper_bounds_that_miss_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Spending, "upper", property(lambda self: 0.9999))
+    assert failed(calibration_checks(FAST, 0)) == {"false alarms"}
+
+
+def test_a_harness_that_sees_less_than_it_says_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rehearsal, "randomised_response", lambda p, honest=rehearsal.randomised_response: honest(0.5))
+    assert failed(sight_checks(10, 8, 0)) == {"leaks refuted too rarely or too often", "refutations at the detectable loss"}
+
+
+def test_a_harness_that_sees_more_than_there_is_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rehearsal, "randomised_response", lambda p, honest=rehearsal.randomised_response: honest(0.99))
+    assert failed(sight_checks(10, 8, 0)) == {"leaks refuted too rarely or too often"}
+
+
+def test_a_harness_that_is_needlessly_weak_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Spending, "each_lower", property(lambda self: 1e-12))
+    assert failed(sight_checks(10, 8, 0)) == {"detectable loss of such an audit"}
+
+
+@pytest.mark.parametrize(("lie", "name"), [(1.0, "power promised, too much by"), (0.0, "power promised, too little by")])
+def test_a_power_that_lies_is_noticed(lie: float, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sight, "power", lambda *args, **rest: lie)
+    assert failed(sight_checks(10, 8, 0)) == {name.partition(",")[0]}
+
+
+def test_a_detectable_loss_that_lies_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "sight", lambda design, _: Sight(detectable=1.1 * design.promised))
+    assert failed(sight_checks(10, 8, 0)) == {"refutations at the detectable loss"}
+
+
+def test_a_bound_that_gives_away_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    other_bound(monkeypatch, 0.1)
+    assert failed(golden_checks(60, 0)) == {f"median bound of {method}" for method in golden.MEDIANS}
+
+
+def test_a_wrong_law_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rehearsal, "bernoulli_law", lambda logit: bernoulli_law(1.0001 * logit))
+    monkeypatch.setattr(golden, "MEDIANS", {})
+    assert failed(golden_checks(60, 0)) == {"exact loss of a toy vote"}
+
+
+def test_a_sampler_without_a_seed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "stream", lambda *key: np.random.default_rng())
+    assert failed(replay_checks(0)) == {"audits that did not repeat themselves"}
+
+
+def test_a_sampler_that_ignores_its_seed_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "stream", lambda seed, *key: stream(*key))
+    assert failed(replay_checks(0)) == {"audits that ignore their seed"}
+
+
+def test_whatever_cannot_be_run_has_failed_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: Any) -> Any:
+        raise OSError("no luck")
+
+    monkeypatch.setattr(rehearsal, "randomised_response", lambda p: broken)
+    monkeypatch.setattr(selftest, "error_checks", lambda *args: iter(()))
+    checks = list(selftest.selftest(SMALL))
+    lost = [check for check in checks if not check.passed]
+    names = [f"{group} could not be checked" for group in ("calibration", "sight")]
+    assert [check.name for check in lost] == [*names, "audits that did not repeat themselves"]
+    assert all("AuditeeError" in check.what and "no luck" in check.what for check in lost[:2])
+    assert any(check.group == "golden" and check.passed for check in checks)
+
+
+def test_seeds_of_two_self_tests_share_nothing() -> None:
+    assert not set(rehearsal.seeds(0, 1000)) & set(rehearsal.seeds(1, 1000))
+    one, other = (next(Rehearsal(truth=1.0, claim=DP(epsilon=1.0), queries=1, budget=100).runs(range(k, k + 1))) for k in (1, 2))
+    assert rehearsal.counts_of(one) != rehearsal.counts_of(other)

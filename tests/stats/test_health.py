@@ -1,0 +1,85 @@
+"""Health: every statistic has an expectation of at most 1 under independent trials, by enumeration, and sees what it is for."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from dpassay.stats.health import COMPARED, log_average, log_copied, log_uneven, log_varied
+
+
+def expectation(statistic: object, sizes: tuple[int, ...], law: tuple[float, ...]) -> float:
+    """E of exp(statistic) where calls of these sizes have independent trials with this law, over all outcomes."""
+    columns = [[each for each in itertools.product(range(n + 1), repeat=len(law)) if sum(each) == n] for n in sizes]
+    total = 0.0
+    for calls in itertools.product(*columns):
+        weights = [math.factorial(sum(each)) / math.prod(map(math.factorial, each)) for each in calls]
+        chance = math.prod(weights) * math.prod(p**k for each in calls for p, k in zip(law, each, strict=True))
+        total += chance * math.exp(float(statistic(np.array(calls)[:, None, :])[0]))  # type: ignore[operator]
+    return total
+
+
+@pytest.mark.parametrize("statistic", [log_uneven, log_varied, log_copied])
+@pytest.mark.parametrize(
+    ("sizes", "law"),
+    [
+        ((3, 3, 3, 3), (0.5, 0.5)),
+        ((4, 4, 4), (0.9, 0.1)),
+        ((1, 1, 1, 1, 1, 1), (0.3, 0.7)),
+        ((6, 2, 2, 1), (0.999, 0.001)),
+        ((2, 2, 2), (0.2, 0.3, 0.5)),
+        ((3, 1, 2), (0.0, 0.6, 0.4)),
+        ((9, 1), (0.5, 0.5)),
+    ],
+)
+def test_no_statistic_exceeds_one_on_average(statistic: object, sizes: tuple[int, ...], law: tuple[float, ...]) -> None:
+    assert expectation(statistic, sizes, law) <= 1 + 1e-9
+
+
+def test_an_urn_gives_every_sequence_a_probability() -> None:
+    """The same numbers by hand: two stretches of two, one symbol each way round."""
+    apart, mixed = np.array([[[2, 0]], [[0, 2]]]), np.array([[[1, 1]], [[1, 1]]])
+    found = []
+    for stretches in (apart, mixed):
+        each = []
+        for s in (1.0, 10.0, 100.0, 1e3, 1e4):
+            a = s / 2
+            urn = {2: a * (a + 1), 1: a * a, 0: a * (a + 1)}
+            each.append(math.prod(urn[int(one[0, 0])] / (s * (s + 1)) for one in stretches))
+        found.append(math.log(np.mean(each) * 6))
+    assert [float(log_uneven(each)[0]) for each in (apart, mixed)] == pytest.approx(found, abs=1e-9)
+
+
+def calls(p: NDArray[np.float64], rows: int, seed: int = 0) -> NDArray[np.int64]:
+    ones = np.random.default_rng(seed).binomial(rows, p)
+    return np.stack([rows - ones, ones], axis=1)[:, None, :]
+
+
+def test_what_is_uneven_is_seen_and_what_is_not_is_not() -> None:
+    level = np.full(20, 0.7)
+    for seed in range(20):
+        honest = calls(level, 100, seed)
+        assert log_varied(honest)[0] < 5
+        assert log_copied(honest)[0] < 6
+    assert log_varied(calls(level, 1) * 100)[0] > 100, "one coin for all rows of a call"
+    assert log_varied(calls(np.linspace(0.6, 0.8, 20), 1000))[0] > 50, "a drift"
+    assert log_varied(calls(np.repeat([0.1, 0.7], [3, 17]), 100))[0] > 50, "a warm-up"
+    assert log_copied(np.repeat(calls(level[:1], 1000), 20, axis=0))[0] > 40, "the same again and again"
+
+
+def test_only_so_many_calls_are_compared() -> None:
+    many = np.concatenate([calls(np.full(COMPARED, 0.5), 1000), np.full((500, 1, 2), 500)])
+    assert log_copied(many)[0] == log_copied(many[:COMPARED])[0]
+
+
+def test_datasets_that_were_not_drawn_count_as_nothing() -> None:
+    found = [np.array([3.0, 1.0]), np.array([2.0, -5.0])]
+    by_hand = np.mean([math.e**3, math.e, math.e**2, math.e**-5]) * 2 / 7
+    assert log_average(found, 7) == pytest.approx(math.log(by_hand))
+    assert log_average([], 7) == -np.inf
+    assert float(logsumexp(found[0])) > log_average(found, 7)

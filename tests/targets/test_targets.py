@@ -1,0 +1,76 @@
+"""From a name and parameters to a mechanism."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from dpassay.claims import DP
+from dpassay.errors import InvalidInput
+from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
+from dpassay.targets.resolve import Answers, load_object, parameters_of, resolve
+
+CLAIM = (DP(epsilon=1.0),)
+
+
+def test_text_becomes_the_type_of_the_parameter() -> None:
+    auditee = resolve("soft-majority", {"epsilon": "0.5", "r": "7", "learner": "tree"})
+    assert auditee.parameters == {"epsilon": 0.5, "r": 7, "learner": "tree", "partition": "fixed"}
+    assert auditee.claims[0].promised == 0.5
+
+
+@pytest.mark.parametrize(
+    ("target", "parameters", "message"),
+    [
+        ("soft-majorty", {}, "target = 'soft-majorty': no such mechanism; did you mean 'soft-majority'"),
+        ("zzz", {}, "there are soft-majority, "),
+        ("soft-majority", {"epsilonn": 1}, "-p epsilonn: .*did you mean 'epsilon'"),
+        ("soft-majority", {"zzz": 1}, "it has epsilon, r, learner, partition"),
+        ("soft-majority", {"block_learner": 1}, "no such parameter"),
+        ("soft-majority", {"r": "many"}, "-p r=many: must be an integer"),
+        ("soft-majority", {"epsilon": "much"}, "-p epsilon=much: must be a number"),
+        ("soft-majority", {"r": "0"}, "r = 0: must be an integer >= 1"),
+        ("no_such_module:f", {}, "cannot import 'no_such_module'"),
+        ("math:no_such_function", {}, "module 'math' has no 'no_such_function'"),
+        ("math:pi", {}, "must be a mechanism or a function, not float"),
+        ("math:sqrt", {}, "plain function, it promises nothing by itself"),
+        ("math:sqrt", {"a": 1}, "is no mechanism class, it takes no parameters"),
+        (":f", {}, "must have the form module:object"),
+        ("math:", {}, "must have the form module:object"),
+    ],
+)
+def test_what_is_refused(target: str, parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        resolve(target, parameters)
+
+
+def test_a_function_with_a_claim_is_a_mechanism() -> None:
+    auditee = resolve("tests.core.toys:module_response", None, CLAIM, Answers())
+    assert (auditee.claims, auditee.labels, auditee.parameters) == (CLAIM, (0, 1), {})
+
+
+def test_other_claims_than_its_own() -> None:
+    assert resolve("projected-walk", {}, CLAIM).claims == CLAIM
+
+
+def test_parameters_make_the_mechanism_again() -> None:
+    auditee = resolve("projected-walk", {"T": 3, "ties": "index"})
+    assert resolve("projected-walk", auditee.parameters).mechanism == auditee.mechanism
+
+
+def test_an_object_among_the_parameters_is_shown_by_its_repr() -> None:
+    assert parameters_of(SoftMajority(learner=LogisticRegression()))["learner"] == "LogisticRegression()"
+    assert parameters_of(object()) == {}
+
+
+def test_text_for_a_parameter_whose_default_is_none_takes_the_annotated_type() -> None:
+    mechanism = resolve("dpassay.mechanisms.dwork_feldman_2018.psgd:PSGD", {"L_l": "2", "loss": "logistic"}).mechanism
+    assert parameters_of(mechanism)["L_l"] == 2.0
+    with pytest.raises(InvalidInput, match="-p L_l=steep: must be a number"):
+        resolve("dpassay.mechanisms.dwork_feldman_2018.psgd:PSGD", {"L_l": "steep"})
+
+
+def test_load_object() -> None:
+    assert load_object("collections:OrderedDict", "x").__name__ == "OrderedDict"

@@ -1,0 +1,311 @@
+"""Executors: the same numbers whoever runs the trials, and a worker that fails costs its own result only."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import multiprocessing
+import os
+import signal
+import sqlite3
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.claims import DP
+from dpassay.data import Labelled
+from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.errors import InvalidInput
+from dpassay.mechanism import FunctionMechanism
+from dpassay.pairs import FlipLabel
+from dpassay.record.run_record import result_json
+from dpassay.targets.groups import Group
+from dpassay.targets.guard import Auditee
+from dpassay.trials.blocks import BLOCK, draw
+from dpassay.trials.encoders import Labels
+from dpassay.trials.executors import Staff, executor
+from dpassay.trials.ledger import Ledger
+from dpassay.trials.tasks import Bench, Task, bundle, cut
+from tests.core.toys import Function, Sampled, auditee_of, flip_group, response
+
+GROUP = flip_group(records=12, queries=40, changes=tuple(FlipLabel(i) for i in range(12)))
+CLAIMS = (DP(epsilon=1.5),)
+WHO: list[dict[str, Any]] = [{}, {"executor": "inline"}, {"jobs": 2}, {"jobs": 4}]
+
+
+@pytest.fixture(autouse=True)
+def no_orphans() -> Iterator[None]:
+    yield
+    assert multiprocessing.active_children() == []
+
+
+def auditee(function: Function, name: str = "f") -> Auditee:
+    return Auditee(
+        name=name, target=None, parameters={}, mechanism=FunctionMechanism(function=function, claims=CLAIMS), claims=CLAIMS
+    )
+
+
+def run(*auditees: Auditee, group: Group = GROUP, ledger: Ledger | None = None, **settings: Any) -> list[Result]:
+    given = Settings(mode="monte-carlo", **{"budget": 3000} | settings)
+    return list(assay(list(auditees), group, given, ledger=ledger))
+
+
+def entries(results: list[Result]) -> list[dict[str, Any]]:
+    return [result_json(result, 0.999) for result in results]
+
+
+def shaky(fault: Callable[[], Any], share: float) -> Function:
+    """Randomised response; where a block's first coin falls below the share, the fault comes first."""
+
+    def answer(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+        if rng.random() < share:
+            found = fault()
+            if found is not None:
+                return np.asarray(found)
+        return response(1.0)(data, queries, size, rng)
+
+    return answer
+
+
+def raises() -> None:
+    raise OSError("one block of many")
+
+
+@pytest.mark.parametrize("budget", [100, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_nobody_can_tell_from_the_numbers_who_ran_the_trials(budget: int) -> None:
+    every = [entries(run(auditee(response(1.0)), budget=budget, **who)) for who in WHO]
+    assert every[1:] == every[:1] * 3
+    assert every[0][0]["verdict"] != "error"
+
+
+def test_the_counts_are_those_of_plain_draws() -> None:
+    subject = auditee_of(Sampled(table=((0.2, 0.8), (0.7, 0.3))))
+    tasks = [Task(group=0, pair=pair, phase="screen", size=size) for size in (700, 26_500) for pair in (None, 3, 7)]
+    state = subject.prepare(GROUP.pairs.base)
+    expected = []
+    for task in tasks:
+        change = None if task.pair is None else GROUP.pairs.changes[task.pair]
+        side = state if change is None else subject.neighbour(GROUP.pairs.base, state, change)
+        expected.append(draw(subject, side, GROUP, change, task.size, Labels((0, 1)), phase="screen", seed=4).tolist())
+    for staff in (Staff(), Staff(kind="local", jobs=2)):
+        with executor(Bench(subject, (GROUP,), (Labels((0, 1)),), 4), staff) as opened:
+            assert [counts.tolist() for counts in opened.counts(tasks)] == expected
+
+
+def test_shards_hold_every_block_once() -> None:
+    sizes = [1, BLOCK, BLOCK + 1, 30 * BLOCK, 100 * BLOCK + 7]
+    tasks = [Task(group=0, pair=pair, phase="screen", size=size) for pair, size in enumerate(sizes)]
+    shards = list(bundle(tasks, (GROUP,)))
+    assert len(shards) > 5
+    held: dict[Task, list[int]] = defaultdict(list)
+    for piece in (piece for shard in shards for piece in shard):
+        held[piece.task] += list(range(piece.first, piece.stop))
+    assert held == {task: list(range(-(-task.size // BLOCK))) for task in tasks}
+    assert max(len({piece.task for piece in shard}) for shard in bundle([*tasks] * 9, (GROUP,))) <= 8
+    assert [piece for shard in shards for piece in shard] == [piece for task in tasks for piece in cut(task, 40)]
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (raises, "raised OSError"),
+        (lambda: np.full((BLOCK, 40), np.nan), "returned nan in trial 0 at query 0"),
+        (lambda: np.zeros((3, 40)), "returned shape (3, 40)"),
+    ],
+    ids=["raises", "nan", "too few rows"],
+)
+def test_a_fault_in_one_block_of_many_is_the_same_error_everywhere(fault: Callable[[], Any], reason: str) -> None:
+    """About one block in a hundred fails; the first in order is reported, whoever meets another one earlier."""
+    every = []
+    for who in (WHO[0], WHO[2]):
+        broken, fine = run(auditee(shaky(fault, 0.01), "broken"), auditee(response(1.0), "fine"), budget=20_000, seed=1, **who)
+        assert fine.verdict == "not refuted"
+        every.append(entries([broken, fine]))
+    assert every[0][0]["verdict"] == "error"
+    assert reason in every[0][0]["reason"]
+    assert every[0] == every[1]
+
+
+def segfault() -> None:
+    faulthandler.disable()
+    ctypes.string_at(0)
+
+
+DEATHS = [
+    (segfault, "the worker died (signal 11)"),
+    pytest.param(lambda: os._exit(3), "the worker died (exit code 3)", marks=pytest.mark.slow),
+    pytest.param(lambda: os.kill(os.getpid(), signal.SIGKILL), "the worker died (signal 9)", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("fault", "reason"), DEATHS, ids=["segfault", "exit", "kill"])
+def test_a_mechanism_that_kills_its_worker_is_an_error_and_the_others_go_on(fault: Callable[[], Any], reason: str) -> None:
+    expected = entries(run(auditee(response(1.0), "fine"), auditee(response(1.0), "also"), auditee(response(1.0), "too")))
+    every = []
+    for jobs in (1, 2):
+        subjects = [auditee(response(1.0), "fine"), auditee(shaky(fault, 0.1), "deadly"), auditee(response(1.0), "too")]
+        fine, deadly, too = run(*subjects, jobs=jobs, executor="local", seed=0)
+        assert deadly.verdict == "error"
+        assert deadly.judgement.reason.startswith(reason)
+        assert "expected sample(state, queries, size, rng) to return labels" in deadly.judgement.reason
+        assert "screen trials" in deadly.judgement.reason
+        assert [entries([fine])[0], entries([too])[0]] == [expected[0], expected[2]]
+        every.append(deadly.judgement.reason)
+    assert every[0] == every[1]
+
+
+def test_a_mechanism_that_hangs_is_stopped() -> None:
+    hanging = shaky(lambda: time.sleep(600), 0.1)
+    broken, fine = run(auditee(hanging, "hangs"), auditee(response(1.0), "fine"), jobs=2, shard_timeout=0.5)
+    assert broken.verdict == "error"
+    assert broken.judgement.reason.startswith("a shard took longer than 0.5 s (--shard-timeout) on ")
+    assert fine.verdict == "not refuted"
+
+
+def test_a_death_that_is_not_the_mechanisms_fault_changes_nothing(tmp_path: Path) -> None:
+    """The first worker to get there is killed, as the system does when it runs out of memory; the second is not."""
+    flag = tmp_path / "killed"
+
+    def once() -> None:
+        if not flag.exists():
+            flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    expected = run(auditee(shaky(lambda: None, 0.1)))
+    assert entries(run(auditee(shaky(once, 0.1)), jobs=2)) == entries(expected)
+    assert flag.exists()
+
+
+def test_objects_that_cannot_be_pickled_reach_the_workers() -> None:
+    handle = open(os.devnull)  # noqa: PTH123, SIM115
+    try:
+        assert run(auditee(shaky(lambda: handle.fileno() and None, 1.0)), jobs=2)[0].verdict == "not refuted"
+    finally:
+        handle.close()
+
+
+def test_coins_kept_in_the_mechanism_are_refused_whoever_runs_the_trials() -> None:
+    own = np.random.default_rng(0)
+
+    def keeps_coins(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+        return response(1.0)(data, queries, size, own)
+
+    who: list[dict[str, Any]] = [{"executor": "inline"}, {"jobs": 1}, {"jobs": 2}]
+    found = [result.judgement for each in who for result in run(auditee(keeps_coins), **each)]
+    assert {judgement.word for judgement in found} == {"error"}
+    assert len({judgement.reason for judgement in found}) == 1, "the number of workers decides nothing"
+    assert "sample on the base dataset answers the same rng differently" in found[0].reason
+
+
+class Scribbler(Sampled):
+    """Writes into the dataset that it is lent, in whichever process."""
+
+    def sample(self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+        y = GROUP.pairs.base.y
+        y.flags.writeable = True
+        y[5] ^= 1
+        return super().sample(state, queries, size, rng)
+
+
+@pytest.mark.parametrize("who", WHO[:3], ids=str)
+def test_a_mechanism_that_changes_the_dataset_is_found_out(who: dict[str, Any]) -> None:
+    (result,) = run(auditee_of(Scribbler(table=((0.5, 0.5), (0.5, 0.5)))), budget=100, **who)
+    y = GROUP.pairs.base.y
+    y.flags.writeable = True
+    y[5] = 0
+    assert result.verdict == "error"
+    assert "changed the dataset" in result.judgement.reason
+
+
+def rows(path: Path) -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(path)
+    found = connection.execute("SELECT dataset, first, stop, trials FROM shards ORDER BY dataset, first").fetchall()
+    connection.close()
+    return found
+
+
+@pytest.mark.parametrize("who", WHO, ids=str)
+def test_the_ledger_holds_every_block_once(who: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+    with Ledger(path, resume=False) as ledger:
+        (result,) = run(auditee(response(1.0)), budget=30_000, ledger=ledger, **who)
+    assert result.evidence is not None
+    found = rows(path)
+    ends: dict[bytes, int] = defaultdict(int)
+    for dataset, first, stop, _ in found:
+        assert first == ends[dataset], "blocks follow one another without gap or overlap"
+        ends[dataset] = stop
+    assert sum(trials for *_, trials in found) == result.evidence.trials
+
+
+def test_what_the_ledger_holds_is_not_run_again(tmp_path: Path) -> None:
+    calls = []
+
+    def counted(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+        calls.append(size)
+        return response(1.0)(data, queries, size, rng)
+
+    with Ledger(tmp_path / "ledger.sqlite", resume=False) as ledger:
+        first = entries(run(auditee(counted), ledger=ledger, executor="inline"))
+    needed, calls = sum(calls), []
+    with Ledger(tmp_path / "ledger.sqlite", resume=True) as ledger:
+        assert entries(run(auditee(counted), ledger=ledger, executor="inline")) == first
+    assert sum(calls) < needed / 5, "one piece is run again, to see that it still comes out the same; and the guards' own trials"
+
+
+def test_a_mechanism_that_has_changed_is_not_mixed_with_what_it_was(tmp_path: Path) -> None:
+    loss = [1.0]
+
+    def changing(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+        return response(loss[0])(data, queries, size, rng)
+
+    with Ledger(tmp_path / "ledger.sqlite", resume=False) as ledger:
+        run(auditee(changing), ledger=ledger)
+    loss[0] = 0.5
+    with Ledger(tmp_path / "ledger.sqlite", resume=True) as ledger:
+        (result,) = run(auditee(changing), ledger=ledger)
+    assert result.verdict == "error"
+    assert "answers the same rng differently" in result.judgement.reason
+
+
+@pytest.mark.parametrize("who", [{}, {"jobs": 2}], ids=str)
+def test_an_interruption_leaves_finished_shards_and_no_process(who: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "ledger.sqlite"
+
+    def interrupt(what: str, done: int, total: int) -> None:
+        if done == 10:
+            raise KeyboardInterrupt
+
+    settings = Settings(mode="monte-carlo", budget=30_000, **who)
+    with Ledger(path, resume=False) as ledger, pytest.raises(KeyboardInterrupt):
+        list(assay([auditee(response(1.0))], GROUP, settings, interrupt, ledger))
+    finished = len(rows(path))
+    assert finished > 0
+    with Ledger(path, resume=True) as ledger:
+        resumed = entries(run(auditee(response(1.0)), budget=30_000, ledger=ledger, **who))
+    assert len(rows(path)) > finished
+    assert resumed == entries(run(auditee(response(1.0)), budget=30_000))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"jobs": 0}, "jobs = 0: must be an integer from 1 to 1,024"),
+        ({"jobs": 1.5}, "jobs = 1.5: must be an integer from 1 to 1,024"),
+        ({"jobs": 2, "executor": "inline"}, "jobs = 2: must be 1 with executor 'inline'"),
+        ({"executor": "dask"}, "executor = 'dask': must be inline or local"),
+        ({"shard_timeout": 0}, "shard_timeout = 0: must be a finite number > 0"),
+        ({"shard_timeout": float("inf")}, "shard_timeout = inf: must be a finite number > 0"),
+    ],
+)
+def test_settings_that_make_no_sense(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        Settings(**given)
+    assert str(caught.value).startswith(message)

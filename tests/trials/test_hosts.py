@@ -1,0 +1,286 @@
+"""Processes with limits: what is asked is answered, and whatever else happens is one `Lost` that says what it was."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay.data import Labelled
+from dpassay.trials import hosts
+from dpassay.trials.hosts import GIB, Host, Hosts, Limits, Lost, Overtime, Unsent, wait
+from dpassay.trials.wire import HEAD, MARK, Garbled, length, pack, unpack
+
+Act = Callable[..., Any]
+
+
+def desk(operation: str, arguments: tuple[Any, ...], objects: dict[int, Any]) -> Any:
+    """Call what it is given, or what the operation names."""
+    if operation == "call":
+        return arguments[0](*arguments[1:])
+    if operation == "put":
+        objects[arguments[0]] = list(arguments[1:])
+        return None
+    if operation == "same":
+        return arguments[0] is arguments[1]
+    return len(objects)
+
+
+@pytest.fixture
+def host() -> Iterator[Callable[..., Host]]:
+    opened: list[Host] = []
+
+    def start(*acts: Act, seconds: float = 60.0, memory: float = 4.0) -> Host:
+        opened.append(Host(desk, Limits(seconds=seconds, memory=memory), shared=acts))
+        return opened[-1]
+
+    yield start
+    for each in opened:
+        each.close()
+
+
+def test_values_come_back_as_they_were() -> None:
+    value = {
+        "array": [1, 2.5, float("inf"), None, True, "text", b"\x00\xff"],
+        "map": {"shape": [], "hex": {}},
+        "numbers": np.arange(6, dtype=np.int64).reshape(2, 3),
+        "none": np.zeros((0, 3)),
+        "truth": np.array([True, False]),
+    }
+    message = pack(7, value)
+    assert length(message[: HEAD.size]) == len(message) - HEAD.size
+    number, found = unpack(message)
+    assert (number, found["array"], found["map"]) == (7, value["array"], value["map"])
+    for name in ("numbers", "none", "truth"):
+        np.testing.assert_array_equal(found[name], value[name], strict=True)
+
+
+@pytest.mark.parametrize("value", [np.array([None]), np.array(["text"]), object()])
+def test_what_is_no_data_is_not_sent(value: Any) -> None:
+    with pytest.raises(TypeError):
+        pack(1, value)
+
+
+def test_what_is_no_message_is_told_apart() -> None:
+    message = pack(1, {"x": np.arange(3)})
+    for head in (b"\x7f" * HEAD.size, HEAD.pack(MARK, 1, 1, 1 << 60)):
+        with pytest.raises(Garbled):
+            length(head)
+    for found in (
+        message[:-1],
+        message.replace(b'"<i8"', b'"|O8"'),
+        message.replace(b"[3]", b"[4]"),
+        message.replace(b"{", b"("),
+    ):
+        with pytest.raises(Garbled):
+            unpack(found)
+
+
+def test_a_host_answers_from_another_process_and_in_a_group_of_its_own(host: Callable[..., Host]) -> None:
+    where = lambda: [os.getpid(), os.getpgid(0)]  # noqa: E731
+    one = host(where)
+    assert one.call("call", where) == {"answer": [one.pid, one.pid]}
+    assert one.pid != os.getpid()
+
+
+def test_what_is_known_is_the_same_object_and_is_forgotten_when_it_is_gone(host: Callable[..., Host]) -> None:
+    one = host()
+    data = Labelled(np.zeros((2, 1)), np.array([0, 1]))
+    held = one.call("count")["answer"]
+    state = one.keep()
+    one.call("put", state.key, data, known=(data,))
+    assert one.call("count") == {"answer": held + 2}
+    assert one.call("same", data, data, known=(data,)) == {"answer": True}
+    assert one.call("count") == {"answer": held + 2}
+    del data, state
+    assert one.call("count") == {"answer": held}
+
+
+def test_states_of_a_host_that_is_gone_are_not_taken_for_others(host: Callable[..., Host]) -> None:
+    one, other = host(), host()
+    state = one.keep()
+    with pytest.raises(Unsent, match="a process that is gone"):
+        other.call("count", state)
+    assert other.call("count") == {"answer": 0}
+
+
+def test_what_cannot_be_pickled_is_named_unless_it_was_there_before(host: Callable[..., Host]) -> None:
+    act = lambda: 5  # noqa: E731
+    with pytest.raises(Unsent, match="lambda"):
+        host().call("call", act)
+    assert host(act).call("call", act) == {"answer": 5}
+
+
+def boom() -> None:
+    raise KeyboardInterrupt("now")
+
+
+def test_what_is_raised_comes_back_as_a_text(host: Callable[..., Host]) -> None:
+    one = host()
+    found = one.call("call", boom)
+    assert found["raised"] == "KeyboardInterrupt"
+    assert found["told"].startswith("now (KeyboardInterrupt")
+    assert one.call("call", np.arange, 2)["answer"].tolist() == [0, 1], "it goes on"
+
+
+def closes() -> None:
+    os.closerange(0, 64)
+
+
+def segfault() -> None:
+    ctypes.string_at(0)
+
+
+def leaves_while_a_child_holds_on() -> None:
+    if os.fork() == 0:
+        time.sleep(600)
+    os._exit(4)
+
+
+@pytest.mark.parametrize("then", [lambda: None, lambda: os._exit(0), lambda: time.sleep(600)], ids=["stays", "exits", "hangs"])
+def test_what_a_host_has_started_ends_with_it(then: Act, host: Callable[..., Host]) -> None:
+    reader, writer = os.pipe()
+
+    def starts_another() -> None:
+        if os.fork() == 0:
+            time.sleep(600)
+        then()
+
+    one = host(starts_another, seconds=1)
+    os.close(writer)
+    with suppress(Lost):
+        one.call("call", starts_another)
+    one.close()
+    assert os.read(reader, 1) == b"", "nobody holds the other end any more"
+    os.close(reader)
+
+
+BROKE = "it closed its connection, or broke what its process needs"
+
+
+@pytest.mark.parametrize(
+    ("act", "arguments", "how"),
+    [
+        (os._exit, (0,), "exit code 0"),
+        (os._exit, (3,), "exit code 3"),
+        (segfault, (), "signal 11"),
+        (os.kill, (0, signal.SIGKILL), "signal 9"),
+        (closes, (), BROKE),
+        (leaves_while_a_child_holds_on, (), "exit code 4"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_host_that_dies_says_how(act: Act, arguments: tuple[Any, ...], how: str, host: Callable[..., Host]) -> None:
+    one, began = host(), time.monotonic()
+    with pytest.raises(Lost) as caught:
+        one.call("call", act, *arguments)
+    assert str(caught.value) == f"the worker died ({how})"
+    assert time.monotonic() - began < 30, "no death waits for the time limit"
+    assert one.closed
+    assert host().call("count") == {"answer": 0}
+
+
+@pytest.mark.parametrize("act", [lambda: time.sleep(600), lambda: os.kill(os.getpid(), signal.SIGSTOP)], ids=["sleeps", "stops"])
+def test_a_host_that_takes_too_long_is_ended(act: Act, host: Callable[..., Host]) -> None:
+    with pytest.raises(Overtime, match=r"took longer than 0.3 s"):
+        host(act, seconds=0.3).call("call", act)
+
+
+def scribbles() -> None:
+    for number in range(3, 64):
+        try:
+            os.set_blocking(number, False)
+            os.write(number, b"\x7f" * 64)
+        except OSError:
+            continue
+
+
+@pytest.mark.slow  # those run without xdist, whose connections it would write over too
+def test_a_host_that_writes_over_its_connection_is_lost_and_no_other(host: Callable[..., Host]) -> None:
+    one, other = host(), host()
+    with pytest.raises(Lost, match="the worker wrote over its connection"):
+        other.call("call", scribbles)
+    assert one.call("count") == {"answer": 0}
+
+
+def test_a_host_that_comes_back_twice_answers_once(host: Callable[..., Host]) -> None:
+    one = host()
+    for _ in range(3):
+        assert set(one.call("call", os.fork)) == {"answer"}
+        assert one.call("count") == {"answer": 0}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory is not limited")
+def test_memory_is_limited(host: Callable[..., Host]) -> None:
+    one = host(memory=0.25)
+    assert "MemoryError" in one.call("call", np.ones, GIB // 16)["raised"]
+    assert set(one.call("call", np.ones, 1000)) == {"answer"}
+
+
+def prints() -> None:
+    for k in range(1000):
+        sys.stdout.write("again\n")
+        os.write(2, f"line {k % 20}\n".encode())
+
+
+def test_what_it_prints_is_collected_line_by_line(host: Callable[..., Host], capfd: pytest.CaptureFixture[str]) -> None:
+    one = host()
+    one.call("call", prints)
+    one.close()
+    told = one.said.lines()
+    assert told[:2] == ["again (1,000 times)", "line 0 (50 times)"]
+    assert told[-1] == "... and 550 more lines"
+    assert len(told) == hosts.SHOWN + 1
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_endless_line_takes_no_memory() -> None:
+    said = hosts.Said()
+    for _ in range(5):
+        said.hear(b"x" * hosts.CHUNK)
+    assert len(said._rest) <= hosts.CHUNK
+
+
+def test_several_are_opened_as_they_are_needed_and_new_ones_for_those_that_are_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    several = Hosts("mine", desk, Limits())
+    first = several.first()
+    assert several.several(2)[0] is first
+    second = several.several(2)[1]
+    with pytest.raises(Lost):
+        first.call("call", os._exit, 1)
+    assert several.first() is second
+    second.call("call", prints)
+    fresh = several.afresh()
+    assert fresh.first().pid not in (first.pid, second.pid)
+    fresh.close()
+    assert capsys.readouterr().err == ""
+    several.close()
+    assert capsys.readouterr().err.startswith("dpassay: mine printed: again (1,000 times)\n")
+
+
+def test_several_at_work_are_waited_for_together(host: Callable[..., Host]) -> None:
+    acts = [lambda: time.sleep(0.4), lambda: 5]
+    slow, quick = host(*acts), host(*acts)
+    slow.ask("call", acts[0])
+    quick.ask("call", acts[1])
+    while not (found := quick.answer())[0]:
+        wait([slow, quick])
+    assert found == (True, {"answer": 5})
+    assert slow.answer() == (False, None)
+
+
+def test_a_system_that_starts_no_process_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses() -> int:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", refuses)
+    with pytest.raises(Lost, match=r"no process could be started \(Resource temporarily unavailable\)"):
+        Hosts("mine", desk, Limits()).first()

@@ -1,0 +1,329 @@
+"""An isolated mechanism: the numbers are those of the same one in this process, and what does not fit is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay import audit
+from dpassay.claims import DP, PredictionStability
+from dpassay.data import Labelled
+from dpassay.engine.exhaustive import Domain
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
+from dpassay.mechanism import FunctionMechanism, WorstCase
+from dpassay.noise import Noise
+from dpassay.pairs import AnyOf, FlipLabel, Pairs, Replace, Several
+from dpassay.record.run_record import result_json
+from dpassay.targets.groups import Group
+from dpassay.targets.guard import Auditee
+from dpassay.targets.resolve import resolve
+from dpassay.trials.blocks import Counts, rows_of_calls
+from dpassay.trials.encoders import Labels
+from dpassay.trials.hosts import Hosts, Limits
+from dpassay.trials.isolated import Desk, Isolated, introduced, is_foreign, isolated
+from dpassay.trials.processes import Local
+from dpassay.trials.tasks import Bench, Done, Piece, Task
+from dpassay.trials.wire import Garbled, pack, unpack
+from dpassay.trials.written import done_from, done_json, law_from, law_json, worst_case_from, worst_case_json
+from tests.core.toys import Sampled, TableMechanism, auditee_of, flip_group, response
+
+GROUP = flip_group(records=4, queries=3, changes=tuple(FlipLabel(i) for i in range(4)))
+TABLE = ((0.5, 0.5), (0.25, 0.75))
+
+
+def entries(auditee: Auditee, group: Group | None = None, **settings: Any) -> list[dict[str, Any]]:
+    return [result_json(result, 0.999) for result in assay([auditee], group, Settings(**{"budget": 500} | settings))]
+
+
+@pytest.mark.parametrize("mode", ["auto", "monte-carlo"])
+@pytest.mark.parametrize(
+    "name", ["averaged", "noisy-average", "erm-laplace", "psgd-laplace", "histogram", "stable-learner", "interface", "pate"]
+)
+def test_the_numbers_are_those_of_the_same_mechanism_here(name: str, mode: str) -> None:
+    """Laws of labels, of points and of numbers; reachable states, updates, own pairs, directions, scores."""
+    auditee = resolve(name) if mode == "auto" else resolve(name).sampled
+    here = entries(auditee, mode=mode)
+    assert {each["verdict"] for each in here}.isdisjoint({"error"})
+    assert entries(isolated(auditee, Limits(), []), mode=mode) == here
+    built = introduced(auditee.name, lambda: auditee, Limits())
+    assert entries(built, mode=mode) == here, "also where nothing of it is known here"
+
+
+def test_a_domain_is_enumerated_elsewhere_too() -> None:
+    auditee, domain = resolve("projected-walk"), Domain(n=2, points=2)
+    here = entries(auditee, mode="exhaustive", domain=domain)
+    assert entries(isolated(auditee, Limits(), []), mode="exhaustive", domain=domain) == here
+
+
+NUMBERS: list[tuple[dict[str, Any], Callable[..., Any]]] = [
+    ({"claim": DP(epsilon=1.0), "numbers": (0.0, 1.0)}, lambda data, queries, size, rng: rng.random((size, len(queries)))),
+    (
+        {"claim": PredictionStability(gamma=0.5), "numbers": (0.0, 1.0)},
+        lambda data, queries, size, rng: (rng.random((size, len(queries))) + data.y[0]) / 2,
+    ),
+    ({"claim": DP(epsilon=1.0)}, response(1.0)),
+]
+
+
+@pytest.mark.parametrize(("given", "function"), NUMBERS, ids=["half-lines", "means", "labels"])
+def test_a_function_of_the_callers_is_called_elsewhere(given: dict[str, Any], function: Callable[..., Any]) -> None:
+    calls: list[int] = []
+
+    def counted(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+        calls.append(size)
+        return np.asarray(function(data, queries, size, rng))
+
+    arguments = given | {"pairs": GROUP.pairs, "queries": GROUP.queries, "budget": 1500}
+    elsewhere = audit(counted, **arguments)
+    assert calls == []
+    here = audit(counted, **arguments, executor="inline")
+    assert len(calls) > 0
+    assert result_json(elsewhere, 0.999) == result_json(here, 0.999)
+    assert elsewhere.verdict != "error"
+
+
+class Turned:
+    """A change of the user's own, which cannot be pickled."""
+
+    index = 0
+
+    def __init__(self) -> None:
+        self.cannot = lambda: 1
+
+    def at(self, index: int) -> Turned:
+        return self
+
+    def apply(self, data: Labelled) -> Labelled:
+        return Labelled(data.X, 1 - data.y)
+
+    def as_json(self, *, by_value: bool = False) -> dict[str, Any]:
+        return {"kind": "turned"}
+
+    def __str__(self) -> str:
+        return "turned"
+
+
+def test_changes_that_cannot_be_pickled_are_lent_as_they_are() -> None:
+    pairs = Pairs(base=GROUP.pairs.base, changes=(Turned(),), how="turned")
+    claim = DP(epsilon=1.0)
+    found = [
+        audit(response(1.0), claim=claim, pairs=pairs, queries=GROUP.queries, budget=500, executor=who)
+        for who in (None, "inline")
+    ]
+    assert found[0].verdict != "error"
+    assert result_json(found[0], 0.999) == result_json(found[1], 0.999)
+
+
+def test_what_comes_with_the_package_is_not_foreign() -> None:
+    assert not is_foreign(resolve("soft-majority"))
+    assert not is_foreign(resolve("validate"))
+    assert is_foreign(auditee_of(Sampled(table=TABLE)))
+    assert is_foreign(auditee_of(FunctionMechanism(function=lambda *_: 0, claims=(DP(epsilon=1.0),))))
+    assert is_foreign(replace(resolve("soft-majority"), parameters={"learner": "mine:Learner"}))
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Callable[..., Isolated]]:
+    opened: list[Isolated] = []
+
+    def start(mechanism: Any) -> Isolated:
+        opened.append(isolated(auditee_of(mechanism), Limits(seconds=30), [GROUP]))
+        return opened[-1]
+
+    yield start
+    for each in opened:
+        each.hosts.close()
+
+
+class Liar(TableMechanism):
+    """Its process has been made to believe that anything goes."""
+
+    def prepare(self, data: Labelled) -> int:
+        Auditee._checked = lambda self, draws, *_: draws  # type: ignore[method-assign]
+        Auditee._check_law = lambda self, *_: None  # type: ignore[method-assign]
+        return super().prepare(data)
+
+    def sample(self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+        return np.full((size, 1), 7)
+
+    def distribution(self, state: int, queries: np.ndarray) -> FiniteLaw:
+        return super().distribution(state, queries[:1])
+
+
+def test_answers_are_checked_here_whatever_has_become_of_the_checks_there(elsewhere: Callable[..., Isolated]) -> None:
+    subject = elsewhere(Liar(table=TABLE))
+    state = subject.prepare(GROUP.pairs.base)
+    with pytest.raises(AuditeeError, match=r"returned shape \(5, 1\)"):
+        subject.sample(state, GROUP.queries, 5, np.random.default_rng(0), "here")
+    with pytest.raises(AuditeeError, match=r"distribution on here has shape \(1, 2\)"):
+        subject.law(state, GROUP.queries, "here")
+
+
+class Miscounts(Sampled):
+    """Counts of its trials come out wrong, as NumPy has been patched in its process."""
+
+    def sample(self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+        Labels.count = lambda self, draws, rng: (np.ones((3, 2), dtype=np.int64), b"x" * 16)  # type: ignore[method-assign]
+        return super().sample(state, queries, size, rng)
+
+
+def test_counts_that_do_not_add_up_are_no_counts(elsewhere: Callable[..., Isolated]) -> None:
+    (entry,) = entries(elsewhere(Miscounts(table=TABLE)), GROUP, mode="monte-carlo")
+    assert entry["verdict"] == "error"
+    assert entry["reason"].startswith("the worker sent counts that are none on the base dataset")
+
+
+def test_a_process_that_is_lost_is_not_asked_again(elsewhere: Callable[..., Isolated]) -> None:
+    class Leaves(TableMechanism):
+        def distribution(self, state: int, queries: np.ndarray) -> FiniteLaw:
+            raise SystemError("gone") if state is None else _exit(5)
+
+    subject = elsewhere(Leaves(table=TABLE))
+    state = subject.prepare(GROUP.pairs.base)
+    for call in (lambda: subject.law(state, GROUP.queries, "here"), lambda: subject.prepare(GROUP.pairs.base)):
+        with pytest.raises(
+            AuditeeError, match=r"^distribution on here: the worker died \(exit code 5\); a mechanism must return"
+        ):
+            call()
+
+
+def _exit(code: int) -> BaseException:
+    import os
+
+    os._exit(code)
+
+
+def test_errors_are_those_of_the_guard_there(elsewhere: Callable[..., Isolated]) -> None:
+    class Wrong(TableMechanism):
+        def distribution(self, state: int, queries: np.ndarray) -> FiniteLaw:
+            raise ValueError("no law")
+
+        def check(self, data: Labelled) -> None:
+            raise InvalidInput("data = 3: must be 4")
+
+    subject = elsewhere(Wrong(table=TABLE))
+    with pytest.raises(AuditeeError) as caught:
+        subject.law(subject.prepare(GROUP.pairs.base), GROUP.queries, "here")
+    assert caught.value.cause == "distribution on here raised ValueError"
+    assert "no law (ValueError at " in caught.value.detail
+    with pytest.raises(InvalidInput, match="data = 3: must be 4"):
+        subject.check(GROUP.pairs.base)
+
+
+def test_a_module_is_imported_elsewhere_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "imported_elsewhere.py").write_text(
+        "def f(data, queries, size, rng): return rng.integers(0, 2, (size, len(queries)))\n"
+    )
+    build = lambda: resolve("imported_elsewhere:f", claims=(DP(epsilon=1.5),))  # noqa: E731
+    found = introduced("mine", build, Limits())
+    assert "imported_elsewhere" not in sys.modules
+    assert (found.target, found.claims, found.labels) == ("imported_elsewhere:f", (DP(epsilon=1.5),), (0, 1))
+    (entry,) = entries(found, GROUP)
+    assert entry["verdict"] != "error"
+    with pytest.raises(InvalidInput, match="cannot import 'not_there_at_all'"):
+        introduced("mine", lambda: resolve("not_there_at_all:f", claims=(DP(epsilon=1.5),)), Limits())
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        FiniteLaw(log_p=np.log(np.array([[0.25, 0.75], [1.0, 1e-300]])), error=1e-15),
+        PointLaw(values=np.array([0.1, 1 / 3]), error=0.0),
+        NoiseLaw(values=np.array([0.1, 1 / 3]), noise=Noise(kind="laplace", scale=0.7), error=1e-17, low=0.0, high=1.0),
+        NoiseLaw(values=np.array([0.1]), noise=Noise(kind="gaussian", scale=0.7), error=1e-17),
+    ],
+    ids=lambda law: type(law).__name__,
+)
+def test_laws_are_read_back_to_the_last_bit(law: Law) -> None:
+    found = law_from(unpack(pack(1, law_json(law)))[1])
+    assert type(found) is type(law)
+    np.testing.assert_array_equal(found.table, law.table)
+    assert found.error == law.error
+    if isinstance(law, NoiseLaw) and isinstance(found, NoiseLaw):
+        assert (found.noise, found.low, found.high) == (law.noise, law.low, law.high)
+
+
+def test_worst_cases_are_read_back() -> None:
+    pool = Labelled(np.array([[5.0], [1 / 3]]), np.array([1, 0]))
+    new = Replace(0, np.array([1 / 3]), 1)
+    from_pool = Replace(1, pool.X[1], 0, 1)
+    changes = (new, from_pool, FlipLabel(1), Several((new, FlipLabel(1))), AnyOf((new, from_pool)))
+    base = Labelled(np.array([[1.0], [2.0]]), np.array([0, 1]))
+    pairs = Pairs(base=base, changes=changes, how="by hand", pool=pool, relation="replace-2")
+    case = WorstCase(pairs=pairs, queries=np.array([[0.5]]), reason="why not")
+    found = worst_case_from(unpack(pack(1, worst_case_json(case)))[1])
+    assert found.pairs.base.digest == base.digest
+    assert [str(change) for change in found.pairs.changes] == [str(change) for change in changes]
+    told = [
+        [change.as_json(by_value=value) for change in each.pairs.changes] for each in (found, case) for value in (True, False)
+    ]
+    assert told[:2] == told[2:]
+    assert (found.pairs.how, found.pairs.relation, found.reason) == ("by hand", "replace-2", "why not")
+
+
+def test_worst_cases_of_kinds_that_are_not_known_are_refused() -> None:
+    mine = Pairs(base=GROUP.pairs.base, changes=(Turned(),), how="")
+    with pytest.raises(
+        AuditeeError, match="pairs returned a change of type Turned; expected Replace or FlipLabel, or use executor"
+    ):
+        worst_case_json(WorstCase(pairs=mine, queries=np.zeros((1, 1)), reason=""))
+
+
+TASK = Task(group=0, pair=None, phase="screen", size=1500)
+SHARD = (Piece(task=TASK, first=0, stop=1), Piece(task=TASK, first=1, stop=2))
+BENCH = Bench(auditee_of(Sampled(table=TABLE)), (GROUP,), (Labels((0, 1)),), 0)
+
+
+def counts(piece: int, more: int = 0, queries: int = 3, marks: int = 1) -> Counts:
+    """What a piece of the shard may come back with, if nothing more is asked for."""
+    rows = rows_of_calls(TASK.size, range(piece, piece + 1), TASK.rows)
+    calls = np.zeros((len(rows), queries, 2), dtype=np.int64)
+    calls[:, :, 0] = np.array(rows)[:, None]
+    calls[0, 0, 0] += more
+    return Counts(calls=calls, marks=(b"m" * 16,) * marks)
+
+
+def test_counts_are_read_back_if_they_are_those_of_the_trials() -> None:
+    right = Done(counts=(counts(0), counts(1)))
+    found = done_from(unpack(pack(1, done_json(right)))[1], BENCH, SHARD)
+    assert [each.calls.tolist() for each in found.counts] == [each.calls.tolist() for each in right.counts]
+    assert [each.marks for each in found.counts] == [each.marks for each in right.counts]
+    failed = done_from(done_json(Done(counts=(counts(0),), failure=("cause", "detail"))), BENCH, SHARD)
+    assert failed.failure == ("cause", "detail")
+    for wrong in (
+        (counts(0),),
+        (counts(0), counts(1, more=1)),
+        (counts(0), counts(1, queries=2)),
+        (counts(0), counts(1, marks=2)),
+        (counts(0), counts(1), counts(1)),
+    ):
+        with pytest.raises(Garbled):
+            done_from(done_json(Done(counts=wrong)), BENCH, SHARD)
+
+
+def test_shards_that_are_given_up_do_not_delay_the_next_ones() -> None:
+    """The first one is under way and the second waits when both are given up; the third is run at once."""
+    hosts = Hosts("f", Desk(lambda: BENCH.auditee, 4.0), Limits())
+    kept: list[Any] = []
+    local = Local(BENCH, lambda shard, _: kept.append(shard), jobs=1, limits=Limits())
+    try:
+        first, second = local.start(SHARD), local.start(SHARD)
+        local.abandon(second)
+        local.abandon(first)
+        third = local.start(SHARD[:1])
+        assert [int(each.calls[:, 0].sum()) for each in local.finish(third).counts] == [1000]
+        assert kept == [SHARD[:1]]
+    finally:
+        local.close()
+        hosts.close()
