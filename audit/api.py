@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from dpassay.claims import Claim
+from dpassay.config.options import BUDGET, CONFIDENCE, MEMORY, SHARD_TIMEOUT
 from dpassay.data import points
 from dpassay.engine.exhaustive import Domain
 from dpassay.engine.result import Result
@@ -32,14 +33,14 @@ def audit(
     numbers: tuple[float, float] | None = None,
     mode: ModeWanted = "auto",
     seed: int = 0,
-    confidence: float = 0.999,
-    budget: int = 20_000,
+    confidence: float = CONFIDENCE,
+    budget: int = BUDGET,
     detect: float | None = None,
     domain: Domain | None = None,
     jobs: int = 1,
     executor: Kind | None = None,
-    shard_timeout: float = 60.0,
-    memory: float = 4.0,
+    shard_timeout: float = SHARD_TIMEOUT,
+    memory: float = MEMORY,
 ) -> Result:
     """Audit one mechanism against one claim.
 

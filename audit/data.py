@@ -149,7 +149,7 @@ def load(source: str, target: str | None = None) -> Table:
 def _load_csv(path: Path, target: str | None) -> Table:
     require(path.is_file(), "--data", str(path), "an existing CSV file, or 'breast-cancer'")
     if target is None:
-        raise InvalidInput("--target is missing: must name the column of --data that holds the label")
+        raise InvalidInput("--label is missing: must name the column of --data that holds the label")
     try:
         header = pd.read_csv(path, skipinitialspace=True, header=None, nrows=1, dtype=str).iloc[0].tolist()
         frame = pd.read_csv(path, skipinitialspace=True, index_col=False, on_bad_lines="error")
@@ -158,7 +158,7 @@ def _load_csv(path: Path, target: str | None) -> Table:
     if len(set(header)) < len(header):
         raise InvalidInput(f"--data = '{path}': two columns have one name; the header must have different ones")
     if target not in frame.columns:
-        raise InvalidInput(f"--target = '{target}': no such column in '{path}'; it has {', '.join(map(str, frame.columns))}")
+        raise InvalidInput(f"--label = '{target}': no such column in '{path}'; it has {', '.join(map(str, frame.columns))}")
     features = frame.drop(columns=[target])
     filled = len(frame) > 0 and features.shape[1] > 0
     require(filled, "--data", str(path), "a table with at least one record and one feature")

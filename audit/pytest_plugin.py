@@ -14,24 +14,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from dpassay.config.options import OPTIONS
+
 if TYPE_CHECKING:
     from dpassay.testing import Assayed
 
 PROPERTY = "dpassay"
 """Name of the property that a report carries from the test, also from another process, to the summary."""
-OPTIONS = {
-    "seed": (int, "root of all random streams (default: one per commit)"),
-    "confidence": (float, "of each assay (default: 0.999)"),
-    "budget": (int, "certification trials per side and finalist (default: 20000)"),
-    "jobs": (int, "processes that run trials (default: 1)"),
-}
+KEYS = ("seed", "confidence", "budget", "jobs")
+"""Options of `dpassay.config.options` that a test, or the command line of pytest, may set."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add our options."""
     group = parser.getgroup("dpassay", "privacy audits")
-    for name, (kind, text) in OPTIONS.items():
-        group.addoption(f"--dpassay-{name}", type=kind, default=None, metavar=name.upper(), help=text)
+    for key in KEYS:
+        option = OPTIONS[key]
+        default = "one per commit" if key == "seed" else option.default
+        text = f"{option.help} (default: {default})"
+        group.addoption(f"--dpassay-{key}", type=option.kind, default=None, metavar=key.upper(), help=text)
     group.addoption(
         "--dpassay-out",
         default=".dpassay",
@@ -44,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        f"dpassay({', '.join(OPTIONS)}, detect): how the fixture `assay` finds out in this test, unless it is told otherwise",
+        f"dpassay({', '.join(KEYS)}, detect): how the fixture `assay` finds out in this test, unless it is told otherwise",
     )
 
 
@@ -60,10 +61,10 @@ def assay(request: pytest.FixtureRequest) -> Iterator[Callable[..., Assayed]]:
     from dpassay.testing import assayed, commit_seed
 
     config = request.config
-    given = {name: config.getoption(f"--dpassay-{name}") for name in OPTIONS}
+    given = {name: config.getoption(f"--dpassay-{name}") for name in KEYS}
     settings = {name: value for name, value in given.items() if value is not None}
     for marker in reversed(list(request.node.iter_markers("dpassay"))):
-        require(not marker.args, "@pytest.mark.dpassay", marker.args, f"given by name: {', '.join((*OPTIONS, 'detect'))}")
+        require(not marker.args, "@pytest.mark.dpassay", marker.args, f"given by name: {', '.join((*KEYS, 'detect'))}")
         settings |= marker.kwargs
     settings.setdefault("seed", commit_seed(config.rootpath))
     folder = config.rootpath / str(config.getoption("--dpassay-out"))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpassay.api import audit
+from dpassay.config.options import CONFIDENCE
 from dpassay.engine.result import Result
 from dpassay.engine.verdicts import apart, through_words
 from dpassay.errors import first_line
@@ -152,7 +153,7 @@ class Assayed:
         return f"dpassay replay {shlex.quote(str(here))}"
 
 
-def assayed(mechanism: Any, *, path: Path, rerun: str, confidence: float = 0.999, **arguments: Any) -> Assayed:
+def assayed(mechanism: Any, *, path: Path, rerun: str, confidence: float = CONFIDENCE, **arguments: Any) -> Assayed:
     """Audit, and wrap the result; arguments are those of `dpassay.audit`."""
     result = audit(mechanism, confidence=confidence, **arguments)
     return Assayed(result=result, confidence=float(confidence), path=path, rerun=rerun)

@@ -1,6 +1,6 @@
 """All score attacks on 10,000 records with 64 reference trees: seconds. The budget is two minutes on two cores, for Adult.
 
-`python benchmarks/bench_attacks.py --data adult.csv --target income` reads a file; without it, data of that size are made up.
+`python benchmarks/bench_attacks.py --data adult.csv --label income` reads a file; without it, data of that size are made up.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def main() -> None:
     """Print the time, and the AUC of each attack."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", help="CSV file")
-    parser.add_argument("--target", help="column that holds the label")
+    parser.add_argument("--label", help="column that holds the label")
     parser.add_argument("--jobs", type=int, default=2)
     chosen = parser.parse_args()
-    data = _made_up() if chosen.data is None else load(chosen.data, chosen.target).data
+    data = _made_up() if chosen.data is None else load(chosen.data, chosen.label).data
     order = np.random.default_rng(0).permutation(len(data))
     records, test = data.take(order[:RECORDS]), data.take(order[RECORDS : RECORDS + TEST])
     tree = Target(name="tree", subject=Learner(make=estimator_of("tree"), name="tree"))

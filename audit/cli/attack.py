@@ -66,7 +66,7 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     design = Design(references=arguments.references, confidence=arguments.confidence)
     attacks = _attacks(arguments.attacks)
     epsilons, budgets = numbers(arguments.epsilon or LOSSES, "--epsilon", float), numbers(arguments.budgets, "--budgets", int)
-    table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.target)
+    table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.label)
     floor, laid = lay(table, Setting(**{option.name: getattr(arguments, option.name) for option in fields(Setting)}))
     targets = list(_targets(arguments, epsilons, tuple(sorted(budgets)), len(floor.records) // 2 + laid["background"]))
     climbers = [target for target in targets if transcripts and isinstance(target.subject, Protected)]

@@ -40,8 +40,8 @@ def check_options(arguments: argparse.Namespace, words: list[str]) -> None:
     for option, why in _idle(arguments):
         if option in said:
             raise InvalidInput(f"{option}: changes nothing {why}")
-    if "--target" in said and arguments.data in (None, BUILT_IN):
-        raise InvalidInput(f"--target = '{arguments.target}': goes with --data FILE")
+    if {"--label", "--target"} & set(said) and arguments.data in (None, BUILT_IN):
+        raise InvalidInput(f"--label = '{arguments.label}': goes with --data FILE")
 
 
 def _idle(arguments: argparse.Namespace) -> Iterator[tuple[str, str]]:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpassay.cli.parser import one_of
+from dpassay.cli.parser import add_options, one_of
 
 ATTACK_EXAMPLES = """examples:
   dpassay attack --out attack
       six mechanisms at five losses and the unprotected tree, on scikit-learn's breast cancer data; open attack/attack.html
   dpassay attack soft-majority --epsilon 0.5,8 --budgets 1,16 -p r=11 --learner logistic
       one mechanism, at two losses of a single answer, asked once or sixteen times about each record
-  dpassay attack --against base --data people.csv --target income --records 10000 --jobs 2
+  dpassay attack --against base --data people.csv --label income --records 10000 --jobs 2
       the unprotected learner alone, on your own data
-  dpassay attack --service my_module:factory --data people.csv --target income --epsilon 0.5
+  dpassay attack --service my_module:factory --data people.csv --label income --epsilon 0.5
       a service of your own: its defects, and repeated queries held against its claim of a single answer;
       factory(data, seed, user) opens a session whose ask(x) answers a label, or raises when the budget is spent
   dpassay attack soft-majority --canaries 20 --adversary pois-miaq
       twenty mislabelled records, and an adversary who poisons the training set and chooses its queries
-  dpassay attack --against base --data people.csv --target income --attribute sex
+  dpassay attack --against base --data people.csv --label income --attribute sex
       which of two values of a column the training record has
 
 exit codes: 0 no claim broken, and each could have been seen to be, 1 what was certified exceeds a claim or a service has a
@@ -81,7 +81,7 @@ def attack_parser(commands: Any) -> None:
     )
     attack.add_argument("--learner", metavar="NAME", help="base learner, and that of mechanisms that take one (default: tree)")
     attack.add_argument("--data", metavar="FILE", help="CSV file, or breast-cancer (default)")
-    attack.add_argument("--target", metavar="COLUMN", help="column of --data that holds the label")
+    add_options(attack, "label")
     attack.add_argument("--seed", type=int, help="root of all random streams (default: 0)")
     attack.add_argument("--confidence", type=float, help="of all certified numbers together (default: 0.999)")
     attack.add_argument("--jobs", type=int, metavar="N", help="processes (default: 1)")

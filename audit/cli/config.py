@@ -10,26 +10,27 @@ from typing import Any
 from dpassay.cli.options import configure
 from dpassay.cli.run import NOTHING
 from dpassay.cli.shared import console, readers_may_leave
-from dpassay.config.load import FILE, KEYS, PROJECT, Config, read_file
+from dpassay.config.load import FILE, PROJECT, Config, read_file
 from dpassay.config.mechanisms import Configured
+from dpassay.config.options import OPTIONS
 from dpassay.config.template import CONFIG_TEXT, EXAMPLE_TEXT
 from dpassay.errors import InvalidInput
 from dpassay.record.files import dumps
 
 EXAMPLE = "dpassay_example.py"
-OPEN = {"detect": "1.5 times the claim", "out": "nowhere", "data": "breast-cancer", "target": "its own"}
+OPEN = {"detect": "1.5 times the claim", "out": "nowhere", "data": "breast-cancer", "label": "its own"}
 """What it means that a key has no value."""
 
 
 def config_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001  (every command has one signature)
     """Show what is in force and where it was said."""
     config = configure(arguments)
-    for key, checked in KEYS.items():
+    for key, checked in OPTIONS.items():
         if config.origin(key) == "command line":
             checked.value(getattr(config, key), f"--{key}")
     with readers_may_leave():
         if arguments.json:
-            values = {key: {"value": getattr(config, key), "from": config.origin(key)} for key in KEYS}
+            values = {key: {"value": getattr(config, key), "from": config.origin(key)} for key in OPTIONS}
             mechanisms = [each.as_json() for each in config.mechanisms]
             passed = [str(each) for each in config.suppressions]
             lists = {"mechanisms": mechanisms, "suppressions": passed}
@@ -69,7 +70,7 @@ def _print(config: Config) -> None:
     table = Table(box=None, pad_edge=False, show_edge=False)
     for column in ("key", "value", "from"):
         table.add_column(column, overflow="fold")
-    for key in KEYS:
+    for key in OPTIONS:
         value = getattr(config, key)
         table.add_row(key, Text(OPEN[key] if value is None else _shown(value)), config.origin(key))
     if not config.mechanisms:

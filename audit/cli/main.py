@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from dpassay.cli.attack_options import attack_parser
-from dpassay.cli.parser import Parser, one_of
+from dpassay.cli.parser import Parser, add_options, one_of
 from dpassay.errors import AuditeeError, DpassayError, InvalidInput
 
 EXIT_CODES = """exit codes:
@@ -35,7 +35,7 @@ RUN_EXAMPLES = """examples:
       the true worst case over all datasets of 5 records on 3 points
   dpassay run soft-majority -p epsilon=2 --claim epsilon=1 --mode monte-carlo
       hold a mechanism against another claim than its own, by sampling
-  dpassay run my_module:my_predict --claim epsilon=1 --data people.csv --target income
+  dpassay run my_module:my_predict --claim epsilon=1 --data people.csv --label income
       your own function(data, queries, size, rng) on your own data
   dpassay run my_module:my_score --answers 0..1 --claim gamma=0.1 --dry-run
       what it would take to hold a function that answers numbers against a claim of stability
@@ -119,28 +119,14 @@ def _run(commands: Any) -> None:
     )
     _subject(run)
     how = run.add_argument_group("how it is found out")
-    how.add_argument(
-        "--mode",
-        type=one_of("auto", "exact", "exhaustive", "monte-carlo"),
-        metavar="MODE",
-        help="auto (exact where there is a law), exact, exhaustive or monte-carlo (default: auto)",
-    )
+    add_options(how, "mode")
     _sizes(how)
     how.add_argument("--n", type=int, metavar="N", help="records in a dataset, for --mode exhaustive")
     how.add_argument("--domain", metavar="POINTS", help="points of the line, or of a grid (3x2), for --mode exhaustive")
-    how.add_argument(
-        "--budget", type=int, metavar="DRAWS", help="certification trials per side and finalist, for --mode monte-carlo"
-    )
-    how.add_argument(
-        "--detect",
-        type=float,
-        metavar="LOSS",
-        help="leak that sampling must be able to see, above the claim and in its units (default: 1.5 times the claim, or "
-        "half-way from it to the largest leak there can be, if that is less)",
-    )
+    add_options(how, "budget", "detect")
     how.add_argument("--dry-run", action="store_true", help="say what would be done and what it would cost, and stop")
     work = run.add_argument_group("how trials are run; no number depends on it")
-    work.add_argument("--jobs", type=int, metavar="N", help="processes that run trials (default: 1)")
+    add_options(work, "jobs")
     work.add_argument(
         "--executor",
         type=one_of("inline", "local"),
@@ -183,7 +169,7 @@ def _plan(commands: Any) -> None:
         help="how many trials a wanted detectable loss takes",
         description="Say how many trials, and about how long, a sampled audit takes to see a loss above the claim.",
         epilog="examples:\n  dpassay plan soft-majority -p epsilon=0.5\n      for a ladder of losses\n"
-        "  dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 --data people.csv --target income\n"
+        "  dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 --data people.csv --label income\n"
         "  dpassay plan --attack soft-majority --epsilon 1 --detect 2\n"
         "      how many models `dpassay attack` must attack to see a leak of 2 against a claim of 1",
     )
@@ -334,35 +320,12 @@ def _subject(command: Any) -> None:
 
 
 def _sizes(command: Any) -> None:
-    command.add_argument(
-        "--profile",
-        type=one_of("quick", "default", "deep"),
-        metavar="PROFILE",
-        help="quick, default or deep: sizes of everything not said otherwise (default: default)",
-    )
-    command.add_argument("--confidence", type=float, help="of the whole run, at least 0.5 (default: 0.999)")
-    command.add_argument("--seed", type=int, help="root of all random streams (default: 0)")
+    add_options(command, "profile", "confidence", "seed")
 
 
 def _data(command: Any) -> None:
     data = command.add_argument_group("data")
-    data.add_argument(
-        "--data",
-        metavar="FILE",
-        help="a CSV file with a header line (default: scikit-learn's breast cancer set)",
-    )
-    data.add_argument("--target", metavar="COLUMN", help="the column of --data that holds the label")
-    data.add_argument("--train", type=int, metavar="N", help="training records at most")
-    data.add_argument("--queries", type=int, metavar="N", help="held-out query points at most")
-    data.add_argument(
-        "--train-queries", type=int, metavar="N", help="training records whose points are asked at besides, at most"
-    )
-    data.add_argument(
-        "--neighbours",
-        type=one_of("one", "flip", "one+flip", "all"),
-        metavar="WHICH",
-        help="per training record: one (replacement from the pool), flip (of its label), one+flip, or all (replacements)",
-    )
+    add_options(data, "data", "label", "train", "queries", "train_queries", "neighbours")
 
 
 def parse(words: list[str]) -> argparse.Namespace:

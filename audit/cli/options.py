@@ -10,8 +10,9 @@ from dataclasses import replace
 from functools import partial
 
 from dpassay.claims import DP, Claim, PredictionStability, Stability
-from dpassay.config.load import KEYS, Config, load_config
+from dpassay.config.load import Config, load_config
 from dpassay.config.mechanisms import CLAIMS, Configured
+from dpassay.config.options import OPTIONS
 from dpassay.data import BUILT_IN, load, split
 from dpassay.engine.apart import CAN_FORK
 from dpassay.engine.exhaustive import Domain
@@ -30,7 +31,7 @@ IDLE_OPTIONS = {
     "auto": ("n", "domain"),
     "monte-carlo": ("n", "domain"),
     "exact": ("n", "domain", *TRIALS_ONLY),
-    "exhaustive": ("data", "target", "train", "queries", "train_queries", "neighbours", *TRIALS_ONLY),
+    "exhaustive": ("data", "label", "train", "queries", "train_queries", "neighbours", *TRIALS_ONLY),
 }
 """Options that would change nothing in a mode; they are refused, not ignored."""
 
@@ -40,11 +41,11 @@ def configure(arguments: argparse.Namespace) -> Config:
 
     Options that would change nothing are refused; what is configured for every run is not.
     """
-    config = load_config({key: getattr(arguments, key, None) for key in KEYS})
+    config = load_config({key: getattr(arguments, key, None) for key in OPTIONS})
     for option in IDLE_OPTIONS[config.mode] if hasattr(arguments, "mode") else ():
         if getattr(arguments, option) is not None:
             raise InvalidInput(f"--{option.replace('_', '-')}: changes nothing with --mode {config.mode}")
-    for key in KEYS:
+    for key in OPTIONS:
         if hasattr(arguments, key):
             setattr(arguments, key, getattr(config, key))
     arguments.mechanisms = config.mechanisms
@@ -250,12 +251,12 @@ def _assignment(text: str, option: str) -> tuple[str, str]:
 
 def data_of(arguments: argparse.Namespace) -> Group:
     """Return the pairs and queries made from the data that are asked for."""
-    if arguments.target is not None and arguments.data in (None, BUILT_IN):
-        raise InvalidInput(f"--target = '{arguments.target}': goes with --data FILE")
-    table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.target)
+    if arguments.label is not None and arguments.data in (None, BUILT_IN):
+        raise InvalidInput(f"--label = '{arguments.label}': goes with --data FILE")
+    table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.label)
     labels = table.source["labels"]
     if len(labels) != 2:
-        raise InvalidInput(f"--target = '{arguments.target}': has {len(labels)} labels ({', '.join(labels[:5])}); must have two")
+        raise InvalidInput(f"--label = '{arguments.label}': has {len(labels)} labels ({', '.join(labels[:5])}); must have two")
     sizes = {"train": arguments.train, "queries": arguments.queries, "train_queries": arguments.train_queries}
     parts = split(table, **sizes, seed=arguments.seed)
     pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, neighbours=arguments.neighbours, seed=arguments.seed)

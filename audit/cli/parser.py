@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from dpassay.config.options import OPTIONS
 from dpassay.errors import InvalidInput
 
 
@@ -29,3 +30,14 @@ def one_of(*allowed: str) -> Callable[[str], str]:
         return word
 
     return check
+
+
+def add_options(command: Any, *keys: str) -> None:
+    """Add options of the table to a command or to a group of it; what is not said stays None."""
+    for key in keys:
+        option = OPTIONS[key]
+        kind = one_of(*option.words) if option.words else option.kind
+        text = f"{option.help} (default: {option.default_words})".replace("%", "%%")
+        before = [f"--{option.was}"] if option.was else []
+        text += f"; {before[0]} before dpassay 0.2" if before else ""
+        command.add_argument(option.flag, *before, dest=key, type=kind, metavar=option.metavar, help=text)

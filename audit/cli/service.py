@@ -60,7 +60,7 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
     claim = None if arguments.epsilon is None else DP(epsilon=_epsilon(arguments.epsilon), source="--epsilon")
     require(is_count(arguments.records, 2), "--records", arguments.records, "an integer >= 2")
     service = service_of(arguments.service, seed=arguments.seed)
-    table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.target)
+    table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.label)
     order = stream(arguments.seed, "service", table.source["sha256"]).permutation(len(table.data))
     data = table.data.take(order[: arguments.records])
     directory = None if arguments.out is None else Path(arguments.out)

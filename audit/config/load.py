@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dpassay.config.mechanisms import Configured, configured, known
+from dpassay.config.options import OPTIONS, PROFILES
 from dpassay.config.suppressions import Suppression, suppressions
 from dpassay.data import BUILT_IN
-from dpassay.errors import InvalidInput, is_count, is_real, require
-from dpassay.pairs import NEIGHBOURS
-from dpassay.trials.blocks import MOST_BUDGET
-from dpassay.trials.executors import MOST_JOBS
+from dpassay.errors import InvalidInput, require
 
 FILE, PROJECT = "dpassay.toml", "pyproject.toml"
 PREFIX = "DPASSAY_"
-MODES = ("auto", "exact", "exhaustive", "monte-carlo")
-PROFILES: dict[str, dict[str, Any]] = {
-    "quick": {"train": 100, "queries": 5, "train_queries": 5, "neighbours": "one+flip", "budget": 20_000},
-    "default": {"train": 400, "queries": 20, "neighbours": "one+flip", "budget": 20_000},
-    "deep": {"train": 1000, "queries": 50, "neighbours": "one+flip", "budget": 200_000},
-}
-"""Sizes of everything that the user did not size. `quick` sees 1.5 times a claim of 1 through answers of probability 0.4."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +35,7 @@ class Config:
         File of the accepted record that later ones are compared with.
     tolerance : float
         Part of a claim by which a bound may rise before that is a regression.
-    data, target : str, optional
+    data, label : str, optional
         CSV file and its column of labels; scikit-learn's breast cancer set by default.
     train, queries : int
         Training records and query points at most.
@@ -61,22 +51,22 @@ class Config:
         Where each of them was said.
     """
 
-    profile: str = "default"
-    seed: int = 0
-    confidence: float = 0.999
-    mode: str = "auto"
-    budget: int = 20_000
-    jobs: int = 1
-    detect: float | None = None
-    out: str | None = None
-    baseline: str = "dpassay-baseline.json"
-    tolerance: float = 0.05
-    data: str | None = None
-    target: str | None = None
-    train: int = 400
-    queries: int = 20
-    train_queries: int = 0
-    neighbours: str = "one+flip"
+    profile: str = OPTIONS["profile"].default
+    seed: int = OPTIONS["seed"].default
+    confidence: float = OPTIONS["confidence"].default
+    mode: str = OPTIONS["mode"].default
+    budget: int = OPTIONS["budget"].default
+    jobs: int = OPTIONS["jobs"].default
+    detect: float | None = OPTIONS["detect"].default
+    out: str | None = OPTIONS["out"].default
+    baseline: str = OPTIONS["baseline"].default
+    tolerance: float = OPTIONS["tolerance"].default
+    data: str | None = OPTIONS["data"].default
+    label: str | None = OPTIONS["label"].default
+    train: int = OPTIONS["train"].default
+    queries: int = OPTIONS["queries"].default
+    train_queries: int = OPTIONS["train_queries"].default
+    neighbours: str = OPTIONS["neighbours"].default
     mechanisms: tuple[Configured, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
     origins: dict[str, str] = field(default_factory=dict)
@@ -90,60 +80,8 @@ class Config:
         return {key: getattr(self, key) for key, origin in self.origins.items() if origin == "environment"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
-    """One key of the configuration: its type, when a value holds, and what is allowed, in words."""
-
-    kind: Callable[[Any], Any]
-    holds: Callable[[Any], bool]
-    allowed: str
-
-    def value(self, value: Any, argument: str) -> Any:
-        """Check a value and return it in its type."""
-        require(self.holds(value), argument, value, self.allowed)
-        return self.kind(value)
-
-    def from_text(self, text: str, argument: str) -> Any:
-        """Read a value from a text."""
-        try:
-            value = self.kind(text)
-        except ValueError:
-            value = text
-        return self.value(value, argument)
-
-
-def _count(least: int, most: int | None = None) -> Key:
-    allowed = f"an integer >= {least}" if most is None else f"an integer from {least} to {most:,}"
-    return Key(kind=int, holds=lambda value: is_count(value, least) and (most is None or value <= most), allowed=allowed)
-
-
-def _number(most: float, allowed: str) -> Key:
-    return Key(kind=float, holds=lambda value: is_real(value) and 0 < value < most, allowed=allowed)
-
-
-def _one_of(words: tuple[str, ...]) -> Key:
-    return Key(kind=str, holds=lambda value: isinstance(value, str) and value in words, allowed=f"one of {', '.join(words)}")
-
-
-TEXT = Key(kind=str, holds=lambda value: isinstance(value, str) and value != "", allowed="a text")
-KEYS = {
-    "profile": _one_of(tuple(PROFILES)),
-    "seed": _count(0),
-    "confidence": Key(kind=float, holds=lambda value: is_real(value) and 0.5 <= value < 1, allowed="a number in [0.5, 1)"),
-    "mode": _one_of(MODES),
-    "budget": _count(100, MOST_BUDGET),
-    "jobs": _count(1, MOST_JOBS),
-    "detect": _number(math.nextafter(math.inf, 0), "a finite number > 0"),
-    "out": TEXT,
-    "baseline": TEXT,
-    "tolerance": Key(kind=float, holds=lambda value: is_real(value) and 0 <= value <= 1, allowed="a number in [0, 1]"),
-    "data": TEXT,
-    "target": TEXT,
-    "train": _count(1),
-    "queries": _count(1),
-    "train_queries": _count(0),
-    "neighbours": _one_of(tuple(NEIGHBOURS)),
-}
+NAMES = {name: option.key for option in OPTIONS.values() for name in (option.key, option.was) if name}
+"""Key of every name that an option has or had."""
 LISTS = ("mechanisms", "suppressions")
 """Keys of a file that hold tables."""
 
@@ -177,13 +115,13 @@ def load_config(
         passed = suppressions(table.get("suppressions", []), name)
         layers[name] = _from_file(table, name)
     layers["environment"] = _from_environment(os.environ if environment is None else environment)
-    layers["command line"] = {key: value for key, value in (given or {}).items() if key in KEYS and value is not None}
+    layers["command line"] = {key: value for key, value in (given or {}).items() if key in OPTIONS and value is not None}
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for origin, layer in layers.items():
-        if layer.get("data") == BUILT_IN and "target" not in layer:
-            values.pop("target", None)  # a column of the file that this layer leaves
-            origins.pop("target", None)
+        if layer.get("data") == BUILT_IN and "label" not in layer:
+            values.pop("label", None)  # a column of the file that this layer leaves
+            origins.pop("label", None)
         values |= layer
         origins |= dict.fromkeys(layer, origin)
     profile = values.get("profile", "default")
@@ -229,12 +167,14 @@ def _toml(path: Path) -> dict[str, Any] | None:
 
 
 def _from_file(table: dict[str, Any], file: str) -> dict[str, Any]:
-    known(table, (*KEYS, *LISTS), file)
-    return {key: KEYS[key].value(value, f"{file}: {key}") for key, value in table.items() if key not in LISTS}
+    known(table, (*NAMES, *LISTS), file)
+    named = {NAMES[key]: (key, value) for key, value in table.items() if key not in LISTS}
+    return {key: OPTIONS[key].value(value, f"{file}: {said}") for key, (said, value) in named.items()}
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     """Read DPASSAY_SEED and so on; an empty variable says nothing."""
     said = {name: text for name, text in sorted(environment.items()) if name.startswith(PREFIX) and text}
-    known(said, tuple(PREFIX + key.upper() for key in KEYS), "environment")
-    return {key: KEYS[key].from_text(text, name) for name, text in said.items() for key in [name[len(PREFIX) :].lower()]}
+    known(said, tuple(PREFIX + key.upper() for key in NAMES), "environment")
+    named = {NAMES[name[len(PREFIX) :].lower()]: (name, text) for name, text in said.items()}
+    return {key: OPTIONS[key].from_text(text, name) for key, (name, text) in named.items()}

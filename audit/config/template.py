@@ -20,7 +20,7 @@ neighbours = "one+flip"         # per training record: one, flip, one+flip or al
 # tolerance = 0.05              # part of a claim by which a bound may rise before that is a regression
 
 # data = "people.csv"           # a CSV file with a header line; without it scikit-learn's breast cancer set
-# target = "income"             # its column of labels, of two kinds
+# label = "income"              # its column of labels, of two kinds
 # train = 400                   # training records at most
 # queries = 20                  # held-out query points at most
 # train_queries = 5             # training records that are asked at besides, at most

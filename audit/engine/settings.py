@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpassay.claims import Claim, ScoreStability
+from dpassay.config.options import BUDGET, CONFIDENCE, MEMORY, MODES, MOST_BUDGET, MOST_JOBS, SHARD_TIMEOUT
 from dpassay.engine.exhaustive import Domain
 from dpassay.errors import InvalidInput, as_real, is_count, require
-from dpassay.trials.blocks import MOST_BUDGET
-from dpassay.trials.executors import MOST_JOBS, Kind
+from dpassay.trials.executors import Kind
 from dpassay.trials.hosts import Limits
 
 ModeWanted = Literal["auto", "exact", "exhaustive", "monte-carlo"]
@@ -60,18 +60,17 @@ class Settings:
 
     mode: ModeWanted = "auto"
     seed: int = 0
-    confidence: float = 0.999
-    budget: int = 20_000
+    confidence: float = CONFIDENCE
+    budget: int = BUDGET
     detect: float | None = None
     domain: Domain | None = None
     jobs: int = 1
     executor: Kind | None = None
-    shard_timeout: float = 60.0
-    memory: float = 4.0
+    shard_timeout: float = SHARD_TIMEOUT
+    memory: float = MEMORY
 
     def __post_init__(self) -> None:
-        modes = ("auto", "exact", "exhaustive", "monte-carlo")
-        require(self.mode in modes, "mode", self.mode, f"one of {', '.join(modes)}")
+        require(self.mode in MODES, "mode", self.mode, f"one of {', '.join(MODES)}")
         require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
         confidence, limit, memory = as_real(self.confidence), as_real(self.shard_timeout), as_real(self.memory)
         require(0.5 <= confidence < 1, "confidence", self.confidence, "a number in [0.5, 1)")

@@ -18,7 +18,6 @@ from dpassay.trials.encoders import Coding
 
 BLOCK = 1000
 """Trials in a block; a block has its own random stream, so that blocks can be drawn in any order."""
-MOST_BUDGET = 10**10
 """Nobody can wait for more certification trials per side."""
 CALLS = {"pilot": 20, "certify": 20, "confirm": 5}
 """Calls of `sample` that the trials of a task are spread over at least, so that calls can be held against one another."""

@@ -22,7 +22,6 @@ from dpassay.trials.processes import Local
 from dpassay.trials.tasks import Bench, Done, Piece, Shard, Task, bundle, same, unrepeatable
 
 Kind = Literal["inline", "local"]
-MOST_JOBS = 1024
 """More processes than this no machine is better off with."""
 
 

@@ -114,7 +114,7 @@ def test_values_are_guessed_by_the_machinery_of_membership(attribute: str, kind:
 
 
 def test_an_attribute_on_the_command_line(people: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["attack", "--against", "base", "--data", str(people), "--target", "income", "--attribute", "sex", "-q", "--json"]
+    words = ["attack", "--against", "base", "--data", str(people), "--label", "income", "--attribute", "sex", "-q", "--json"]
     assert main([*words, "--references", "4", "--models", "4", "--attacks", "loss-threshold", "--copies", "0"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["run"]["attribute"] == "sex"

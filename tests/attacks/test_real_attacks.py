@@ -39,7 +39,7 @@ def adult(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     path = tmp_path_factory.mktemp("adult") / "adult.csv"
     header = ",".join([*(f"x{i}" for i in range(data.X.shape[1])), "income"])
     np.savetxt(path, np.column_stack([data.X, data.y]), delimiter=",", header=header, comments="", fmt="%g")
-    return ["--data", str(path), "--target", "income"]
+    return ["--data", str(path), "--label", "income"]
 
 
 def outcome(subject: dict[str, Any], name: str, view: str = "scores") -> dict[str, Any]:

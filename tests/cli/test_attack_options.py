@@ -31,7 +31,7 @@ def own(data: object, queries: object, size: object, rng: object) -> None:
         ("--poison 3", "--poison: changes nothing without --adversary pois"),
         ("--planted labels", "--planted: changes nothing without --canaries"),
         ("--copies 0 --noise 0.2", "--noise: changes nothing without --copies"),
-        ("--target y", "--target = 'y': goes with --data FILE"),
+        ("--label y", "--label = 'y': goes with --data FILE"),
         ("soft-majority -p epsilon=2", "-p epsilon=2: changes nothing, --epsilon sets epsilon of 'soft-majority'"),
         (f"{__name__}:own", "must be a class that takes epsilon"),
         ("--service m:f --budgets 4", "--budgets: changes nothing with --service"),

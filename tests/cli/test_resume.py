@@ -30,7 +30,7 @@ def predict(data, queries, size, rng):
 def other(data, queries, size, rng):
     return predict(data, queries, size, rng)
 """
-WORDS = ["run", "mine:predict", "mine:other", "--claim", "epsilon=3", "--mode", "monte-carlo", "--data", "mine.csv", "--target"]
+WORDS = ["run", "mine:predict", "mine:other", "--claim", "epsilon=3", "--mode", "monte-carlo", "--data", "mine.csv", "--label"]
 WORDS += ["answer", "--train", "10", "--queries", "2", "--budget", "6000", "-q"]
 SAME = ("record.json", "index.html", "report.md", "junit.xml", "cells.csv.gz")
 

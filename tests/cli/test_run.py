@@ -151,7 +151,7 @@ def test_own_function_on_own_data(folder: Path) -> None:
     Path("mine.csv").write_text(
         "kind,size,answer\n" + "".join(f"{'ab'[i % 2]},{i},{'no' if i % 2 else 'yes'}\n" for i in range(30))
     )
-    words = ["run", "mine:predict", "--data", "mine.csv", "--target", "answer", "--queries", "1", "--train", "10", "-q"]
+    words = ["run", "mine:predict", "--data", "mine.csv", "--label", "answer", "--queries", "1", "--train", "10", "-q"]
     assert main([*words, "--claim", "epsilon=1", "--out", "out"]) == 1
     record = record_of(folder / "out")
     assert record["run"]["data"]["labels"] == ["no", "yes"]  # type: ignore[index]

@@ -22,7 +22,7 @@ def tells(data, queries, size, rng): raise ValueError(f"cannot handle {data.X[0]
 def none(data, queries, size, rng): return np.full((size, len(queries)), None)
 def honest(data, queries, size, rng): return rng.integers(0, 2, (size, len(queries)))
 """
-ON_PEOPLE = ["--claim", "epsilon=1", "--data", "people.csv", "--target", "income", "--profile", "quick", "-q"]
+ON_PEOPLE = ["--claim", "epsilon=1", "--data", "people.csv", "--label", "income", "--profile", "quick", "-q"]
 
 
 @pytest.fixture
@@ -77,8 +77,8 @@ def test_no_report_of_a_run_on_a_file_holds_its_values(traps: Path) -> None:
 
 
 def test_an_empty_file_name_is_not_the_built_in_data(traps: Path) -> None:
-    assert main(["run", "traps:honest", "--claim", "epsilon=1", "--data", "", "--target", "income"]) == 2
-    assert main(["run", "traps:honest", "--claim", "epsilon=1", "--data", "breast-cancer", "--target", "income"]) == 2
+    assert main(["run", "traps:honest", "--claim", "epsilon=1", "--data", "", "--label", "income"]) == 2
+    assert main(["run", "traps:honest", "--claim", "epsilon=1", "--data", "breast-cancer", "--label", "income"]) == 2
 
 
 def test_witnesses_of_file_data_replay_from_elsewhere(traps: Path, monkeypatch: pytest.MonkeyPatch) -> None:

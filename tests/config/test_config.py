@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from dpassay.config.load import KEYS, LISTS, PROFILES, Config, load_config
+from dpassay.config.load import LISTS, Config, load_config
 from dpassay.config.mechanisms import Configured
+from dpassay.config.options import OPTIONS, PROFILES
 from dpassay.config.template import CONFIG_TEXT, EXAMPLE_TEXT
 from dpassay.errors import InvalidInput
 
@@ -27,7 +28,7 @@ out = "pages"
 baseline = "accepted.json"
 tolerance = 0.25
 data = "people.csv"
-target = "income"
+label = "income"
 train = 50
 queries = 4
 train_queries = 3
@@ -45,7 +46,7 @@ EVERY_VALUE: dict[str, Any] = {
     "baseline": "accepted.json",
     "tolerance": 0.25,
     "data": "people.csv",
-    "target": "income",
+    "label": "income",
     "train": 50,
     "queries": 4,
     "train_queries": 3,
@@ -63,18 +64,18 @@ def load(
 
 
 def values(config: Config) -> dict[str, Any]:
-    return {key: getattr(config, key) for key in KEYS}
+    return {key: getattr(config, key) for key in OPTIONS}
 
 
 def test_there_is_a_field_for_every_key() -> None:
-    assert {field.name for field in fields(Config)} == {*KEYS, *LISTS, "origins"}
+    assert {field.name for field in fields(Config)} == {*OPTIONS, *LISTS, "origins"}
 
 
 def test_defaults_are_those_of_the_default_profile(tmp_path: Path) -> None:
     config = load(tmp_path)
     assert values(config) == values(Config())
     assert {key: getattr(config, key) for key in PROFILES["default"]} == PROFILES["default"]
-    assert {config.origin(key) for key in KEYS} == {"default", "profile default"}
+    assert {config.origin(key) for key in OPTIONS} == {"default", "profile default"}
     assert config.mechanisms == ()
 
 
@@ -82,7 +83,7 @@ def test_every_key_of_a_file(tmp_path: Path) -> None:
     config = load(tmp_path, EVERY_KEY)
     assert values(config) == EVERY_VALUE
     assert isinstance(config.detect, float)
-    assert {config.origin(key) for key in KEYS} == {"dpassay.toml"}
+    assert {config.origin(key) for key in OPTIONS} == {"dpassay.toml"}
 
 
 def test_pyproject_holds_the_same_keys(tmp_path: Path) -> None:
@@ -128,9 +129,9 @@ def test_an_empty_variable_and_those_of_others_say_nothing(tmp_path: Path) -> No
 
 def test_the_built_in_data_leave_the_column_of_the_file(tmp_path: Path) -> None:
     text = 'data = "people.csv"\ntarget = "income"'
-    assert load(tmp_path, text, given={"data": "breast-cancer"}).target is None
-    assert load(tmp_path, text, given={"data": "others.csv"}).target == "income"
-    assert load(tmp_path, text, {"DPASSAY_DATA": "breast-cancer"}, {"target": "x"}).target == "x"
+    assert load(tmp_path, text, given={"data": "breast-cancer"}).label is None
+    assert load(tmp_path, text, given={"data": "others.csv"}).label == "income"
+    assert load(tmp_path, text, {"DPASSAY_DATA": "breast-cancer"}, {"label": "x"}).label == "x"
 
 
 def test_mechanisms(tmp_path: Path) -> None:
@@ -259,7 +260,7 @@ def test_tool_dpassay_that_is_no_table(tmp_path: Path) -> None:
 def test_the_starter_names_every_key_and_is_allowed_with_all_of_them(tmp_path: Path) -> None:
     commented = [line.removeprefix("# ") for line in CONFIG_TEXT.splitlines() if not line.startswith("# Conf")]
     whole = "\n".join(line for line in commented if " = " in line or line.startswith("[["))
-    assert {*tomllib.loads(whole)} == {*KEYS, *LISTS}
+    assert {*tomllib.loads(whole)} == {*OPTIONS, *LISTS}
     assert load(tmp_path, whole).mechanisms[0].parameters == {"r": "5"}
     assert load(tmp_path, CONFIG_TEXT).mechanisms[0].target == "dpassay_example:predict"
 

@@ -90,7 +90,7 @@ def test_a_file_with_text_and_numbers(tmp_path: Path) -> None:
         ("a,y\n1,0\ninf,1\n", "y", "column 'a', record 2 is inf"),
         ("a,y\n1,0\n2,\n", "y", "column 'y', record 2 is nan"),
         ("a,b,y\nx,1,0\n,2,1\n", "y", "column 'a', record 2 is nan"),
-        ("a,y\n1,0\n", "z", "--target = 'z': no such column in .*; it has a, y"),
+        ("a,y\n1,0\n", "z", "--label = 'z': no such column in .*; it has a, y"),
         ("y\n1\n", "y", "at least one record and one feature"),
         ("a,y\n", "y", "at least one record and one feature"),
         ("", "y", "cannot be read as CSV"),
@@ -105,7 +105,7 @@ def test_files_that_are_refused(tmp_path: Path, text: str, target: str, message:
 def test_no_file_and_no_target(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"--data = .*: must be an existing CSV file"):
         load(str(tmp_path / "nothing.csv"), "y")
-    with pytest.raises(InvalidInput, match="--target is missing"):
+    with pytest.raises(InvalidInput, match="--label is missing"):
         load(write(tmp_path, "a,y\n1,0\n"))
 
 

@@ -1,0 +1,45 @@
+"""The page of options, --help and the options of pytest say what the one table says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpassay import pairs
+from dpassay.cli.main import main
+from dpassay.config.load import Config
+from dpassay.config.options import NEIGHBOURS, OPTIONS
+from dpassay.engine.settings import Settings
+
+PAGE = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
+
+
+def test_the_page_has_the_table() -> None:
+    rows = [f"| `{option.key}` | {option.help} | {option.default_words} |" for option in OPTIONS.values()]
+    assert "\n".join(("| key | what | default |", "|---|---|---|", *rows, "")) in PAGE
+
+
+def test_help_has_every_option_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    for key in OPTIONS.keys() - {"baseline", "tolerance", "out"}:
+        assert OPTIONS[key].flag in text
+        assert " ".join(OPTIONS[key].help.split()) in text.replace("- ", "-")
+
+
+def test_defaults_are_said_once() -> None:
+    assert {key: getattr(Config(), key) for key in OPTIONS} == {key: option.default for key, option in OPTIONS.items()}
+    settings = Settings()
+    for key in ("mode", "seed", "confidence", "budget", "detect", "jobs"):
+        assert getattr(settings, key) == OPTIONS[key].default
+    assert NEIGHBOURS == pairs.NEIGHBOURS
+
+
+def test_a_key_may_still_be_called_what_it_was_called(tmp_path: Path) -> None:
+    from dpassay.config.load import load_config
+
+    (tmp_path / "dpassay.toml").write_text('data = "people.csv"\ntarget = "income"\n', encoding="utf-8")
+    assert load_config(None, tmp_path, {}).label == "income"
+    assert load_config(None, tmp_path, {"DPASSAY_TARGET": "wage"}).label == "wage"
