@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from dpassay.claims import Stability as Stability
     from dpassay.data import Labelled as Labelled
     from dpassay.engine.exhaustive import Domain as Domain
-    from dpassay.errors import AuditeeError as AuditeeError
     from dpassay.errors import DpassayError as DpassayError
     from dpassay.errors import InvalidInput as InvalidInput
+    from dpassay.errors import TargetError as TargetError
     from dpassay.laws import FiniteLaw as FiniteLaw
     from dpassay.laws import NoiseLaw as NoiseLaw
     from dpassay.laws import PointLaw as PointLaw

@@ -18,7 +18,7 @@ from dpassay.errors import InvalidInput, require
 from dpassay.mechanism import FunctionMechanism, HasScores, Mechanism
 from dpassay.pairs import Pairs
 from dpassay.targets.groups import Group
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import can_be_rebuilt, parameters_of
 from dpassay.trials.executors import Kind
 
@@ -85,11 +85,11 @@ def audit(
         subject = FunctionMechanism(
             function=mechanism, claims=(claim,), labels=(0, 1) if labels is None else labels, numbers=numbers
         )
-    name, target = _address(mechanism)
+    name, address = _address(mechanism)
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(subject)
-    auditee = Auditee(
+    target = AuditTarget(
         name=name,
-        target=target,
+        address=address,
         parameters=parameters,
         mechanism=subject,
         claims=subject.claims[:1] if claim is None else (claim,),
@@ -114,7 +114,7 @@ def audit(
         shard_timeout=shard_timeout,
         memory=memory,
     )
-    return next(assay([auditee], group, settings))
+    return next(assay([target], group, settings))
 
 
 def _address(mechanism: Any) -> tuple[str, str | None]:

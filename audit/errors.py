@@ -30,7 +30,7 @@ class LedgerError(DpassayError, RuntimeError):
     """The ledger of a run cannot be read or written (exit code 3): the run ends, what was finished stays in it."""
 
 
-class AuditeeError(DpassayError, RuntimeError):
+class TargetError(DpassayError, RuntimeError):
     """The mechanism failed while it was audited (exit code 3): its result is `error`, the rest of the run goes on.
 
     Parameters
@@ -48,8 +48,12 @@ class AuditeeError(DpassayError, RuntimeError):
         self.cause = cause
         self.detail = detail
 
-    def __reduce__(self) -> tuple[type[AuditeeError], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type[TargetError], tuple[str, str]]:
         return type(self), (self.cause, self.detail)
+
+
+AuditeeError = TargetError
+"""What it was called before dpassay 0.2."""
 
 
 def first_line(text: str) -> str:

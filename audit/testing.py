@@ -92,8 +92,8 @@ class Assayed:
         """
         __tracebackhide__ = True
         if detectable is not None:
-            self.result.auditee.check_detect(self.result.claim, detectable, "detectable")
-        word, reason = self.verdict, self.result.judgement.reason
+            self.result.target.check_detect(self.result.claim, detectable, "detectable")
+        word, reason = self.verdict, self.result.outcome.reason
         if word in ("error", "refuted"):
             raise AssertionError(self._message())
         weak = word == "inconclusive" if detectable is None else self.result.detectable > detectable
@@ -101,17 +101,17 @@ class Assayed:
             asked = "" if detectable is None else f" (asked: {detectable:g})"
             cure = "look at pairs that matter" if self.result.still else "raise the budget"
             raise AssertionError(
-                f"{self.result.claim} of {self.result.auditee.name} is not refuted, but the audit could only see "
+                f"{self.result.claim} of {self.result.target.name} is not refuted, but the audit could only see "
                 f"{self.result.seen}{asked}: {cure}\n  {reason}"
             )
 
     def facts(self) -> dict[str, Any]:
         """What a summary or a JUnit file shows."""
         return {
-            "mechanism": self.result.auditee.name,
+            "mechanism": self.result.target.name,
             "claim": str(self.result.claim),
             "verdict": self.result.verdict,
-            "reason": self.result.judgement.reason,
+            "reason": self.result.outcome.reason,
             "lower": lower_number(self.lower, self.result.claim.promised),
             "upper": upper_number(self.upper),
             "detectable": upper_number(self.detectable),
@@ -129,16 +129,16 @@ class Assayed:
     def _message(self) -> str:
         result = self.result
         if result.verdict == "error":
-            said = f": {first_line(result.judgement.detail)}" if result.judgement.detail else ""
-            return f"{result.claim} of {result.auditee.name} could not be audited\n  cause       {result.judgement.reason}{said}"
+            said = f": {first_line(result.outcome.detail)}" if result.outcome.detail else ""
+            return f"{result.claim} of {result.target.name} could not be audited\n  cause       {result.outcome.reason}{said}"
         exact = result.exact is not None
         certainty = "computed from the exact law" if exact else f"certified at {percent(self.confidence)} confidence"
         least, allowed = apart(result.lower, result.claim.promised, DOWN)
         lines = [
-            f"{result.claim} of {result.auditee.name} is refuted",
+            f"{result.claim} of {result.target.name} is refuted",
             f"  claim       {result.claim.quantity} of at most {allowed} ({result.claim.source})",
             f"  bound       at least {least}, {certainty}",
-            f"  why         {result.judgement.reason}",
+            f"  why         {result.outcome.reason}",
             f"  witness     {in_words(result)}",
             f"  replay      {self._replay()}",
         ]

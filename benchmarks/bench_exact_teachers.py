@@ -28,14 +28,14 @@ def audit_once() -> tuple[float, int, float]:
     y = (digit >= 5).astype(int)
     pairs = replace_one(X[:1000], y[:1000], pool=Labelled(X[1010:], y[1010:]), neighbours="one")
     group = Group(pairs=pairs, queries=points(X[1000:1010], "queries"), kind="data", reason=pairs.how)
-    auditee = resolve("soft-majority", {"epsilon": 0.5, "r": 25})
+    target = resolve("soft-majority", {"epsilon": 0.5, "r": 25})
     start = time.perf_counter()
     with threadpool_limits(limits=1):
-        laws = group_laws(auditee, group, silent)
+        laws = group_laws(target, group, silent)
     assert laws is not None
-    evidence = exact_evidence(auditee, auditee.claims[0], (group,), (laws,), None)
+    evidence = exact_evidence(target, target.claims[0], (group,), (laws,), None)
     seconds = time.perf_counter() - start
-    return seconds, auditee.mechanism.block_learner.fits, evidence.lower.value  # type: ignore[attr-defined]
+    return seconds, target.mechanism.block_learner.fits, evidence.lower.value  # type: ignore[attr-defined]
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ SUM = hashlib.sha256().digest_size
 """Bytes of the checksum that stands in front of an array."""
 
 
-class Store:
+class ModelCache:
     """Arrays by key: one file each in a folder, written whole or not at all; without a folder nothing is kept.
 
     Parameters

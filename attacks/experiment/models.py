@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.coins import Coins
 from dpassay.attacks.experiment.subjects import Points, Subject
 from dpassay.attacks.observed import Array, Flags, Observed
@@ -23,7 +23,7 @@ from dpassay.targets.groups import Progress, silent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Fleet:
+class Models:
     """What was seen of the models of a subject.
 
     Parameters
@@ -42,7 +42,7 @@ class Fleet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Ground:
+class ExperimentData:
     """Data of an experiment.
 
     Parameters
@@ -86,13 +86,13 @@ class Ground:
         return Labelled(np.concatenate([drawn.X, self.background.X]), np.concatenate([drawn.y, self.background.y]))
 
 
-def ground(records: Labelled, test: Labelled, *, copies: int, noise: float, seed: int, **more: Any) -> Ground:
+def build_data(records: Labelled, test: Labelled, *, copies: int, noise: float, seed: int, **more: Any) -> ExperimentData:
     """Return the data of an experiment, with noisy copies of every record.
 
     Parameters
     ----------
     records, test : Labelled
-        See `Ground`.
+        See `ExperimentData`.
     copies : int
         Noisy copies of each record, >= 0.
     noise : float
@@ -100,7 +100,7 @@ def ground(records: Labelled, test: Labelled, *, copies: int, noise: float, seed
     seed : int
         Root seed.
     **more
-        Other fields of `Ground`.
+        Other fields of `ExperimentData`.
     """
     X = np.concatenate([records.X, test.X])
     X.flags.writeable = False
@@ -108,39 +108,53 @@ def ground(records: Labelled, test: Labelled, *, copies: int, noise: float, seed
     shape = (copies, *X.shape)
     made = X + spread * stream(seed, "copies", records.digest).normal(size=shape) if copies else np.empty(shape)
     K = int(max(records.y.max(), test.y.max())) + 1
-    return Ground(records=records, test=test, points=Points(X=X, copies=made, K=max(2, K)), seed=seed, **more)
+    return ExperimentData(records=records, test=test, points=Points(X=X, copies=made, K=max(2, K)), seed=seed, **more)
 
 
-def fleet(
-    subject: Subject, ground: Ground, coins: Coins, who: str, *, store: Store, jobs: int = 1, progress: Progress = silent
-) -> Fleet:
+def models(
+    subject: Subject,
+    data: ExperimentData,
+    coins: Coins,
+    who: str,
+    *,
+    cache: ModelCache,
+    jobs: int = 1,
+    progress: Progress = silent,
+) -> Models:
     """Train and look at one model per row of coins, or take what the store holds of it; see `look`.
 
     Returns
     -------
     Fleet
     """
-    seen = look(subject, ground, coins, who, store=store, jobs=jobs, progress=progress)
-    e = len(ground.records)
-    observed = tuple(Observed(seen=seen[:, view, :e], y=ground.records.y, m=each.m) for view, each in enumerate(subject.views))
+    seen = look(subject, data, coins, who, cache=cache, jobs=jobs, progress=progress)
+    e = len(data.records)
+    observed = tuple(Observed(seen=seen[:, view, :e], y=data.records.y, m=each.m) for view, each in enumerate(subject.views))
     labels = next(view for view, each in enumerate(subject.views) if each.m is not None)
-    right = np.take_along_axis(seen[:, labels, e:], ground.test.y[None, :, None], axis=2)[:, :, 0]
-    return Fleet(coins=coins, observed=observed, accuracy=right.mean(axis=1))
+    right = np.take_along_axis(seen[:, labels, e:], data.test.y[None, :, None], axis=2)[:, :, 0]
+    return Models(coins=coins, observed=observed, accuracy=right.mean(axis=1))
 
 
 def look(
-    subject: Subject, ground: Ground, coins: Coins, who: str, *, store: Store, jobs: int = 1, progress: Progress = silent
+    subject: Subject,
+    data: ExperimentData,
+    coins: Coins,
+    who: str,
+    *,
+    cache: ModelCache,
+    jobs: int = 1,
+    progress: Progress = silent,
 ) -> Array:
     """Train and look at one model per row of coins, or take what the store holds of it.
 
     Parameters
     ----------
     subject : Subject
-    ground : Ground
+    data : ExperimentData
     coins : Coins
     who : str
         Whose models they are; streams of their own.
-    store : Store
+    cache : ModelCache
         Every model is kept as soon as it is done.
     jobs : int
         Processes; no number depends on it.
@@ -151,33 +165,33 @@ def look(
     array (models, views, q, K)
         Shares of the labels at the q points of the ground.
     """
-    known = [*ground.digest, digest(ground.points.X, ground.points.copies)]
-    keys = [[subject.key, subject.code, known, ground.seed, who, i, coins.rows(i).tolist()] for i in range(len(coins.heads))]
-    seen: list[Array | None] = [store.get(key) for key in keys]
+    known = [*data.digest, digest(data.points.X, data.points.copies)]
+    keys = [[subject.key, subject.code, known, data.seed, who, i, coins.rows(i).tolist()] for i in range(len(coins.heads))]
+    seen: list[Array | None] = [cache.get(key) for key in keys]
     missing = [i for i, found in enumerate(seen) if found is None]
     done, what = len(keys) - len(missing), f"{subject.key[1]}: {who} models"
     progress(what, done, len(keys))
-    with closing(_train(subject, ground, coins, who, missing, jobs)) as trained:  # at once, also when interrupted
+    with closing(_train(subject, data, coins, who, missing, jobs)) as trained:  # at once, also when interrupted
         for i, found in zip(missing, trained, strict=True):
             seen[i] = found
-            store.put(keys[i], found)
+            cache.put(keys[i], found)
             done += 1
             progress(what, done, len(keys))
     return np.stack([found for found in seen if found is not None])
 
 
 def _train(
-    subject: Subject, ground: Ground, coins: Coins, who: str, models: Sequence[int], jobs: int
+    subject: Subject, data: ExperimentData, coins: Coins, who: str, models: Sequence[int], jobs: int
 ) -> Generator[NDArray[np.float64], None, None]:
     """Yield what is seen of the models, in their order."""
     if jobs == 1 or len(models) < 2:
         with threadpool_limits(limits=1):  # once: it takes milliseconds
             for i in models:
-                yield _one(subject, ground, coins, who, i)
+                yield _one(subject, data, coins, who, i)
         return
     from joblib import Parallel, delayed
 
-    trained = Parallel(n_jobs=jobs, return_as="generator")(delayed(_alone)(subject, ground, coins, who, i) for i in models)
+    trained = Parallel(n_jobs=jobs, return_as="generator")(delayed(_alone)(subject, data, coins, who, i) for i in models)
     try:
         for found in trained:  # noqa: UP028  (`yield from` would close it before the warning is silenced)
             yield found
@@ -196,11 +210,11 @@ def dismiss() -> None:
             reusable_executor._executor.shutdown(wait=True)  # noqa: SLF001
 
 
-def _alone(subject: Subject, ground: Ground, coins: Coins, who: str, i: int) -> Array:
+def _alone(subject: Subject, data: ExperimentData, coins: Coins, who: str, i: int) -> Array:
     with threadpool_limits(limits=1):
-        return _one(subject, ground, coins, who, i)
+        return _one(subject, data, coins, who, i)
 
 
-def _one(subject: Subject, ground: Ground, coins: Coins, who: str, i: int) -> Array:
-    rng = stream(ground.seed, "model", who, i, repr(subject.key), *ground.digest)
-    return subject.see(ground.training(coins, i), ground.points, rng)
+def _one(subject: Subject, data: ExperimentData, coins: Coins, who: str, i: int) -> Array:
+    rng = stream(data.seed, "model", who, i, repr(subject.key), *data.digest)
+    return subject.see(data.training(coins, i), data.points, rng)

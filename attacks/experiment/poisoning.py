@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.canaries import other_labels
 from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.models import Ground, look
+from dpassay.attacks.experiment.models import ExperimentData, look
 from dpassay.attacks.experiment.subjects import Points, Subject
 from dpassay.attacks.observed import Array, Flags
 from dpassay.data import Labelled
@@ -88,17 +88,17 @@ def surround(records: Labelled, places: NDArray[np.int64], copies: int, *, seed:
     return Labelled((records.X[places] + around).reshape(-1, records.X.shape[1]), np.tile(y, copies))
 
 
-def candidates(ground: Ground) -> Array:
+def candidates(data: ExperimentData) -> Array:
     """Return points that may tell more of a record than itself, shape (c, e, d); the record is the first.
 
     Its noisy copies follow, and points on the way to its nearest neighbours of another label among the records, in standard
     deviations of the columns.
     """
-    records, e = ground.records, len(ground.records)
+    records, e = data.records, len(data.records)
     scale = records.X.std(axis=0)
     Z = records.X / np.where(scale > 0, scale, 1.0)
-    found = [ground.points.X[:e], *ground.points.copies[:, :e]]
-    other = [np.flatnonzero(records.y != label) for label in range(ground.points.K)]
+    found = [data.points.X[:e], *data.points.copies[:, :e]]
+    other = [np.flatnonzero(records.y != label) for label in range(data.points.K)]
     nearest = np.empty((min(NEIGHBOURS, *(len(other[label]) for label in records.y)), e), dtype=np.int64)
     for i in range(e):
         rows = other[records.y[i]]
@@ -107,7 +107,9 @@ def candidates(ground: Ground) -> Array:
     return np.stack(found)
 
 
-def choose(subject: Subject, ground: Ground, models: int, *, store: Store, jobs: int = 1, progress: Progress = silent) -> Ground:
+def choose(
+    subject: Subject, data: ExperimentData, models: int, *, cache: ModelCache, jobs: int = 1, progress: Progress = silent
+) -> ExperimentData:
     """Choose the query for each record on models of the attacker's own: where its membership raises the share of its label most.
 
     Scouts have coins of their own, so that what reference models show at the chosen points is not biased by the choice; see
@@ -116,7 +118,7 @@ def choose(subject: Subject, ground: Ground, models: int, *, store: Store, jobs:
     Parameters
     ----------
     subject : Subject
-    ground : Ground
+    data : ExperimentData
     models : int
         Scouts, >= 2.
     store, jobs, progress
@@ -127,20 +129,20 @@ def choose(subject: Subject, ground: Ground, models: int, *, store: Store, jobs:
     Ground
         With the chosen points instead of the records, and their noise for the copies of these.
     """
-    plain, e = subject.without_copies(), len(ground.records)
-    coins = toss(models, e, seed=ground.seed, who="scout")
-    points = candidates(ground)
+    plain, e = subject.without_copies(), len(data.records)
+    coins = toss(models, e, seed=data.seed, who="scout")
+    points = candidates(data)
     X = points.reshape(-1, points.shape[2])
-    asked = replace(ground, points=Points(X=_frozen(X), copies=np.empty((0, *X.shape)), K=ground.points.K))
-    seen = look(plain, asked, coins, "scout", store=store, jobs=jobs, progress=progress)
+    asked = replace(data, points=Points(X=_frozen(X), copies=np.empty((0, *X.shape)), K=data.points.K))
+    seen = look(plain, asked, coins, "scout", cache=cache, jobs=jobs, progress=progress)
     view = max(range(len(plain.views)), key=lambda v: plain.views[v].m or np.inf)
     shares = seen[:, view].reshape(models, len(points), e, -1)
-    own = np.take_along_axis(shares, ground.records.y[None, None, :, None], axis=3)[:, :, :, 0]
+    own = np.take_along_axis(shares, data.records.y[None, None, :, None], axis=3)[:, :, :, 0]
     best = points[better(own, coins.membership), np.arange(e)]
-    moved = ground.points.X.copy()
+    moved = data.points.X.copy()
     moved[:e] = best
-    copies = ground.points.copies + (moved - ground.points.X)
-    return replace(ground, points=Points(X=_frozen(moved), copies=copies, K=ground.points.K))
+    copies = data.points.copies + (moved - data.points.X)
+    return replace(data, points=Points(X=_frozen(moved), copies=copies, K=data.points.K))
 
 
 def better(own: Array, membership: Flags) -> NDArray[np.int64]:

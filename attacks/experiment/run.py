@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.certified import Certified, certify, exposed
 from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import (
@@ -24,7 +24,7 @@ from dpassay.attacks.experiment.metrics import (
     roc,
     with_a_coin,
 )
-from dpassay.attacks.experiment.models import Fleet, Ground, fleet
+from dpassay.attacks.experiment.models import ExperimentData, Models, models
 from dpassay.attacks.experiment.one_run import OneRun, one_run
 from dpassay.attacks.experiment.poisoning import choose
 from dpassay.attacks.experiment.slices import Sliced, parts, sliced
@@ -32,7 +32,7 @@ from dpassay.attacks.experiment.subjects import Subject, View
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.scores.interface import Attack
 from dpassay.claims import DP
-from dpassay.errors import AuditeeError, is_count, is_real, require
+from dpassay.errors import TargetError, is_count, is_real, require
 from dpassay.targets.groups import Progress, silent
 
 
@@ -156,11 +156,11 @@ class Target:
 
 def experiment(
     targets: Sequence[Target],
-    ground: Ground,
+    data: ExperimentData,
     attacks: Mapping[str, Attack],
     design: Design,
     *,
-    store: Store,
+    cache: ModelCache,
     jobs: int = 1,
     progress: Progress = silent,
 ) -> Iterator[Attacked]:
@@ -171,26 +171,26 @@ def experiment(
     Attacked
         A subject that fails has its `error` told; the others go on.
     """
-    mine = toss(design.references, len(ground.records), seed=ground.seed, who="reference", mirrored=True)
-    theirs = toss(design.targets, len(ground.records), seed=ground.seed, who="target")
+    mine = toss(design.references, len(data.records), seed=data.seed, who="reference", mirrored=True)
+    theirs = toss(design.targets, len(data.records), seed=data.seed, who="target")
     for target in targets:
         try:
-            floor = ground
-            if ground.adversarial:
-                floor = choose(target.subject, ground, design.references, store=store, jobs=jobs, progress=progress)
-            reference = fleet(target.subject, floor, mine, "reference", store=store, jobs=jobs, progress=progress)
-            attacked = fleet(target.subject, floor, theirs, "target", store=store, jobs=jobs, progress=progress)
-        except AuditeeError as error:
+            floor = data
+            if data.adversarial:
+                floor = choose(target.subject, data, design.references, cache=cache, jobs=jobs, progress=progress)
+            reference = models(target.subject, floor, mine, "reference", cache=cache, jobs=jobs, progress=progress)
+            attacked = models(target.subject, floor, theirs, "target", cache=cache, jobs=jobs, progress=progress)
+        except TargetError as error:
             yield _failed(target, str(error))
             continue
         alpha = (1 - design.confidence) / len(targets)
-        yield _attack(target, reference, attacked, attacks, design, parts(ground.slices), alpha, progress)
+        yield _attack(target, reference, attacked, attacks, design, parts(data.slices), alpha, progress)
 
 
 def _attack(
     target: Target,
-    reference: Fleet,
-    attacked: Fleet,
+    reference: Models,
+    attacked: Models,
     attacks: Mapping[str, Attack],
     design: Design,
     slices: Mapping[str, Flags],
@@ -250,7 +250,7 @@ def composed(claim: DP, view: View) -> tuple[float, float]:
     return m * claim.epsilon, min(1.0, m * claim.delta)
 
 
-def _outcome(name: str, view: View, scores: Array, attacked: Fleet, claim: DP | None, design: Design, alpha: float) -> Outcome:
+def _outcome(name: str, view: View, scores: Array, attacked: Models, claim: DP | None, design: Design, alpha: float) -> Outcome:
     membership = attacked.coins.membership
     members, others = scores[membership], scores[~membership]
     curve, alone = roc(members, others), per_model(scores, membership)

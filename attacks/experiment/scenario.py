@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpassay.attacks.experiment.attribute import columns_of, twins
 from dpassay.attacks.experiment.canaries import KINDS, plant
 from dpassay.attacks.experiment.coins import one_a_pair
-from dpassay.attacks.experiment.models import Ground, ground
+from dpassay.attacks.experiment.models import ExperimentData, build_data
 from dpassay.attacks.experiment.poisoning import ADVERSARIES, surround
 from dpassay.attacks.observed import Flags
 from dpassay.data import Labelled, Table
@@ -24,7 +24,7 @@ POISONED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class Scenario:
     """What an experiment asks about, and what its adversary may do.
 
     Parameters
@@ -32,7 +32,7 @@ class Setting:
     records : int
         Records asked about, >= 2.
     copies, noise
-        See `dpassay.attacks.experiment.models.ground`.
+        See `dpassay.attacks.experiment.models.data`.
     canaries : int
         Records that are replaced by canaries; 0: none.
     planted : str
@@ -70,7 +70,7 @@ class Setting:
         require(not useless, "--canaries", self.canaries, "0 with --attribute: a canary would not be its neighbour's twin")
 
 
-def lay(table: Table, setting: Setting) -> tuple[Ground, dict[str, Any]]:
+def lay(table: Table, setting: Scenario) -> tuple[ExperimentData, dict[str, Any]]:
     """Return the ground of an experiment, and JSON facts about it for the record.
 
     Raises
@@ -92,7 +92,7 @@ def lay(table: Table, setting: Setting) -> tuple[Ground, dict[str, Any]]:
         poisoned = one_a_pair(len(records), number, "--poisoned", rng)
         background = surround(records, poisoned, setting.poison, seed=setting.seed)
         slices["poisoned"] = _flags(poisoned, len(records))
-    laid = ground(
+    laid = build_data(
         records,
         test,
         copies=setting.copies,
@@ -115,7 +115,7 @@ def lay(table: Table, setting: Setting) -> tuple[Ground, dict[str, Any]]:
     return laid, facts
 
 
-def _drawn(table: Table, setting: Setting) -> tuple[Labelled, Labelled]:
+def _drawn(table: Table, setting: Scenario) -> tuple[Labelled, Labelled]:
     """Draw an even number of records, at most four fifths of all, and as many test records as are left, at most as many.
 
     Where an attribute is guessed, half as many are drawn, and their twins are made.

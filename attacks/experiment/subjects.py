@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.ledger import code_of, installed
 
 
@@ -163,7 +163,7 @@ class Protected:
 
     Parameters
     ----------
-    auditee : Auditee
+    target : AuditTarget
         Answers labels 0, 1, ..., some of which no record may have (a refusal).
     budgets : tuple of int
         Numbers of answers per record, ascending; a smaller budget sees the first answers of the largest.
@@ -171,7 +171,7 @@ class Protected:
         Noisy copies that are asked about besides, see `around`.
     """
 
-    auditee: Auditee
+    target: AuditTarget
     budgets: tuple[int, ...]
     copies: int = 0
 
@@ -183,12 +183,12 @@ class Protected:
     @property
     def key(self) -> Any:
         """Mechanism, parameters and views."""
-        return ["mechanism", self.auditee.target, self.auditee.parameters, [view.name for view in self.views]]
+        return ["mechanism", self.target.address, self.target.parameters, [view.name for view in self.views]]
 
     @property
     def code(self) -> list[str]:
         """Versions and digests, as far as they can be known."""
-        return code_of(self.auditee)
+        return code_of(self.target)
 
     def without_copies(self) -> Protected:
         """Return the same without the view of copies."""
@@ -199,10 +199,10 @@ class Protected:
 
         Raises
         ------
-        AuditeeError
+        TargetError
             If the mechanism fails.
         """
-        state, K = self.auditee.prepare(data), max(points.K, *(label + 1 for label in self.auditee.labels))
+        state, K = self.target.prepare(data), max(points.K, *(label + 1 for label in self.target.labels))
         answers = self._ask(state, points.X, max(self.budgets), rng, K)
         counts = np.cumsum(answers, axis=0)
         seen = [counts[m - 1] / m for m in self.budgets]
@@ -212,7 +212,7 @@ class Protected:
 
     def _ask(self, state: Any, X: Array, size: int, rng: np.random.Generator, K: int) -> NDArray[np.int64]:
         """Answers as zeros and ones, shape (size, q, K)."""
-        answers = self.auditee.sample(state, X, size, rng, "a target's training set")
+        answers = self.target.sample(state, X, size, rng, "a target's training set")
         found: NDArray[np.int64] = (answers[:, :, None] == np.arange(K)).astype(np.int64)
         return found
 

@@ -13,13 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.attacks.repeated.transcript_tests import Limits, Rung, climb, likelihood_scores, limits, on_pairs, rung_json
+from dpassay.attacks.repeated.transcript_tests import (
+    Limits,
+    TranscriptTest,
+    likelihood_scores,
+    limits,
+    on_pairs,
+    run_tests,
+    test_json,
+)
 from dpassay.attacks.repeated.worst_cell import Cell, candidates, worst_cells
 from dpassay.claims import DP
 from dpassay.errors import is_count, require
 from dpassay.numerics import number
 from dpassay.targets.groups import Group, Progress, silent
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 MOST_LOSS = 8.0
 """The ladder ends where m epsilon would exceed this, in nats."""
@@ -42,7 +50,7 @@ class Repeated:
         A side; one half of them is counted.
     alpha : float
         Of all rungs together.
-    rungs : tuple of Rung
+    tests : tuple of TranscriptTest
     sticky : bool
         Whether every transcript of two or more answers was constant on both sides, though they differed from each other.
     why : str
@@ -55,7 +63,7 @@ class Repeated:
     delta: float
     transcripts: int
     alpha: float
-    rungs: tuple[Rung, ...]
+    tests: tuple[TranscriptTest, ...]
     sticky: bool
     why: str = ""
 
@@ -63,7 +71,7 @@ class Repeated:
         """Return JSON values for the record's list `repeated`."""
         facts = {"name": self.name, "reason": self.reason, "transcripts": self.transcripts, "sticky": self.sticky}
         numbers = {"epsilon": number(self.epsilon), "delta": number(self.delta), "alpha": number(self.alpha)}
-        return facts | numbers | {"error": None, "why": self.why, "rungs": [rung_json(rung) for rung in self.rungs]}
+        return facts | numbers | {"error": None, "why": self.why, "rungs": [test_json(test) for test in self.tests]}
 
 
 def ladder(epsilon: float, most: int = MOST_ANSWERS) -> tuple[int, ...]:
@@ -75,7 +83,7 @@ def ladder(epsilon: float, most: int = MOST_ANSWERS) -> tuple[int, ...]:
 
 
 def repeated(
-    auditee: Auditee,
+    target: AuditTarget,
     claim: DP,
     groups: tuple[Group, ...],
     *,
@@ -89,7 +97,7 @@ def repeated(
 
     Parameters
     ----------
-    auditee : Auditee
+    target : AuditTarget
         Answers labels.
     claim : DP
         Of a single answer with fresh coins.
@@ -105,25 +113,25 @@ def repeated(
     ------
     InvalidInput
         If there are too few transcripts, or no pairs.
-    AuditeeError
+    TargetError
         If the mechanism fails.
     """
     require(is_count(transcripts, LEAST_TRANSCRIPTS), "--transcripts", transcripts, f"an integer >= {LEAST_TRANSCRIPTS}")
     ms = tuple(m for m in ladder(claim.epsilon) if m * claim.delta < 1)
-    cells = candidates(auditee, groups, progress=progress)
-    shown = worst_cells(auditee, cells, ms, trials=transcripts // 2, delta=claim.delta, seed=seed)
-    called, rungs, constant = name or auditee.name, [], []
+    cells = candidates(target, groups, progress=progress)
+    shown = worst_cells(target, cells, ms, trials=transcripts // 2, delta=claim.delta, seed=seed)
+    called, tests, constant = name or target.name, [], []
 
-    def rung(cell: Cell, m: int, most: Limits | None) -> Rung:
-        one, other = cell.draw(auditee, transcripts, m, phase=f"repeated {m}", seed=seed)
+    def test(cell: Cell, m: int, most: Limits | None) -> TranscriptTest:
+        one, other = cell.draw(target, transcripts, m, phase=f"repeated {m}", seed=seed)
         constant.append(m == 1 or is_sticky(one, other))
         scores = None if cell.rows is None else likelihood_scores(*cell.rows)
-        return climb(one, other, claim, len(auditee.labels), alpha / len(ms), scores=scores, limits=most)
+        return run_tests(one, other, claim, len(target.labels), alpha / len(ms), scores=scores, limits=most)
 
     for done, (m, worst) in enumerate(zip(ms, shown, strict=True), start=1):
-        found = rung(worst.losing, m, limits(cells, auditee.reachable(), m, claim))
-        told = found if worst.telling is worst.losing else rung(worst.telling, m, None)
-        rungs.append(on_pairs(found, told, worst))
+        found = test(worst.losing, m, limits(cells, target.reachable(), m, claim))
+        told = found if worst.telling is worst.losing else test(worst.telling, m, None)
+        tests.append(on_pairs(found, told, worst))
         progress(f"{called}: repeated queries", done, len(ms))
     sticky = len(ms) > 1 and all(constant)
     return Repeated(
@@ -133,7 +141,7 @@ def repeated(
         delta=claim.delta,
         transcripts=transcripts,
         alpha=alpha,
-        rungs=tuple(rungs),
+        tests=tuple(tests),
         sticky=sticky,
         why=STICKY if sticky else "",
     )
@@ -151,6 +159,6 @@ def is_sticky(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
 def failed(name: str, claim: DP, error: str) -> dict[str, Any]:
     """Return what is recorded of an attack that could not be made."""
     none = Repeated(
-        name=name, reason="", epsilon=claim.epsilon, delta=claim.delta, transcripts=0, alpha=0.0, rungs=(), sticky=False
+        name=name, reason="", epsilon=claim.epsilon, delta=claim.delta, transcripts=0, alpha=0.0, tests=(), sticky=False
     )
     return none.as_json() | {"error": error}

@@ -77,7 +77,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rung:
+class TranscriptTest:
     """m answers.
 
     Parameters
@@ -121,26 +121,26 @@ class Rung:
         return self.lower.value > self.basic
 
 
-def rung_json(rung: Rung) -> dict[str, Any]:
+def test_json(test: TranscriptTest) -> dict[str, Any]:
     """Return JSON values."""
-    counts = rung.lower.counts
-    shown = _known({name: getattr(rung, name) for name in ("advantage", "basic", "advanced", "optimal", "allowed")})
+    counts = test.lower.counts
+    shown = _known({name: getattr(test, name) for name in ("advantage", "basic", "advanced", "optimal", "allowed")})
     return shown | {
-        "m": rung.m,
-        "losing": rung.losing,
-        "telling": rung.telling,
-        **rung.reach.as_json(),
-        "lower": lower_number(rung.lower.value),
-        "alpha": number(rung.lower.alpha),
-        "method": rung.lower.method,
+        "m": test.m,
+        "losing": test.losing,
+        "telling": test.telling,
+        **test.reach.as_json(),
+        "lower": lower_number(test.lower.value),
+        "alpha": number(test.lower.alpha),
+        "method": test.lower.method,
         "counts": None if counts is None else asdict(counts),
         "event": {
-            "threshold": number(rung.event.threshold),
-            "from_base": rung.event.from_base,
-            "scores": [number(score) for score in rung.event.scores],
+            "threshold": number(test.event.threshold),
+            "from_base": test.event.from_base,
+            "scores": [number(score) for score in test.event.scores],
         },
-        "limits": None if rung.limits is None else _known(asdict(rung.limits)),
-        "broken": rung.broken,
+        "limits": None if test.limits is None else _known(asdict(test.limits)),
+        "broken": test.broken,
     }
 
 
@@ -148,12 +148,12 @@ def _known(values: Mapping[str, float | bool | None]) -> dict[str, Any]:
     return {name: value if value is None or isinstance(value, bool) else number(value) for name, value in values.items()}
 
 
-def on_pairs(rung: Rung, other: Rung, worst: Worst) -> Rung:
+def on_pairs(test: TranscriptTest, other: TranscriptTest, worst: Worst) -> TranscriptTest:
     """Return a rung with the advantage of another, and the names of the pairs of both."""
-    return replace(rung, advantage=other.advantage, losing=str(worst.losing), telling=str(worst.telling))
+    return replace(test, advantage=other.advantage, losing=str(worst.losing), telling=str(worst.telling))
 
 
-def climb(
+def run_tests(
     one: NDArray[np.int64],
     other: NDArray[np.int64],
     claim: DP,
@@ -163,7 +163,7 @@ def climb(
     scores: Array | None = None,
     limits: Limits | None = None,
     m: int | None = None,
-) -> Rung:
+) -> TranscriptTest:
     """Choose an event on the first half of the transcripts, and count it on the second.
 
     Parameters
@@ -195,7 +195,7 @@ def climb(
     lower = lower_bound(method, Counts(x=x, n1=n, y=y, n0=n), scale=scale, alpha=alpha)
     pure = composition(claim.epsilon, m, DELTA_PRIME) if claim.delta == 0 else None
     basic, delta = m * claim.epsilon, m * claim.delta
-    return Rung(
+    return TranscriptTest(
         m=m,
         lower=lower,
         event=event,

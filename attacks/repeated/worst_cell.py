@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from dpassay.attacks.observed import Array
 from dpassay.attacks.repeated.optimal import answers, optimal
 from dpassay.data import Labelled
-from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.laws import FiniteLaw
 from dpassay.pairs import Change, FlipLabel, Pairs
 from dpassay.seeds import stream
 from dpassay.stats.binomial import ranking_bound
 from dpassay.stats.scales import Ratio
 from dpassay.targets.groups import Group, Progress, silent
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import stream_key, where
 
 SCREENED = 500
@@ -71,14 +71,14 @@ class Cell:
         """Log-probabilities of an answer at the query on S and on S', shape (K,)."""
         return None if self.laws is None else (self.laws[0].log_p[self.query], self.laws[1].log_p[self.query])
 
-    def draw(self, auditee: Auditee, transcripts: int, m: int, *, phase: str, seed: int) -> tuple[NDArray[np.int64], ...]:
+    def draw(self, target: AuditTarget, transcripts: int, m: int, *, phase: str, seed: int) -> tuple[NDArray[np.int64], ...]:
         """Draw transcripts of m answers at the query on S and on S', as places of the labels; shape (transcripts, m) each."""
         found = []
         for state, change in zip(self.states, (None, self.change), strict=True):
-            rng = stream(*stream_key(auditee, self.group, change, phase=f"{phase}, query {self.query}", seed=seed))
-            labels = auditee.sample(state, self.point, transcripts * m, rng, where(change))
-            order = np.argsort(auditee.labels)
-            found.append(order[np.searchsorted(auditee.labels, labels[:, 0], sorter=order)].reshape(transcripts, m))
+            rng = stream(*stream_key(target, self.group, change, phase=f"{phase}, query {self.query}", seed=seed))
+            labels = target.sample(state, self.point, transcripts * m, rng, where(change))
+            order = np.argsort(target.labels)
+            found.append(order[np.searchsorted(target.labels, labels[:, 0], sorter=order)].reshape(transcripts, m))
         return tuple(found)
 
 
@@ -98,7 +98,7 @@ class Worst:
     telling: Cell
 
 
-def candidates(auditee: Auditee, groups: tuple[Group, ...], *, progress: Progress = silent) -> tuple[Cell, ...]:
+def candidates(target: AuditTarget, groups: tuple[Group, ...], *, progress: Progress = silent) -> tuple[Cell, ...]:
     """Return the cells among which the worst are sought: of all pairs, and on the way from the own ones to a larger advantage.
 
     A mechanism's own pairs are where it loses most. Where it has laws and labels 0 and 1, labels are flipped from there one after
@@ -106,7 +106,7 @@ def candidates(auditee: Auditee, groups: tuple[Group, ...], *, progress: Progres
 
     Parameters
     ----------
-    auditee : Auditee
+    target : AuditTarget
         Answers labels.
     groups : tuple of Group
         From `dpassay.targets.groups.groups_for`.
@@ -115,28 +115,28 @@ def candidates(auditee: Auditee, groups: tuple[Group, ...], *, progress: Progres
     ------
     InvalidInput
         If there is no pair at all.
-    AuditeeError
+    TargetError
         If the mechanism fails.
     """
     total = sum(len(group.pairs) for group in groups)
     if total == 0:
-        raise InvalidInput(f"target = '{auditee.name}': brings no pair of neighbours of its own, and no data are given")
+        raise InvalidInput(f"target = '{target.name}': brings no pair of neighbours of its own, and no data are given")
     found: list[Cell] = []
     for group in groups:
-        base = auditee.prepare(group.pairs.base)
+        base = target.prepare(group.pairs.base)
         for done, change in enumerate(group.pairs.changes, start=1):
-            found += _cells(auditee, group, base, change)
-            progress(f"{auditee.name}: pairs", done, len(group.pairs))
+            found += _cells(target, group, base, change)
+            progress(f"{target.name}: pairs", done, len(group.pairs))
     for group in groups:
         if group.kind == "own":
-            found += _towards(auditee, group)
+            found += _towards(target, group)
     if not found:
-        raise AuditeeError(f"{auditee.name} has no query to be asked at")
+        raise TargetError(f"{target.name} has no query to be asked at")
     return tuple(found)
 
 
 def worst_cells(
-    auditee: Auditee, cells: Sequence[Cell], ms: Sequence[int], *, trials: int, delta: float, seed: int
+    target: AuditTarget, cells: Sequence[Cell], ms: Sequence[int], *, trials: int, delta: float, seed: int
 ) -> tuple[Worst, ...]:
     """Return for each number of answers the cells at which they are shown.
 
@@ -145,7 +145,7 @@ def worst_cells(
 
     Parameters
     ----------
-    auditee : Auditee
+    target : AuditTarget
     cells : sequence of Cell
         From `candidates`.
     ms : sequence of int
@@ -156,7 +156,7 @@ def worst_cells(
         Of the loss of a single answer.
     seed : int
     """
-    screened = [None if cell.rows else _screened(auditee, cell, delta, seed) for cell in cells]
+    screened = [None if cell.rows else _screened(target, cell, delta, seed) for cell in cells]
     found = []
     for m in ms:
         ranked = [
@@ -168,24 +168,24 @@ def worst_cells(
     return tuple(found)
 
 
-def _cells(auditee: Auditee, group: Group, base: Any, change: Change) -> list[Cell]:
+def _cells(target: AuditTarget, group: Group, base: Any, change: Change) -> list[Cell]:
     """Every query of a pair."""
-    state = auditee.neighbour(group.pairs.base, base, change)
-    laws = (auditee.law(base, group.queries, where(None)), auditee.law(state, group.queries, where(change)))
+    state = target.neighbour(group.pairs.base, base, change)
+    laws = (target.law(base, group.queries, where(None)), target.law(state, group.queries, where(change)))
     known = (laws[0], laws[1]) if isinstance(laws[0], FiniteLaw) and isinstance(laws[1], FiniteLaw) else None
     return [
         Cell(group=group, change=change, states=(base, state), query=query, laws=known) for query in range(len(group.queries))
     ]
 
 
-def _towards(auditee: Auditee, group: Group) -> Iterator[Cell]:
+def _towards(target: AuditTarget, group: Group) -> Iterator[Cell]:
     """Flip labels as long as that raises the advantage of a single answer."""
     data, most = group.pairs.base, 0.0
     if not (isinstance(data, Labelled) and set(data.y.tolist()) <= {0, 1}):
         return
     for step in range(MOST_STEPS):
-        state = auditee.prepare(data)
-        if not isinstance(auditee.law(state, group.queries, where(None)), FiniteLaw):
+        state = target.prepare(data)
+        if not isinstance(target.law(state, group.queries, where(None)), FiniteLaw):
             return
         how = f"{len(data)} records, label after label flipped where that moves the answers most"
         reason = f"{group.reason}; {step} more label{'' if step == 1 else 's'} flipped" if step else group.reason
@@ -193,7 +193,7 @@ def _towards(auditee: Auditee, group: Group) -> Iterator[Cell]:
         for i in range(min(len(data), MOST_FLIPS)):
             pairs = Pairs(base=data, changes=(FlipLabel(i),), how=how)
             flipped = Group(pairs=pairs, queries=group.queries, kind="data", reason=reason)
-            cells += _cells(auditee, flipped, state, FlipLabel(i))
+            cells += _cells(target, flipped, state, FlipLabel(i))
         gains = [optimal(*_known(cell)).advantage for cell in cells]
         best = int(np.argmax(gains))
         if gains[best] <= most * (1 + 1e-9):
@@ -230,10 +230,10 @@ def at_most(rows: tuple[Array, Array], m: int) -> tuple[Array, Array]:
             m //= 2
 
 
-def _screened(auditee: Auditee, cell: Cell, delta: float, seed: int) -> tuple[float, float]:
+def _screened(target: AuditTarget, cell: Cell, delta: float, seed: int) -> tuple[float, float]:
     """Largest bound and advantage of a single label, of a few answers; neither is more than a rank."""
-    one, other = cell.draw(auditee, SCREENED, 1, phase="screen repeated", seed=seed)
-    x, y = (np.bincount(each[:, 0], minlength=len(auditee.labels)) for each in (one, other))
+    one, other = cell.draw(target, SCREENED, 1, phase="screen repeated", seed=seed)
+    x, y = (np.bincount(each[:, 0], minlength=len(target.labels)) for each in (one, other))
     known = {"scale": Ratio(delta), "alpha": ALPHA}
     bounds = [ranking_bound(a, SCREENED, b, SCREENED, **known) for a, b in ((x, y), (y, x))]  # type: ignore[arg-type]
     return float(np.max(bounds)), float(np.abs(x - y).sum()) / 2 / SCREENED

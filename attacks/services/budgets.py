@@ -14,7 +14,7 @@ import numpy as np
 from dpassay.attacks.observed import Array
 from dpassay.attacks.services.interface import Refusal, Service, Session
 from dpassay.data import Labelled
-from dpassay.errors import AuditeeError
+from dpassay.errors import TargetError
 
 MOST_ASKED = 300
 """Queries of a session before it is given up to look for the end of its budget."""
@@ -65,7 +65,7 @@ def budget_defects(service: Service, data: Labelled, room: int, declared: int | 
 
     Raises
     ------
-    AuditeeError
+    TargetError
         If the service fails.
     """
     if room >= MOST_ASKED:
@@ -103,13 +103,13 @@ def budget_defects(service: Service, data: Labelled, room: int, declared: int | 
 def _threads(service: Service, data: Labelled, allowed: int, number: int) -> int:
     """Answers that threads get together out of one session."""
     session = service.open(data, service.deployment("threads", number), service.user())
-    barrier, given, failed = Barrier(THREADS), [0] * THREADS, list[AuditeeError]()
+    barrier, given, failed = Barrier(THREADS), [0] * THREADS, list[TargetError]()
 
     def work(k: int) -> None:
         try:
             barrier.wait()
             given[k] = len(session.transcript([data.X[0]] * (allowed + EXTRA)))
-        except AuditeeError as error:
+        except TargetError as error:
             failed.append(error)
 
     with _switching():
@@ -145,7 +145,7 @@ def _telling(service: Service, data: Labelled, room: int) -> list[Defect]:
     for each in (data, *_variants(data)):
         try:
             runs.append(_refusals(service, each, seed, queries, room))
-        except AuditeeError:
+        except TargetError:
             if not runs:
                 raise  # other data may be too odd for it, its own are not
     again = f"spend the budget of a user with seed {seed}, and compare what further queries are told"

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from dpassay.attacks.observed import Array
 from dpassay.attacks.repeated.run import LEAST_TRANSCRIPTS, MOST_ANSWERS, STICKY, Repeated, is_sticky, ladder
-from dpassay.attacks.repeated.transcript_tests import climb
+from dpassay.attacks.repeated.transcript_tests import run_tests
 from dpassay.attacks.services.interface import Service
 from dpassay.attacks.services.probe_points import shown
 from dpassay.claims import DP
 from dpassay.data import Labelled
-from dpassay.errors import AuditeeError, is_count, require
+from dpassay.errors import TargetError, is_count, require
 from dpassay.pairs import Replace
 from dpassay.seeds import stream
 from dpassay.stats.binomial import ranking_bound
@@ -98,7 +98,7 @@ def attack_service(
 
     Raises
     ------
-    AuditeeError
+    TargetError
         If the service fails, or refuses earlier than it did before.
     """
     require(is_count(transcripts, LEAST_TRANSCRIPTS), "--transcripts", transcripts, f"an integer >= {LEAST_TRANSCRIPTS}")
@@ -154,7 +154,7 @@ def _ask(service: Service, data: Labelled, x: Array, m: int, sessions: int, phas
 def _transcript(service: Service, data: Labelled, x: Array, m: int, seed: int, user: str) -> tuple[Any, ...]:
     found = service.open(data, seed, user).transcript([x] * m)
     if len(found) < m:
-        raise AuditeeError(f"{service.name} refused after {len(found)} answers, where it gave {m} before")
+        raise TargetError(f"{service.name} refused after {len(found)} answers, where it gave {m} before")
     return found
 
 
@@ -183,7 +183,7 @@ def _repeated(
         delta=claim.delta,
         transcripts=transcripts,
         alpha=alpha,
-        rungs=tuple(climb(one[:, :m], other[:, :m], claim, len(labels), alpha / len(ms)) for m in ms),
+        tests=tuple(run_tests(one[:, :m], other[:, :m], claim, len(labels), alpha / len(ms)) for m in ms),
         sticky=sticky,
         why=STICKY if sticky else "",
     )
@@ -202,11 +202,11 @@ def _compared(
             games.append([_transcript(service, each, pair.x, ms[-1], seed, service.user()) for each in tenants])
         drawn.append(games)
         progress(f"{service.name}: tenants compared", done, 2)
-    rungs = []
+    tests = []
     for m in ms:
         seen = [np.array([[2 * (v[:m] == a[:m]) + (v[:m] == b[:m])] for v, a, b in games]) for games in drawn]
-        rungs.append(climb(seen[0], seen[1], claim, 4, alpha / len(ms), m=m))
-    broken = any(rung.broken for rung in rungs)
+        tests.append(run_tests(seen[0], seen[1], claim, 4, alpha / len(ms), m=m))
+    broken = any(test.broken for test in tests)
     return Repeated(
         name=f"{service.name}, tenants compared",
         reason=pair.reason,
@@ -214,7 +214,7 @@ def _compared(
         delta=claim.delta,
         transcripts=transcripts,
         alpha=alpha,
-        rungs=tuple(rungs),
+        tests=tuple(tests),
         sticky=False,
         why=SHARED if broken else "",
     )

@@ -18,7 +18,7 @@ from scipy.stats import fisher_exact
 
 from dpassay.attacks.services.interface import Service
 from dpassay.data import Labelled
-from dpassay.errors import AuditeeError
+from dpassay.errors import TargetError
 from dpassay.targets.groups import Progress, silent
 
 STAGES = (24, 96, 384)
@@ -57,7 +57,7 @@ def control(service: Service, data: Labelled, room: int, *, alpha: float, progre
 
     Raises
     ------
-    AuditeeError
+    TargetError
         If the service fails on the data; where it fails on others these are left out.
     """
     points = [data.X[i] for i in range(min(POINTS, room, len(data)))]
@@ -72,7 +72,7 @@ def control(service: Service, data: Labelled, room: int, *, alpha: float, progre
                     [_majorities(service, S, points, each, f"control {what} {stage} {side} {t}") for t in range(deployments)]
                     for side, S in enumerate((one, other))
                 ]
-            except AuditeeError:
+            except TargetError:
                 service.open(data, service.deployment("control"), service.user())  # its own data must do
                 continue
             asked.append(f"{what}, {deployments} deployments a side")
@@ -99,7 +99,7 @@ def _majorities(service: Service, data: Labelled, points: list[Any], each: int, 
     """The commonest answer of one new deployment at each point; of answers as common the first."""
     answers = service.open(data, service.deployment(phase), service.user()).transcript(x for x in points for _ in range(each))
     if len(answers) < each * len(points):
-        raise AuditeeError(f"{service.name} refused after {len(answers)} answers")
+        raise TargetError(f"{service.name} refused after {len(answers)} answers")
     parts = (answers[k * each : (k + 1) * each] for k in range(len(points)))
     return [Counter(part).most_common(1)[0][0] for part in parts]
 

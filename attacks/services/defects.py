@@ -27,9 +27,9 @@ from dpassay.attacks.observed import Array
 from dpassay.attacks.services.budgets import Defect, budget_defects, room_of
 from dpassay.attacks.services.control import control
 from dpassay.attacks.services.interface import Service
-from dpassay.attacks.services.probe_points import HAIR, Scout, shown
+from dpassay.attacks.services.probe_points import HAIR, ProbePoints, shown
 from dpassay.data import Labelled
-from dpassay.errors import AuditeeError
+from dpassay.errors import TargetError
 from dpassay.numerics import number
 from dpassay.targets.groups import Progress, silent
 
@@ -103,13 +103,13 @@ def probe(service: Service, data: Labelled, *, alpha: float = ALPHA, seed: int =
 
     Raises
     ------
-    AuditeeError
+    TargetError
         If the service fails.
     """
     progress(f"{service.name}: probe", 0, 4)
     room, declared = room_of(service, data)
     if room == 0:
-        raise AuditeeError(f"{service.name} refuses the first query")
+        raise TargetError(f"{service.name} refuses the first query")
     moves = control(service, data, room, alpha=alpha, progress=progress)
     found, untold = budget_defects(service, data, room, declared)
     blind: list[str] = []
@@ -117,8 +117,8 @@ def probe(service: Service, data: Labelled, *, alpha: float = ALPHA, seed: int =
         untold.insert(0, f"control: no change of the answers was seen when the data changed ({moves.words})")
         blind.append("control")
     progress(f"{service.name}: probe", 1, 4)
-    scout = Scout(service, data, room, seed)
-    points = scout.points()
+    probe = ProbePoints(service, data, room, seed)
+    points = probe.points()
     progress(f"{service.name}: probe", 2, 4)
     remarks: list[str] = []
     if len(points) == 0:
@@ -126,12 +126,12 @@ def probe(service: Service, data: Labelled, *, alpha: float = ALPHA, seed: int =
         blind.append("coins")
     else:
         if room >= 2:
-            found += _frozen(scout, points, alpha / (3 * len(points) + 2), remarks)
+            found += _frozen(probe, points, alpha / (3 * len(points) + 2), remarks)
         else:
             untold.append("cached answers and sticky noise: a session gives one answer only")
             blind.append("coins")
         progress(f"{service.name}: probe", 3, 4)
-        found += _shared(scout, points, alpha / (3 * len(points) + 2), remarks)
+        found += _shared(probe, points, alpha / (3 * len(points) + 2), remarks)
     progress(f"{service.name}: probe", 4, 4)
     return Probe(
         defects=tuple(found), untold=tuple(untold), blind=tuple(blind), remarks=tuple(remarks[:1]), room=room, alpha=alpha
@@ -166,16 +166,16 @@ def apart_probability(still: int, moved: int, different: int) -> float:
     return math.comb(moved, different) / math.comb(still + moved, different)
 
 
-def _frozen(scout: Scout, points: Sequence[Array], alpha: float, remarks: list[str]) -> list[Defect]:
+def _frozen(probe: ProbePoints, points: Sequence[Array], alpha: float, remarks: list[str]) -> list[Defect]:
     """Cached answers, or sticky noise: not both, the second is more; one draw of a deployment is remarked."""
-    r = min(4, max(2, scout.room // 2))
-    moved, sessions = min(4, scout.room - r), ANSWERS // r
+    r = min(4, max(2, probe.room // 2))
+    moved, sessions = min(4, probe.room - r), ANSWERS // r
     found: dict[str, list[tuple[float, Array, str]]] = {"cached": [], "sticky": [], "eternal": [], "drawn": []}
     for p, x in enumerate(points):
         still, near = [], []
         for t in range(sessions):
-            session = scout.service.open(scout.data, scout.service.deployment("frozen", p, t // USERS), scout.service.user())
-            answers = session.transcript([x] * r + [scout.beside(x, HAIR) for _ in range(moved)])
+            session = probe.service.open(probe.data, probe.service.deployment("frozen", p, t // USERS), probe.service.user())
+            answers = session.transcript([x] * r + [probe.beside(x, HAIR) for _ in range(moved)])
             if len(answers) < r + moved:
                 return []  # it refuses earlier than it did before: that is told elsewhere
             still.append(answers[:r])
@@ -231,15 +231,15 @@ def _named(r: int, moved: int, cached: list[Any], sticky: list[Any], eternal: li
     return [Defect(name=name, seen=seen, probability=chance, again=again)]
 
 
-def _shared(scout: Scout, points: Sequence[Array], alpha: float, remarks: list[str]) -> list[Defect]:
+def _shared(probe: ProbePoints, points: Sequence[Array], alpha: float, remarks: list[str]) -> list[Defect]:
     """Coins that do not depend on the user; where answers do not change within a session, they may be those of training."""
-    length = min(scout.room, 16)
+    length = min(probe.room, 16)
     pairs = ANSWERS // (2 if length < 4 else 3)
     asked = [points[i % len(points) if length >= 16 else 0] for i in range(length)]
     blocks, inside, last = [], 1.0, ("", "", 0)
     for t in range(pairs):
-        last = scout.service.user(), scout.service.user(), scout.service.deployment("shared", t)
-        first, second = (scout.service.open(scout.data, last[2], user).transcript(asked) for user in last[:2])
+        last = probe.service.user(), probe.service.user(), probe.service.deployment("shared", t)
+        first, second = (probe.service.open(probe.data, last[2], user).transcript(asked) for user in last[:2])
         if first != second:
             return []
         blocks.append(first)

@@ -23,7 +23,7 @@ import numpy as np
 
 from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
-from dpassay.errors import MOST_TEXT, AuditeeError, InvalidInput, is_count, require
+from dpassay.errors import MOST_TEXT, InvalidInput, TargetError, is_count, require
 from dpassay.seeds import stream
 from dpassay.targets.resolve import load_object
 
@@ -45,7 +45,7 @@ class Refusal:
 
 
 class Session:
-    """A session behind a guard: an answer is a plain value, a refusal an object, all else an `AuditeeError`."""
+    """A session behind a guard: an answer is a plain value, a refusal an object, all else an `TargetError`."""
 
     __slots__ = ("_session", "_user", "_where")
 
@@ -66,13 +66,13 @@ class Session:
             said = f"{type(error).__name__}: {_text(error)}"
             if REFUSES.search(said):
                 return Refusal(said.replace(self._user, "USER"))
-            raise AuditeeError(f"ask on {self._where} raised {type(error).__name__}", _text(error)) from error
+            raise TargetError(f"ask on {self._where} raised {type(error).__name__}", _text(error)) from error
         if isinstance(answer, np.generic) or (isinstance(answer, np.ndarray) and answer.size == 1):
             answer = answer.item()
         if answer is None or (isinstance(answer, float) and math.isnan(answer)):
             return Refusal(f"returned {answer}")
         if not isinstance(answer, bool | int | float | str):
-            raise AuditeeError(f"ask on {self._where} returned {type(answer).__name__}; expected a label")
+            raise TargetError(f"ask on {self._where} returned {type(answer).__name__}; expected a label")
         return answer
 
     def transcript(self, points: Iterable[Array]) -> tuple[Any, ...]:
@@ -131,16 +131,16 @@ class Service:
 
         Raises
         ------
-        AuditeeError
+        TargetError
             If the factory fails, or what it returns cannot be asked.
         """
         where = f"a session of {self.name}"
         try:
             session = self.factory(data, seed, user)
         except (Exception, SystemExit) as error:
-            raise AuditeeError(f"{self.name} raised {type(error).__name__}", _text(error)) from error
+            raise TargetError(f"{self.name} raised {type(error).__name__}", _text(error)) from error
         if not callable(getattr(session, "ask", None)):
-            raise AuditeeError(f"{self.name} returned {type(session).__name__}; expected a session with ask(x)")
+            raise TargetError(f"{self.name} returned {type(session).__name__}; expected a session with ask(x)")
         return Session(session, user, where)
 
 

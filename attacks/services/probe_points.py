@@ -20,7 +20,7 @@ JITTER, HAIR = 0.1, 1e-6
 """How far points lie from records, and moved points from points, in standard deviations."""
 
 
-class Scout:
+class ProbePoints:
     """Where to ask: points near records, each a little beside it, so that no law is likely to jump just there."""
 
     def __init__(self, service: Service, data: Labelled, room: int, seed: int) -> None:

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.attacks.experiment.cache import Store
-from dpassay.attacks.experiment.models import Ground, dismiss
+from dpassay.attacks.experiment.cache import ModelCache
+from dpassay.attacks.experiment.models import ExperimentData, dismiss
 from dpassay.attacks.experiment.reach import targets_to_see
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Design, Target, experiment, shares
-from dpassay.attacks.experiment.scenario import Setting, lay
+from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.slices import parts
 from dpassay.attacks.experiment.subjects import Learner, Protected
 from dpassay.attacks.repeated.run import failed, repeated
@@ -26,16 +26,16 @@ from dpassay.attacks.scores.interface import Attack
 from dpassay.attacks.scores.registry import ATTACKS
 from dpassay.claims import DP
 from dpassay.cli.attack_checks import check_options
-from dpassay.cli.options import auditees_of, configure
+from dpassay.cli.options import configure, targets_of
 from dpassay.cli.run import attack_exit_code
 from dpassay.cli.service import service_command
 from dpassay.cli.shared import bars, command_of, commit, console, deliver_attacks
 from dpassay.data import BUILT_IN, Labelled, load
-from dpassay.errors import AuditeeError, InvalidInput, is_count, is_real, require
+from dpassay.errors import InvalidInput, TargetError, is_count, is_real, require
 from dpassay.pairs import replace_one
 from dpassay.record.files import writable
 from dpassay.targets.groups import Group, Progress, groups_for
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import accepts, is_function
 
 PROTECTED = ("soft-majority", "projected-walk", "noisy-average", "pate", "private-knn", "distance-to-instability")
@@ -67,27 +67,29 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     attacks = _attacks(arguments.attacks)
     epsilons, budgets = numbers(arguments.epsilon or LOSSES, "--epsilon", float), numbers(arguments.budgets, "--budgets", int)
     table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.label)
-    floor, laid = lay(table, Setting(**{option.name: getattr(arguments, option.name) for option in fields(Setting)}))
+    floor, laid = lay(table, Scenario(**{option.name: getattr(arguments, option.name) for option in fields(Scenario)}))
     targets = list(_targets(arguments, epsilons, tuple(sorted(budgets)), len(floor.records) // 2 + laid["background"]))
-    climbers = [target for target in targets if transcripts and isinstance(target.subject, Protected)]
-    share = (1 - arguments.confidence) / (len(targets) + len(climbers))  # of alpha: of a subject, of a ladder of repeated queries
+    repeated_targets = [target for target in targets if transcripts and isinstance(target.subject, Protected)]
+    share = (1 - arguments.confidence) / (
+        len(targets) + len(repeated_targets)
+    )  # of alpha: of a subject, of a ladder of repeated queries
     models = arguments.models or enough(targets, attacks, floor, design, share)
     design = replace(design, confidence=1 - share * len(targets), targets=models)
     directory = None if arguments.out is None else Path(arguments.out)
     if directory is not None:
         writable(directory)
     cache = Path(arguments.cache) if arguments.cache else None if directory is None else directory / "models"
-    found, climbed, complete = [], list[dict[str, Any]](), True
+    found, tested, complete = [], list[dict[str, Any]](), True
     try:
         with bars(quiet=arguments.quiet) as progress, redirect_stdout(sys.stderr):
             for attacked in experiment(
-                targets, floor, attacks, design, store=Store(cache), jobs=arguments.jobs, progress=progress
+                targets, floor, attacks, design, cache=ModelCache(cache), jobs=arguments.jobs, progress=progress
             ):
                 found.append(attacked)
                 if attacked.error and not arguments.quiet:
                     sys.stderr.write(f"dpassay: {attacked.name}: error: {attacked.error}\n")
-            for target in climbers:
-                climbed.append(_repeated(target, floor.records, floor.test, transcripts, share, arguments.seed, progress))
+            for target in repeated_targets:
+                tested.append(_repeated(target, floor.records, floor.test, transcripts, share, arguments.seed, progress))
     except KeyboardInterrupt:
         complete = False
     finally:
@@ -103,13 +105,13 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
         "seed": arguments.seed,
         "targets": design.targets,
     }
-    record = make_attack_record(facts, floor.records, found, climbed)
+    record = make_attack_record(facts, floor.records, found, tested)
     shown = partial(print_attacks, record, console())
     deliver_attacks(record, directory, shown, as_json=arguments.json, quiet=arguments.quiet)
     return attack_exit_code(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
-def enough(targets: Sequence[Target], attacks: Mapping[str, Attack], floor: Ground, design: Design, alpha: float) -> int:
+def enough(targets: Sequence[Target], attacks: Mapping[str, Attack], floor: ExperimentData, design: Design, alpha: float) -> int:
     """Return the number of target models that sees a leak 2.5 nats above each claim, of those that 256 models see.
 
     Parameters
@@ -138,12 +140,12 @@ def _repeated(
     """Ask at the worst of a mechanism's own pairs again and again; of the data's where it has none."""
     assert isinstance(target.subject, Protected)
     assert target.claim is not None
-    auditee = target.subject.auditee
+    attacked = target.subject.target
     known = {"transcripts": transcripts, "alpha": alpha, "seed": seed, "name": target.name, "progress": progress}
     try:
-        groups = groups_for(auditee, None) or (_some(records, test, seed),)
-        return repeated(auditee, target.claim, groups, **known).as_json()  # type: ignore[arg-type]
-    except AuditeeError as error:
+        groups = groups_for(attacked, None) or (_some(records, test, seed),)
+        return repeated(attacked, target.claim, groups, **known).as_json()  # type: ignore[arg-type]
+    except TargetError as error:
         return failed(target.name, target.claim, str(error))
 
 
@@ -192,12 +194,12 @@ def _targets(arguments: argparse.Namespace, epsilons: list[float], budgets: tupl
     if arguments.against in (None, "mechanism"):
         for name in dict.fromkeys(arguments.targets or PROTECTED):
             for epsilon in epsilons:
-                auditee = _with_loss(arguments, name, epsilon, n)
-                subject = Protected(auditee=auditee, budgets=budgets, copies=arguments.copies)
-                yield Target(name=f"{auditee.name}, epsilon = {epsilon:g}", subject=subject, claim=_claim(auditee))
+                target = _with_loss(arguments, name, epsilon, n)
+                subject = Protected(target=target, budgets=budgets, copies=arguments.copies)
+                yield Target(name=f"{target.name}, epsilon = {epsilon:g}", subject=subject, claim=_claim(target))
 
 
-def _with_loss(arguments: argparse.Namespace, name: str, epsilon: float, n: int) -> Auditee:
+def _with_loss(arguments: argparse.Namespace, name: str, epsilon: float, n: int) -> AuditTarget:
     """Build a mechanism whose single answer loses epsilon."""
     given = argparse.Namespace(**vars(arguments) | {"targets": [name], "mode": "auto", "claim": None, "answers": None})
     if arguments.learner is None and accepts(name, "learner"):
@@ -215,9 +217,9 @@ def _with_loss(arguments: argparse.Namespace, name: str, epsilon: float, n: int)
     for text in own:
         if text.partition("=")[0].strip() == knob:
             raise InvalidInput(f"-p {text}: changes nothing, --epsilon sets {knob} of '{name}'")
-    (one,) = auditees_of(argparse.Namespace(**vars(given) | {"parameters": [*own, f"{knob}=1"]}), n)
+    (one,) = targets_of(argparse.Namespace(**vars(given) | {"parameters": [*own, f"{knob}=1"]}), n)
     value = epsilon / _claim(one).epsilon
-    (found,) = auditees_of(argparse.Namespace(**vars(given) | {"parameters": [*own, f"{knob}={value!r}"]}), n)
+    (found,) = targets_of(argparse.Namespace(**vars(given) | {"parameters": [*own, f"{knob}={value!r}"]}), n)
     reached = _claim(found).epsilon
     if not abs(reached - epsilon) <= 1e-9 * epsilon:
         raise InvalidInput(f"--epsilon = {epsilon:g}: '{name}' with {knob} = {value:g} claims {reached:g}")
@@ -226,9 +228,9 @@ def _with_loss(arguments: argparse.Namespace, name: str, epsilon: float, n: int)
     return found
 
 
-def _claim(auditee: Auditee) -> DP:
+def _claim(target: AuditTarget) -> DP:
     """Return the claim about a single answer that is held against the attacks: the first that is not known to be wrong."""
-    found = [claim for claim in auditee.claims if isinstance(claim, DP) and claim.expected != "refuted"]
+    found = [claim for claim in target.claims if isinstance(claim, DP) and claim.expected != "refuted"]
     if not found:
-        raise InvalidInput(f"target = '{auditee.name}': promises no differential privacy that is not known to be wrong")
+        raise InvalidInput(f"target = '{target.name}': promises no differential privacy that is not known to be wrong")
     return found[0]

@@ -12,7 +12,7 @@ from typing import Any
 
 from dpassay.cli.attack_options import attack_parser
 from dpassay.cli.parser import Parser, add_options, one_of
-from dpassay.errors import AuditeeError, DpassayError, InvalidInput
+from dpassay.errors import DpassayError, InvalidInput, TargetError
 
 EXIT_CODES = """exit codes:
   0    nothing refuted, or only what is declared as expected
@@ -385,5 +385,5 @@ def _complain(text: str, error: BaseException | None = None) -> None:
         sys.stderr.write(text)
         if error is not None:
             sys.stderr.writelines(traceback.format_exception(error))
-            if isinstance(error, AuditeeError) and error.__cause__ is None and error.detail:
+            if isinstance(error, TargetError) and error.__cause__ is None and error.detail:
                 sys.stderr.write(f"{error.detail}\n")  # it came from another process, which alone had the traceback

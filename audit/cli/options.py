@@ -21,7 +21,7 @@ from dpassay.errors import InvalidInput
 from dpassay.pairs import replace_one
 from dpassay.targets.catalogue import ENTRIES, READINGS
 from dpassay.targets.groups import Group
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import Answers, accepts, answers_of, is_function, relation_of, resolve
 from dpassay.trials.hosts import Limits
 from dpassay.trials.isolated import Isolated, StandIn, introduced
@@ -78,9 +78,9 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
     )
 
 
-def refuse_idle_limits(arguments: argparse.Namespace, auditees: Sequence[Auditee], settings: Settings) -> None:
+def refuse_idle_limits(arguments: argparse.Namespace, targets: Sequence[AuditTarget], settings: Settings) -> None:
     """Raise `InvalidInput` if limits are given to processes of which there are none."""
-    if settings.kind == "local" or any(isinstance(auditee, Isolated) for auditee in auditees):
+    if settings.kind == "local" or any(isinstance(target, Isolated) for target in targets):
         return
     for option in ("shard_timeout", "memory"):
         if getattr(arguments, option) is not None:
@@ -98,19 +98,19 @@ def _sides(text: str) -> int | tuple[int, ...]:
 
 
 @contextmanager
-def opened(arguments: argparse.Namespace, records: int, limits: Limits | None) -> Iterator[list[Auditee]]:
-    """Give what `auditees_of` does, and end the processes that it has opened."""
-    built: list[Auditee] = []
+def opened(arguments: argparse.Namespace, records: int, limits: Limits | None) -> Iterator[list[AuditTarget]]:
+    """Give what `targets_of` does, and end the processes that it has opened."""
+    built: list[AuditTarget] = []
     try:
-        built.extend(auditees_of(arguments, records, limits if CAN_FORK else None))
+        built.extend(targets_of(arguments, records, limits if CAN_FORK else None))
         yield built
     finally:
-        for auditee in built:
-            if isinstance(auditee, Isolated):
-                auditee.hosts.close()
+        for target in built:
+            if isinstance(target, Isolated):
+                target.hosts.close()
 
 
-def auditees_of(arguments: argparse.Namespace, records: int, limits: Limits | None = None) -> Iterator[Auditee]:
+def targets_of(arguments: argparse.Namespace, records: int, limits: Limits | None = None) -> Iterator[AuditTarget]:
     """Yield the mechanisms that are asked for, else the configured ones, else the catalogue; each with its claims.
 
     Built-in ones whose claims depend on the number n of records are told it, unless it was said. A user's own are imported and
@@ -131,15 +131,15 @@ def auditees_of(arguments: argparse.Namespace, records: int, limits: Limits | No
     for each in wanted:
         build = partial(_chosen, _sized(each, records, fixed=fixed), parameters, claim, answers, several=len(wanted) > 1)
         if limits is None or not _is_foreign(each, parameters):
-            auditee = build()
+            target = build()
         else:
-            auditee = introduced(each.called, build, limits, _fallback(each, claim, answers))
-        known = parameters if isinstance(auditee, Isolated) and auditee.lost else auditee.parameters
+            target = introduced(each.called, build, limits, _fallback(each, claim, answers))
+        known = parameters if isinstance(target, Isolated) and target.lost else target.parameters
         taken |= parameters.keys() & known.keys()
         if not sampled:
-            yield auditee
-        elif named or not auditee.only_computed:
-            yield auditee.sampled
+            yield target
+        elif named or not target.only_computed:
+            yield target.sampled
     for name in parameters:
         if name not in taken and len(wanted) > 1:
             raise InvalidInput(f"-p {name}: none of {', '.join(each.called for each in wanted)} has such a parameter")
@@ -147,7 +147,7 @@ def auditees_of(arguments: argparse.Namespace, records: int, limits: Limits | No
 
 def _chosen(
     wanted: Configured, parameters: dict[str, str], claim: dict[str, float] | None, answers: Answers | None, *, several: bool
-) -> Auditee:
+) -> AuditTarget:
     """Build one mechanism; where there are several, with those of the parameters that it has."""
     own = {name: value for name, value in parameters.items() if not several or accepts(wanted.target, name)}
     with _placed(wanted):
@@ -159,7 +159,7 @@ def _is_foreign(wanted: Configured, parameters: Mapping[str, str]) -> bool:
     return any(":" in text for text in (wanted.target, *wanted.parameters.values(), *parameters.values()))
 
 
-def _fallback(wanted: Configured, said: dict[str, float] | None, answers: Answers | None) -> Auditee | None:
+def _fallback(wanted: Configured, said: dict[str, float] | None, answers: Answers | None) -> AuditTarget | None:
     """Return what is known of a user's mechanism that could not be built, if a claim was said of it."""
     numbers = wanted.claim if said is None else said
     if numbers is None:
@@ -168,7 +168,7 @@ def _fallback(wanted: Configured, said: dict[str, float] | None, answers: Answer
         answers = (_answers(wanted.answers, "answers") if answers is None else answers) or Answers()
     claim = _claim(numbers, answers, "--claim" if said is not None else wanted.where.partition(",")[0])
     has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
-    return Auditee(name=wanted.called, target=wanted.target, parameters={}, mechanism=StandIn(has), claims=(claim,))
+    return AuditTarget(name=wanted.called, address=wanted.target, parameters={}, mechanism=StandIn(has), claims=(claim,))
 
 
 def _sized(wanted: Configured, records: int, *, fixed: bool) -> Configured:
@@ -190,7 +190,7 @@ def _placed(wanted: Configured) -> Iterator[None]:
         raise
 
 
-def _built(wanted: Configured, given: dict[str, str], said: dict[str, float] | None, answers: Answers | None) -> Auditee:
+def _built(wanted: Configured, given: dict[str, str], said: dict[str, float] | None, answers: Answers | None) -> AuditTarget:
     """Build one mechanism; what the command line says goes before what is configured for it."""
     option = "answers" if answers is None and wanted.where else "--answers"
     answers = _answers(wanted.answers, "answers") if answers is None else answers

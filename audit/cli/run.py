@@ -37,7 +37,7 @@ from dpassay.trials.ledger import Ledger
 
 if TYPE_CHECKING:
     from dpassay.targets.groups import Group
-    from dpassay.targets.guard import Auditee
+    from dpassay.targets.guard import AuditTarget
 
 REPORTS = "html,md,json,junit"
 """What `dpassay report` writes unless it is told."""
@@ -57,18 +57,18 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
     settings = settings_of(arguments)
     data = None if settings.mode == "exhaustive" else data_of(arguments)
     limits = None if settings.executor == "inline" else settings.limits
-    with opened(arguments, settings.domain.n if settings.domain else len(data.pairs.base) if data else 0, limits) as auditees:
-        refuse_idle_limits(arguments, auditees, settings)
-        check(auditees, data, settings)
+    with opened(arguments, settings.domain.n if settings.domain else len(data.pairs.base) if data else 0, limits) as targets:
+        refuse_idle_limits(arguments, targets, settings)
+        check(targets, data, settings)
         if arguments.dry_run:
-            return _dry_run(auditees, data, settings, as_json=arguments.json)
+            return _dry_run(targets, data, settings, as_json=arguments.json)
         if directory is not None:
             writable(directory)
         if not arguments.quiet:
-            sampled = (each.name for each in auditees if settings.mode == "monte-carlo" or not isinstance(each.mechanism, HasLaw))
+            sampled = (each.name for each in targets if settings.mode == "monte-carlo" or not isinstance(each.mechanism, HasLaw))
             foretell(() if settings.domain else sampled, settings.budget, 0 if data is None else len(data.queries))
         started = time.time()
-        results, complete = _audited(auditees, data, settings, _accepted(Path(config.baseline)), directory, arguments)
+        results, complete = _audited(targets, data, settings, _accepted(Path(config.baseline)), directory, arguments)
     facts = {
         "seed": settings.seed,
         "confidence": settings.confidence,
@@ -96,7 +96,7 @@ def _accepted(path: Path) -> Baseline:
 
 
 def _audited(
-    auditees: list[Auditee],
+    targets: list[AuditTarget],
     data: Group | None,
     settings: Settings,
     accepted: Baseline,
@@ -111,11 +111,11 @@ def _audited(
             bars(quiet=arguments.quiet) as progress,
             redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
         ):
-            for result in assay(auditees, data, settings, progress, ledger, accepted):
+            for result in assay(targets, data, settings, progress, ledger, accepted):
                 results.append(result)
                 if result.verdict == "error" and not arguments.quiet:
-                    detail = result.judgement.detail if arguments.debug else first_line(result.judgement.detail)
-                    cause = ": ".join(filter(None, (result.judgement.reason, detail)))
+                    detail = result.outcome.detail if arguments.debug else first_line(result.outcome.detail)
+                    cause = ": ".join(filter(None, (result.outcome.reason, detail)))
                     sys.stderr.write(f"dpassay: {result.id}: error: {cause}\n")
     except KeyboardInterrupt:
         return results, False
@@ -153,19 +153,19 @@ def plan_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noq
     configure(arguments)
     data = data_of(arguments)
     settings = Settings(mode="monte-carlo", seed=arguments.seed, confidence=arguments.confidence, detect=arguments.detect)
-    with opened(arguments, len(data.pairs.base), settings.limits) as (auditee,):
-        return _plan(auditee, data, settings, arguments)
+    with opened(arguments, len(data.pairs.base), settings.limits) as (target,):
+        return _plan(target, data, settings, arguments)
 
 
-def _plan(auditee: Auditee, data: Group, settings: Settings, arguments: argparse.Namespace) -> int:
-    check([auditee], data, settings)
-    groups, claim = groups_for(auditee, data), auditee.claims[0]
-    speed, alpha = measure(auditee, groups), (1 - settings.confidence) / len(auditee.claims)
-    leaks = ladder(auditee, claim) if settings.detect is None else (settings.detect,)
+def _plan(target: AuditTarget, data: Group, settings: Settings, arguments: argparse.Namespace) -> int:
+    check([target], data, settings)
+    groups, claim = groups_for(target, data), target.claims[0]
+    speed, alpha = measure(target, groups), (1 - settings.confidence) / len(target.claims)
+    leaks = ladder(target, claim) if settings.detect is None else (settings.detect,)
     costs = []
     for leak in leaks:
-        draws = draws_needed(auditee, claim, groups, leak, alpha)
-        costs.append((leak, cost(auditee, claim, groups, Budget(draws=draws, alpha=alpha), speed)))
+        draws = draws_needed(target, claim, groups, leak, alpha)
+        costs.append((leak, cost(target, claim, groups, Budget(draws=draws, alpha=alpha), speed)))
     if arguments.json:
         sys.stdout.write(
             json.dumps([_cost_json(each) | {"detect": leak} for leak, each in costs], indent=2, sort_keys=True) + "\n"
@@ -177,7 +177,7 @@ def _plan(auditee: Auditee, data: Group, settings: Settings, arguments: argparse
     certified = costs[0][1].certified
     out = console()
     out.print(
-        f"{auditee.name}, {claim}, {certified} certified cells, confidence {settings.confidence}; probability 0.9, "
+        f"{target.name}, {claim}, {certified} certified cells, confidence {settings.confidence}; probability 0.9, "
         "screening included"
     )
     out.print(table)
@@ -189,20 +189,20 @@ def _plan(auditee: Auditee, data: Group, settings: Settings, arguments: argparse
     return NOTHING
 
 
-def _dry_run(auditees: list[Auditee], data: Group | None, settings: Settings, *, as_json: bool) -> int:
+def _dry_run(targets: list[AuditTarget], data: Group | None, settings: Settings, *, as_json: bool) -> int:
     """Say what a run would do, and about how long it would take; nothing is audited and nothing written."""
     out = console()
     if settings.domain is not None:
         datasets = len(settings.domain.records) ** settings.domain.n
-        out.print(f"{settings.domain}: the laws of {datasets:,} datasets of each of {len(auditees)}; no trials")
+        out.print(f"{settings.domain}: the laws of {datasets:,} datasets of each of {len(targets)}; no trials")
         return NOTHING
-    share = (1 - settings.confidence) / max(1, sum(len(auditee.claims) for auditee in auditees))
+    share = (1 - settings.confidence) / max(1, sum(len(target.claims) for target in targets))
     budget, plans = Budget(draws=settings.budget, alpha=share), []
-    for auditee in auditees:
-        groups = groups_for(auditee, data)
-        speed = measure(auditee, groups)
-        law = settings.mode != "monte-carlo" and isinstance(auditee.mechanism, HasLaw)
-        plans += [(auditee.name, claim, law, cost(auditee, claim, groups, budget, speed)) for claim in auditee.claims]
+    for target in targets:
+        groups = groups_for(target, data)
+        speed = measure(target, groups)
+        law = settings.mode != "monte-carlo" and isinstance(target.mechanism, HasLaw)
+        plans += [(target.name, claim, law, cost(target, claim, groups, budget, speed)) for claim in target.claims]
     if as_json:
         shown = [{"mechanism": name, "claim": str(claim), "law": law} | _cost_json(each) for name, claim, law, each in plans]
         sys.stdout.write(json.dumps(shown, indent=2, sort_keys=True) + "\n")
@@ -350,8 +350,8 @@ def exit_code(record: Mapping[str, Any], *, allow_inconclusive: bool) -> int:
     return NOTHING if found else EMPTY
 
 
-def _entry(auditee: Auditee) -> dict[str, Any]:
-    modes = ["exact", "exhaustive"] if isinstance(auditee.mechanism, HasLaw) else []
-    modes += ["monte-carlo"] + (["any size"] if isinstance(auditee.mechanism, HasReachable) else [])
-    claims = [claim.as_json() | {"text": str(claim), "expected": claim.expected} for claim in auditee.claims]
-    return {"name": auditee.name, "parameters": auditee.parameters, "claims": claims, "modes": modes}
+def _entry(target: AuditTarget) -> dict[str, Any]:
+    modes = ["exact", "exhaustive"] if isinstance(target.mechanism, HasLaw) else []
+    modes += ["monte-carlo"] + (["any size"] if isinstance(target.mechanism, HasReachable) else [])
+    claims = [claim.as_json() | {"text": str(claim), "expected": claim.expected} for claim in target.claims]
+    return {"name": target.name, "parameters": target.parameters, "claims": claims, "modes": modes}

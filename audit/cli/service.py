@@ -11,7 +11,7 @@ from typing import Any
 
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.repeated.run import LEAST_TRANSCRIPTS, Repeated
-from dpassay.attacks.repeated.transcript_tests import Rung
+from dpassay.attacks.repeated.transcript_tests import TranscriptTest
 from dpassay.attacks.services.collusion import attack_service
 from dpassay.attacks.services.defects import Probe, probe
 from dpassay.attacks.services.interface import service_of
@@ -46,7 +46,7 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
     ------
     InvalidInput
         If something is asked that a service cannot be asked.
-    AuditeeError
+    TargetError
         If the service fails.
     """
     for option, said in (("TARGET", arguments.targets), ("--against", arguments.against), ("--attacks", arguments.attacks)):
@@ -66,11 +66,11 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
     directory = None if arguments.out is None else Path(arguments.out)
     if directory is not None:
         writable(directory)
-    climbed: tuple[Repeated, ...] = ()
+    tested: tuple[Repeated, ...] = ()
     with bars(quiet=arguments.quiet) as progress, redirect_stdout(sys.stderr):
         seen = probe(service, data, seed=arguments.seed, progress=progress)
         if claim is not None and transcripts:
-            climbed = attack_service(
+            tested = attack_service(
                 service,
                 data,
                 claim,
@@ -93,10 +93,10 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
         "probe": {"alpha": seen.alpha, "room": seen.room}
         | {name: list(getattr(seen, name)) for name in ("untold", "blind", "remarks")},
     }
-    record = make_attack_record(facts, data, (), [each.as_json() for each in climbed], seen.as_json())
+    record = make_attack_record(facts, data, (), [each.as_json() for each in tested], seen.as_json())
 
     def show() -> None:
-        sys.stdout.write(told(arguments.service, seen, climbed))
+        sys.stdout.write(told(arguments.service, seen, tested))
 
     deliver_attacks(record, directory, show, as_json=arguments.json, quiet=arguments.quiet)
     return attack_exit_code(record, allow_inconclusive=arguments.allow_inconclusive)
@@ -109,7 +109,7 @@ def _epsilon(text: str) -> float:
         raise InvalidInput(f"--epsilon = '{text}': must be the one loss in (0, 700] that --service claims of an answer") from None
 
 
-def told(name: str, seen: Probe, climbed: tuple[Repeated, ...]) -> str:
+def told(name: str, seen: Probe, tested: tuple[Repeated, ...]) -> str:
     """Say in plain text what was found."""
     defects = f"{len(seen.defects) or 'no'} defect{'' if len(seen.defects) == 1 else 's'}"
     unknown = f"inconclusive, {' and '.join(BLIND[each] for each in seen.blind)}" if seen.blind else ""
@@ -121,15 +121,15 @@ def told(name: str, seen: Probe, climbed: tuple[Repeated, ...]) -> str:
         lines.append(f"  a correct service gets a defect with probability at most {seen.alpha:g}")
     lines += [f"  not looked at: {each}" for each in seen.untold]
     lines += [f"  remark: {each}" for each in seen.remarks]
-    for each in climbed:
+    for each in tested:
         lines += ["", f"repeated queries of {each.name}: {each.reason}"]
         lines.append(
             f"  {'m':>3}  {'certified':>9}  {'cap':>7}  {'detectable':>10}  {'claimed':>8}  {'advantage':>9}  {'allowed':>8}"
         )
-        lines += [_row(rung, control="control" not in seen.blind) for rung in each.rungs]
+        lines += [_row(test, control="control" not in seen.blind) for test in each.tests]
         lines += [f"  {each.why}"] if each.why else []
         lines.append(f"  {each.transcripts} transcripts a side; all certified numbers hold together with {1 - each.alpha:.4g}")
-    if climbed:
+    if tested:
         lines += [
             "  cap: the most that could have been certified; detectable: the smallest leak that would have been certified above",
             "  the claim with probability 0.9, if answers show all of it; advantage: an estimate",
@@ -137,11 +137,11 @@ def told(name: str, seen: Probe, climbed: tuple[Repeated, ...]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(rung: Rung, *, control: bool) -> str:
-    could = control and rung.reach.cap > rung.basic
-    word = "claim broken" if rung.broken else HELD if could else UNSEEN
-    detectable = f"{rung.reach.detectable:.3f}" if rung.reach.detectable < math.inf else "no leak"
+def _row(test: TranscriptTest, *, control: bool) -> str:
+    could = control and test.reach.cap > test.basic
+    word = "claim broken" if test.broken else HELD if could else UNSEEN
+    detectable = f"{test.reach.detectable:.3f}" if test.reach.detectable < math.inf else "no leak"
     return (
-        f"  {rung.m:>3}  {rung.lower.value:>9.3f}  {rung.reach.cap:>7.3f}  {detectable:>10}  {rung.basic:>8.3f}"
-        f"  {rung.advantage:>9.3f}  {rung.allowed:>8.3f}  {word}"
+        f"  {test.m:>3}  {test.lower.value:>9.3f}  {test.reach.cap:>7.3f}  {detectable:>10}  {test.basic:>8.3f}"
+        f"  {test.advantage:>9.3f}  {test.allowed:>8.3f}  {word}"
     )

@@ -14,9 +14,9 @@ import numpy as np
 
 from dpassay.data import Labelled
 from dpassay.engine.settings import Settings
-from dpassay.errors import AuditeeError
+from dpassay.errors import TargetError
 from dpassay.targets.groups import Group
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.isolated import Isolated, is_foreign, isolated
 
 CAN_FORK = "fork" in multiprocessing.get_all_start_methods()
@@ -25,21 +25,21 @@ PATCHED = (np, np.random, np.linalg)
 
 
 @contextmanager
-def apart(auditee: Auditee, data: Group | None, settings: Settings) -> Iterator[Auditee]:
+def apart(target: AuditTarget, data: Group | None, settings: Settings) -> Iterator[AuditTarget]:
     """Give a mechanism as it is to be called.
 
     A user's own is called in another process, unless the settings say otherwise. Where it is called in this one, the
     data, warnings, NumPy, its handling of errors and the modules that have been imported are afterwards what they were.
     """
     with ExitStack() as stack:
-        if not isinstance(auditee, Isolated) and is_foreign(auditee):
+        if not isinstance(target, Isolated) and is_foreign(target):
             if settings.executor == "inline" or not CAN_FORK:
                 stack.enter_context(undone(data))
             else:
-                auditee = isolated(auditee, settings.limits, [] if data is None else [data])
-        if isinstance(auditee, Isolated):
-            stack.callback(auditee.hosts.close)
-        yield auditee
+                target = isolated(target, settings.limits, [] if data is None else [data])
+        if isinstance(target, Isolated):
+            stack.callback(target.hosts.close)
+        yield target
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def undone(data: Group | None = None) -> Iterator[None]:
     def stay(status: int) -> NoReturn:
         if os.getpid() != own:
             leave(status)
-        raise AuditeeError(f"it called os._exit({status}), which would have ended the run")
+        raise TargetError(f"it called os._exit({status}), which would have ended the run")
 
     os._exit = stay
     try:

@@ -40,7 +40,7 @@ def certified_again(
     groups: tuple[Group, ...],
     codings: tuple[Coding, ...],
     labels: tuple[int, ...],
-    hire: Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor],
+    open_executor: Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor],
     draws: int,
 ) -> tuple[dict[str, Any], ...]:
     """Count the events of recorded cells on fresh trials.
@@ -51,7 +51,7 @@ def certified_again(
         Entries of `per_query` of an older record of the same mechanism and claim, sampled.
     groups, codings, labels
         The plan of this run, how its answers are counted, and what labels there are.
-    hire : callable
+    open_executor : callable
         Opens an executor for groups and codings.
     draws : int
         Trials per side.
@@ -65,7 +65,7 @@ def certified_again(
     if not found:
         return ()
     codings = tuple(_at_thresholds(found, g, group, codings[g]) for g, group in enumerate(groups))
-    runner, sides = hire(groups, codings), sorted({(place.group, place.pair) for _, place in found})
+    runner, sides = open_executor(groups, codings), sorted({(place.group, place.pair) for _, place in found})
     drawn: dict[tuple[int, int | None], NDArray[np.int64]] = {}
     for g in sorted({g for g, _ in sides}):
         wanted = [None, *(pair for group, pair in sides if group == g)]

@@ -45,7 +45,7 @@ KNOTS = 1.08
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class DetectionCurve:
     """What an audit would have seen.
 
     Parameters
@@ -110,7 +110,7 @@ class Design:
     screening: Screening
 
 
-def sight(design: Design, frequency: float | None) -> Sight:
+def sight(design: Design, frequency: float | None) -> DetectionCurve:
     """Say what an audit would have seen.
 
     Parameters
@@ -126,8 +126,8 @@ def sight(design: Design, frequency: float | None) -> Sight:
     """
     at = usual_frequency(design) if frequency is None else _two_digits(min(frequency, _most(design)))
     if not isinstance(design.scale, Ratio):
-        return Sight(detectable=smallest_seen(design, usual_frequency(design)))
-    return Sight(detectable=smallest_seen(design, at), frequency=at, assumed=frequency is None, design=design)
+        return DetectionCurve(detectable=smallest_seen(design, usual_frequency(design)))
+    return DetectionCurve(detectable=smallest_seen(design, at), frequency=at, assumed=frequency is None, design=design)
 
 
 def usual_frequency(design: Design) -> float:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpassay.pairs import Pairs
 from dpassay.targets.groups import Group, Progress
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK
 from dpassay.trials.encoders import Coding
 from dpassay.trials.executors import Executor
@@ -63,35 +63,35 @@ class Moments:
 
 
 def learned(
-    auditee: Auditee,
+    target: AuditTarget,
     groups: tuple[Group, ...],
     draws: tuple[int, int],
-    hire: Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor],
+    open_executor: Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor],
     progress: Progress,
 ) -> tuple[Group, ...]:
     """Return groups of one pair and one query each: the direction in which its two sides are farthest apart.
 
     Parameters
     ----------
-    auditee : Auditee
+    target : AuditTarget
         Nothing is learned unless it releases a vector of at least two coordinates; see `dpassay.mechanism.HasDirections`.
     groups : tuple of Group
         Whose pairs are looked at.
     draws : (int, int)
         Trials per dataset to find the few pairs of a group that look farthest apart, of one block at most; and trials per
         side that the directions of those are learned from, of whole blocks.
-    hire, progress : callable
+    open_executor, progress : callable
 
     Returns
     -------
     tuple of Group
         Of each group the few pairs that are farthest apart, the farthest first.
     """
-    d, first, rounds = auditee.dimension, min(BLOCK, draws[0]), max(1, draws[1] // BLOCK)
+    d, first, rounds = target.dimension, min(BLOCK, draws[0]), max(1, draws[1] // BLOCK)
     if d < 2:
         return ()
-    asked = tuple(replace(group, queries=_towards(auditee, np.eye(d), group)) for group in groups)
-    runner = hire(asked, (Moments(d),) * len(groups))
+    asked = tuple(replace(group, queries=_towards(target, np.eye(d), group)) for group in groups)
+    runner = open_executor(asked, (Moments(d),) * len(groups))
     chosen = [list(range(len(group.pairs))) for group in groups]
     many = [g for g, pairs in enumerate(chosen) if len(pairs) > SHORTLIST]
     for g, places in zip(many, _learn(runner, [(g, chosen[g]) for g in many], [("learn", first)], progress), strict=True):
@@ -99,7 +99,7 @@ def learned(
     phases = [(f"learn {k}", BLOCK) for k in range(rounds)]
     found = _learn(runner, list(enumerate(chosen)), phases, progress)
     return tuple(
-        _group(auditee, groups[g], chosen[g][place], *places[place], rounds * BLOCK)
+        _group(target, groups[g], chosen[g][place], *places[place], rounds * BLOCK)
         for g, places in enumerate(found)
         for place in _order(places)[:MOST]
         if places[place][1] > 0
@@ -153,15 +153,15 @@ def _order(places: list[tuple[Array, float]]) -> list[int]:
     return [int(place) for place in np.argsort([-distance for _, distance in places], kind="stable")]
 
 
-def _group(auditee: Auditee, group: Group, pair: int, way: Array, distance: float, draws: int) -> Group:
+def _group(target: AuditTarget, group: Group, pair: int, way: Array, distance: float, draws: int) -> Group:
     pairs, change = group.pairs, group.pairs.changes[pair]
     reason = (
         f"in this direction the vectors released on S and on S' ({change}) are {distance:.2g} standard deviations apart, "
         f"learned from {draws} trials a side that are used for nothing else"
     )
     alone = Pairs(base=pairs.base, changes=(change,), how=reason, pool=pairs.pool, relation=pairs.relation)
-    return replace(group, pairs=alone, queries=_towards(auditee, way[None], group), kind="learned", reason=reason)
+    return replace(group, pairs=alone, queries=_towards(target, way[None], group), kind="learned", reason=reason)
 
 
-def _towards(auditee: Auditee, directions: Array, group: Group) -> Array:
-    return auditee.towards(directions, group.queries.shape[1])
+def _towards(target: AuditTarget, directions: Array, group: Group) -> Array:
+    return target.towards(directions, group.queries.shape[1])

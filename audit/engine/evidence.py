@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim
-from dpassay.engine.detection import Sight
+from dpassay.engine.detection import DetectionCurve
 from dpassay.numerics import half_line_words
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound, Computed, Estimate
@@ -140,7 +140,7 @@ class Evidence:
         The one that `lower` comes from.
     groups : tuple of Group
         What the numbers in the cells point into.
-    sight : Sight
+    sight : DetectionCurve
         What the audit would have refuted with probability 0.9, its screening included, and through what events.
     trials : int
         Runs of the mechanism, screening included; 0 where the law was computed.
@@ -168,7 +168,7 @@ class Evidence:
     cells: tuple[Cell, ...]
     worst: Cell
     groups: tuple[Group, ...]
-    sight: Sight
+    sight: DetectionCurve
     trials: int
     alpha: float
     searched: dict[str, Any]

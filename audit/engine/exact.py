@@ -11,10 +11,10 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.stats import binom
 
 from dpassay.claims import Claim, ScoreStability, Stability, records_replaced
-from dpassay.engine.detection import Sight
+from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import AnySize, Cell, Evidence, Fit
 from dpassay.engine.readings import Leaks, leaks_of
-from dpassay.errors import AuditeeError
+from dpassay.errors import TargetError
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Reachable
 from dpassay.seeds import stream
@@ -22,7 +22,7 @@ from dpassay.stats.bounds import Bound, Computed
 from dpassay.stats.divergence import Loss
 from dpassay.stats.methods import EXACT_LAW
 from dpassay.targets.groups import DIRECTIONS, Group, Progress, searched
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import draw
 from dpassay.trials.encoders import Bins, Coding, Labels
 
@@ -56,7 +56,7 @@ class Laws:
     law: Law
 
 
-def group_laws(auditee: Auditee, group: Group, progress: Progress) -> Laws | None:
+def group_laws(target: AuditTarget, group: Group, progress: Progress) -> Laws | None:
     """Compute the law of every dataset of a group, retraining only what each change touches.
 
     Returns
@@ -65,40 +65,40 @@ def group_laws(auditee: Auditee, group: Group, progress: Progress) -> Laws | Non
         None where the mechanism has no exact law for these data, or none that all of its claims can be read off.
     """
     base, changes = group.pairs.base, group.pairs.changes
-    state = auditee.prepare(base)
-    law = auditee.law(state, group.queries, "the base dataset")
-    if law is None or any(leaks_of(claim, law, auditee.labels) is None for claim in auditee.claims):
+    state = target.prepare(base)
+    law = target.law(state, group.queries, "the base dataset")
+    if law is None or any(leaks_of(claim, law, target.labels) is None for claim in target.claims):
         return None
     error, rows = law.error, np.empty((len(changes), *law.table.shape))
     for i, change in enumerate(changes):
-        neighbour = auditee.law(auditee.neighbour(base, state, change), group.queries, f"the neighbour with {change}")
+        neighbour = target.law(target.neighbour(base, state, change), group.queries, f"the neighbour with {change}")
         if neighbour is None:
             return None
         check_alike(law, neighbour, f"the neighbour with {change}")
         rows[i], error = neighbour.table, max(error, neighbour.error)
         if i == 0:
-            _same_from_scratch(auditee, group, neighbour)
+            _same_from_scratch(target, group, neighbour)
         progress("pairs", i + 1, len(changes))
     return Laws(base=law.table, neighbours=rows, error=error, law=law)
 
 
 def check_alike(law: Law, other: Law, where: str) -> None:
-    """Raise `AuditeeError` unless two datasets have laws of one kind, with the same noise."""
+    """Raise `TargetError` unless two datasets have laws of one kind, with the same noise."""
     if type(law) is not type(other):
-        raise AuditeeError(f"distribution on {where} is a {type(other).__name__}, elsewhere a {type(law).__name__}")
+        raise TargetError(f"distribution on {where} is a {type(other).__name__}, elsewhere a {type(law).__name__}")
     if isinstance(law, NoiseLaw) and isinstance(other, NoiseLaw):
         same = (law.noise, law.low, law.high) == (other.noise, other.low, other.high)
         if not same:
-            raise AuditeeError(f"distribution on {where} has another noise or other limits; they may not depend on the data")
+            raise TargetError(f"distribution on {where} has another noise or other limits; they may not depend on the data")
 
 
-def _same_from_scratch(auditee: Auditee, group: Group, updated: Law) -> None:
-    """Raise `AuditeeError` if the first neighbour has another law when it is prepared from scratch than by `update`."""
+def _same_from_scratch(target: AuditTarget, group: Group, updated: Law) -> None:
+    """Raise `TargetError` if the first neighbour has another law when it is prepared from scratch than by `update`."""
     change = group.pairs.changes[0]
     where = f"the neighbour with {change}"
-    law = auditee.law(auditee.scratch(group.pairs.base, change), group.queries, where)
+    law = target.law(target.scratch(group.pairs.base, change), group.queries, where)
     if law is None or np.abs(_numbers(law) - _numbers(updated)).max() > 2 * max(law.error, updated.error):
-        raise AuditeeError(f"update and prepare disagree on {where}: their laws differ")
+        raise TargetError(f"update and prepare disagree on {where}: their laws differ")
 
 
 def _numbers(law: Law) -> NDArray[np.float64]:
@@ -106,7 +106,7 @@ def _numbers(law: Law) -> NDArray[np.float64]:
 
 
 def exact_evidence(
-    auditee: Auditee, claim: Claim, groups: tuple[Group, ...], laws: tuple[Laws, ...], fit: Fit | None
+    target: AuditTarget, claim: Claim, groups: tuple[Group, ...], laws: tuple[Laws, ...], fit: Fit | None
 ) -> Evidence:
     """Hold the exact laws of all groups against a claim.
 
@@ -125,10 +125,10 @@ def exact_evidence(
         `lower` and `upper` are the worst loss minus and plus its numerical error; no probability is above 1.
     """
     cells: list[Cell] = []
-    highest, most = 0.0, auditee.most(claim) if isinstance(claim, (Stability, ScoreStability)) else np.inf
+    highest, most = 0.0, target.most(claim) if isinstance(claim, (Stability, ScoreStability)) else np.inf
     columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in CELL_COLUMNS}
     for g, law in enumerate(laws):
-        leaks = readable(auditee, claim, law.law)
+        leaks = readable(target, claim, law.law)
         loss = both_directions(law, leaks)
         certain = loss.certain
         pairs, queries = loss.value.shape[1:]
@@ -151,21 +151,21 @@ def exact_evidence(
         cells=tuple(cells),
         worst=worst,
         groups=groups,
-        sight=Sight(detectable=claim.promised + (0.0 if worst.exact is None else worst.exact.error)),
+        sight=DetectionCurve(detectable=claim.promised + (0.0 if worst.exact is None else worst.exact.error)),
         trials=0,
         alpha=0.0,
         searched=searched(groups),
-        any_size=any_size(auditee, claim),
+        any_size=any_size(target, claim),
         fit=fit,
         table={name: np.concatenate(parts) for name, parts in columns.items()},
     )
 
 
-def readable(auditee: Auditee, claim: Claim, law: Law) -> Leaks:
-    """Return how a claim reads laws of this kind, or raise `AuditeeError` where it cannot."""
-    leaks = leaks_of(claim, law, auditee.labels)
+def readable(target: AuditTarget, claim: Claim, law: Law) -> Leaks:
+    """Return how a claim reads laws of this kind, or raise `TargetError` where it cannot."""
+    leaks = leaks_of(claim, law, target.labels)
     if leaks is None:
-        raise AuditeeError(f"{claim} cannot be read off a {type(law).__name__}; use mode monte-carlo")
+        raise TargetError(f"{claim} cannot be read off a {type(law).__name__}; use mode monte-carlo")
     return leaks
 
 
@@ -175,13 +175,13 @@ def both_directions(law: Laws, leaks: Leaks) -> Loss:
     return leaks.loss(np.stack([base, law.neighbours]), np.stack([law.neighbours, base]), law.error)
 
 
-def any_size(auditee: Auditee, claim: Claim) -> AnySize | None:
+def any_size(target: AuditTarget, claim: Claim) -> AnySize | None:
     """Worst loss over all datasets of any size, where the mechanism's reachable states tell it."""
-    reachable, k = auditee.reachable(), records_replaced(claim.relation)
+    reachable, k = target.reachable(), records_replaced(claim.relation)
     if reachable is None or (k > 1 and not reachable.several):
         return None
     one, other = moves_of(reachable, k).T
-    table, leaks = reachable.law.table, readable(auditee, claim, reachable.law)
+    table, leaks = reachable.law.table, readable(target, claim, reachable.law)
     both, back = np.concatenate([table[one], table[other]]), np.concatenate([table[other], table[one]])
     loss = leaks.loss(both, back, reachable.law.error)
     worst = int(np.argmax(loss.certain))
@@ -204,36 +204,36 @@ def moves_of(reachable: Reachable, k: int) -> NDArray[np.int64]:
     return np.argwhere(np.triu((distance >= 1) & (distance <= k)))
 
 
-def goodness_of_fit(auditee: Auditee, group: Group, seed: int) -> Fit | None:
+def goodness_of_fit(target: AuditTarget, group: Group, seed: int) -> Fit | None:
     """Test `sample` against `distribution` on the base dataset and on the first neighbour of a group.
 
     Two-sided exact binomial tests at every query and label, Bonferroni over all of them; numbers are counted in bins; without
     coins, equality.
     """
     base, change = group.pairs.base, group.pairs.changes[0]
-    state = auditee.prepare(base)
+    state = target.prepare(base)
     p_values: list[NDArray[np.float64]] = []
-    for side, side_state in ((None, state), (change, auditee.neighbour(base, state, change))):
+    for side, side_state in ((None, state), (change, target.neighbour(base, state, change))):
         where = "the base dataset" if side is None else f"the neighbour with {side}"
-        law = auditee.law(side_state, group.queries, where)
+        law = target.law(side_state, group.queries, where)
         if law is None:
             return None
         if isinstance(law, PointLaw):
-            answers = auditee.sample(side_state, group.queries, POINT_DRAWS, stream(seed, "fit"), where)
+            answers = target.sample(side_state, group.queries, POINT_DRAWS, stream(seed, "fit"), where)
             p_values.append((np.abs(answers - law.values) <= law.error + POINT_ROUNDING * np.abs(law.values)).astype(float))
             continue
-        coding, expected = coded(auditee, law)
-        counts = draw(auditee, side_state, group, side, FIT_DRAWS, coding, phase="fit", seed=seed)
+        coding, expected = coded(target, law)
+        counts = draw(target, side_state, group, side, FIT_DRAWS, coding, phase="fit", seed=seed)
         p_values.append(two_sided(counts, FIT_DRAWS, expected))
     every = np.concatenate([each.ravel() for each in p_values])
     draws = POINT_DRAWS if isinstance(law, PointLaw) else FIT_DRAWS
     return Fit(draws=draws, tests=every.size, p_value=min(1.0, float(every.min()) * every.size))
 
 
-def coded(auditee: Auditee, law: FiniteLaw | NoiseLaw) -> tuple[Coding, FiniteLaw]:
+def coded(target: AuditTarget, law: FiniteLaw | NoiseLaw) -> tuple[Coding, FiniteLaw]:
     """Return how answers are counted to be compared with a law, and the law of the symbols."""
     if isinstance(law, FiniteLaw):
-        return Labels(auditee.labels), law
+        return Labels(target.labels), law
     edges = np.clip(law.values[:, None] + law.noise.quantile(FIT_LEVELS), np.nextafter(law.low, np.inf), law.high)
     return Bins(edges), law.binned(edges)
 

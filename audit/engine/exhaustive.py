@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 
 from dpassay.claims import Claim, records_replaced
 from dpassay.data import Labelled, points
-from dpassay.engine.detection import Sight
+from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.exact import any_size, check_alike, readable
 from dpassay.engine.readings import Leaks
-from dpassay.errors import AuditeeError, is_count, require
+from dpassay.errors import TargetError, is_count, require
 from dpassay.laws import Law
 from dpassay.pairs import Change, Pairs, Replace, Several
 from dpassay.stats.bounds import Bound, Computed
 from dpassay.stats.methods import EXACT_LAW
 from dpassay.targets.groups import DIRECTIONS, Group, Progress
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 MAX_DATASETS = 1_000_000
 MAX_COMPARED = 10**9
@@ -114,17 +114,17 @@ class DomainLaws:
     law: Law
 
 
-def domain_laws(auditee: Auditee, domain: Domain, progress: Progress) -> DomainLaws:
+def domain_laws(target: AuditTarget, domain: Domain, progress: Progress) -> DomainLaws:
     """Compute the law of every dataset of the domain at every query."""
     sizes, queries = (len(domain.records),) * domain.n, domain.queries
-    table = np.empty((*sizes, len(domain.places), len(auditee.labels) or 1))
+    table = np.empty((*sizes, len(domain.places), len(target.labels) or 1))
     first: Law | None = None
     error, total = 0.0, int(np.prod(sizes))
     for done, choice in enumerate(itertools.product(*map(range, sizes))):
         where = f"the dataset {choice}"
-        law = auditee.law(auditee.prepare(domain.dataset(choice)), queries, where)
+        law = target.law(target.prepare(domain.dataset(choice)), queries, where)
         if law is None:
-            raise AuditeeError(f"it has no exact law for {domain}; use mode monte-carlo")
+            raise TargetError(f"it has no exact law for {domain}; use mode monte-carlo")
         first = first or law
         check_alike(first, law, where)
         table[choice], error = law.table, max(error, law.error)
@@ -134,7 +134,7 @@ def domain_laws(auditee: Auditee, domain: Domain, progress: Progress) -> DomainL
     return DomainLaws(table=table, error=error, law=first)
 
 
-def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, laws: DomainLaws) -> Evidence:
+def exhaustive_evidence(target: AuditTarget, claim: Claim, domain: Domain, laws: DomainLaws) -> Evidence:
     """Find the true worst case of a domain, per query point and over all.
 
     Parameters
@@ -149,7 +149,7 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, laws: Do
     Evidence
         With one group, of one pair, for every query: its worst.
     """
-    leaks = readable(auditee, claim, laws.law)
+    leaks = readable(target, claim, laws.law)
     k = min(records_replaced(claim.relation), domain.n)
     found, highest = _search(laws, leaks, k)
     groups, cells = [], []
@@ -184,7 +184,7 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, laws: Do
         cells=tuple(cells),
         worst=top,
         groups=tuple(groups),
-        sight=Sight(detectable=claim.promised + (0.0 if top.exact is None else top.exact.error)),
+        sight=DetectionCurve(detectable=claim.promised + (0.0 if top.exact is None else top.exact.error)),
         trials=0,
         alpha=0.0,
         searched={
@@ -196,7 +196,7 @@ def exhaustive_evidence(auditee: Auditee, claim: Claim, domain: Domain, laws: Do
             "keys": [f"domain:{domain.n}:{'x'.join(map(str, domain.sides))}"],
         },
         domain=str(domain),
-        any_size=any_size(auditee, claim),
+        any_size=any_size(target, claim),
     )
 
 

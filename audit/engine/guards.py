@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpassay.errors import AuditeeError
+from dpassay.errors import TargetError
 from dpassay.pairs import Change
 from dpassay.stats.health import Array, Calls, log_average, log_copied, log_uneven, log_varied
 from dpassay.targets.groups import Group
@@ -80,7 +80,7 @@ class Guards:
     fresh: Fresh
 
     def varied(self) -> None:
-        """Raise `AuditeeError` if the calls of the certification vary too much, are unlike the screening, or are copies."""
+        """Raise `TargetError` if the calls of the certification vary too much, are unlike the screening, or are copies."""
         varied, copied = {}, {}
         for place, counts in self.certified.items():
             phases = np.stack([self.screened[place], counts.calls.sum(axis=0)])
@@ -90,14 +90,14 @@ class Guards:
         self._judge(copied, COPIED)
 
     def asked_again(self, group: int, pair: int) -> None:
-        """Raise `AuditeeError` unless the trials of a pair come out again, and single rows in new processes are like them."""
+        """Raise `TargetError` unless the trials of a pair come out again, and single rows in new processes are like them."""
         ends = dict.fromkeys((0, blocks(self.draws)[-1]))
         again = [(self._task("certify", side, self.draws), k) for k in ends for side in ((group, None), (group, pair))]
         rows = min(SINGLES, max(1, self.draws // (2 * LOTS["single"])))
         self._like_before("single", (group, pair), rows, [Piece(task=task, first=k, stop=k + 1) for task, k in again], SINGLE)
 
     def confirmed(self, group: int, pair: int) -> None:
-        """Raise `AuditeeError` unless fresh trials of a pair, as many as before, are like those that refuted the claim."""
+        """Raise `TargetError` unless fresh trials of a pair, as many as before, are like those that refuted the claim."""
         self._like_before("confirm", (group, pair), -(-self.draws // LOTS["confirm"]), [], CONFIRM)
 
     def _like_before(self, phase: str, place: Place, size: int, again: list[Piece], cause: str) -> None:
@@ -123,7 +123,7 @@ class Guards:
                 if piece.task.phase == phase:
                     found[place].append(one.calls.sum(axis=0))
                 elif one.marks[0] != self.certified[place].marks[piece.first]:
-                    raise AuditeeError(unrepeatable(self._change(place)))
+                    raise TargetError(unrepeatable(self._change(place)))
         return {side: np.stack(drawn) for side, drawn in found.items()}
 
     def _task(self, phase: str, place: Place, size: int, lot: int = 0) -> Task:
@@ -134,7 +134,7 @@ class Guards:
         datasets = sum(1 + len(group.pairs) for group in self.groups)
         if log_average(found.values(), datasets) >= math.log(STATISTICS / self.alarm) + ROUNDING:
             worst = max(found, key=lambda place: float(found[place].max()))
-            raise AuditeeError(f"sample on {where(self._change(worst))}: {cause}")
+            raise TargetError(f"sample on {where(self._change(worst))}: {cause}")
 
     def _change(self, place: Place) -> Change | None:
         return None if place[1] is None else self.groups[place[0]].pairs.changes[place[1]]

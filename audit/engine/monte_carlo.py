@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.guards import Fresh, Guards, Place
-from dpassay.engine.testers.interface import Looked, Yardstick
+from dpassay.engine.testers.interface import Looked, Tester
 from dpassay.stats.alpha import Spending
 from dpassay.stats.bounds import Bound
 from dpassay.stats.health import ALARM
@@ -131,7 +131,7 @@ def screen(executor: Executor, groups: tuple[Group, ...], budget: Budget, progre
 
 
 def monte_carlo_evidence(
-    yardstick: Yardstick,
+    tester: Tester,
     groups: tuple[Group, ...],
     screened: Screened,
     budget: Budget,
@@ -143,25 +143,23 @@ def monte_carlo_evidence(
     The screening trials choose, for each query, the pairs that leak most, with direction, event and the test that is to be
     expected to give the highest bound. Fresh trials of those pairs certify them, at the error probabilities of `Spending`.
     """
-    spending, each = budget.spending(groups, profiled=yardstick.profiled), budget.finalists(groups)
+    spending, each = budget.spending(groups, profiled=tester.profiled), budget.finalists(groups)
     finalists = [
         finalist
         for g, group in enumerate(groups)
         for query in range(len(group.queries))
-        for finalist in _finalists(
-            yardstick, screened, (g, query), min(each, len(group.pairs)), spending.each_lower, budget.draws
-        )
+        for finalist in _finalists(tester, screened, (g, query), min(each, len(group.pairs)), spending.each_lower, budget.draws)
     ]
     _certify(executor, finalists, screened, budget, progress)
     guards = _guards(executor, finalists, groups, screened, budget)
     guards.varied()
-    certified = [_cell(finalist, screened, yardstick, spending) for finalist in finalists]
+    certified = [_cell(finalist, screened, tester, spending) for finalist in finalists]
     by_query = [list(cells) for _, cells in itertools.groupby(certified, key=lambda cell: (cell.group, cell.query))]
     worst_first = [max(cells, key=lambda cell: cell.lower.value) for cells in by_query]
-    cells = tuple(_with_profile(cell, screened, yardstick, spending) for cell in worst_first)
+    cells = tuple(_with_profile(cell, screened, tester, spending) for cell in worst_first)
     worst = max(cells, key=lambda cell: cell.lower.value)
     guards.asked_again(worst.group, worst.pair)
-    if worst.lower.value > yardstick.promised:
+    if worst.lower.value > tester.promised:
         guards.confirmed(worst.group, worst.pair)
     certified_datasets = len(screened.certified) + len({g for g, _ in screened.certified})
     screening_trials = sum((1 + len(group.pairs)) * n for group, n in zip(groups, budget.screening_of(groups), strict=True))
@@ -169,11 +167,11 @@ def monte_carlo_evidence(
     return Evidence(
         mode="monte-carlo",
         lower=worst.lower,
-        upper=_largest(finalists, certified, screened, yardstick, spending),
+        upper=_largest(finalists, certified, screened, tester, spending),
         cells=cells,
         worst=worst,
         groups=groups,
-        sight=yardstick.sight([f.looked for f in finalists], budget.draws, spending.each_lower, screening),
+        sight=tester.sight([f.looked for f in finalists], budget.draws, spending.each_lower, screening),
         trials=screening_trials + certified_datasets * budget.draws,
         alpha=budget.alpha,
         spending=spending,
@@ -182,21 +180,19 @@ def monte_carlo_evidence(
     )
 
 
-def _finalists(
-    yardstick: Yardstick, screened: Screened, place: tuple[int, int], number: int, alpha: float, n: int
-) -> list[Finalist]:
+def _finalists(tester: Tester, screened: Screened, place: tuple[int, int], number: int, alpha: float, n: int) -> list[Finalist]:
     """Return the pairs of a query that look worst, each in its worse direction."""
     g, query = place
     sides = screened.counts[g][:, :, query]
-    ranking, events = yardstick.rank(sides)
+    ranking, events = tester.rank(sides)
     looks = sum(counts.size for counts in screened.counts)
     found = []
     for pair in np.argsort(-ranking.max(axis=0), kind="stable")[:number].tolist():
         direction = int(ranking[:, pair].argmax())
         event = int(events[direction, pair])
         one, other = sides[direction, pair], sides[1 - direction, pair]
-        bound, frequency = yardstick.apparent(event, one, other, looks)
-        looked = Looked(apparent=bound, frequency=frequency, method=yardstick.choose(event, one, other, n, alpha))
+        bound, frequency = tester.apparent(event, one, other, looks)
+        looked = Looked(apparent=bound, frequency=frequency, method=tester.choose(event, one, other, n, alpha))
         found.append(Finalist(group=g, pair=pair, query=query, direction=direction, event=event, looked=looked))
     return found
 
@@ -234,15 +230,15 @@ def _guards(
     )
 
 
-def _cell(finalist: Finalist, screened: Screened, yardstick: Yardstick, spending: Spending) -> Cell:
+def _cell(finalist: Finalist, screened: Screened, tester: Tester, spending: Spending) -> Cell:
     one, other = _certified(finalist, screened)
-    found = yardstick.certify(finalist.event, finalist.method, one, other, (spending.each_lower, spending.each_upper))
+    found = tester.certify(finalist.event, finalist.method, one, other, (spending.each_lower, spending.each_upper))
     return Cell(
         group=finalist.group,
         pair=finalist.pair,
         query=finalist.query,
         direction=DIRECTIONS[finalist.direction],
-        event=yardstick.event(finalist.event, finalist.group, finalist.query),
+        event=tester.event(finalist.event, finalist.group, finalist.query),
         p1=found.p1,
         p0=found.p0,
         lower=found.lower,
@@ -257,19 +253,19 @@ def _certified(finalist: Finalist, screened: Screened) -> tuple[NDArray[np.int64
     return (neighbour, base) if finalist.direction else (base, neighbour)
 
 
-def _largest(finalists: list[Finalist], cells: list[Cell], screened: Screened, yardstick: Yardstick, spending: Spending) -> Bound:
+def _largest(finalists: list[Finalist], cells: list[Cell], screened: Screened, tester: Tester, spending: Spending) -> Bound:
     """Bound the largest leak of all certified cells from above, by one test over all of them, at an undivided alpha."""
     found = 0.0
     for finalist, cell in sorted(zip(finalists, cells, strict=True), key=lambda both: -both[1].upper.value):
         if cell.upper.value > found:  # else it cannot be the largest at a larger alpha either
             one, other = _certified(finalist, screened)
-            found = yardstick.upper(finalist.method, one, other, spending.largest_upper, found)
+            found = tester.upper(finalist.method, one, other, spending.largest_upper, found)
     return replace(cells[0].upper, value=found, alpha=spending.largest_upper, counts=None, histograms=None)
 
 
-def _with_profile(cell: Cell, screened: Screened, yardstick: Yardstick, spending: Spending) -> Cell:
+def _with_profile(cell: Cell, screened: Screened, tester: Tester, spending: Spending) -> Cell:
     one, other = (counts[cell.query] for counts in screened.certified[cell.group, cell.pair])
-    return replace(cell, profile=yardstick.profile(one, other, spending.each_profile))
+    return replace(cell, profile=tester.profile(one, other, spending.each_profile))
 
 
 def _table(cells: list[Cell]) -> dict[str, NDArray[np.generic]]:

@@ -10,7 +10,7 @@ from scipy.special import ndtri
 
 from dpassay.claims import DP, Accuracy, Claim, PredictionStability, ScoreStability
 from dpassay.engine.alternatives import answers_of
-from dpassay.engine.detection import Design, Sight, is_seen, sight, usual_frequency
+from dpassay.engine.detection import Design, DetectionCurve, is_seen, sight, usual_frequency
 from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.testers.means import detectable_difference
 from dpassay.engine.testers.proportions import detectable_share
@@ -20,7 +20,7 @@ from dpassay.stats.alpha import Spending
 from dpassay.stats.power import POWER, Screening, tight_pair
 from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import Group
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 MOST_DRAWS = 10**8
 BLOCK_TIMED = 1000
@@ -46,7 +46,7 @@ class Cost:
         Certification trials per side: the `--budget`.
     trials : int
         Runs of the mechanism at most; finalists that are the same pair share theirs.
-    sight : Sight
+    sight : DetectionCurve
         What would be refuted with probability 0.9, screening included, at the frequency that is assumed before anything is
         drawn.
     spending : Spending
@@ -62,7 +62,7 @@ class Cost:
     certified: int
     draws: int
     trials: int
-    sight: Sight
+    sight: DetectionCurve
     spending: Spending
     seconds: float
 
@@ -75,19 +75,19 @@ class Speed:
     trial: float
 
 
-def measure(auditee: Auditee, groups: tuple[Group, ...]) -> Speed:
+def measure(target: AuditTarget, groups: tuple[Group, ...]) -> Speed:
     """Time one neighbour and one block of trials."""
     group = groups[0]
-    state = auditee.prepare(group.pairs.base)
+    state = target.prepare(group.pairs.base)
     started = time.perf_counter()
-    auditee.neighbour(group.pairs.base, state, group.pairs.changes[0])
+    target.neighbour(group.pairs.base, state, group.pairs.changes[0])
     prepared = time.perf_counter()
-    auditee.sample(state, group.queries, BLOCK_TIMED, stream(0, "plan"), "the base dataset")
+    target.sample(state, group.queries, BLOCK_TIMED, stream(0, "plan"), "the base dataset")
     sampled = time.perf_counter()
     return Speed(change=prepared - started, trial=(sampled - prepared) / BLOCK_TIMED)
 
 
-def cost(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budget, speed: Speed) -> Cost:
+def cost(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget, speed: Speed) -> Cost:
     """Say what a sampled audit would do and take."""
     pairs, queries = sum(len(group.pairs) for group in groups), sum(len(group.queries) for group in groups)
     spending, screening = budget.spending(groups, profiled=isinstance(claim, DP)), budget.screening(groups)
@@ -100,20 +100,20 @@ def cost(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budg
         certified=spending.cells,
         draws=budget.draws,
         trials=trials,
-        sight=_sight(auditee, claim, groups, budget),
+        sight=_sight(target, claim, groups, budget),
         spending=spending,
         seconds=speed.change * (len(groups) + pairs) + speed.trial * trials,
     )
 
 
-def ladder(auditee: Auditee, claim: Claim) -> tuple[float, ...]:
+def ladder(target: AuditTarget, claim: Claim) -> tuple[float, ...]:
     """Return the leaks that are planned for where none is asked for: those of the ladder that can be, else half-way there."""
-    most = auditee.most(claim)
+    most = target.most(claim)
     leaks = tuple(leak for factor in LADDER if (leak := factor * claim.promised) < most)
     return leaks or ((claim.promised + most) / 2,)
 
 
-def draws_needed(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], detect: float, alpha: float) -> int:
+def draws_needed(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], detect: float, alpha: float) -> int:
     """Smallest number of certification trials per side, within 1 %, at which a leak is detectable.
 
     Parameters
@@ -135,16 +135,16 @@ def draws_needed(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], dete
     InvalidInput
         If the leak is not above the claim, is as large as any can be, or takes more than 100 million trials.
     """
-    auditee.check_detect(claim, detect)
+    target.check_detect(claim, detect)
 
     def enough(n: int) -> bool:
         budget = Budget(draws=n, alpha=alpha)
-        design = _design(auditee, claim, groups, budget)
+        design = _design(target, claim, groups, budget)
         if design is not None:
             return is_seen(design, usual_frequency(design), detect)
-        return _detectable(auditee, claim, groups, budget) <= detect
+        return _detectable(target, claim, groups, budget) <= detect
 
-    low, high = 99, max(100, min(_guess(auditee, claim, detect, alpha), MOST_DRAWS))
+    low, high = 99, max(100, min(_guess(target, claim, detect, alpha), MOST_DRAWS))
     if enough(high):
         while high > 100 and enough(max(100, high // 2)):
             high = max(100, high // 2)
@@ -160,36 +160,36 @@ def draws_needed(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], dete
     return high
 
 
-def _guess(auditee: Auditee, claim: Claim, detect: float, alpha: float) -> int:
+def _guess(target: AuditTarget, claim: Claim, detect: float, alpha: float) -> int:
     """Asymptotic number of trials, for a single cell."""
     if isinstance(claim, PredictionStability):
-        low, high = auditee.numbers or (0.0, 1.0)
+        low, high = target.numbers or (0.0, 1.0)
         spread = math.sqrt(2) * HALF * (high - low)
     else:
         spread = scale_of(claim).spread(*tight_pair(*scale_of(claim).at(detect)))
     return round(min(MOST_DRAWS, (float(ndtri(POWER) - ndtri(alpha)) * spread / (detect - claim.promised)) ** 2))
 
 
-def _sight(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> Sight:
+def _sight(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> DetectionCurve:
     """What would be seen, at the frequency that is assumed; means by bets on answers that vary as much as they can."""
-    design = _design(auditee, claim, groups, budget)
-    return Sight(detectable=_detectable(auditee, claim, groups, budget)) if design is None else sight(design, None)
+    design = _design(target, claim, groups, budget)
+    return DetectionCurve(detectable=_detectable(target, claim, groups, budget)) if design is None else sight(design, None)
 
 
-def _detectable(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> float:
+def _detectable(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> float:
     """Smallest mean or proportion that would be seen."""
     if isinstance(claim, Accuracy):  # computed: any error above the claim is seen
         return claim.promised
     alpha, screening = _each_lower(claim, groups, budget), _screening(groups, budget)
     if isinstance(claim, ScoreStability):
         return detectable_share(promised=claim.delta, n=budget.draws, alpha=alpha, screening=screening)
-    low, high = auditee.numbers or (0.0, 1.0)
+    low, high = target.numbers or (0.0, 1.0)
     gamma, spreads = claim.promised / (high - low), (HALF, HALF)
     found = detectable_difference(gamma=gamma, n=budget.draws, alpha=alpha, spreads=spreads, screening=screening)
     return (high - low) * found
 
 
-def _design(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> Design | None:
+def _design(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> Design | None:
     """Return the design of an audit of a claim about events; None for the others."""
     if isinstance(claim, (Accuracy, PredictionStability, ScoreStability)):
         return None
@@ -197,7 +197,7 @@ def _design(auditee: Auditee, claim: Claim, groups: tuple[Group, ...], budget: B
     return Design(
         scale=scale,
         promised=claim.promised,
-        answers=answers_of(scale, len(auditee.labels) if auditee.numbers is None else 0),
+        answers=answers_of(scale, len(target.labels) if target.numbers is None else 0),
         n=budget.draws,
         alpha=_each_lower(claim, groups, budget),
         screening=_screening(groups, budget),

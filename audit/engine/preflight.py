@@ -10,40 +10,40 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import HasLaw, HasWorstCases
 from dpassay.targets.groups import Group
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 
-def check(auditees: Sequence[Auditee], data: Group | None, settings: Settings) -> None:
+def check(targets: Sequence[AuditTarget], data: Group | None, settings: Settings) -> None:
     """Raise `InvalidInput` if mechanism, data and settings can never go together; nothing is trained or drawn."""
-    for auditee in auditees:
-        if settings.mode in ("exact", "exhaustive") and not isinstance(auditee.mechanism, HasLaw):
+    for target in targets:
+        if settings.mode in ("exact", "exhaustive") and not isinstance(target.mechanism, HasLaw):
             raise InvalidInput(
-                f"mode '{settings.mode}': {auditee.name} has no exact law (no method distribution); use monte-carlo"
+                f"mode '{settings.mode}': {target.name} has no exact law (no method distribution); use monte-carlo"
             )
-        for claim in auditee.claims:
-            _check_claim(auditee, claim, settings)
+        for claim in target.claims:
+            _check_claim(target, claim, settings)
             if settings.mode == "exhaustive" and settings.domain is not None:
                 settings.domain.check(claim)
             elif data is not None and records_replaced(data.pairs.relation) > records_replaced(claim.relation):
                 raise InvalidInput(
                     f"pairs: are neighbours under '{data.pairs.relation}'; must be under '{claim.relation}', of which the claim"
-                    f" {claim} of {auditee.name} speaks"
+                    f" {claim} of {target.name} speaks"
                 )
         if settings.mode == "exhaustive" and settings.domain is not None:
-            auditee.check(settings.domain.dataset((0,) * settings.domain.n))
-        elif data is not None and not auditee.alone:
-            auditee.check(data.pairs.base)
-        elif not isinstance(auditee.mechanism, HasWorstCases):
-            raise InvalidInput(f"{auditee.name}: no pairs to audit; it names no worst cases of its own, so give it data")
+            target.check(settings.domain.dataset((0,) * settings.domain.n))
+        elif data is not None and not target.alone:
+            target.check(data.pairs.base)
+        elif not isinstance(target.mechanism, HasWorstCases):
+            raise InvalidInput(f"{target.name}: no pairs to audit; it names no worst cases of its own, so give it data")
 
 
-def _check_claim(auditee: Auditee, claim: Claim, settings: Settings) -> None:
-    sampled = settings.mode == "monte-carlo" or not isinstance(auditee.mechanism, HasLaw)
+def _check_claim(target: AuditTarget, claim: Claim, settings: Settings) -> None:
+    sampled = settings.mode == "monte-carlo" or not isinstance(target.mechanism, HasLaw)
     if sampled and isinstance(claim, Accuracy):
-        raise InvalidInput(f"{auditee.name}: {claim} is held against computed errors only; use mode exact or exhaustive")
-    if sampled and isinstance(claim, PredictionStability) and not all(map(math.isfinite, auditee.numbers or ())):
-        raise InvalidInput(f"{auditee.name}: answers without limits have no certified mean; say numbers=(least, greatest)")
-    if sampled and isinstance(claim, PredictionStability) and math.isinf(auditee.most(claim)):
-        raise InvalidInput(f"numbers = {auditee.numbers}: must be so near that a float holds their distance ({auditee.name})")
-    if settings.detect is not None and settings.mode in ("auto", "monte-carlo") and claim.promised < auditee.most(claim):
-        auditee.check_detect(claim, settings.detect)
+        raise InvalidInput(f"{target.name}: {claim} is held against computed errors only; use mode exact or exhaustive")
+    if sampled and isinstance(claim, PredictionStability) and not all(map(math.isfinite, target.numbers or ())):
+        raise InvalidInput(f"{target.name}: answers without limits have no certified mean; say numbers=(least, greatest)")
+    if sampled and isinstance(claim, PredictionStability) and math.isinf(target.most(claim)):
+        raise InvalidInput(f"numbers = {target.numbers}: must be so near that a float holds their distance ({target.name})")
+    if settings.detect is not None and settings.mode in ("auto", "monte-carlo") and claim.promised < target.most(claim):
+        target.check_detect(claim, settings.detect)

@@ -8,11 +8,11 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from dpassay.claims import DP, Claim
-from dpassay.engine.detection import Sight
+from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Evidence, Mode
 from dpassay.engine.verdicts import Verdict, apart, seen_words
 from dpassay.numerics import DOWN, UP, written
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ class Result:
         What was held against what.
     mode : {"exact", "exhaustive", "monte-carlo"} or None
         How it was found out; None if the mechanism failed before that was settled.
-    judgement : Verdict
+    outcome : Verdict
         The word and the reason.
     evidence : Evidence or None
         None for an `error` before there was any.
@@ -44,10 +44,10 @@ class Result:
     """
 
     id: str
-    auditee: Auditee
+    target: AuditTarget
     claim: Claim
     mode: Mode | None
-    judgement: Verdict
+    outcome: Verdict
     evidence: Evidence | None
     seed: int
     draws: int
@@ -63,9 +63,9 @@ class Result:
     def _lines(self) -> tuple[str, str, str]:
         """Verdict, numbers, and the reason or what to read; a record that a change names by its values is left out."""
         how = "" if self.mode is None else f" ({self.mode})"
-        reason = re.sub(VALUES, "", " ".join(self.judgement.reason.split()))
+        reason = re.sub(VALUES, "", " ".join(self.outcome.reason.split()))
         if self.evidence is None:
-            head = f"{self.claim} of {self.auditee.name}: {self.verdict}{how}"
+            head = f"{self.claim} of {self.target.name}: {self.verdict}{how}"
             return head, f"cause: {reason}", "what the mechanism said, and where: .judgement.detail"
         claimed, quantity, exact = self.claim.promised, self.claim.quantity, self.evidence.worst.exact
         if exact is not None:
@@ -75,12 +75,12 @@ class Result:
             most = written(self.upper, way=UP)
             numbers = f"{quantity} at least {least}, at most {most} at the certified cells (claimed: at most {allowed})"
         seen = "" if exact is not None else f"; detectable: {written(self.detectable, way=UP)}"
-        return f"{self.claim} of {self.auditee.name}: {self.verdict}{how}", f"{numbers}{seen}", f"because {reason}"
+        return f"{self.claim} of {self.target.name}: {self.verdict}{how}", f"{numbers}{seen}", f"because {reason}"
 
     @property
     def verdict(self) -> str:
         """One of `refuted`, `not refuted`, `verified`, `inconclusive`, `error`."""
-        return self.judgement.word
+        return self.outcome.word
 
     @property
     def as_expected(self) -> bool:
@@ -121,9 +121,9 @@ class Result:
         return float("inf") if self.evidence is None else self.evidence.detectable
 
     @property
-    def sight(self) -> Sight:
-        """What would have been refuted with probability 0.9, by how frequent the answer is that leaks; see `Sight`."""
-        return Sight(detectable=float("inf")) if self.evidence is None else self.evidence.sight
+    def sight(self) -> DetectionCurve:
+        """What would have been refuted with probability 0.9, by how frequent the answer is that leaks; see `DetectionCurve`."""
+        return DetectionCurve(detectable=float("inf")) if self.evidence is None else self.evidence.sight
 
     @property
     def seen(self) -> str:

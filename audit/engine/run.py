@@ -18,39 +18,39 @@ from dpassay.engine.exhaustive import domain_laws, exhaustive_evidence
 from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
-from dpassay.engine.sampling import Accepted, Hire, Sampling
+from dpassay.engine.sampling import Accepted, OpenExecutor, Sampling
 from dpassay.engine.settings import Settings
 from dpassay.engine.verdicts import Verdict, decide
-from dpassay.errors import AuditeeError
+from dpassay.errors import TargetError
 from dpassay.stats.health import ALARM
 from dpassay.targets.coupled import Coupled, coupled_group, parts
 from dpassay.targets.groups import Group, Progress, groups_for, silent
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Coding
-from dpassay.trials.executors import Executor, Staff, executor
+from dpassay.trials.executors import Executor, ExecutorOptions, executor
 from dpassay.trials.isolated import Isolated
 from dpassay.trials.ledger import Ledger
-from dpassay.trials.tasks import Bench
+from dpassay.trials.tasks import TrialRunner
 
-Baseline = Callable[[Auditee, Claim], Sequence[Raw]]
+Baseline = Callable[[AuditTarget, Claim], Sequence[Raw]]
 """Returns the cells that an accepted record lists for a mechanism and its claim."""
 Holder = Callable[[Claim], Evidence]
 """Holds what has been measured against one claim."""
 
 
 def assay(
-    auditees: Sequence[Auditee],
+    targets: Sequence[AuditTarget],
     data: Group | None,
     settings: Settings,
     progress: Progress = silent,
     ledger: Ledger | None = None,
-    baseline: Baseline = lambda auditee, claim: (),  # noqa: ARG005
+    baseline: Baseline = lambda target, claim: (),  # noqa: ARG005
 ) -> Iterator[Result]:
     """Audit each mechanism against each of its claims and yield the results one by one.
 
     Parameters
     ----------
-    auditees : sequence of Auditee
+    targets : sequence of AuditTarget
         What to audit.
     data : Group or None
         The user's pairs and queries; every mechanism adds its own worst cases. Not used in exhaustive mode.
@@ -72,77 +72,82 @@ def assay(
     InvalidInput
         Before anything is run, if data and parameters can never go together.
     """
-    auditees = [part for auditee in auditees for part in parts(auditee)]
-    check(auditees, data, settings)
-    share = (1 - settings.confidence) / max(1, sum(len(auditee.claims) for auditee in auditees))
+    targets = [part for target in targets for part in parts(target)]
+    check(targets, data, settings)
+    share = (1 - settings.confidence) / max(1, sum(len(target.claims) for target in targets))
     taken: set[str] = set()
-    staff = Staff(kind=settings.kind, jobs=settings.jobs, limits=settings.limits, ledger=ledger)
-    for auditee in auditees:
+    options = ExecutorOptions(kind=settings.kind, jobs=settings.jobs, limits=settings.limits, ledger=ledger)
+    for target in targets:
         mode: Mode | None = None
-        held: Holder | AuditeeError
-        with threadpool_limits(limits=1), apart(auditee, data, settings) as subject, ExitStack() as open_until_judged:
+        held: Holder | TargetError
+        with threadpool_limits(limits=1), apart(target, data, settings) as subject, ExitStack() as open_until_judged:
             try:
-                hire = partial(_hire, subject, settings, staff, open_until_judged)
-                accepted = partial(baseline, auditee)
-                mode, held = _measure(subject, data, settings, share, hire, _named(auditee.name, progress), accepted)
-            except AuditeeError as error:
+                open_executor = partial(_open_executor, subject, settings, options, open_until_judged)
+                accepted = partial(baseline, target)
+                mode, held = _measure(subject, data, settings, share, open_executor, _named(target.name, progress), accepted)
+            except TargetError as error:
                 held = error
-            for claim in auditee.claims:
-                yield _result(auditee, claim, mode, held, settings, taken)
+            for claim in target.claims:
+                yield _result(target, claim, mode, held, settings, taken)
 
 
-def _hire(
-    auditee: Auditee, settings: Settings, staff: Staff, stack: ExitStack, groups: tuple[Group, ...], codings: tuple[Coding, ...]
+def _open_executor(
+    target: AuditTarget,
+    settings: Settings,
+    options: ExecutorOptions,
+    stack: ExitStack,
+    groups: tuple[Group, ...],
+    codings: tuple[Coding, ...],
 ) -> Executor:
-    return stack.enter_context(executor(Bench(auditee, groups, codings, settings.seed), staff))
+    return stack.enter_context(executor(TrialRunner(target, groups, codings, settings.seed), options))
 
 
 def _measure(
-    auditee: Auditee,
+    target: AuditTarget,
     data: Group | None,
     settings: Settings,
     share: float,
-    hire: Hire,
+    open_executor: OpenExecutor,
     progress: Progress,
     accepted: Accepted,
 ) -> tuple[Mode, Holder]:
     if settings.mode == "exhaustive" and settings.domain is not None:
-        if isinstance(auditee.mechanism, Coupled):
-            raise AuditeeError(f"{auditee.claims[0]} speaks of two datasets at once and has no exhaustive mode; use auto")
+        if isinstance(target.mechanism, Coupled):
+            raise TargetError(f"{target.claims[0]} speaks of two datasets at once and has no exhaustive mode; use auto")
         domain = settings.domain
-        laws = domain_laws(auditee, domain, progress)
-        own = groups_for(auditee, None)
-        own_laws = _all_laws(auditee, own, progress)
+        laws = domain_laws(target, domain, progress)
+        own = groups_for(target, None)
+        own_laws = _all_laws(target, own, progress)
 
         def hold(claim: Claim) -> Evidence:
             """Hold the domain against the claim, and the mechanism's own worst case where only that one breaks it."""
-            found = exhaustive_evidence(auditee, claim, domain, laws)
+            found = exhaustive_evidence(target, claim, domain, laws)
             if not own_laws or found.lower.value > claim.promised:
                 return found
-            beyond = exact_evidence(auditee, claim, own, own_laws, None)
+            beyond = exact_evidence(target, claim, own, own_laws, None)
             return found.joined_by(beyond) if beyond.lower.value > claim.promised else found
 
-        return "exhaustive", _both_notions(auditee, hold)
-    groups = groups_for(auditee, data)
-    if isinstance(auditee.mechanism, Coupled):
+        return "exhaustive", _both_notions(target, hold)
+    groups = groups_for(target, data)
+    if isinstance(target.mechanism, Coupled):
         groups = tuple(map(coupled_group, groups))
     if not groups:
-        raise AuditeeError("no pairs to audit: it was given none, and its method pairs returned none")
+        raise TargetError("no pairs to audit: it was given none, and its method pairs returned none")
     if settings.mode != "monte-carlo":
-        exact = _all_laws(auditee, groups, progress)
+        exact = _all_laws(target, groups, progress)
         if exact:
-            fit = goodness_of_fit(auditee, groups[0], settings.seed)
-            _unchanged(auditee, groups)
-            return "exact", _both_notions(auditee, lambda claim: exact_evidence(auditee, claim, groups, exact, fit))
+            fit = goodness_of_fit(target, groups[0], settings.seed)
+            _unchanged(target, groups)
+            return "exact", _both_notions(target, lambda claim: exact_evidence(target, claim, groups, exact, fit))
         if settings.mode == "exact":
-            raise AuditeeError("it has no exact law for these data and claims; use mode monte-carlo")
+            raise TargetError("it has no exact law for these data and claims; use mode monte-carlo")
     budget = Budget(draws=settings.budget, alpha=share, alarm=ALARM * share / (1 - settings.confidence))
-    return "monte-carlo", Sampling(auditee, groups, budget, hire, progress, accepted).hold
+    return "monte-carlo", Sampling(target, groups, budget, open_executor, progress, accepted).hold
 
 
-def _both_notions(auditee: Auditee, hold: Holder) -> Holder:
+def _both_notions(target: AuditTarget, hold: Holder) -> Holder:
     """Hold laws of labels against a claim, and measure the notion that it is not about; that once for all its claims."""
-    if auditee.numbers is not None:
+    if target.numbers is not None:
         return hold
     measure = cache(hold)
 
@@ -153,47 +158,47 @@ def _both_notions(auditee: Auditee, hold: Holder) -> Holder:
     return both
 
 
-def _all_laws(auditee: Auditee, groups: tuple[Group, ...], progress: Progress) -> tuple[Laws, ...]:
+def _all_laws(target: AuditTarget, groups: tuple[Group, ...], progress: Progress) -> tuple[Laws, ...]:
     """Return the laws of every group, or nothing if one of them has none that all claims can be read off."""
     found = []
     for group in groups:
-        laws = group_laws(auditee, group, progress)
+        laws = group_laws(target, group, progress)
         if laws is None:
             return ()
         found.append(laws)
     return tuple(found)
 
 
-def _unchanged(auditee: Auditee, groups: tuple[Group, ...]) -> None:
-    """Raise `AuditeeError` if the mechanism has written into a dataset that it was lent."""
-    if isinstance(auditee, Isolated):
-        auditee.check_unchanged(groups)
+def _unchanged(target: AuditTarget, groups: tuple[Group, ...]) -> None:
+    """Raise `TargetError` if the mechanism has written into a dataset that it was lent."""
+    if isinstance(target, Isolated):
+        target.check_unchanged(groups)
     for group in groups:
         if group.pairs.base.digest != group.digest:
-            raise AuditeeError("it changed the dataset that it was given; a mechanism must leave its inputs as they are")
+            raise TargetError("it changed the dataset that it was given; a mechanism must leave its inputs as they are")
 
 
 def _result(
-    auditee: Auditee, claim: Claim, mode: Mode | None, held: Holder | AuditeeError, settings: Settings, taken: set[str]
+    target: AuditTarget, claim: Claim, mode: Mode | None, held: Holder | TargetError, settings: Settings, taken: set[str]
 ) -> Result:
     evidence: Evidence | None = None
     try:
-        if isinstance(held, AuditeeError):
+        if isinstance(held, TargetError):
             raise held
         evidence = held(claim)
-        judgement = decide(claim, evidence, settings.wanted(claim, most := auditee.most(claim)), most, auditee.looked_at(claim))
-    except AuditeeError as error:
-        judgement = Verdict(word="error", reason=error.cause, detail=error.detail)
-    stem = ".".join([auditee.name, claim.status, *([mode] if mode else [])])
+        outcome = decide(claim, evidence, settings.wanted(claim, most := target.most(claim)), most, target.looked_at(claim))
+    except TargetError as error:
+        outcome = Verdict(word="error", reason=error.cause, detail=error.detail)
+    stem = ".".join([target.name, claim.status, *([mode] if mode else [])])
     unique = next(name for k in range(1, len(taken) + 2) if (name := stem if k == 1 else f"{stem}.{k}") not in taken)
     taken.add(unique)
     draws = settings.budget if mode == "monte-carlo" else 0
     return Result(
         id=unique,
-        auditee=auditee,
+        target=target,
         claim=claim,
         mode=mode,
-        judgement=judgement,
+        outcome=outcome,
         evidence=evidence,
         seed=settings.seed,
         draws=draws,

@@ -11,13 +11,13 @@ from dpassay.engine.directions import learned
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.monte_carlo import Budget, Screened, monte_carlo_evidence, screen
 from dpassay.engine.testers.events import half_lines, label_events
-from dpassay.engine.testers.interface import Yardstick
+from dpassay.engine.testers.interface import Tester
 from dpassay.engine.testers.means import Predictions
 from dpassay.engine.testers.proportions import Shares
-from dpassay.errors import AuditeeError
+from dpassay.errors import TargetError
 from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import Group, Progress
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK
 from dpassay.trials.encoders import Bins, Coding, Labels, Pilot, Rounded, bins_from
 from dpassay.trials.executors import Executor
@@ -25,7 +25,7 @@ from dpassay.trials.tasks import Task
 
 Accepted = Callable[[Claim], Sequence[Raw]]
 """Returns the cells that an accepted record lists for a claim."""
-Hire = Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor]
+OpenExecutor = Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor]
 """Opens an executor for groups and their codings."""
 
 
@@ -51,69 +51,69 @@ class Sampling:
     ----------
     auditee, groups, budget
         What is audited, where, and for how much.
-    hire : callable
+    open_executor : callable
     progress : callable
     accepted : callable
         Whose cells are counted again.
     """
 
-    auditee: Auditee
+    target: AuditTarget
     groups: tuple[Group, ...]
     budget: Budget
-    hire: Hire
+    open_executor: OpenExecutor
     progress: Progress
     accepted: Accepted
-    _trials: dict[bool, Trials | AuditeeError] = field(default_factory=dict)
+    _trials: dict[bool, Trials | TargetError] = field(default_factory=dict)
 
     def hold(self, claim: Claim) -> Evidence:
         """Hold the trials against a claim; those that need the same counts share them.
 
         Raises
         ------
-        AuditeeError
+        TargetError
             If the mechanism fails; the same for every claim that needs these counts.
         """
         if isinstance(claim, Accuracy):
-            raise AuditeeError(f"it has no exact law for these data, and {claim} is held against computed errors only")
+            raise TargetError(f"it has no exact law for these data, and {claim} is held against computed errors only")
         means = isinstance(claim, PredictionStability)
         if means not in self._trials:
             try:
                 self._trials[means] = self._screen(means=means)
-            except AuditeeError as error:
+            except TargetError as error:
                 self._trials[means] = error
         trials = self._trials[means]
-        if isinstance(trials, AuditeeError):
+        if isinstance(trials, TargetError):
             raise trials
-        yardstick = self._yardstick(claim, trials.codings)
-        found = monte_carlo_evidence(yardstick, trials.groups, trials.screened, self.budget, trials.runner, self.progress)
+        tester = self._yardstick(claim, trials.codings)
+        found = monte_carlo_evidence(tester, trials.groups, trials.screened, self.budget, trials.runner, self.progress)
         cells, draws = self.accepted(claim), BASELINE_DRAWS * self.budget.draws
-        again = certified_again(cells, trials.groups, trials.codings, self.auditee.labels, self.hire, draws)
+        again = certified_again(cells, trials.groups, trials.codings, self.target.labels, self.open_executor, draws)
         return replace(found, again=again) if again else found
 
     def _screen(self, *, means: bool) -> Trials:
         draws = self.budget.screening(self.groups), self.budget.draws // 2
-        more = learned(self.auditee, self.groups, draws, self.hire, self.progress)
+        more = learned(self.target, self.groups, draws, self.open_executor, self.progress)
         groups = (*self.groups, *more)
         codings = self._codings(groups, means=means)
-        runner = self.hire(groups, codings)
+        runner = self.open_executor(groups, codings)
         screened = screen(runner, groups, self.budget, self.progress)
         return Trials(runner=runner, groups=groups, codings=codings, screened=screened)
 
     def _codings(self, groups: tuple[Group, ...], *, means: bool) -> tuple[Coding, ...]:
         """What is counted; numbers whose events are audited need a pilot first, to place the thresholds."""
-        if self.auditee.numbers is None:
-            return (Labels(self.auditee.labels),) * len(groups)
+        if self.target.numbers is None:
+            return (Labels(self.target.labels),) * len(groups)
         if means:
-            return (Rounded(*self.auditee.numbers),) * len(groups)
-        pilot = self.hire(groups, (Pilot(),) * len(groups))
+            return (Rounded(*self.target.numbers),) * len(groups)
+        pilot = self.open_executor(groups, (Pilot(),) * len(groups))
         tasks = [Task(group=g, pair=None, phase="pilot", size=BLOCK) for g in range(len(groups))]
         return tuple(bins_from(quantiles) for quantiles in pilot.counts(tasks))
 
-    def _yardstick(self, claim: Claim, codings: tuple[Coding, ...]) -> Yardstick:
+    def _yardstick(self, claim: Claim, codings: tuple[Coding, ...]) -> Tester:
         if isinstance(claim, PredictionStability):
-            low, high = self.auditee.numbers or (0.0, 1.0)
+            low, high = self.target.numbers or (0.0, 1.0)
             return Predictions(promised=claim.gamma, low=low, high=high)
         if isinstance(claim, ScoreStability):
             return Shares(promised=claim.delta)
         scale, bins = scale_of(claim), tuple(coding for coding in codings if isinstance(coding, Bins))
-        return half_lines(scale, claim.promised, bins) if bins else label_events(scale, claim.promised, self.auditee.labels)
+        return half_lines(scale, claim.promised, bins) if bins else label_events(scale, claim.promised, self.target.labels)

@@ -15,7 +15,7 @@ from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput
 from dpassay.record.compare import Change, Comparison, entry_key
 from dpassay.record.run_record import read_record
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 Raw = Mapping[str, Any]
 
@@ -130,13 +130,13 @@ def comparable(old: Raw, new: Raw, old_path: Path, new_path: Path) -> None:
         raise InvalidInput(f"OLD = '{old_path}': cannot be held against {new_path}: {differs}")
 
 
-def cells_of(baseline: Raw) -> Callable[[Auditee, Claim], Sequence[Raw]]:
+def cells_of(baseline: Raw) -> Callable[[AuditTarget, Claim], Sequence[Raw]]:
     """Return what says which cells a baseline lists for a mechanism and a claim; none where the law was computed."""
     sampled = [result for result in baseline["results"] if result["verdict"] != "error" and result["exact"] is None]
     cells: dict[str, list[Raw]] = {}
     for each in sampled:
         cells.setdefault(entry_key(each["mechanism"], each["parameters"], each["claim"]), []).extend(each["per_query"])
-    return lambda auditee, claim: cells.get(entry_key(auditee.name, auditee.parameters, claim.as_json()), ())
+    return lambda target, claim: cells.get(entry_key(target.name, target.parameters, claim.as_json()), ())
 
 
 def acceptable(record: Raw, path: Path) -> dict[str, Any]:

@@ -58,11 +58,11 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
     """Return the record's entry of one result."""
     entry: dict[str, Any] = {
         "id": result.id,
-        "mechanism": result.auditee.name,
-        "parameters": result.auditee.parameters,
+        "mechanism": result.target.name,
+        "parameters": result.target.parameters,
         "claim": result.claim.as_json(),
         "verdict": result.verdict,
-        "reason": result.judgement.reason,
+        "reason": result.outcome.reason,
         "expected": result.claim.expected,
         "mode": result.mode,
     }
@@ -106,7 +106,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
             "per_query": [_cell(cell, evidence, claimed) for cell in evidence.cells],
         }
         | ({"again": list(evidence.again)} if evidence.again else {})
-        | ({"looked_at": part} if (part := result.auditee.looked_at(result.claim)) else {})
+        | ({"looked_at": part} if (part := result.target.looked_at(result.claim)) else {})
     )
 
 

@@ -34,7 +34,7 @@ from dpassay.stats.divergence import Loss
 from dpassay.stats.scales import scale_of
 from dpassay.targets.coupled import coupled
 from dpassay.targets.groups import DIRECTIONS, Group
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import Answers, resolve
 from dpassay.trials.blocks import draw
 from dpassay.trials.encoders import Bins, Coding, Labels, Rounded
@@ -84,11 +84,11 @@ def make_witness(result: Result) -> dict[str, Any] | None:
     return {
         "schema": SCHEMA,
         "result": result.id,
-        "target": result.auditee.target,
-        "name": result.auditee.name,
-        "parameters": result.auditee.parameters,
-        "labels": list(result.auditee.labels),
-        "numbers": None if result.auditee.numbers is None else [number(limit) for limit in result.auditee.numbers],
+        "target": result.target.address,
+        "name": result.target.name,
+        "parameters": result.target.parameters,
+        "labels": list(result.target.labels),
+        "numbers": None if result.target.numbers is None else [number(limit) for limit in result.target.numbers],
         "claim": result.claim.as_json(),
         "expected": result.claim.expected,
         "mode": evidence.mode,
@@ -126,7 +126,7 @@ def in_words(result: Result) -> str:
     """Tell the worst cell of a result in one paragraph."""
     evidence = result.evidence
     if evidence is None:
-        return result.judgement.reason
+        return result.outcome.reason
     cell = evidence.worst
     group = evidence.groups[cell.group]
     change, base = group.pairs.changes[cell.pair], group.pairs.base
@@ -167,7 +167,7 @@ def _event_words(result: Result, event: Event, query: NDArray[np.float64]) -> st
     """Name an event, and say what its answers stand for where the mechanism tells it."""
     if isinstance(event, HalfLine):
         return str(event)
-    labels, mechanism = " or ".join(map(str, event)), result.auditee.mechanism
+    labels, mechanism = " or ".join(map(str, event)), result.target.mechanism
     if not isinstance(mechanism, NamesAnswers) or len(event) > MOST_NAMED:
         return labels
     names = " or ".join(filter(None, (mechanism.answer_words(label, query) for label in event)))
@@ -278,7 +278,7 @@ def is_witness(path: Path) -> bool:
 
 
 def replay(
-    witness: Mapping[str, Any], *, file: str | None = None, auditee: Auditee | None = None, group: Group | None = None
+    witness: Mapping[str, Any], *, file: str | None = None, target: AuditTarget | None = None, group: Group | None = None
 ) -> Replay:
     """Run one witness again, alone.
 
@@ -288,7 +288,7 @@ def replay(
         From `make_witness`.
     file : str, optional
         Where the witness's CSV file lies now; its contents are compared by their SHA-256.
-    auditee : Auditee, optional
+    target : AuditTarget, optional
         What to run, if the witness cannot name it.
     group : Group, optional
         The pairs and queries, if the witness neither carries nor names them.
@@ -306,15 +306,15 @@ def replay(
     if wrong:
         raise InvalidInput(f"the witness is damaged: {wrong}")
     with ExitStack() as stack:
-        return _replayed(witness, file, auditee, group, stack)
+        return _replayed(witness, file, target, group, stack)
 
 
 def _replayed(
-    witness: Mapping[str, Any], file: str | None, auditee: Auditee | None, group: Group | None, stack: ExitStack
+    witness: Mapping[str, Any], file: str | None, target: AuditTarget | None, group: Group | None, stack: ExitStack
 ) -> Replay:
     try:
         claim = claim_from_json(witness["claim"], witness["expected"])
-        subject = auditee if auditee is not None else _subject(witness, claim, stack)
+        subject = target if target is not None else _subject(witness, claim, stack)
         place = group if group is not None else _group(witness, file)
         if place.pairs.base.digest != witness["data"]["sha256"]:
             raise InvalidInput("the data are not those the witness was made from: their SHA-256 differs")
@@ -371,7 +371,7 @@ def _replayed(
     )
 
 
-def _counted(subject: Auditee, event: Any, queries: int) -> tuple[Coding, NDArray[np.int64]]:
+def _counted(subject: AuditTarget, event: Any, queries: int) -> tuple[Coding, NDArray[np.int64]]:
     """Return how answers are counted, and the weights of the symbols in what is compared: 1 inside the event."""
     if isinstance(event, dict):
         ((kind, threshold),) = event.items()
@@ -386,7 +386,7 @@ def _counted(subject: Auditee, event: Any, queries: int) -> tuple[Coding, NDArra
     return Labels(subject.labels), inside.astype(np.int64)
 
 
-def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Auditee:
+def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> AuditTarget:
     """Build what a witness names: a user's own in another process, which ends with the stack."""
     if witness["target"] is None:
         raise InvalidInput(f"'{witness['name']}' cannot be made again from what a witness holds: replay it from Python")
@@ -426,7 +426,7 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
     )
 
 
-def _exact(subject: Auditee, claim: Claim, laws: list[Law], event: NDArray[np.bool_], query: int) -> Loss:
+def _exact(subject: AuditTarget, claim: Claim, laws: list[Law], event: NDArray[np.bool_], query: int) -> Loss:
     """Compute the leak of an event of labels, of all events of numbers, or of the prediction, from the first law to the other."""
     check_alike(laws[0], laws[1], "S'")
     leaks, (one, other) = readable(subject, claim, laws[0]), (law.table[query] for law in laws)
@@ -437,7 +437,7 @@ def _exact(subject: Auditee, claim: Claim, laws: list[Law], event: NDArray[np.bo
     return leaks.loss(one, other, error)
 
 
-def _law(subject: Auditee, state: Any, place: Group, where: str) -> Law:
+def _law(subject: AuditTarget, state: Any, place: Group, where: str) -> Law:
     law: Law | None = subject.law(state, place.queries, where)
     if law is None:
         raise InvalidInput(f"{subject.name} has no exact law any more for the data of this witness")

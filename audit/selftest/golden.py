@@ -21,7 +21,7 @@ from dpassay.stats.bounds import Counts
 from dpassay.stats.power import tight_pair
 from dpassay.stats.scales import Ratio
 from dpassay.targets.groups import Progress, silent
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 MEDIANS: dict[str, tuple[float, float]] = {
     "stouffer": (0.97077, 0.0173),
@@ -59,15 +59,15 @@ def golden_checks(draws: int, seed: int, progress: Progress = silent) -> Iterato
         )
     progress("golden medians", len(known), len(known))
     toy = ToyVote(epsilon=1.0)
-    yield exact_check(Auditee(name="a toy vote", target=None, parameters={}, mechanism=toy, claims=toy.claims), toy.known)
+    yield exact_check(AuditTarget(name="a toy vote", address=None, parameters={}, mechanism=toy, claims=toy.claims), toy.known)
     result = audit(toy, mode="exact", pairs=replace_one([[1.0], [1.0]], [0, 0], neighbours="flip"), queries=[[1.0]])
     yield _exact_check("a toy vote, one pair", result.exact, toy.known)
 
 
-def exact_check(auditee: Auditee, known: float) -> Check:
+def exact_check(target: AuditTarget, known: float) -> Check:
     """Hold the worst loss over all datasets of two records at one point against a number worked out by hand."""
-    result = next(assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=2, points=1))))
-    return _exact_check(f"{auditee.name}, exhaustive", result.exact, known)
+    result = next(assay([target], None, Settings(mode="exhaustive", domain=Domain(n=2, points=1))))
+    return _exact_check(f"{target.name}, exhaustive", result.exact, known)
 
 
 def _exact_check(name: str, found: float | None, known: float) -> Check:

@@ -14,7 +14,7 @@ from dpassay.api import audit
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
 from dpassay.engine.result import Result
-from dpassay.errors import AuditeeError
+from dpassay.errors import TargetError
 from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.selftest.check import ALPHA
@@ -30,7 +30,7 @@ Function = Callable[[Labelled, NDArray[np.float64], int, np.random.Generator], N
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rehearsal:
+class KnownAudit:
     """A whole Monte Carlo audit of randomised response on the label of one record out of twelve.
 
     Parameters
@@ -72,7 +72,7 @@ class Rehearsal:
                 executor="inline",  # this code is ours
             )
             if result.verdict == "error":
-                raise AuditeeError(result.judgement.reason, result.judgement.detail)
+                raise TargetError(result.outcome.reason, result.outcome.detail)
             yield result
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from scipy.stats import binom
 
 from dpassay.claims import DP, Claim, Stability
-from dpassay.errors import AuditeeError
+from dpassay.errors import TargetError
 from dpassay.selftest.check import ALPHA, CHANCE, Check, Group
 from dpassay.selftest.golden import golden_checks
-from dpassay.selftest.known import Rehearsal, counts_of, seeds
+from dpassay.selftest.known import KnownAudit, counts_of, seeds
 from dpassay.selftest.sensitivity import sight_checks
 from dpassay.stats.exact_error import bolder_than_enumerated, frontier, worst_error
 from dpassay.stats.lower_bounds import NAMES, Method
@@ -124,7 +124,7 @@ def error_checks(size: Size, progress: Progress = silent) -> Iterator[Check]:
 def calibration_checks(size: Size, seed: int, progress: Progress = silent) -> Iterator[Check]:
     """False alarms of whole audits of mechanisms whose loss is exactly what they claim."""
     for claim in size.claims:
-        rehearsal = Rehearsal(truth=claim.promised, claim=claim, queries=CALIBRATION_QUERIES, budget=CALIBRATION_BUDGET)
+        rehearsal = KnownAudit(truth=claim.promised, claim=claim, queries=CALIBRATION_QUERIES, budget=CALIBRATION_BUDGET)
         refuted = missed = 0
         for done, result in enumerate(rehearsal.runs(seeds(seed, size.runs)), start=1):
             refuted += result.verdict == "refuted"
@@ -151,17 +151,17 @@ def calibration_checks(size: Size, seed: int, progress: Progress = silent) -> It
         )
 
 
-def _counted(rehearsal: Rehearsal, seeds: range) -> list[Any]:
+def _counted(rehearsal: KnownAudit, seeds: range) -> list[Any]:
     """Return the counts of audits; nothing where one ends as an error, because its trials did not come out again."""
     try:
         return [counts_of(result) for result in rehearsal.runs(seeds)]
-    except AuditeeError:
+    except TargetError:
         return []
 
 
 def replay_checks(seed: int) -> Iterator[Check]:
     """The same seed gives the same counts, another seed gives others."""
-    rehearsal = Rehearsal(truth=1.0, claim=DP(epsilon=1.0), queries=CALIBRATION_QUERIES, budget=CALIBRATION_BUDGET)
+    rehearsal = KnownAudit(truth=1.0, claim=DP(epsilon=1.0), queries=CALIBRATION_QUERIES, budget=CALIBRATION_BUDGET)
     five = seeds(seed, 5)
     first, again = (_counted(rehearsal, five) for _ in range(2))
     yield Check(

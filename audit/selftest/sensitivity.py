@@ -13,7 +13,7 @@ from scipy.stats import binom
 from dpassay.claims import DP
 from dpassay.engine.result import Result
 from dpassay.selftest.check import ALPHA, CHANCE, Check
-from dpassay.selftest.known import Rehearsal, seeds
+from dpassay.selftest.known import KnownAudit, seeds
 from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpassay.stats.exact_error import frontier, probability
 from dpassay.stats.lower_bounds import NAMES, Method
@@ -118,8 +118,8 @@ def _detectable_check(loss: float, runs: int, seed: int, progress: Progress) -> 
     )
 
 
-def _rehearsal(truth: float) -> Rehearsal:
-    return Rehearsal(truth=truth, claim=CLAIM, queries=1, budget=BUDGET)
+def _rehearsal(truth: float) -> KnownAudit:
+    return KnownAudit(truth=truth, claim=CLAIM, queries=1, budget=BUDGET)
 
 
 def _test_of(result: Result) -> Method:

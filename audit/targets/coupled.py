@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from dpassay.claims import Claim, ScoreStability
 from dpassay.data import Labelled
-from dpassay.errors import AuditeeError
+from dpassay.errors import TargetError
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import HasCheck, HasScores, HasWorstCases, WorstCase
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import AnyOf, Change, Compared, Pairs
 from dpassay.targets.groups import NOTHING_ASKED, Group
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 Array = NDArray[np.float64]
 
@@ -87,7 +87,7 @@ class Coupled:
         score, error = self.trainer.score(trained, data)
         score = np.asarray(score, dtype=float)
         if score.shape != (size,) or np.isnan(score).any() or not 0 <= error < math.inf:
-            raise AuditeeError(f"score returned {score.shape} with error {error}; expected {size} scores and a finite error")
+            raise TargetError(f"score returned {score.shape} with error {error}; expected {size} scores and a finite error")
         return score, float(error)
 
     def distribution(self, state: Compared, queries: Array) -> FiniteLaw | None:
@@ -102,18 +102,18 @@ class Coupled:
         return FiniteLaw(log_p=np.repeat(log_p, len(queries), axis=0), error=error)
 
 
-def parts(auditee: Auditee) -> tuple[Auditee, ...]:
+def parts(target: AuditTarget) -> tuple[AuditTarget, ...]:
     """Return what is audited of a mechanism: its answers against all other claims, and each claim about its scores by itself."""
-    scores = [claim for claim in auditee.claims if isinstance(claim, ScoreStability)]
-    others = tuple(claim for claim in auditee.claims if not isinstance(claim, ScoreStability))
-    answers = [auditee] if not scores else [replace(auditee, claims=others)] if others else []
-    return (*answers, *(coupled(auditee, claim) for claim in scores))
+    scores = [claim for claim in target.claims if isinstance(claim, ScoreStability)]
+    others = tuple(claim for claim in target.claims if not isinstance(claim, ScoreStability))
+    answers = [target] if not scores else [replace(target, claims=others)] if others else []
+    return (*answers, *(coupled(target, claim) for claim in scores))
 
 
-def coupled(auditee: Auditee, claim: ScoreStability) -> Auditee:
+def coupled(target: AuditTarget, claim: ScoreStability) -> AuditTarget:
     """Return what is audited for score stability in the place of a trainer."""
-    trainer: Any = auditee.mechanism
-    return replace(auditee, mechanism=Coupled(trainer=trainer, claim=claim), claims=(claim,))
+    trainer: Any = target.mechanism
+    return replace(target, mechanism=Coupled(trainer=trainer, claim=claim), claims=(claim,))
 
 
 def coupled_group(group: Group) -> Group:

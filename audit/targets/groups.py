@@ -15,7 +15,7 @@ from dpassay.claims import records_replaced
 from dpassay.data import digest
 from dpassay.mechanism import HasNoQuery
 from dpassay.pairs import Pairs, change_key, replace_several
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done, total) as work goes on."""
@@ -81,24 +81,24 @@ class Group:
         return f"{self.kind}:{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
 
-def groups_for(auditee: Auditee, data: Group | None) -> tuple[Group, ...]:
+def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
     """Return the user's pairs, if any, followed by the mechanism's own worst cases.
 
     Pairs made of a data set that is named are made as wide as the claims allow; own worst cases that are no neighbours under a
     claim are left out, and so are the user's where the mechanism is `alone`. A mechanism that says that it is
     `without_query` is asked nothing.
     """
-    k = min(records_replaced(claim.relation) for claim in auditee.claims)
+    k = min(records_replaced(claim.relation) for claim in target.claims)
     own = tuple(
         Group(pairs=case.pairs, queries=case.queries, kind="own", reason=case.reason)
-        for case in auditee.worst_cases()
+        for case in target.worst_cases()
         if records_replaced(case.pairs.relation) <= k
     )
     if data is not None and data.source is not None and k > 1:
         pairs = replace_several(data.pairs, k)
         data = replace(data, pairs=pairs, reason=pairs.how)
-    groups = own if data is None or auditee.alone else (data, *own)
-    if isinstance(auditee.mechanism, HasNoQuery) and auditee.mechanism.without_query:
+    groups = own if data is None or target.alone else (data, *own)
+    if isinstance(target.mechanism, HasNoQuery) and target.mechanism.without_query:
         return tuple(replace(group, queries=NOTHING_ASKED, asked=False) for group in groups)
     return groups
 

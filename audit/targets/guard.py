@@ -1,4 +1,4 @@
-"""A mechanism behind a guard: whatever it does wrong comes out as one `AuditeeError` that says what and where."""
+"""A mechanism behind a guard: whatever it does wrong comes out as one `TargetError` that says what and where."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import DP, Accuracy, Claim, PredictionStability, ScoreStability, Stability
 from dpassay.data import points
-from dpassay.errors import AuditeeError, InvalidInput, as_real, is_count, require, told
+from dpassay.errors import InvalidInput, TargetError, as_real, is_count, require, told
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import (
     HasCheck,
@@ -38,14 +38,14 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Auditee:
+class AuditTarget:
     """What is audited: a mechanism, what it is called, and the parameters that make it again.
 
     Parameters
     ----------
     name : str
         Name in results and streams: the catalogue's, or `module:object`.
-    target : str or None
+    address : str or None
         What `dpassay.targets.resolve.resolve` takes to build it again; None for an object that only this process knows.
     parameters : dict
         Its parameters as JSON values.
@@ -59,7 +59,7 @@ class Auditee:
     """
 
     name: str
-    target: str | None
+    address: str | None
     parameters: dict[str, Any]
     mechanism: Mechanism
     claims: tuple[Claim, ...]
@@ -136,7 +136,7 @@ class Auditee:
         return all(isinstance(claim, Accuracy) for claim in self.claims)
 
     @property
-    def sampled(self) -> Auditee:
+    def sampled(self) -> AuditTarget:
         """The same without claims that no trials can certify, as long as others are left: of errors, and means without limits."""
         hopeless = [
             isinstance(claim, Accuracy) or (isinstance(claim, PredictionStability) and math.isinf(self.most(claim)))
@@ -153,7 +153,7 @@ class Auditee:
             return 0
         found = self._guard("dimension", "its vector", lambda: mechanism.dimension)
         if not is_count(found, 0):
-            raise AuditeeError(f"dimension is {found!r:.80}; expected an integer >= 0")
+            raise TargetError(f"dimension is {found!r:.80}; expected an integer >= 0")
         return int(found)
 
     def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
@@ -165,7 +165,7 @@ class Auditee:
     @staticmethod
     def _checked_directions(found: NDArray[np.float64], directions: int, columns: int) -> NDArray[np.float64]:
         if found.shape != (directions, columns):
-            raise AuditeeError(f"towards returned shape {found.shape}; expected (directions, columns) = {(directions, columns)}")
+            raise TargetError(f"towards returned shape {found.shape}; expected (directions, columns) = {(directions, columns)}")
         return found
 
     def check(self, data: Any) -> None:
@@ -206,14 +206,14 @@ class Auditee:
         return law
 
     def _check_law(self, law: Any, queries: int, where: str) -> None:
-        """Raise `AuditeeError` if what a mechanism declares is no law of its answers."""
+        """Raise `TargetError` if what a mechanism declares is no law of its answers."""
         kinds = (FiniteLaw,) if self.numbers is None else (PointLaw, NoiseLaw)
         if law is not None and not isinstance(law, kinds):
             known = " or a ".join(kind.__name__ for kind in kinds)
-            raise AuditeeError(f"distribution on {where} returned {type(law).__name__}; expected a {known}, or None")
+            raise TargetError(f"distribution on {where} returned {type(law).__name__}; expected a {known}, or None")
         expected = (queries, len(self.labels) or 1)
         if law is not None and law.table.shape != expected:
-            raise AuditeeError(f"distribution on {where} has shape {law.table.shape}; expected (queries, labels) = {expected}")
+            raise TargetError(f"distribution on {where} has shape {law.table.shape}; expected (queries, labels) = {expected}")
 
     def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator, where: str) -> NDArray[Any]:
         """Return `size` trials, shape (size, q): each of them one of `labels`, or a finite number in the range `numbers`."""
@@ -224,9 +224,9 @@ class Auditee:
         """Return the answers of a mechanism, if they are what it may answer."""
         expected = (size, queries)
         if draws.shape != expected:
-            raise AuditeeError(f"sample on {where} returned shape {draws.shape}; expected (size, queries) = {expected}")
+            raise TargetError(f"sample on {where} returned shape {draws.shape}; expected (size, queries) = {expected}")
         if draws.dtype.kind not in "biuf":
-            raise AuditeeError(f"sample on {where} returned an array of {draws.dtype}; expected {self._answers()}")
+            raise TargetError(f"sample on {where} returned an array of {draws.dtype}; expected {self._answers()}")
         if self.numbers is None:
             known = np.isin(draws, self.labels)
         else:
@@ -235,7 +235,7 @@ class Auditee:
         if not known.all():
             trial, query = np.argwhere(~known)[0]
             what = f"{draws[trial, query].item()!r} in trial {trial} at query {query}"
-            raise AuditeeError(f"sample on {where} returned {what}; expected {self._answers()}")
+            raise TargetError(f"sample on {where} returned {what}; expected {self._answers()}")
         return draws
 
     def _answers(self) -> str:
@@ -249,7 +249,7 @@ class Auditee:
             return ()
         cases = self._guard("pairs", "its own worst cases", self.mechanism.pairs)
         if not (isinstance(cases, (tuple, list)) and all(isinstance(case, WorstCase) for case in cases)):
-            raise AuditeeError(f"pairs returned {type(cases).__name__}; expected a tuple of WorstCase")
+            raise TargetError(f"pairs returned {type(cases).__name__}; expected a tuple of WorstCase")
         return tuple(cases)
 
     def reachable(self) -> Reachable | None:
@@ -262,10 +262,10 @@ class Auditee:
         try:
             with np.errstate():  # what it does to NumPy's handling of errors is undone
                 return call()
-        except AuditeeError:
+        except TargetError:
             raise
         except (Exception, SystemExit, GeneratorExit) as error:
-            raise AuditeeError(f"{method} on {where} raised {type(error).__name__}", told(error)) from error
+            raise TargetError(f"{method} on {where} raised {type(error).__name__}", told(error)) from error
 
 
 def _labels(said: Any) -> tuple[int, ...]:

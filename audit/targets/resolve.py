@@ -16,7 +16,7 @@ from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism, HasScores, Mechanism
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, READINGS, Reading
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ def resolve(
     answers: Answers | None = None,
     *,
     name: str | None = None,
-) -> Auditee:
+) -> AuditTarget:
     """Find a mechanism by its catalogue name or as `module:object`, and build it.
 
     Parameters
@@ -74,7 +74,7 @@ def resolve(
 
     Returns
     -------
-    Auditee
+    AuditTarget
 
     Raises
     ------
@@ -103,7 +103,7 @@ def resolve(
     reading = READINGS.get(target)
     alone = reading is not None and (reading.alone or given.get("n") == reading.parameters.get("n", math.nan))
     alone = alone or bool(getattr(mechanism, "alone", False))
-    return Auditee(name=name or target, target=target, parameters=given, mechanism=mechanism, claims=claims, alone=alone)
+    return AuditTarget(name=name or target, address=target, parameters=given, mechanism=mechanism, claims=claims, alone=alone)
 
 
 def is_function(target: str) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpassay.pairs import Change
 from dpassay.seeds import stream
 from dpassay.targets.groups import Group
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Coding
 
 BLOCK = 1000
@@ -40,7 +40,7 @@ class Counts:
 
 
 def draw(
-    auditee: Auditee, state: object, group: Group, change: Change | None, size: int, coding: Coding, *, phase: str, seed: int
+    target: AuditTarget, state: object, group: Group, change: Change | None, size: int, coding: Coding, *, phase: str, seed: int
 ) -> NDArray[np.int64]:
     """Run `size` trials on one side of a pair and count the symbols.
 
@@ -68,14 +68,14 @@ def draw(
     int array (q, K)
         How often each symbol came at each query. Counts of disjoint blocks add up.
     """
-    key = stream_key(auditee, group, change, phase=phase, seed=seed)
-    drawn = draw_blocks(auditee, state, group, change, size, blocks(size), key, coding, rows_of(phase, size))
+    key = stream_key(target, group, change, phase=phase, seed=seed)
+    drawn = draw_blocks(target, state, group, change, size, blocks(size), key, coding, rows_of(phase, size))
     total: NDArray[np.int64] = drawn.calls.sum(axis=0)
     return total
 
 
 def draw_blocks(
-    auditee: Auditee,
+    target: AuditTarget,
     state: object,
     group: Group,
     change: Change | None,
@@ -90,7 +90,7 @@ def draw_blocks(
     for block in which:
         rng, rounding, seen = stream(*key, block), stream(*key, block, "rounding"), []
         asked = rows_of_calls(size, range(block, block + 1), rows)
-        drawn = [auditee.sample(state, group.queries, trials, rng, where(change)) for trials in asked]
+        drawn = [target.sample(state, group.queries, trials, rng, where(change)) for trials in asked]
         for draws in drawn if coding.additive else [np.concatenate(drawn)]:
             counts, mark = coding.count(draws, rounding)
             calls.append(counts)
@@ -122,10 +122,10 @@ def blocks(size: int) -> range:
     return range(-(-size // BLOCK))
 
 
-def stream_key(auditee: Auditee, group: Group, change: Change | None, *, phase: str, seed: int) -> tuple[str | float, ...]:
+def stream_key(target: AuditTarget, group: Group, change: Change | None, *, phase: str, seed: int) -> tuple[str | float, ...]:
     """Return what the random streams of a dataset's trials are derived from, all but the block."""
     side = "base" if change is None else json.dumps(change.as_json(by_value=True), sort_keys=True)
-    return (seed, auditee.name, json.dumps(auditee.parameters, sort_keys=True), group.digest, side, phase)
+    return (seed, target.name, json.dumps(target.parameters, sort_keys=True), group.digest, side, phase)
 
 
 def where(change: Change | None) -> str:

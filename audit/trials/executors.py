@@ -13,20 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import digest
-from dpassay.errors import AuditeeError
+from dpassay.errors import TargetError
 from dpassay.trials.blocks import Counts, joined
 from dpassay.trials.hosts import Limits
 from dpassay.trials.isolated import Isolated
 from dpassay.trials.ledger import Key, Ledger, block_key, code_of, dataset_key
 from dpassay.trials.processes import Local
-from dpassay.trials.tasks import Bench, Done, Piece, Shard, Task, bundle, same, unrepeatable
+from dpassay.trials.tasks import Piece, Shard, ShardResult, Task, TrialRunner, bundle, same, unrepeatable
 
 Kind = Literal["inline", "local"]
 """More processes than this no machine is better off with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Staff:
+class ExecutorOptions:
     """Who runs the trials, and where finished ones are kept; none of it changes a number.
 
     Parameters
@@ -47,7 +47,7 @@ class Staff:
     ledger: Ledger | None = None
 
 
-class Crew(Protocol):
+class Backend(Protocol):
     """Runs shards; it may take `ahead` of them before the first one is asked back."""
 
     ahead: int
@@ -56,7 +56,7 @@ class Crew(Protocol):
         """Take a shard and return a receipt."""
         ...
 
-    def finish(self, receipt: Any) -> Done:
+    def finish(self, receipt: Any) -> ShardResult:
         """Return what came of it, once it is done."""
         ...
 
@@ -64,7 +64,7 @@ class Crew(Protocol):
         """Forget about it."""
         ...
 
-    def afresh(self, shards: Sequence[Shard]) -> Iterator[Done]:
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[ShardResult]:
         """Yield what comes of each shard in a process that has done nothing else; here and now if there are no others."""
         ...
 
@@ -78,15 +78,15 @@ class Inline:
 
     ahead = 1
 
-    def __init__(self, bench: Bench, keep: Callable[[Shard, Done], None]) -> None:
-        self._bench = bench
+    def __init__(self, runner: TrialRunner, keep: Callable[[Shard, ShardResult], None]) -> None:
+        self._bench = runner
         self._keep = keep
 
     def start(self, shard: Shard) -> Shard:
         """Take a shard."""
         return shard
 
-    def finish(self, receipt: Shard) -> Done:
+    def finish(self, receipt: Shard) -> ShardResult:
         """Run it."""
         done = self._bench.run(receipt)
         self._keep(receipt, done)
@@ -95,7 +95,7 @@ class Inline:
     def abandon(self, receipt: Shard) -> None:
         """Nothing has been done about it yet."""
 
-    def afresh(self, shards: Sequence[Shard]) -> Iterator[Done]:
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[ShardResult]:
         """Run them one after another."""
         return map(self._bench.run, shards)
 
@@ -108,21 +108,21 @@ class Executor:
 
     Parameters
     ----------
-    bench : Bench
+    runner : TrialRunner
         The mechanism and its groups.
-    staff : Staff
+    options : ExecutorOptions
     """
 
-    def __init__(self, bench: Bench, staff: Staff) -> None:
-        self._bench = bench
-        self._ledger = staff.ledger
-        known = bench.auditee.code if isinstance(bench.auditee, Isolated) else None
-        self._code = (known or code_of(bench.auditee)) if staff.ledger else []
-        self._queries = [digest(group.queries) for group in bench.groups]
+    def __init__(self, runner: TrialRunner, options: ExecutorOptions) -> None:
+        self._bench = runner
+        self._ledger = options.ledger
+        known = runner.target.code if isinstance(runner.target, Isolated) else None
+        self._code = (known or code_of(runner.target)) if options.ledger else []
+        self._queries = [digest(group.queries) for group in runner.groups]
         self._checking: Shard | None = None
         self._checked = False
-        elsewhere = staff.kind == "local" or isinstance(bench.auditee, Isolated)
-        self._crew: Crew = Local(bench, self._keep, staff.jobs, staff.limits) if elsewhere else Inline(bench, self._keep)
+        elsewhere = options.kind == "local" or isinstance(runner.target, Isolated)
+        self._crew: Backend = Local(runner, self._keep, options.jobs, options.limits) if elsewhere else Inline(runner, self._keep)
 
     def counts(self, tasks: Sequence[Task]) -> Iterator[NDArray[np.int64]]:
         """Yield the counts (q, K) of each task in turn; errors are those of `drawn`."""
@@ -133,7 +133,7 @@ class Executor:
 
         Raises
         ------
-        AuditeeError
+        TargetError
             Where the mechanism fails, or a worker does over it.
         """
         found = self._pieces(bundle(tasks, self._bench.groups))
@@ -147,12 +147,12 @@ class Executor:
 
         Raises
         ------
-        AuditeeError
+        TargetError
             As `calls` does.
         """
         for done in self._crew.afresh(shards):
             if done.failure is not None:
-                raise AuditeeError(*done.failure)
+                raise TargetError(*done.failure)
             yield done.counts
 
     def close(self) -> None:
@@ -177,7 +177,7 @@ class Executor:
                     self._crew.abandon(receipt)
 
     def _finished(self, shard: Shard, held: dict[Piece, Counts], receipt: Any) -> Iterator[tuple[Piece, Counts]]:
-        done = Done(counts=()) if receipt is None else self._crew.finish(receipt)
+        done = ShardResult(counts=()) if receipt is None else self._crew.finish(receipt)
         drawn = iter(done.counts)
         for piece in shard:
             counts = held.get(piece) or next(drawn, None)
@@ -185,7 +185,7 @@ class Executor:
                 break
             yield piece, counts
         if done.failure is not None:
-            raise AuditeeError(*done.failure)
+            raise TargetError(*done.failure)
 
     def _held(self, shard: Shard) -> dict[Piece, Counts]:
         """Return what the ledger holds of a shard; the first find is run again to see that it still comes out the same."""
@@ -197,13 +197,13 @@ class Executor:
             self._checking = (piece,)
             done = self._crew.finish(self._crew.start(self._checking))
             if done.failure is not None:
-                raise AuditeeError(*done.failure)
+                raise TargetError(*done.failure)
             if not same(done.counts[0], counts):
-                raise AuditeeError(unrepeatable(self._bench.change(piece.task)))
+                raise TargetError(unrepeatable(self._bench.change(piece.task)))
             self._checking, self._checked = None, True
         return found
 
-    def _keep(self, shard: Shard, done: Done) -> None:
+    def _keep(self, shard: Shard, done: ShardResult) -> None:
         if self._ledger is not None and done.failure is None and shard != self._checking:
             self._ledger.put((self._key(piece), counts) for piece, counts in zip(shard, done.counts, strict=True))
 
@@ -215,9 +215,9 @@ class Executor:
 
 
 @contextmanager
-def executor(bench: Bench, staff: Staff) -> Iterator[Executor]:
+def executor(runner: TrialRunner, options: ExecutorOptions) -> Iterator[Executor]:
     """Open an executor, and leave no process behind it."""
-    opened = Executor(bench, staff)
+    opened = Executor(runner, options)
     try:
         yield opened
     finally:

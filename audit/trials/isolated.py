@@ -13,26 +13,26 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from dpassay.claims import Claim, claim_from_json
-from dpassay.errors import AuditeeError, InvalidInput, told
+from dpassay.errors import InvalidInput, TargetError, told
 from dpassay.laws import Law
 from dpassay.mechanism import FunctionMechanism, Reachable, WorstCase
 from dpassay.pairs import Change
 from dpassay.targets.coupled import Coupled, coupled
 from dpassay.targets.groups import Group
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import can_be_rebuilt
 from dpassay.trials.encoders import Coding
 from dpassay.trials.hosts import Host, Hosts, Kept, Limits, Lost, Overtime, Unsent
 from dpassay.trials.ledger import code_of
-from dpassay.trials.tasks import Bench, Shard
+from dpassay.trials.tasks import Shard, TrialRunner
 from dpassay.trials.written import (
     INLINE,
     READ_WRONG,
-    done_json,
     law_from,
     law_json,
     reachable_from,
     reachable_json,
+    shard_result_json,
     worst_case_from,
     worst_case_json,
 )
@@ -55,7 +55,7 @@ class Brief:
     Parameters
     ----------
     groups, codings, seed
-        See `dpassay.trials.tasks.Bench`.
+        See `dpassay.trials.tasks.TrialRunner`.
     """
 
     groups: tuple[Group, ...]
@@ -86,13 +86,13 @@ class StandIn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Isolated(Auditee):
+class Isolated(AuditTarget):
     """An auditee whose mechanism is only called in another process.
 
     Parameters
     ----------
     name, target, parameters, mechanism, claims
-        See `Auditee`; the mechanism may be a `StandIn`.
+        See `AuditTarget`; the mechanism may be a `StandIn`.
     hosts : Hosts
         Where it is called.
     there : object
@@ -120,7 +120,7 @@ class Isolated(Auditee):
             return
         try:
             self._ask("check", "check", data, known=(data,))
-        except AuditeeError:
+        except TargetError:
             return  # the next call says it
 
     def prepare(self, data: Any) -> Any:
@@ -181,7 +181,7 @@ class Isolated(Auditee):
         return self._checked_directions(self._ask("towards", "towards", directions, columns), len(directions), columns)
 
     def check_unchanged(self, groups: tuple[Group, ...]) -> None:
-        """Raise `AuditeeError` if the mechanism has written into a dataset that it was lent."""
+        """Raise `TargetError` if the mechanism has written into a dataset that it was lent."""
         bases = [group.pairs.base for group in groups]
         self._ask("its datasets", "check_unchanged", bases, [group.digest for group in groups], known=bases)
 
@@ -192,11 +192,11 @@ class Isolated(Auditee):
 
     def _host(self, what: str) -> Host:
         if self.lost:
-            raise AuditeeError(self.lost[0])
+            raise TargetError(self.lost[0])
         try:
             return self.hosts.first()
         except Lost as error:
-            raise AuditeeError(f"{what}: {error}") from None
+            raise TargetError(f"{what}: {error}") from None
 
     def _ask(self, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
         """Have something done in the other process; if that is lost over it, nothing more is asked of it."""
@@ -211,10 +211,10 @@ class Isolated(Auditee):
         try:
             return read(told)
         except READ_WRONG as error:
-            raise AuditeeError(f"{method} returned something that cannot be read ({type(error).__name__})", str(error)) from None
+            raise TargetError(f"{method} returned something that cannot be read ({type(error).__name__})", str(error)) from None
 
 
-class LostProcess(AuditeeError):
+class LostProcess(TargetError):
     """The process of a mechanism is gone, through the mechanism's own fault."""
 
 
@@ -231,14 +231,14 @@ def _asked(host: Host, what: str, operation: str, *arguments: Any, known: Iterab
     except Lost as error:
         raise LostProcess(f"{what}: {error}; {REMEDY}") from None
     except Unsent as error:
-        raise AuditeeError(f"{what}: what it is given cannot be sent to its process ({error}); {INLINE}") from None
+        raise TargetError(f"{what}: what it is given cannot be sent to its process ({error}); {INLINE}") from None
     if "raised" in answer:
-        raise AuditeeError(f"{what}: {answer['raised']} was raised", answer["told"])
+        raise TargetError(f"{what}: {answer['raised']} was raised", answer["told"])
     found = answer["answer"]
     if "invalid" in found:
         raise InvalidInput(found["invalid"]) from Elsewhere(found["told"])
     if "cause" in found:
-        raise AuditeeError(found["cause"], found["detail"])
+        raise TargetError(found["cause"], found["detail"])
     return found["done"]
 
 
@@ -253,11 +253,11 @@ class Desk:
         GiB that it may take, for messages.
     """
 
-    def __init__(self, build: Callable[[], Auditee], memory: float) -> None:
+    def __init__(self, build: Callable[[], AuditTarget], memory: float) -> None:
         self._build = build
         self._memory = memory
-        self._auditee: Auditee | None = None
-        self._benches: deque[tuple[Brief, Bench]] = deque(maxlen=BENCHES)
+        self._auditee: AuditTarget | None = None
+        self._runners: deque[tuple[Brief, TrialRunner]] = deque(maxlen=BENCHES)
 
     def __call__(self, operation: str, arguments: tuple[Any, ...], objects: dict[int, Any]) -> dict[str, Any]:
         """Do what is asked."""
@@ -269,17 +269,17 @@ class Desk:
             return {"done": getattr(self, f"_{operation}")(subject, objects, *given)}
         except InvalidInput as error:
             return {"invalid": str(error), "told": told(error)}
-        except AuditeeError as error:
+        except TargetError as error:
             return {"cause": self._hinted(error.cause), "detail": error.detail}
 
     def _hinted(self, cause: str) -> str:
         return f"{cause}; it may take {self._memory:g} GiB, {MORE_MEMORY}" if "MemoryError" in cause else cause
 
-    def _describe(self, subject: Auditee, objects: dict[int, Any]) -> dict[str, Any]:  # noqa: ARG002
+    def _describe(self, subject: AuditTarget, objects: dict[int, Any]) -> dict[str, Any]:  # noqa: ARG002
         mechanism: Any = subject.mechanism
         return {
             "name": subject.name,
-            "target": subject.target,
+            "target": subject.address,
             "parameters": subject.parameters,
             "claims": [[claim.as_json(), claim.expected] for claim in subject.claims],
             "labels": subject.labels,
@@ -289,25 +289,25 @@ class Desk:
             "code": code_of(subject),
         }
 
-    def _check(self, subject: Auditee, objects: dict[int, Any], data: Any) -> None:  # noqa: ARG002
+    def _check(self, subject: AuditTarget, objects: dict[int, Any], data: Any) -> None:  # noqa: ARG002
         subject.check(data)
 
-    def _prepare(self, subject: Auditee, objects: dict[int, Any], key: int, data: Any) -> None:
+    def _prepare(self, subject: AuditTarget, objects: dict[int, Any], key: int, data: Any) -> None:
         objects[key] = subject.prepare(data)
 
-    def _neighbour(self, subject: Auditee, objects: dict[int, Any], key: int, data: Any, state: Any, change: Change) -> None:
+    def _neighbour(self, subject: AuditTarget, objects: dict[int, Any], key: int, data: Any, state: Any, change: Change) -> None:
         objects[key] = subject.neighbour(data, state, change)
 
-    def _scratch(self, subject: Auditee, objects: dict[int, Any], key: int, data: Any, change: Change) -> None:
+    def _scratch(self, subject: AuditTarget, objects: dict[int, Any], key: int, data: Any, change: Change) -> None:
         objects[key] = subject.scratch(data, change)
 
-    def _law(self, subject: Auditee, objects: dict[int, Any], state: Any, queries: Any, where: str) -> Any:  # noqa: ARG002
+    def _law(self, subject: AuditTarget, objects: dict[int, Any], state: Any, queries: Any, where: str) -> Any:  # noqa: ARG002
         law = subject.law(state, queries, where)
         return None if law is None else law_json(law)
 
     def _sample(
         self,
-        subject: Auditee,
+        subject: AuditTarget,
         objects: dict[int, Any],  # noqa: ARG002
         state: Any,
         queries: Any,
@@ -318,40 +318,40 @@ class Desk:
         draws = subject.sample(state, queries, size, rng, where)
         return {"draws": draws, "state": json.dumps(rng.bit_generator.state)}
 
-    def _worst_cases(self, subject: Auditee, objects: dict[int, Any]) -> Any:  # noqa: ARG002
+    def _worst_cases(self, subject: AuditTarget, objects: dict[int, Any]) -> Any:  # noqa: ARG002
         return [worst_case_json(case) for case in subject.worst_cases()]
 
-    def _reachable(self, subject: Auditee, objects: dict[int, Any]) -> Any:  # noqa: ARG002
+    def _reachable(self, subject: AuditTarget, objects: dict[int, Any]) -> Any:  # noqa: ARG002
         reachable = subject.reachable()
         return None if reachable is None else reachable_json(reachable)
 
-    def _dimension(self, subject: Auditee, objects: dict[int, Any]) -> int:  # noqa: ARG002
+    def _dimension(self, subject: AuditTarget, objects: dict[int, Any]) -> int:  # noqa: ARG002
         return subject.dimension
 
-    def _towards(self, subject: Auditee, objects: dict[int, Any], directions: Any, columns: int) -> Any:  # noqa: ARG002
+    def _towards(self, subject: AuditTarget, objects: dict[int, Any], directions: Any, columns: int) -> Any:  # noqa: ARG002
         return subject.towards(directions, columns)
 
-    def _check_unchanged(self, subject: Auditee, objects: dict[int, Any], bases: list[Any], digests: list[str]) -> None:  # noqa: ARG002
+    def _check_unchanged(self, subject: AuditTarget, objects: dict[int, Any], bases: list[Any], digests: list[str]) -> None:  # noqa: ARG002
         if [base.digest for base in bases] != digests:
-            raise AuditeeError("it changed the dataset that it was given; a mechanism must leave its inputs as they are")
+            raise TargetError("it changed the dataset that it was given; a mechanism must leave its inputs as they are")
 
-    def _run(self, subject: Auditee, objects: dict[int, Any], brief: Brief, shard: Shard) -> Any:  # noqa: ARG002
-        new = all(known is not brief for known, _ in self._benches)
+    def _run(self, subject: AuditTarget, objects: dict[int, Any], brief: Brief, shard: Shard) -> Any:  # noqa: ARG002
+        new = all(known is not brief for known, _ in self._runners)
         if new:
-            self._benches.append((brief, Bench(subject, brief.groups, brief.codings, brief.seed)))
-        bench = next(bench for known, bench in self._benches if known is brief)
-        done = bench.run(shard, probe=new)
+            self._runners.append((brief, TrialRunner(subject, brief.groups, brief.codings, brief.seed)))
+        runner = next(runner for known, runner in self._runners if known is brief)
+        done = runner.run(shard, probe=new)
         failure = None if done.failure is None else (self._hinted(done.failure[0]), done.failure[1])
-        return done_json(replace(done, failure=failure))
+        return shard_result_json(replace(done, failure=failure))
 
 
-def is_foreign(auditee: Auditee) -> bool:
+def is_foreign(target: AuditTarget) -> bool:
     """Whether a mechanism runs code that does not come with this package, or may."""
-    mechanism = auditee.mechanism
+    mechanism = target.mechanism
     mechanism = mechanism.trainer if isinstance(mechanism, Coupled) else mechanism  # type: ignore[assignment]
     if isinstance(mechanism, FunctionMechanism):
         return getattr(mechanism.function, "__module__", None) is None or not _ours(mechanism.function.__module__)
-    named = any(isinstance(value, str) and ":" in value for value in auditee.parameters.values())
+    named = any(isinstance(value, str) and ":" in value for value in target.parameters.values())
     return not _ours(type(mechanism).__module__) or named or not can_be_rebuilt(mechanism)
 
 
@@ -359,9 +359,9 @@ def _ours(module: str) -> bool:
     return module.partition(".")[0] == "dpassay"
 
 
-def isolated(auditee: Auditee, limits: Limits, groups: Sequence[Group]) -> Isolated:
+def isolated(target: AuditTarget, limits: Limits, groups: Sequence[Group]) -> Isolated:
     """Return an auditee of this process as one that is only called in another, which has some groups as they are here."""
-    return _isolated(auditee, Hosts(auditee.name, Desk(lambda: auditee, limits.memory), limits, shared_by(groups)))
+    return _isolated(target, Hosts(target.name, Desk(lambda: target, limits.memory), limits, shared_by(groups)))
 
 
 def shared_by(groups: Sequence[Group]) -> list[Any]:
@@ -369,7 +369,7 @@ def shared_by(groups: Sequence[Group]) -> list[Any]:
     return [each for group in groups for each in (group, group.pairs, group.pairs.base, group.queries, *group.pairs.changes)]
 
 
-def introduced(name: str, build: Callable[[], Auditee], limits: Limits, fallback: Auditee | None = None) -> Isolated:
+def introduced(name: str, build: Callable[[], AuditTarget], limits: Limits, fallback: AuditTarget | None = None) -> Isolated:
     """Return an auditee that is built in another process only: nothing of its code is imported here.
 
     Parameters
@@ -379,7 +379,7 @@ def introduced(name: str, build: Callable[[], Auditee], limits: Limits, fallback
     build : callable
         Builds it, there.
     limits : Limits
-    fallback : Auditee, optional
+    fallback : AuditTarget, optional
         What is known of it without building it; stands for it where its process is lost over that, so that every audit of it ends
         as `error`.
 
@@ -387,11 +387,11 @@ def introduced(name: str, build: Callable[[], Auditee], limits: Limits, fallback
     ------
     InvalidInput
         As `build` does there.
-    AuditeeError
+    TargetError
         If its process is lost over it, and there is no fallback.
     """
 
-    def imported() -> Auditee:
+    def imported() -> AuditTarget:
         found = build()
         threadpool_limits(limits=1)  # of what has just been imported too; other hosts have their parent's
         return found
@@ -416,7 +416,7 @@ def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
     mechanism = StandIn(has)
     return Isolated(
         name=facts["name"],
-        target=facts["target"],
+        address=facts["target"],
         parameters=facts["parameters"],
         mechanism=mechanism,
         claims=tuple(claim_from_json(claim, expected) for claim, expected in facts["claims"]),
@@ -431,6 +431,6 @@ def _elsewhere(*_: Any) -> Any:
     raise NotImplementedError
 
 
-def _isolated(auditee: Auditee, hosts: Hosts, **more: Any) -> Isolated:
-    known = {name: getattr(auditee, name) for name in ("name", "target", "parameters", "mechanism", "claims")}
-    return Isolated(**known, hosts=hosts, there=auditee.mechanism, **more)
+def _isolated(target: AuditTarget, hosts: Hosts, **more: Any) -> Isolated:
+    known = {name: getattr(target, name) for name in ("name", "address", "parameters", "mechanism", "claims")}
+    return Isolated(**known, hosts=hosts, there=target.mechanism, **more)

@@ -24,7 +24,7 @@ import numpy as np
 
 from dpassay.errors import InvalidInput, LedgerError
 from dpassay.mechanism import FunctionMechanism
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, Counts
 
 APPLICATION = 0x64706173
@@ -210,17 +210,17 @@ def block_key(dataset: bytes, first: int, stop: int, size: int) -> Key:
     return dataset, first, stop, min(stop * BLOCK, size) - first * BLOCK
 
 
-def code_of(auditee: Auditee) -> list[str]:
+def code_of(target: AuditTarget) -> list[str]:
     """Versions and source digests of what makes the counts, as far as they can be known.
 
     Those of Python, of the numerical packages and of dpassay itself, of the file that defines the mechanism or function, and
     of files that its parameters name as `module:object`. What these files import is not followed.
     """
-    mechanism = auditee.mechanism
+    mechanism = target.mechanism
     thing = mechanism.function if isinstance(mechanism, FunctionMechanism) else type(mechanism)
     modules: list[str | None] = [getattr(thing, "__module__", None)]
-    modules += [value.partition(":")[0] for value in auditee.parameters.values() if isinstance(value, str) and ":" in value]
-    return [str(auditee.target), *installed(), *(_source_digest(module) for module in modules)]
+    modules += [value.partition(":")[0] for value in target.parameters.values() if isinstance(value, str) and ":" in value]
+    return [str(target.address), *installed(), *(_source_digest(module) for module in modules)]
 
 
 @cache

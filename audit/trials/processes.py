@@ -6,14 +6,14 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from dpassay.errors import AuditeeError
+from dpassay.errors import TargetError
 from dpassay.targets.groups import Group
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import Counts, where
 from dpassay.trials.hosts import Host, Hosts, Limits, Lost, Overtime, Unsent, wait
 from dpassay.trials.isolated import Brief, Desk, Isolated, shared_by
-from dpassay.trials.tasks import Bench, Done, Shard, span
-from dpassay.trials.written import INLINE, READ_WRONG, done_from
+from dpassay.trials.tasks import Shard, ShardResult, TrialRunner, span
+from dpassay.trials.written import INLINE, READ_WRONG, shard_result_from
 
 EXPECTED = "expected sample(state, queries, size, rng) to return labels of shape (size, queries)"
 OVERTIME = "a shard took longer than {:g} s (--shard-timeout)"
@@ -25,7 +25,7 @@ class Job:
 
     shard: Shard
     last: bool
-    done: Done | None = None
+    done: ShardResult | None = None
     cause: str = ""
     detail: str = ""
 
@@ -36,7 +36,7 @@ class Local:
 
     Parameters
     ----------
-    bench : Bench
+    runner : TrialRunner
     keep : callable
         Called in this process with every shard that comes back, as soon as it does.
     jobs : int
@@ -45,8 +45,8 @@ class Local:
         Which processes; those of the mechanism if it is isolated, else new ones.
     """
 
-    bench: Bench
-    keep: Callable[[Shard, Done], None]
+    runner: TrialRunner
+    keep: Callable[[Shard, ShardResult], None]
     jobs: int
     limits: Limits
     others: Hosts | None = None
@@ -58,10 +58,10 @@ class Local:
 
     def __post_init__(self) -> None:
         self.ahead = 4 * self.jobs
-        auditee, groups = self.bench.auditee, self.bench.groups
-        self._brief = Brief(groups=groups, codings=self.bench.codings, seed=self.bench.seed)
-        own = auditee.hosts if isinstance(auditee, Isolated) else None
-        self.hosts = self.others or own or _hosts(auditee, groups, self.limits)
+        target, groups = self.runner.target, self.runner.groups
+        self._brief = Brief(groups=groups, codings=self.runner.codings, seed=self.runner.seed)
+        own = target.hosts if isinstance(target, Isolated) else None
+        self.hosts = self.others or own or _hosts(target, groups, self.limits)
 
     def start(self, shard: Shard) -> list[Job]:
         """Take a shard."""
@@ -69,7 +69,7 @@ class Local:
         self._feed()
         return [job]
 
-    def finish(self, receipt: list[Job]) -> Done:
+    def finish(self, receipt: list[Job]) -> ShardResult:
         """Wait for a shard; pieces of one that failed are tried once more, one by one."""
         counts: list[Counts] = []
         place = 0
@@ -80,14 +80,14 @@ class Local:
             if job.done is not None:
                 counts += job.done.counts
                 if job.done.failure is not None:
-                    return self._failed(receipt[place + 1 :], Done(counts=tuple(counts), failure=job.done.failure))
+                    return self._failed(receipt[place + 1 :], ShardResult(counts=tuple(counts), failure=job.done.failure))
                 place += 1
             elif job.last:
                 text = f"{job.cause} on {self._place(job.shard)}, also when tried again; {EXPECTED}"
-                return self._failed(receipt[place + 1 :], Done(counts=tuple(counts), failure=(text, job.detail)))
+                return self._failed(receipt[place + 1 :], ShardResult(counts=tuple(counts), failure=(text, job.detail)))
             else:
                 receipt[place : place + 1] = [self._job((piece,), last=True) for piece in job.shard]
-        return Done(counts=tuple(counts))
+        return ShardResult(counts=tuple(counts))
 
     def abandon(self, receipt: list[Job]) -> None:
         """Stop working on a shard."""
@@ -98,14 +98,14 @@ class Local:
             if job in receipt:
                 self._dismiss(host)
 
-    def afresh(self, shards: Sequence[Shard]) -> Iterator[Done]:
+    def afresh(self, shards: Sequence[Shard]) -> Iterator[ShardResult]:
         """Yield what comes of each shard, in a process that has done nothing else; `jobs` at a time."""
         at_work: deque[tuple[Local, list[Job]]] = deque()
         try:
             for shard in shards:
                 if len(at_work) >= self.jobs:
                     yield self._ended(*at_work.popleft())
-                other = Local(self.bench, _forget, 1, self.limits, self.hosts.afresh())
+                other = Local(self.runner, _forget, 1, self.limits, self.hosts.afresh())
                 at_work.append((other, other.start(shard)))
             while at_work:
                 yield self._ended(*at_work.popleft())
@@ -113,7 +113,7 @@ class Local:
             for other, _ in at_work:
                 self.hosts.absorb(other.hosts)
 
-    def _ended(self, other: Local, receipt: list[Job]) -> Done:
+    def _ended(self, other: Local, receipt: list[Job]) -> ShardResult:
         """Return what came of a shard elsewhere, and end the process."""
         try:
             return other.finish(receipt)
@@ -124,20 +124,20 @@ class Local:
         """End the processes that it has opened; those of an isolated mechanism are only ended while they are at work."""
         for host in list(self._busy):
             self._dismiss(host)
-        if not isinstance(self.bench.auditee, Isolated):
+        if not isinstance(self.runner.target, Isolated):
             self.hosts.close()
 
     def _dismiss(self, host: Host) -> None:
         del self._busy[host]
         host.close()
 
-    def _failed(self, rest: list[Job], done: Done) -> Done:
+    def _failed(self, rest: list[Job], done: ShardResult) -> ShardResult:
         self.abandon(rest)
         return done
 
     def _place(self, shard: Shard) -> str:
         (piece,) = shard
-        return f"{where(self.bench.change(piece.task))} ({span(piece.task, piece.first, piece.stop)})"
+        return f"{where(self.runner.change(piece.task))} ({span(piece.task, piece.first, piece.stop)})"
 
     def _job(self, shard: Shard, *, last: bool) -> Job:
         job = Job(shard=shard, last=last)
@@ -150,13 +150,13 @@ class Local:
             host = next(host for host in self._opened(len(self._busy) + 1) if host not in self._busy)
             job = self._waiting.popleft()
             try:
-                part = self.bench.auditee.part if isinstance(self.bench.auditee, Isolated) else None
+                part = self.runner.target.part if isinstance(self.runner.target, Isolated) else None
                 known = (self._brief, *(group.pairs.base for group in self._brief.groups))
                 host.ask("run", part, self._brief, job.shard, known=known)
             except Lost as error:
                 job.cause = str(error)
             except Unsent as error:
-                raise AuditeeError(f"its data cannot be sent to a worker ({error}); {INLINE}") from None
+                raise TargetError(f"its data cannot be sent to a worker ({error}); {INLINE}") from None
             else:
                 self._busy[host] = job
 
@@ -164,7 +164,7 @@ class Local:
         try:
             return self.hosts.several(number)
         except Lost as error:
-            raise AuditeeError(str(error)) from None
+            raise TargetError(str(error)) from None
 
     def _look(self) -> None:
         """Wait a moment for any shard to come back, and hand on what has."""
@@ -190,16 +190,16 @@ class Local:
             job.cause, job.detail = f"{told['raised']} was raised", str(told["told"])
             return
         try:
-            job.done = done_from(told["answer"]["done"], self.bench, job.shard)  # type: ignore[index]
+            job.done = shard_result_from(told["answer"]["done"], self.runner, job.shard)  # type: ignore[index]
         except READ_WRONG:
             job.cause = "the worker sent counts that are none"
         else:
             self.keep(job.shard, job.done)
 
 
-def _hosts(auditee: Auditee, groups: tuple[Group, ...], limits: Limits) -> Hosts:
-    return Hosts(auditee.name, Desk(lambda: auditee, limits.memory), limits, shared_by(groups))
+def _hosts(target: AuditTarget, groups: tuple[Group, ...], limits: Limits) -> Hosts:
+    return Hosts(target.name, Desk(lambda: target, limits.memory), limits, shared_by(groups))
 
 
-def _forget(shard: Shard, done: Done) -> None:
+def _forget(shard: Shard, done: ShardResult) -> None:
     """Keep nothing."""

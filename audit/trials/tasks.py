@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dpassay.errors import AuditeeError
+from dpassay.errors import TargetError
 from dpassay.pairs import Change
 from dpassay.targets.groups import Group
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, Counts, blocks, draw_blocks, joined, rows_of, stream_key, where
 from dpassay.trials.encoders import Coding
 
@@ -64,7 +64,7 @@ Shard = tuple[Piece, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
+class ShardResult:
     """What came of a shard.
 
     Parameters
@@ -72,7 +72,7 @@ class Done:
     counts : tuple of Counts
         One per piece, up to the one that failed.
     failure : (str, str) or None
-        Cause and detail of the `AuditeeError` that ended it.
+        Cause and detail of the `TargetError` that ended it.
     """
 
     counts: tuple[Counts, ...]
@@ -109,12 +109,12 @@ def span(task: Task, first: int, stop: int) -> str:
     return f"{task.phase} trials {first * BLOCK} to {min(stop * BLOCK, task.size) - 1}"
 
 
-class Bench:
+class TrialRunner:
     """Where the trials of a mechanism are run: it keeps the state of the last base dataset and of its last neighbour.
 
     Parameters
     ----------
-    auditee : Auditee
+    target : AuditTarget
     groups : tuple of Group
         What the tasks refer to.
     codings : tuple of Coding
@@ -123,8 +123,8 @@ class Bench:
         Root seed.
     """
 
-    def __init__(self, auditee: Auditee, groups: tuple[Group, ...], codings: tuple[Coding, ...], seed: int) -> None:
-        self.auditee = auditee
+    def __init__(self, target: AuditTarget, groups: tuple[Group, ...], codings: tuple[Coding, ...], seed: int) -> None:
+        self.target = target
         self.groups = groups
         self.codings = codings
         self.seed = seed
@@ -138,9 +138,9 @@ class Bench:
     def stream(self, task: Task) -> tuple[str | float, ...]:
         """Return the key of the random streams of a task."""
         phase = f"{task.phase} {task.lot}" if task.lot else task.phase
-        return stream_key(self.auditee, self.groups[task.group], self.change(task), phase=phase, seed=self.seed)
+        return stream_key(self.target, self.groups[task.group], self.change(task), phase=phase, seed=self.seed)
 
-    def run(self, shard: Shard, *, probe: bool = False) -> Done:
+    def run(self, shard: Shard, *, probe: bool = False) -> ShardResult:
         """Run the trials of a shard; with `probe` the first piece twice, which must give the same counts."""
         found: list[Counts] = []
         try:
@@ -149,19 +149,19 @@ class Bench:
                 if probe and len(found) == 1:
                     self._repeat(piece, found[0])
             self._unchanged({piece.task.group for piece in shard})
-        except AuditeeError as error:
-            return Done(counts=tuple(found), failure=(error.cause, error.detail))
-        return Done(counts=tuple(found))
+        except TargetError as error:
+            return ShardResult(counts=tuple(found), failure=(error.cause, error.detail))
+        return ShardResult(counts=tuple(found))
 
     def _repeat(self, piece: Piece, counts: Counts) -> None:
         if not same(self._draw(piece), counts):
-            raise AuditeeError(unrepeatable(self.change(piece.task)))
+            raise TargetError(unrepeatable(self.change(piece.task)))
 
     def _unchanged(self, groups: set[int]) -> None:
         """Raise if the mechanism has written into a dataset that it was lent."""
         for g in groups:
             if self.groups[g].pairs.base.digest != self.groups[g].digest:
-                raise AuditeeError("it changed the dataset that it was given; a mechanism must leave its inputs as they are")
+                raise TargetError("it changed the dataset that it was given; a mechanism must leave its inputs as they are")
 
     def _draw(self, piece: Piece) -> Counts:
         task = piece.task
@@ -170,9 +170,9 @@ class Bench:
         for block in range(piece.first, piece.stop):
             try:
                 one = range(block, block + 1)
-                drawn.append(draw_blocks(self.auditee, state, group, change, task.size, one, key, coding, task.rows))
-            except AuditeeError as error:
-                raise AuditeeError(f"{error.cause} ({span(task, block, block + 1)})", error.detail) from error
+                drawn.append(draw_blocks(self.target, state, group, change, task.size, one, key, coding, task.rows))
+            except TargetError as error:
+                raise TargetError(f"{error.cause} ({span(task, block, block + 1)})", error.detail) from error
         return joined(drawn)
 
     def _state(self, task: Task) -> Any:
@@ -180,13 +180,13 @@ class Bench:
         place, data = (task.phase, task.group), self.groups[task.group].pairs.base
         if self._base[0] != place:
             self._base = self._neighbour = (None, None)
-            self._base = (place, self.auditee.prepare(data))
+            self._base = (place, self.target.prepare(data))
         change = self.change(task)
         if change is None:
             return self._base[1]
         if self._neighbour[0] != (place, task.pair):
             self._neighbour = (None, None)
-            self._neighbour = ((place, task.pair), self.auditee.neighbour(data, self._base[1], change))
+            self._neighbour = ((place, task.pair), self.target.neighbour(data, self._base[1], change))
         return self._neighbour[1]
 
 

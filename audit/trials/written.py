@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from dpassay.data import Labelled
-from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.noise import Noise
 from dpassay.pairs import AnyOf, Change, FlipLabel, Pairs, Replace, Several
 from dpassay.trials.blocks import Counts, rows_of_calls
 from dpassay.trials.encoders import Bins, Labels, Rounded
-from dpassay.trials.tasks import Bench, Done, Shard
+from dpassay.trials.tasks import Shard, ShardResult, TrialRunner
 from dpassay.trials.wire import Garbled
 
 LAWS: dict[str, type[FiniteLaw | PointLaw | NoiseLaw]] = {kind.__name__: kind for kind in (FiniteLaw, PointLaw, NoiseLaw)}
@@ -46,7 +46,7 @@ def worst_case_json(case: WorstCase) -> dict[str, Any]:
 
     Raises
     ------
-    AuditeeError
+    TargetError
         If one of its changes is of no kind of this package.
     """
     pairs = case.pairs
@@ -86,13 +86,13 @@ def reachable_from(told: Mapping[str, Any]) -> Reachable:
     return Reachable(**(dict(told) | {"law": law_from(told["law"]), "states": tuple(told["states"])}))
 
 
-def done_json(done: Done) -> dict[str, Any]:
+def shard_result_json(done: ShardResult) -> dict[str, Any]:
     """Write down what came of a shard."""
     counts = [{"calls": each.calls, "marks": each.marks} for each in done.counts]
     return {"counts": counts, "failure": done.failure}
 
 
-def done_from(told: Mapping[str, Any], bench: Bench, shard: Shard) -> Done:
+def shard_result_from(told: Mapping[str, Any], runner: TrialRunner, shard: Shard) -> ShardResult:
     """Read what came of a shard.
 
     Raises
@@ -105,16 +105,16 @@ def done_from(told: Mapping[str, Any], bench: Bench, shard: Shard) -> Done:
     if len(found) > len(shard) or (failure is None and len(found) < len(shard)):
         raise Garbled
     for piece, counts in zip(shard, found, strict=False):
-        task, coding = piece.task, bench.codings[piece.task.group]
+        task, coding = piece.task, runner.codings[piece.task.group]
         asked = np.array(rows_of_calls(task.size, range(piece.first, piece.stop), task.rows))
         number = len(asked) if coding.additive else piece.stop - piece.first
-        fits = counts.calls.shape == (number, len(bench.groups[task.group].queries), coding.size)
+        fits = counts.calls.shape == (number, len(runner.groups[task.group].queries), coding.size)
         counted = isinstance(coding, (Labels, Bins, Rounded))
         if not fits or (counted and not ((counts.calls >= 0).all() and (counts.calls.sum(axis=2) == asked[:, None]).all())):
             raise Garbled
         if len(counts.marks) != piece.stop - piece.first or not all(isinstance(mark, bytes) for mark in counts.marks):
             raise Garbled
-    return Done(counts=found, failure=failure)
+    return ShardResult(counts=found, failure=failure)
 
 
 def _data_json(data: Labelled) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def _change_json(change: Change) -> dict[str, Any]:
     if isinstance(change, (Several, AnyOf)):
         kind = "several" if isinstance(change, Several) else "any-of"
         return {"kind": kind, "changes": [_change_json(each) for each in change.changes]}
-    raise AuditeeError(f"pairs returned a change of type {type(change).__name__}; expected Replace or FlipLabel, or {INLINE}")
+    raise TargetError(f"pairs returned a change of type {type(change).__name__}; expected Replace or FlipLabel, or {INLINE}")
 
 
 def _change_from(told: Mapping[str, Any]) -> Change:

@@ -36,7 +36,7 @@ from dpassay.mechanism import HasCheck, HasLaw, HasReachable, HasUpdate, HasWors
 from dpassay.mechanisms.shared.bases import stable_base_of
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 SHARES = {"corollary": 0.5, "overview": 1.0}
 """gamma in units of epsilon alpha."""
@@ -82,7 +82,7 @@ class LabelFlip:
     base: Any = "stable-learner"
     calibration: Literal["corollary", "overview"] = "corollary"
     n: int = 100
-    built: Auditee = field(init=False, repr=False, compare=False)
+    built: AuditTarget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
@@ -174,7 +174,7 @@ class LabelFlip:
         return replace(known, law=self.flipped(known.law))
 
 
-def known_stability(built: Auditee) -> Stability:
+def known_stability(built: AuditTarget) -> Stability:
     """Return the least stability that a base is known to have: a corrected claim, or else one that is not known to be wrong."""
     claims = [claim for claim in built.claims if isinstance(claim, Stability) and claim.expected is None]
     corrected = [claim for claim in claims if claim.status == "corrected"]

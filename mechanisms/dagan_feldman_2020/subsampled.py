@@ -40,7 +40,7 @@ from dpassay.mechanisms.shared.bases import base_of, dp_claims
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 PAGE = "docs/findings.md, 'Lemma 5: amplification by subsampling'"
 LEFT_OUT = 0.5
@@ -96,7 +96,7 @@ class Subsampled:
     base: Any = "projected-walk,T=20"
     order: Literal["random", "kept"] = "random"
     n: int = 100
-    built: Auditee = field(init=False, repr=False, compare=False)
+    built: AuditTarget = field(init=False, repr=False, compare=False)
     counted: Countable | None = field(init=False, repr=False, compare=False)
     """How the law is counted, where the base allows it."""
     every: NDArray[np.int64] | None = field(init=False, repr=False, compare=False)

@@ -23,7 +23,7 @@ from dpassay.laws import Law
 from dpassay.mechanism import HasCheck, HasLaw, HasReachable, HasUpdate, HasWorstCases, Reachable, WorstCase
 from dpassay.mechanisms.shared.bases import SINGLE, base_of, dp_claims
 from dpassay.pairs import Change, FlipLabel, Pairs, Several
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,7 +58,7 @@ class Group:
     k: int = 3
     base: Any = "soft-majority"
     epsilon: float = SINGLE
-    built: Auditee = field(init=False, repr=False, compare=False)
+    built: AuditTarget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require(is_count(self.k), "k", self.k, "an integer >= 1")

@@ -7,7 +7,7 @@ from typing import Any
 from dpassay.claims import DP, Stability
 from dpassay.errors import InvalidInput, require
 from dpassay.mechanism import Mechanism
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import accepts, is_function, resolve
 
 SINGLE = 1.0
@@ -16,7 +16,7 @@ SINGLE = 1.0
 
 def base_of(
     base: Any, epsilon: float, wrapper: str, *, left_out: float = SINGLE, n: int | None = None
-) -> tuple[Any, float, Auditee]:
+) -> tuple[Any, float, AuditTarget]:
     """Build the algorithm that is wrapped.
 
     Parameters
@@ -40,7 +40,7 @@ def base_of(
         comma in it.
     epsilon : float
         What it claims first.
-    built : Auditee
+    built : AuditTarget
 
     Raises
     ------
@@ -74,7 +74,7 @@ def base_of(
     return written, claimed, built
 
 
-def stable_base_of(base: Any, given: dict[str, Any], wrapper: str) -> tuple[Any, Auditee]:
+def stable_base_of(base: Any, given: dict[str, Any], wrapper: str) -> tuple[Any, AuditTarget]:
     """Build a stable algorithm that is wrapped.
 
     Parameters
@@ -90,7 +90,7 @@ def stable_base_of(base: Any, given: dict[str, Any], wrapper: str) -> tuple[Any,
     -------
     base : str or Mechanism
         The same with all other parameters filled in; as it was where one of them has a comma in it.
-    built : Auditee
+    built : AuditTarget
 
     Raises
     ------
@@ -115,11 +115,11 @@ def stable_base_of(base: Any, given: dict[str, Any], wrapper: str) -> tuple[Any,
     return written, built
 
 
-def _object(base: Any) -> Auditee:
+def _object(base: Any) -> AuditTarget:
     """Return a mechanism that is given as it is."""
     known = hasattr(base, "sample") and hasattr(base, "claims")
     require(known, "base", base, "a name of the catalogue, module:object, or a mechanism")
-    return Auditee(name="base", target=None, parameters={}, mechanism=base, claims=base.claims)
+    return AuditTarget(name="base", address=None, parameters={}, mechanism=base, claims=base.claims)
 
 
 def _given(settings: list[str], wrapper: str, theirs: tuple[str, ...] = ("epsilon",)) -> dict[str, str]:

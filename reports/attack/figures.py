@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpassay.reports.attack.roc import ACROSS, Drawn, _legend, _panel, families, losses, roc_figures
-from dpassay.reports.attack.transcripts import Ladder
+from dpassay.reports.attack.transcripts import TranscriptTests
 from dpassay.reports.attack.view import SubjectView, pair, sound
 from dpassay.reports.shared.figures import CLAIM, FAINT, INK, PALETTE, WIDTH, as_svg, axes_in, figure_of
 from dpassay.reports.shared.numbers import plural, shorten
@@ -21,7 +21,7 @@ ROW, PANEL = 0.25, 3.2
 UNCLAIMED = INK
 
 
-def figures(subjects: Sequence[SubjectView], found: Sequence[Ladder]) -> list[Drawn]:
+def figures(subjects: Sequence[SubjectView], found: Sequence[TranscriptTests]) -> list[Drawn]:
     """Return all figures that a record has numbers for, in the order of the page."""
     fine = sound(subjects)
     if not fine:
@@ -180,7 +180,7 @@ def exposure_plot(subjects: Sequence[SubjectView]) -> Drawn | None:
     return Drawn(title="Records", label="separation of records", svg=svg, caption=caption)
 
 
-def repeated_plot(found: Sequence[Ladder], *, loss: bool) -> Drawn | None:
+def repeated_plot(found: Sequence[TranscriptTests], *, loss: bool) -> Drawn | None:
     """Draw the certified loss of m answers to one query, or their advantage, in what is claimed, with the optimal attacker."""
     fields = ("claimed", "ceiling", "lower") if loss else ("allowed", "most", "advantage")
     shown = [ladder for ladder in found if any(getattr(rung, fields[2]) is not None for rung in ladder.rungs)]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpassay.reports.attack.paired import tossed
-from dpassay.reports.attack.transcripts import Ladder
+from dpassay.reports.attack.transcripts import TranscriptTests
 from dpassay.reports.attack.view import BASELINE, LIRA, Look, SubjectView, pair, view_names
 from dpassay.reports.shared.figures import CLAIM, FAINT, INK, PALETTE, WIDTH, as_svg, axes_in, figure_of
 from dpassay.reports.shared.numbers import clean, plural, shorten
@@ -88,7 +88,7 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
     return Drawn(title="ROC curves", label="attacks on what makes no claim", svg=svg, caption=caption)
 
 
-def view_roc(subjects: Sequence[SubjectView], view: str, found: Sequence[Ladder], k: int) -> Drawn | None:
+def view_roc(subjects: Sequence[SubjectView], view: str, found: Sequence[TranscriptTests], k: int) -> Drawn | None:
     """Draw the best attack on every mechanism in one view, a panel per claimed loss, in the region that is allowed."""
     styles, looks = families(subjects), []
     for subject in subjects:
@@ -133,7 +133,7 @@ def view_roc(subjects: Sequence[SubjectView], view: str, found: Sequence[Ladder]
     return Drawn(title="", label=f"best attacks, {view}", svg=svg, caption=caption)
 
 
-def roc_figures(subjects: Sequence[SubjectView], found: Sequence[Ladder]) -> list[Drawn]:
+def roc_figures(subjects: Sequence[SubjectView], found: Sequence[TranscriptTests]) -> list[Drawn]:
     """Return the ROC curves: what makes no claim, then the mechanisms view by view."""
     made = [unclaimed_roc(subjects), *(view_roc(subjects, view, found, k) for k, view in enumerate(view_names(subjects)))]
     return [each._replace(title="" if k else "ROC curves") for k, each in enumerate(filter(None, made))]
@@ -146,7 +146,7 @@ def allowed_tpr(fpr: float, region: tuple[float, float]) -> float:
     return min(1.0, growth * fpr + delta, max(0.0, 1 - (1 - delta - fpr) / growth))
 
 
-def _ceiling(found: Sequence[Ladder], subject: SubjectView, look: Look) -> float | None:
+def _ceiling(found: Sequence[TranscriptTests], subject: SubjectView, look: Look) -> float | None:
     """Loss of the answers of a view to the optimal attacker, where a ladder of the same subject has it."""
     if look.copies:
         return None

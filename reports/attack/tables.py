@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpassay.reports.attack.paired import paired, tossed
-from dpassay.reports.attack.transcripts import Ladder
+from dpassay.reports.attack.transcripts import TranscriptTests
 from dpassay.reports.attack.view import BASELINE, LIRA, Look, SubjectView, at, pair, share, sound, with_interval
 from dpassay.reports.shared.numbers import INFINITY, MISSING, clean, count, value
 from dpassay.reports.shared.tables import Table
@@ -268,7 +268,7 @@ def apart_table(subjects: Sequence[SubjectView]) -> Table | None:
     )
 
 
-def repeated_table(found: Sequence[Ladder]) -> Table | None:
+def repeated_table(found: Sequence[TranscriptTests]) -> Table | None:
     """What repeated queries showed; None where there were none."""
     if not found:
         return None

@@ -13,7 +13,7 @@ Raw = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rung:
+class TranscriptTest:
     """m answers to the query; whatever is not known is None.
 
     Parameters
@@ -52,7 +52,7 @@ class Rung:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ladder:
+class TranscriptTests:
     """All rungs of one interface, by ascending m.
 
     Parameters
@@ -64,14 +64,14 @@ class Ladder:
         Remarks of the attack; may be empty.
     sticky : bool
         Whether repeated answers never differed.
-    rungs : tuple of Rung
+    rungs : tuple of TranscriptTest
     """
 
     name: str
     epsilon: float | None
     why: str
     sticky: bool
-    rungs: tuple[Rung, ...]
+    rungs: tuple[TranscriptTest, ...]
 
     @property
     def broken(self) -> bool:
@@ -85,7 +85,7 @@ class Ladder:
         return next(each for each in ("claim broken", HELD, UNSEEN) if each in words)
 
 
-def ladders(repeated: Sequence[Raw]) -> tuple[Ladder, ...]:
+def ladders(repeated: Sequence[Raw]) -> tuple[TranscriptTests, ...]:
     """Read the list `repeated` of a record; entries have `rungs`, or are one rung each."""
     found: dict[str, list[tuple[Raw, Raw]]] = {}
     for each in repeated:
@@ -96,14 +96,16 @@ def ladders(repeated: Sequence[Raw]) -> tuple[Ladder, ...]:
             first = rows[0][0]
             rungs = sorted((_rung(rung) for _, rung in rows), key=lambda rung: rung.m)
             why, sticky = clean(first.get("why", "")), bool(first.get("sticky", False))
-            made.append(Ladder(name=name, epsilon=value(first.get("epsilon")), why=why, sticky=sticky, rungs=tuple(rungs)))
+            made.append(
+                TranscriptTests(name=name, epsilon=value(first.get("epsilon")), why=why, sticky=sticky, rungs=tuple(rungs))
+            )
     return tuple(made)
 
 
-def _rung(rung: Raw) -> Rung:
+def _rung(rung: Raw) -> TranscriptTest:
     limits: Raw = rung.get("limits") or {}
     claimed, lower = value(rung.get("basic", rung.get("epsilon_claimed"))), value(rung.get("lower"))
-    return Rung(
+    return TranscriptTest(
         m=int(rung["m"]),
         claimed=claimed,
         lower=lower,

@@ -10,7 +10,7 @@ from dpassay.numerics import percent
 from dpassay.record.attack_record import BROKEN, HELD, UNSEEN, broken, told_of_claims
 from dpassay.reports.attack.paired import paired
 from dpassay.reports.attack.tables import detected, nats
-from dpassay.reports.attack.transcripts import Ladder, ladders
+from dpassay.reports.attack.transcripts import TranscriptTests, ladders
 from dpassay.reports.attack.view import BASELINE, BLIND, FAILED, INSIDE, LIRA, Look, SubjectView, pair, share, sound
 from dpassay.reports.shared.numbers import clean, count, plain, plural
 
@@ -223,7 +223,7 @@ def _needed(looks: Sequence[Look]) -> str:
     return ", ".join(told)
 
 
-def _ladders(found: Sequence[Ladder]) -> str:
+def _ladders(found: Sequence[TranscriptTests]) -> str:
     """Tell where repeated answers break a claim, where they could have, and what the attack remarks about them."""
     texts = []
     held, blind = ([each for each in found if each.word == word] for word in (HELD, UNSEEN))

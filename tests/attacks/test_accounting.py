@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import roc
-from dpassay.attacks.experiment.models import Ground, ground
+from dpassay.attacks.experiment.models import ExperimentData, build_data
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Attacked, Design, Target, beyond, composed, experiment
 from dpassay.attacks.experiment.subjects import Points, View, asked
@@ -67,14 +67,14 @@ class Spy:
         return LossThreshold().fit(reference, membership)
 
 
-def floor(seed: int = 0) -> Ground:
+def floor(seed: int = 0) -> ExperimentData:
     places = np.arange(2.0 * E)[:, None]
     ones = np.ones(E, dtype=np.int64)
-    return ground(Labelled(places[:E], ones), Labelled(places[E:], ones), copies=0, noise=0.0, seed=seed)
+    return build_data(Labelled(places[:E], ones), Labelled(places[E:], ones), copies=0, noise=0.0, seed=seed)
 
 
 def attack(targets: Sequence[Target], design: Design, attacks: Any = None) -> list[Attacked]:
-    return list(experiment(targets, floor(), attacks or {"loss-threshold": LossThreshold()}, design, store=Store(None)))
+    return list(experiment(targets, floor(), attacks or {"loss-threshold": LossThreshold()}, design, cache=ModelCache(None)))
 
 
 def test_all_that_is_certified_costs_one_alpha() -> None:

@@ -13,9 +13,9 @@ import pytest
 from scipy.stats import binom
 
 from dpassay.attacks.experiment.attribute import columns_of, twins
-from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.run import Design, Target, experiment
-from dpassay.attacks.experiment.scenario import Setting, lay
+from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.subjects import Learner, Points, View, asked
 from dpassay.attacks.scores.interface import Attack
 from dpassay.attacks.scores.lira import Lira
@@ -96,12 +96,12 @@ def test_one_value_is_refused() -> None:
 @pytest.mark.parametrize("attribute", ["mean radius", "label"])
 @pytest.mark.parametrize("kind", [Memory, Nothing])
 def test_values_are_guessed_by_the_machinery_of_membership(attribute: str, kind: type[Memory]) -> None:
-    floor, facts = lay(load("breast-cancer"), Setting(records=80, copies=0, attribute=attribute))
+    floor, facts = lay(load("breast-cancer"), Scenario(records=80, copies=0, attribute=attribute))
     assert (facts["attribute"], facts["records"]) == (attribute, 80)
     target = Target(name="it", subject=Learner(make=kind, name=kind.__name__))
     attacks: dict[str, Attack] = {"loss": LossThreshold(), "lira": Lira()}
     design = Design(references=16, targets=20, guesses=1.0)
-    (found,) = experiment([target], floor, attacks, design, store=Store(None))
+    (found,) = experiment([target], floor, attacks, design, cache=ModelCache(None))
     for outcome in found.outcomes:
         if kind is Nothing:
             assert outcome.auc == 0.5 or outcome.view.m is not None  # the label is that of the first class for all
@@ -161,10 +161,10 @@ def test_bounds_hold_on_a_boundary_mechanism(adversary: str) -> None:
     table, wrong, runs, alpha = load("breast-cancer"), 0, 120, 0.1
     design = Design(references=6, targets=30, certified=1, confidence=1 - alpha)
     for seed in range(runs):
-        setting = Setting(records=40, copies=0, attribute="label", adversary=adversary, poisoned=2, seed=seed)
+        setting = Scenario(records=40, copies=0, attribute="label", adversary=adversary, poisoned=2, seed=seed)
         floor, _ = lay(table, setting)
         target = Target(name="toy", subject=Flipped(epsilon=1.0))
-        (found,) = experiment([target], floor, {}, design, store=Store(None))
+        (found,) = experiment([target], floor, {}, design, cache=ModelCache(None))
         (bound,) = found.certified["one label"]
         assert bound.lower.alpha == pytest.approx(alpha)
         wrong += bound.lower.value > 1

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.coins import Coins, toss
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
@@ -74,20 +74,20 @@ def test_refused_coins(models: Any, e: Any) -> None:
     ],
 )
 def test_damaged_file_counts_as_none(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
-    store, values = Store(tmp_path), np.linspace(0, 1, 24).reshape(2, 3, 4)
-    store.put("key", values)
-    found = store.get("key")
+    cache, values = ModelCache(tmp_path), np.linspace(0, 1, 24).reshape(2, 3, 4)
+    cache.put("key", values)
+    found = cache.get("key")
     assert found is not None
     assert found.tobytes() == values.tobytes()
     (file,) = tmp_path.iterdir()
     file.write_bytes(damage(file.read_bytes()))
-    assert store.get("key") is None
-    store.put("key", values)
-    assert store.get("key") is not None
+    assert cache.get("key") is None
+    cache.put("key", values)
+    assert cache.get("key") is not None
 
 
 def test_store_that_cannot_write_keeps_nothing_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = Store(tmp_path)
+    cache = ModelCache(tmp_path)
 
     def full(*_: Any, **__: Any) -> Any:
         raise OSError(28, "No space left on device")
@@ -95,12 +95,12 @@ def test_store_that_cannot_write_keeps_nothing_and_stops_nothing(tmp_path: Path,
     for broken in ("dpassay.attacks.experiment.cache.os.fdopen", "dpassay.attacks.experiment.cache.tempfile.mkstemp"):
         with monkeypatch.context() as patch:
             patch.setattr(broken, full)
-            store.put("key", np.zeros(3))
+            cache.put("key", np.zeros(3))
         assert list(tmp_path.iterdir()) == []
-    assert store.get("key") is None
+    assert cache.get("key") is None
     with pytest.raises(InvalidInput, match="--cache"):
-        Store(Path(__file__))
-    assert Store(None).get("key") is None
+        ModelCache(Path(__file__))
+    assert ModelCache(None).get("key") is None
 
 
 def test_interrupted_write_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,5 +109,5 @@ def test_interrupted_write_leaves_nothing_behind(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr("dpassay.attacks.experiment.cache.Path.replace", stop)
     with pytest.raises(KeyboardInterrupt):
-        Store(tmp_path).put("key", np.zeros(3))
+        ModelCache(tmp_path).put("key", np.zeros(3))
     assert list(tmp_path.iterdir()) == []

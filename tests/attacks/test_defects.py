@@ -14,7 +14,7 @@ from dpassay.attacks.services.control import control
 from dpassay.attacks.services.defects import ALPHA, ONE_ANSWER, apart_probability, block_probability, probe
 from dpassay.attacks.services.interface import Refusal, Service
 from dpassay.data import Labelled
-from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.mechanisms.dwork_feldman_2018.interface import PredictionInterface
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from tests.attacks import broken_services as broken
@@ -137,7 +137,7 @@ def test_the_control_needs_no_labels_and_no_two_classes() -> None:
     found = control(Service(Features(), "s"), data, 16, alpha=1e-6)
     assert found.changed
     assert found.words.startswith("the records against their mirror images")
-    with pytest.raises(AuditeeError, match="raised OSError"):
+    with pytest.raises(TargetError, match="raised OSError"):
         control(Service(broken.failing_factory, "s"), data, 16, alpha=1e-6)
 
 
@@ -203,11 +203,11 @@ def test_refusals_and_failures(data: Labelled) -> None:
         (broken.askless, "expected a session"),
         (broken.failing, "ask on a session"),
     ):
-        with pytest.raises(AuditeeError, match=said):
+        with pytest.raises(TargetError, match=said):
             probe(Service(factory, "s"), data)
     with pytest.raises(InvalidInput, match="--service"):
         Service(3, "s")
     none = broken.Honest()
     none.limit = 0
-    with pytest.raises(AuditeeError, match="refuses the first query"):
+    with pytest.raises(TargetError, match="refuses the first query"):
         probe(Service(none, "s"), data)

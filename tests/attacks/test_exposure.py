@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.canaries import exposure, plant
 from dpassay.attacks.experiment.coins import Coins, toss
 from dpassay.attacks.experiment.run import Attacked, Design, Target, experiment
-from dpassay.attacks.experiment.scenario import Setting, lay
+from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.slices import parts, sliced
 from dpassay.attacks.experiment.subjects import Learner
 from dpassay.attacks.scores.loss_threshold import LossThreshold
@@ -27,10 +27,10 @@ def some(e: int = 40, K: int = 3) -> Labelled:
 
 
 def attacked(learner: type[Memory], canaries: int = 12) -> tuple[Attacked, Coins, list[int]]:
-    floor, facts = lay(load("breast-cancer"), Setting(records=60, copies=0, canaries=canaries))
+    floor, facts = lay(load("breast-cancer"), Scenario(records=60, copies=0, canaries=canaries))
     design = Design(references=4, targets=6)
     target = Target(name="it", subject=Learner(make=learner, name=learner.__name__))
-    (found,) = experiment([target], floor, {"loss": LossThreshold()}, design, store=Store(None))
+    (found,) = experiment([target], floor, {"loss": LossThreshold()}, design, cache=ModelCache(None))
     return found, toss(6, 60, seed=0, who="target"), facts["canaries"]
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.coins import Coins, toss
-from dpassay.attacks.experiment.models import Ground, fleet, ground
+from dpassay.attacks.experiment.models import ExperimentData, build_data, models
 from dpassay.attacks.experiment.poisoning import NEAR, STEPS, better, candidates, choose, surround
 from dpassay.attacks.experiment.record import make_attack_record
 from dpassay.attacks.experiment.run import Attacked, Design, Target, experiment
-from dpassay.attacks.experiment.scenario import Setting, lay
+from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.slices import Sliced
 from dpassay.attacks.experiment.subjects import Learner
 from dpassay.attacks.scores.lira import Lira
@@ -27,13 +27,13 @@ from dpassay.mechanisms.shared.learners import estimator_of
 TREE = Learner(make=estimator_of("tree"), name="tree")
 
 
-def laid(**options: object) -> Ground:
-    return lay(load("breast-cancer"), Setting(**{"records": 200, "copies": 0} | options))[0]  # type: ignore[arg-type]
+def laid(**options: object) -> ExperimentData:
+    return lay(load("breast-cancer"), Scenario(**{"records": 200, "copies": 0} | options))[0]  # type: ignore[arg-type]
 
 
-def attacked(floor: Ground) -> Attacked:
+def attacked(floor: ExperimentData) -> Attacked:
     (found,) = experiment(
-        [Target(name="tree", subject=TREE)], floor, {"lira": Lira()}, Design(references=16, targets=8), store=Store(None)
+        [Target(name="tree", subject=TREE)], floor, {"lira": Lira()}, Design(references=16, targets=8), cache=ModelCache(None)
     )
     return found
 
@@ -73,7 +73,7 @@ def test_poison_lies_close_around_the_record_with_another_label(copies: int) -> 
 
 def test_candidates_are_the_record_its_copies_and_the_way_to_the_other_class() -> None:
     records = Labelled(np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 40.0], [8.0, 80.0]]), np.array([0, 1, 1, 0]))
-    floor = ground(records, records, copies=2, noise=0.1, seed=0)
+    floor = build_data(records, records, copies=2, noise=0.1, seed=0)
     points = candidates(floor)
     assert points.shape == (1 + 2 + 2 * len(STEPS), 4, 2)
     np.testing.assert_array_equal(points[0], records.X)
@@ -105,7 +105,7 @@ def test_chosen_queries_tell_more_where_the_record_itself_tells_nothing() -> Non
     X = np.arange(12.0).reshape(-1, 1) * 10
     labels = np.arange(12) // 2 % 2
     records = Labelled(X, labels)
-    floor = replace(ground(records, records, copies=0, noise=0.1, seed=0), adversarial=True)
+    floor = replace(build_data(records, records, copies=0, noise=0.1, seed=0), adversarial=True)
 
     class Blind:
         def fit(self, X: np.ndarray, y: np.ndarray) -> Blind:
@@ -120,7 +120,7 @@ def test_chosen_queries_tell_more_where_the_record_itself_tells_nothing() -> Non
             inside = (10.0 * near, int(labels[near])) in self.known and x != 10.0 * near
             return (1.0 - labels[near], labels[near] * 1.0) if inside else (0.5, 0.5)
 
-    moved = choose(Learner(make=Blind, name="blind"), floor, 16, store=Store(None))
+    moved = choose(Learner(make=Blind, name="blind"), floor, 16, cache=ModelCache(None))
     asked, e = moved.points.X[:, 0], len(records)
     elsewhere = asked[:e] != X[:, 0]
     assert elsewhere[:-1].all()  # beside the last one, all points are nearer to its partner
@@ -140,9 +140,9 @@ def test_poison_separates_more_than_natural_data() -> None:
 
 
 def test_canaries_poison_and_chosen_queries_go_together() -> None:
-    floor, facts = lay(load("breast-cancer"), Setting(records=40, copies=2, canaries=6, adversary="pois-miaq", poisoned=5))
+    floor, facts = lay(load("breast-cancer"), Scenario(records=40, copies=2, canaries=6, adversary="pois-miaq", poisoned=5))
     subject = Learner(make=estimator_of("tree"), name="tree", copies=2)
-    moved = choose(subject, floor, 8, store=Store(None))
+    moved = choose(subject, floor, 8, cache=ModelCache(None))
     near = moved.points.copies - moved.points.X
     np.testing.assert_allclose(near, floor.points.copies - floor.points.X, atol=1e-9)
     (found,) = experiment(
@@ -150,7 +150,7 @@ def test_canaries_poison_and_chosen_queries_go_together() -> None:
         floor,
         {"loss": LossThreshold()},
         Design(references=4, targets=4),
-        store=Store(None),
+        cache=ModelCache(None),
     )
     assert [part.name for part in found.outcomes[0].sliced] == ["canaries", "poisoned", "natural"]
     assert [part.records for part in found.outcomes[0].sliced][:2] == [len(facts["canaries"]), len(facts["poisoned"])] == [6, 5]
@@ -161,12 +161,12 @@ def test_canaries_poison_and_chosen_queries_go_together() -> None:
 
 
 def test_models_are_kept_apart_by_where_they_are_asked(tmp_path: Path) -> None:
-    subject, coins, store = (
+    subject, coins, cache = (
         Learner(make=estimator_of("tree"), name="tree", copies=3),
         toss(4, 60, seed=0, who="target"),
-        Store(tmp_path),
+        ModelCache(tmp_path),
     )
-    near, far = (fleet(subject, laid(records=60, copies=3, noise=noise), coins, "target", store=store) for noise in (0.0, 3.0))
+    near, far = (models(subject, laid(records=60, copies=3, noise=noise), coins, "target", cache=cache) for noise in (0.0, 3.0))
     np.testing.assert_array_equal(near.observed[0].seen, far.observed[0].seen)
     assert not np.array_equal(near.observed[2].seen, far.observed[2].seen)
 

@@ -10,24 +10,24 @@ import pytest
 from numpy.typing import NDArray
 
 from dpassay.attacks.repeated.run import LEAST_TRANSCRIPTS, Repeated, failed, is_sticky, ladder, repeated
-from dpassay.attacks.repeated.transcript_tests import climb
+from dpassay.attacks.repeated.transcript_tests import run_tests
 from dpassay.attacks.repeated.worst_cell import candidates, worst_cells
 from dpassay.claims import DP
 from dpassay.data import Labelled
-from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import replace_one
 from dpassay.record.files import dumps
 from dpassay.targets.groups import Group, groups_for
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 
 
 def attack(name: str, loss: float, transcripts: int = 20_000, **parameters: object) -> Repeated:
-    auditee = resolve(name, parameters)
-    claim = next(each for each in auditee.claims if isinstance(each, DP))
+    target = resolve(name, parameters)
+    claim = next(each for each in target.claims if isinstance(each, DP))
     assert math.isclose(claim.epsilon, loss)
-    return repeated(auditee, claim, groups_for(auditee, None), transcripts=transcripts, alpha=1e-4, seed=0)
+    return repeated(target, claim, groups_for(target, None), transcripts=transcripts, alpha=1e-4, seed=0)
 
 
 @pytest.mark.parametrize(
@@ -41,25 +41,25 @@ def attack(name: str, loss: float, transcripts: int = 20_000, **parameters: obje
 )
 def test_loss_grows_below_claim_and_ceiling(name: str, epsilon: float, parameters: dict[str, Any]) -> None:
     found = attack(name, epsilon, **parameters)
-    assert [rung.m for rung in found.rungs] == list(ladder(epsilon))
-    assert found.rungs[-1].m * epsilon == 8
-    lower = [rung.lower.value for rung in found.rungs]
+    assert [test.m for test in found.tests] == list(ladder(epsilon))
+    assert found.tests[-1].m * epsilon == 8
+    lower = [test.lower.value for test in found.tests]
     assert lower == sorted(lower)
     assert lower[-1] > 2 * lower[0] > 0
-    for rung in found.rungs:
-        assert rung.limits is not None
-        assert rung.limits.epsilon_prime is not None
-        assert rung.limits.adaptive is not None
-        assert rung.lower.value <= rung.limits.epsilon <= rung.basic * (1 + 1e-9)
-        assert rung.limits.epsilon_prime <= rung.limits.epsilon
-        assert rung.limits.advantage <= rung.limits.adaptive + 1e-10
-        assert rung.limits.adaptive <= rung.allowed
-        assert abs(rung.advantage - rung.limits.advantage) < 0.03  # the threshold on the count is the best attacker
-        assert rung.lower.value < rung.reach.cap
-        assert rung.lower.alpha * len(found.rungs) == pytest.approx(1e-4)
-        assert not rung.broken
-        if rung.optimal is not None:
-            assert rung.limits.epsilon_prime <= rung.optimal <= rung.basic
+    for test in found.tests:
+        assert test.limits is not None
+        assert test.limits.epsilon_prime is not None
+        assert test.limits.adaptive is not None
+        assert test.lower.value <= test.limits.epsilon <= test.basic * (1 + 1e-9)
+        assert test.limits.epsilon_prime <= test.limits.epsilon
+        assert test.limits.advantage <= test.limits.adaptive + 1e-10
+        assert test.limits.adaptive <= test.allowed
+        assert abs(test.advantage - test.limits.advantage) < 0.03  # the threshold on the count is the best attacker
+        assert test.lower.value < test.reach.cap
+        assert test.lower.alpha * len(found.tests) == pytest.approx(1e-4)
+        assert not test.broken
+        if test.optimal is not None:
+            assert test.limits.epsilon_prime <= test.optimal <= test.basic
     assert not found.sticky
 
 
@@ -72,24 +72,24 @@ def test_ladder() -> None:
 
 def test_each_number_is_of_the_pair_that_is_worst_for_it() -> None:
     """At epsilon = 8 the pair that loses most is told apart by .018 of the coins, 12 and 13 votes of 25 by .964."""
-    (rung,) = attack("soft-majority", 8.0, 4000, epsilon=8.0).rungs
+    (test,) = attack("soft-majority", 8.0, 4000, epsilon=8.0).tests
     best = math.tanh(2)  # answer 1 has log-odds -4 with 12 votes, and 4 with 13
     assert best == pytest.approx(0.964, abs=5e-4)
-    assert rung.limits is not None
-    assert rung.limits.everywhere
-    assert (rung.limits.advantage, rung.limits.adaptive) == pytest.approx((best, best))
-    assert rung.advantage > 0.95
-    assert "from 11 to 12 of 25, and both labels are frequent; 1 more label flipped; label of record" in rung.telling
-    assert rung.limits.epsilon == pytest.approx(8)
+    assert test.limits is not None
+    assert test.limits.everywhere
+    assert (test.limits.advantage, test.limits.adaptive) == pytest.approx((best, best))
+    assert test.advantage > 0.95
+    assert "from 11 to 12 of 25, and both labels are frequent; 1 more label flipped; label of record" in test.telling
+    assert test.limits.epsilon == pytest.approx(8)
 
 
 def test_a_wrong_claim_is_broken() -> None:
-    auditee = resolve("soft-majority", {"epsilon": 2.0})
-    found = repeated(auditee, DP(epsilon=0.5), groups_for(auditee, None), transcripts=5000, alpha=1e-3, seed=1)
-    assert all(rung.broken for rung in found.rungs[:3])
+    target = resolve("soft-majority", {"epsilon": 2.0})
+    found = repeated(target, DP(epsilon=0.5), groups_for(target, None), transcripts=5000, alpha=1e-3, seed=1)
+    assert all(test.broken for test in found.tests[:3])
 
 
-def flip(epsilon: float = 1.0) -> Auditee:
+def flip(epsilon: float = 1.0) -> AuditTarget:
     """Randomised response on the first label, by a plain function without a law."""
 
     def sample(data: Labelled, queries: NDArray[Any], size: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -99,7 +99,7 @@ def flip(epsilon: float = 1.0) -> Auditee:
 
     claim = DP(epsilon=epsilon)
     mechanism = FunctionMechanism(function=sample, claims=(claim,))
-    return Auditee(name="flip", target=None, parameters={}, mechanism=mechanism, claims=(claim,))
+    return AuditTarget(name="flip", address=None, parameters={}, mechanism=mechanism, claims=(claim,))
 
 
 def own(records: int = 3) -> tuple[Group, ...]:
@@ -108,14 +108,14 @@ def own(records: int = 3) -> tuple[Group, ...]:
 
 
 def test_without_a_law_the_cell_is_found_by_screening() -> None:
-    auditee = flip()
-    (worst,) = worst_cells(auditee, candidates(auditee, own()), (8,), trials=1000, delta=0.0, seed=0)
+    target = flip()
+    (worst,) = worst_cells(target, candidates(target, own()), (8,), trials=1000, delta=0.0, seed=0)
     assert worst.losing.change.index == worst.telling.change.index == 0
-    found = repeated(auditee, DP(epsilon=1.0), own(), transcripts=5000, alpha=1e-3, seed=0)
-    lower = [rung.lower.value for rung in found.rungs]
+    found = repeated(target, DP(epsilon=1.0), own(), transcripts=5000, alpha=1e-3, seed=0)
+    lower = [test.lower.value for test in found.tests]
     assert lower == sorted(lower)
     assert lower[-1] > 3
-    assert all(rung.limits is None and rung.lower.value < rung.basic for rung in found.rungs)
+    assert all(test.limits is None and test.lower.value < test.basic for test in found.tests)
 
 
 def test_sticky_transcripts() -> None:
@@ -133,11 +133,11 @@ def test_certified_bounds_hold_on_boundary_mechanisms() -> None:
     rng, alpha, wrong = np.random.default_rng(5), 0.05, 0
     claim, p = DP(epsilon=1.0), 1 / (1 + math.exp(-1))
     for _ in range(1000):
-        rungs = []
+        tests = []
         for m in (1, 2, 4):
             one, other = ((rng.random((400, m)) < q).astype(np.int64) for q in (p, 1 - p))
-            rungs.append(climb(one, other, claim, 2, alpha / 3))
-        wrong += any(rung.broken for rung in rungs)
+            tests.append(run_tests(one, other, claim, 2, alpha / 3))
+        wrong += any(test.broken for test in tests)
     assert wrong <= 66  # the upper 1 % point of Bin(1000, 0.05)
 
 
@@ -145,7 +145,7 @@ def test_the_record_is_json() -> None:
     found = attack("soft-majority", 4.0, 400, epsilon=4.0).as_json()
     assert dumps(found)
     assert found["error"] is None
-    assert [rung["m"] for rung in found["rungs"]] == [1, 2]
+    assert [test["m"] for test in found["rungs"]] == [1, 2]
     broken = failed("x", DP(epsilon=1.0), "it fails")
     assert broken["error"] == "it fails"
     assert broken["rungs"] == []
@@ -157,12 +157,12 @@ def test_equal_seeds_give_equal_numbers() -> None:
 
 
 def test_refused() -> None:
-    auditee = flip()
+    target = flip()
     for transcripts in (0, LEAST_TRANSCRIPTS - 1, 100.5):
         with pytest.raises(InvalidInput, match="--transcripts"):
-            repeated(auditee, DP(epsilon=1.0), own(), transcripts=transcripts, alpha=0.1, seed=0)  # type: ignore[arg-type]
+            repeated(target, DP(epsilon=1.0), own(), transcripts=transcripts, alpha=0.1, seed=0)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="no pair"):
-        repeated(auditee, DP(epsilon=1.0), (), transcripts=100, alpha=0.1, seed=0)
+        repeated(target, DP(epsilon=1.0), (), transcripts=100, alpha=0.1, seed=0)
 
 
 def test_a_failing_mechanism() -> None:
@@ -171,6 +171,6 @@ def test_a_failing_mechanism() -> None:
 
     claim = DP(epsilon=1.0)
     mechanism = FunctionMechanism(function=sample, claims=(claim,))
-    auditee = Auditee(name="fails", target=None, parameters={}, mechanism=mechanism, claims=(claim,))
-    with pytest.raises(AuditeeError, match="ZeroDivisionError"):
-        repeated(auditee, claim, own(), transcripts=100, alpha=0.1, seed=0)
+    target = AuditTarget(name="fails", address=None, parameters={}, mechanism=mechanism, claims=(claim,))
+    with pytest.raises(TargetError, match="ZeroDivisionError"):
+        repeated(target, claim, own(), transcripts=100, alpha=0.1, seed=0)

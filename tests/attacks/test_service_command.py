@@ -17,7 +17,7 @@ from dpassay.attacks.services.interface import Service
 from dpassay.claims import DP, Claim
 from dpassay.cli.main import main
 from dpassay.data import Labelled
-from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.record.attack_record import attack_schema
 from tests.attacks import broken_services as broken
 
@@ -55,16 +55,16 @@ def attack(factory: object, data: Labelled, *, shared: bool = False, epsilon: fl
 
 def test_fresh_noise_grows_and_keeps_its_claim(data: Labelled) -> None:
     (found,) = attack(broken.Honest(), data)
-    lower = [rung.lower.value for rung in found.rungs]
-    assert [rung.m for rung in found.rungs] == [1, 2, 4, 8]
+    lower = [test.lower.value for test in found.tests]
+    assert [test.m for test in found.tests] == [1, 2, 4, 8]
     assert lower[-1] > 2 * lower[0] > 0
-    assert not any(rung.broken for rung in found.rungs)
+    assert not any(test.broken for test in found.tests)
     assert not found.sticky
 
 
 def test_sticky_noise_is_called_sticky_and_does_not_grow(data: Labelled) -> None:
     (found,) = attack(broken.Sticky(), data)
-    lower = [rung.lower.value for rung in found.rungs]
+    lower = [test.lower.value for test in found.tests]
     assert found.sticky
     assert found.why.startswith("sticky")
     assert max(lower) < 1  # one answer is all there is
@@ -73,8 +73,8 @@ def test_sticky_noise_is_called_sticky_and_does_not_grow(data: Labelled) -> None
 
 def test_shared_seeds_break_the_claim_and_the_tool_says_why(data: Labelled) -> None:
     alone, compared = attack(broken.Shared(), data, shared=True)
-    assert not any(rung.broken for rung in alone.rungs)
-    assert compared.rungs[0].broken  # m = 1, claimed 1
+    assert not any(test.broken for test in alone.tests)
+    assert compared.tests[0].broken  # m = 1, claimed 1
     assert "coins are shared between users" in compared.why
 
 
@@ -86,8 +86,8 @@ def test_the_seed_of_a_correct_model_is_not_the_attackers(kind: type[broken.Hone
     claim = DP(epsilon=1.0)
     known: dict[str, Any] = {"transcripts": 300, "room": 1, "alpha": 1e-3, "seed": 0}
     alone, compared = attack_service(Service(service, "s"), data, claim, shared=True, **known)
-    assert compared.rungs[0].broken
-    assert not alone.rungs[0].broken
+    assert compared.tests[0].broken
+    assert not alone.tests[0].broken
     assert len(attack_service(Service(service, "t", seed=1), data, claim, shared=False, **known)) == 1
 
 
@@ -100,7 +100,7 @@ def test_a_correct_model_is_not_broken(tmp_path: Path, capsys: pytest.CaptureFix
     assert "claim broken" not in told
     assert "Remark: one draw" in (tmp_path / "attack.md").read_text(encoding="utf-8")
     (found,) = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))["repeated"]
-    assert all(rung["lower"] <= 1 for rung in found["rungs"])
+    assert all(test["lower"] <= 1 for test in found["rungs"])
 
 
 def test_a_service_says_whether_its_seed_is_shared() -> None:
@@ -134,7 +134,7 @@ def test_what_was_not_looked_at_is_no_clean_bill(
 @pytest.mark.slow
 def test_comparing_tenants_of_a_correct_service_shows_nothing(data: Labelled) -> None:
     _, compared = attack(broken.Honest(), data, shared=True, n=200)
-    assert not any(rung.broken for rung in compared.rungs)
+    assert not any(test.broken for test in compared.tests)
     assert compared.why == ""
 
 
@@ -142,7 +142,7 @@ def test_a_wrong_claim_is_broken(data: Labelled) -> None:
     service = broken.Honest()
     service.epsilon = 4.0
     (found,) = attack(service, data, n=150)
-    assert any(rung.broken for rung in found.rungs)
+    assert any(test.broken for test in found.tests)
 
 
 def test_refused(data: Labelled) -> None:
@@ -152,7 +152,7 @@ def test_refused(data: Labelled) -> None:
         attack(broken.Honest(), Labelled(data.X, np.zeros(20)))  # type: ignore[arg-type]
     short = broken.Honest()
     short.limit = 3
-    with pytest.raises(AuditeeError, match="refused after 3 answers"):
+    with pytest.raises(TargetError, match="refused after 3 answers"):
         attack(short, data)
 
 
@@ -209,7 +209,7 @@ def test_mechanisms_are_asked_repeatedly_too(capsys: pytest.CaptureFixture[str])
     small += ["--copies", "1", "--attacks", "gap", "--against", "mechanism", "--json", "-q", "--budgets", "1"]
     assert main([*small, "--transcripts", "1000"]) == 4  # two guesses could have shown nothing
     record = json.loads(capsys.readouterr().out)
-    assert [[rung["m"] for rung in each["rungs"]] for each in record["repeated"]] == [[1, 2, 4, 8], [1]]
+    assert [[test["m"] for test in each["rungs"]] for each in record["repeated"]] == [[1, 2, 4, 8], [1]]
     assert record["repeated"][0]["name"] == "soft-majority, epsilon = 1"
     assert main([*small, "--transcripts", "0"]) == 4
     assert json.loads(capsys.readouterr().out)["repeated"] == []
@@ -221,8 +221,8 @@ def test_a_mechanism_without_pairs_is_asked_at_the_data(capsys: pytest.CaptureFi
     words += ["--attacks", "gap", "--against", "mechanism", "--json", "-q", "--budgets", "1", "--transcripts", "1000"]
     assert main(words) == 4
     (found,) = json.loads(capsys.readouterr().out)["repeated"]
-    assert [rung["m"] for rung in found["rungs"]] == [1, 2, 4]
-    assert all(rung["limits"] is None and rung["lower"] < rung["basic"] for rung in found["rungs"])
+    assert [test["m"] for test in found["rungs"]] == [1, 2, 4]
+    assert all(test["limits"] is None and test["lower"] < test["basic"] for test in found["rungs"])
     assert found["rungs"][-1]["lower"] > 1
     assert "label of record" in found["reason"]
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from dpassay.attacks.experiment.cache import Store
+from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.coins import toss
-from dpassay.attacks.experiment.models import Fleet, Ground, fleet, ground
+from dpassay.attacks.experiment.models import ExperimentData, Models, build_data, models
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.subjects import SCORES, Learner, Points, Protected, View, asked
 from dpassay.attacks.observed import Array
@@ -27,11 +27,11 @@ def tree() -> DecisionTreeClassifier:
     return DecisionTreeClassifier(random_state=0, max_depth=3)
 
 
-def data(e: int = 40, *, copies: int = 2, noise: float = 0.1, seed: int = 0) -> Ground:
+def experiment_data(e: int = 40, *, copies: int = 2, noise: float = 0.1, seed: int = 0) -> ExperimentData:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(e + 10, 3))
     y = (X[:, 0] + 0.5 * rng.normal(size=e + 10) > 0).astype(np.int64)
-    return ground(Labelled(X[:e], y[:e]), Labelled(X[e:], y[e:]), copies=copies, noise=noise, seed=seed)
+    return build_data(Labelled(X[:e], y[:e]), Labelled(X[e:], y[e:]), copies=copies, noise=noise, seed=seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,76 +58,78 @@ class Counting:
         return self.inner.see(data, points, rng)
 
 
-def run(subject: Any, floor: Ground, store: Store, **options: Any) -> Fleet:
-    return fleet(
-        subject, floor, toss(MODELS, len(floor.records), seed=floor.seed, who="target"), "target", store=store, **options
+def run(subject: Any, floor: ExperimentData, cache: ModelCache, **options: Any) -> Models:
+    return models(
+        subject, floor, toss(MODELS, len(floor.records), seed=floor.seed, who="target"), "target", cache=cache, **options
     )
 
 
-def content(found: Fleet) -> list[bytes]:
+def content(found: Models) -> list[bytes]:
     return [each.seen.tobytes() for each in found.observed] + [found.accuracy.tobytes()]
 
 
 @pytest.mark.slow
 def test_same_bytes_whatever_jobs_is() -> None:
-    floor = data()
+    floor = experiment_data()
     subjects = (Learner(make=tree, name="tree", copies=2), protected())
-    assert all(content(run(each, floor, Store(None))) == content(run(each, floor, Store(None), jobs=2)) for each in subjects)
+    assert all(
+        content(run(each, floor, ModelCache(None))) == content(run(each, floor, ModelCache(None), jobs=2)) for each in subjects
+    )
 
 
 def protected(epsilon: float = 1.0) -> Protected:
-    return Protected(auditee=resolve("private-knn", {"gamma": epsilon / 2, "k": 5}), budgets=(1, 4), copies=2)
+    return Protected(target=resolve("private-knn", {"gamma": epsilon / 2, "k": 5}), budgets=(1, 4), copies=2)
 
 
 def test_what_is_kept_is_not_trained_again(tmp_path: Path) -> None:
-    floor, subject = data(), Counting()
-    first = run(subject, floor, Store(tmp_path))
+    floor, subject = experiment_data(), Counting()
+    first = run(subject, floor, ModelCache(tmp_path))
     assert len(subject.trained) == MODELS
-    again = run(subject, floor, Store(tmp_path))
+    again = run(subject, floor, ModelCache(tmp_path))
     assert len(subject.trained) == MODELS
     assert content(first) == content(again)
 
 
 def test_interrupted_and_resumed_is_the_same(tmp_path: Path) -> None:
-    floor, subject = data(), Counting()
+    floor, subject = experiment_data(), Counting()
 
     def stop(_: str, done: int, __: int) -> None:
         if done == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(subject, floor, Store(tmp_path), progress=stop)
+        run(subject, floor, ModelCache(tmp_path), progress=stop)
     assert len(subject.trained) == 3
     assert len(list(tmp_path.iterdir())) == 3
-    resumed = run(subject, floor, Store(tmp_path))
+    resumed = run(subject, floor, ModelCache(tmp_path))
     assert len(subject.trained) == MODELS
-    assert content(resumed) == content(run(Counting(), floor, Store(None)))
+    assert content(resumed) == content(run(Counting(), floor, ModelCache(None)))
 
 
 @pytest.mark.slow
 def test_interrupted_processes_lose_no_finished_model_and_change_no_byte(tmp_path: Path) -> None:
-    floor, subject = data(), Learner(make=tree, name="tree", copies=2)
+    floor, subject = experiment_data(), Learner(make=tree, name="tree", copies=2)
 
     def stop(_: str, done: int, __: int) -> None:
         if done == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(subject, floor, Store(tmp_path), jobs=2, progress=stop)
+        run(subject, floor, ModelCache(tmp_path), jobs=2, progress=stop)
     assert len(list(tmp_path.iterdir())) == 3
-    resumed = run(subject, floor, Store(tmp_path), jobs=2)
-    assert content(resumed) == content(run(subject, floor, Store(None)))
+    resumed = run(subject, floor, ModelCache(tmp_path), jobs=2)
+    assert content(resumed) == content(run(subject, floor, ModelCache(None)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_mechanism_that_fails_ends_only_its_own_part(jobs: int) -> None:
     """Five neighbours are asked of training sets of four."""
-    floor = data(e=8, copies=0)
+    floor = experiment_data(e=8, copies=0)
     good = Target(name="good", subject=Learner(make=tree, name="tree"))
     design = Design(references=4, targets=2)
     found = experiment(
-        [Target(name="bad", subject=protected()), good], floor, {"lira": Lira()}, design, store=Store(None), jobs=jobs
+        [Target(name="bad", subject=protected()), good], floor, {"lira": Lira()}, design, cache=ModelCache(None), jobs=jobs
     )
     bad, other = found
     assert "prepare on the base dataset raised InvalidInput" in bad.error
@@ -138,30 +140,30 @@ def test_mechanism_that_fails_ends_only_its_own_part(jobs: int) -> None:
 @pytest.mark.parametrize("change", [{"noise": 0.5}, {"copies": 3}, {"seed": 1}, {"e": 38}])
 def test_other_questions_are_not_answered_from_the_store(tmp_path: Path, change: dict[str, Any]) -> None:
     """Noise of the copies was not part of the key: answers at other points came back as those that were asked for."""
-    run(Counting(), data(), Store(tmp_path))
-    subject, floor = Counting(), data(**change)
-    found = run(subject, floor, Store(tmp_path))
-    assert content(found) == content(run(Counting(), floor, Store(None)))
+    run(Counting(), experiment_data(), ModelCache(tmp_path))
+    subject, floor = Counting(), experiment_data(**change)
+    found = run(subject, floor, ModelCache(tmp_path))
+    assert content(found) == content(run(Counting(), floor, ModelCache(None)))
     assert len(subject.trained) == MODELS
 
 
 def test_other_mechanisms_are_not_answered_from_the_store(tmp_path: Path) -> None:
-    floor = data()
-    one = run(protected(), floor, Store(tmp_path))
-    other = run(protected(epsilon=2.0), floor, Store(tmp_path))
+    floor = experiment_data()
+    one = run(protected(), floor, ModelCache(tmp_path))
+    other = run(protected(epsilon=2.0), floor, ModelCache(tmp_path))
     assert content(one) != content(other)
-    assert content(other) == content(run(protected(epsilon=2.0), floor, Store(None)))
+    assert content(other) == content(run(protected(epsilon=2.0), floor, ModelCache(None)))
 
 
 def test_models_of_references_and_targets_have_coins_of_their_own() -> None:
-    floor = data()
+    floor = experiment_data()
     coins = toss(MODELS, 40, seed=0, who="target")
-    one, other = (fleet(protected(), floor, coins, who, store=Store(None)) for who in ("target", "reference"))
+    one, other = (models(protected(), floor, coins, who, cache=ModelCache(None)) for who in ("target", "reference"))
     assert content(one) != content(other)
 
 
 def test_smaller_budget_sees_the_first_answers_of_the_largest() -> None:
-    found = run(protected(), data(), Store(None))
+    found = run(protected(), experiment_data(), ModelCache(None))
     one, four = found.observed[0].seen, found.observed[1].seen * 4
     assert [each.m for each in found.observed] == [1, 4, 2]
     assert (four >= one).all()
@@ -169,23 +171,23 @@ def test_smaller_budget_sees_the_first_answers_of_the_largest() -> None:
 
 
 def test_views_of_a_learner() -> None:
-    found = run(Learner(make=tree, name="tree", copies=2), data(), Store(None))
+    found = run(Learner(make=tree, name="tree", copies=2), experiment_data(), ModelCache(None))
     assert [(each.name, each.m) for each in (SCORES, asked(1), asked(8))] == [("scores", None), ("one label", 1), ("8 labels", 8)]
     shares, label = found.observed[0].seen, found.observed[1].seen
     assert np.array_equal(label.argmax(axis=2), shares.argmax(axis=2))
     for i in range(MODELS):
-        fitted = tree().fit(*_arrays(data(), found, i))
-        assert np.array_equal(shares[i], fitted.predict_proba(data().records.X))
+        fitted = tree().fit(*_arrays(experiment_data(), found, i))
+        assert np.array_equal(shares[i], fitted.predict_proba(experiment_data().records.X))
 
 
-def _arrays(floor: Ground, found: Fleet, model: int) -> tuple[Array, Any]:
+def _arrays(floor: ExperimentData, found: Models, model: int) -> tuple[Array, Any]:
     inside = found.coins.membership[model]
     return floor.records.X[inside], floor.records.y[inside]
 
 
 def test_four_references_are_enough_for_every_attack_that_compares_with_and_without() -> None:
     """Of 20 pairs and 4 fair coins some record was in all reference models or in none: refused after hours of training."""
-    floor = data(copies=0)
+    floor = experiment_data(copies=0)
     target = Target(name="tree", subject=Learner(make=tree, name="tree"))
-    (found,) = experiment([target], floor, {"lira": Lira()}, Design(references=4, targets=2), store=Store(None))
+    (found,) = experiment([target], floor, {"lira": Lira()}, Design(references=4, targets=2), cache=ModelCache(None))
     assert found.outcomes

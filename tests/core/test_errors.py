@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dpassay.errors import AuditeeError, DpassayError, InvalidInput, require
+from dpassay.errors import DpassayError, InvalidInput, TargetError, require
 
 
 def test_nothing_happens_where_the_condition_holds() -> None:
@@ -28,5 +28,5 @@ def test_a_long_value_is_cut_at_80_characters() -> None:
 def test_kinds_of_error() -> None:
     assert issubclass(InvalidInput, DpassayError)
     assert issubclass(InvalidInput, ValueError)
-    assert issubclass(AuditeeError, DpassayError)
-    assert not issubclass(AuditeeError, InvalidInput)
+    assert issubclass(TargetError, DpassayError)
+    assert not issubclass(TargetError, InvalidInput)

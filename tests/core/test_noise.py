@@ -222,7 +222,7 @@ def test_the_mean_of_noise_is_the_value() -> None:
 def test_noise_that_depends_on_the_data_has_no_exact_form() -> None:
     result = result_of(Released(Noise(kind="laplace", scale=0.2), depends=True), DP(epsilon=1.0))
     assert result.verdict == "error"
-    assert "may not depend on the data" in result.judgement.reason
+    assert "may not depend on the data" in result.outcome.reason
 
 
 def test_what_cannot_be_read() -> None:
@@ -234,7 +234,7 @@ def test_what_cannot_be_read() -> None:
 
 def test_replay_of_noise() -> None:
     from dpassay.record.witness import make_witness, replay
-    from dpassay.targets.guard import Auditee
+    from dpassay.targets.guard import AuditTarget
 
     for noise, claim in (
         (Noise(kind="laplace", scale=0.2), DP(epsilon=1.0)),
@@ -243,7 +243,7 @@ def test_replay_of_noise() -> None:
         result = result_of(Released(noise), claim)
         witness = make_witness(result)
         assert witness is not None
-        subject: Auditee = result.auditee
-        again = replay(witness, auditee=subject)
+        subject: AuditTarget = result.target
+        again = replay(witness, target=subject)
         assert again.reproduced
         assert again.refuted

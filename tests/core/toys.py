@@ -15,7 +15,7 @@ from dpassay.laws import FiniteLaw
 from dpassay.mechanism import WorstCase
 from dpassay.pairs import Change, FlipLabel, Pairs
 from dpassay.targets.groups import Group
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,9 +64,9 @@ class WithWorstCase(TableMechanism):
         return (WorstCase(pairs=pairs, queries=points([[0.0]], "queries"), reason="there is one record"),)
 
 
-def auditee_of(mechanism: Any, name: str = "toy") -> Auditee:
+def target_of(mechanism: Any, name: str = "toy") -> AuditTarget:
     """An auditee of this process only."""
-    return Auditee(name=name, target=None, parameters={}, mechanism=mechanism, claims=mechanism.claims)
+    return AuditTarget(name=name, address=None, parameters={}, mechanism=mechanism, claims=mechanism.claims)
 
 
 def flip_group(records: int = 2, queries: int = 1, changes: tuple[Change, ...] = (FlipLabel(0),)) -> Group:

@@ -70,23 +70,23 @@ def test_basic_composition(base: str, epsilon: str, m: str, claimed: str, true: 
     """True: m times the largest loss of the base, and the composed worst case of any size."""
     name, _, parameter = base.partition(",")
     single = any_size(resolve(name, {"epsilon": epsilon, parameter[0]: parameter[2:]}), DP(epsilon=1.0))
-    auditee = resolve("interface", {"base": base, "epsilon": epsilon, "m": m})
-    worst = any_size(auditee, auditee.claims[0])
+    target = resolve("interface", {"base": base, "epsilon": epsilon, "m": m})
+    worst = any_size(target, target.claims[0])
     assert single is not None
     assert worst is not None
     assert worst.loss == pytest.approx(int(m) * single.loss, rel=1e-12)
-    assert f"{auditee.claims[0].promised:g}" == claimed
+    assert f"{target.claims[0].promised:g}" == claimed
     assert f"{worst.loss:.6f}" == true
-    assert f"{auditee.claims[0].promised / worst.loss:.3f}" == factor
+    assert f"{target.claims[0].promised / worst.loss:.3f}" == factor
 
 
 @pytest.mark.parametrize(("base", "epsilon", "m", "delta", "basic", "advanced", "optimal", "true", "factor"), COMPOSED)
 def test_composition_with_a_delta(
     base: str, epsilon: str, m: str, delta: str, basic: str, advanced: str, optimal: str, true: str, factor: str
 ) -> None:
-    auditee = resolve("interface", {"base": base, "epsilon": epsilon, "m": m, "delta_prime": delta})
-    printed, corrected = auditee.claims
-    worst = any_size(auditee, corrected)
+    target = resolve("interface", {"base": base, "epsilon": epsilon, "m": m, "delta_prime": delta})
+    printed, corrected = target.claims
+    worst = any_size(target, corrected)
     assert worst is not None
     assert f"{printed.promised:g}" == basic
     assert f"{advanced_composition(float(epsilon), int(m), float(delta)):.6f}" == advanced
@@ -108,15 +108,15 @@ def test_the_worst_adversary_need_not_repeat(adversary: str, loss: str) -> None:
     if adversary == "any":
         assert f"{worst_of_any_adversary(epsilon=2.0, r=3, delta=0.07):.6f}" == loss
         return
-    auditee = resolve("interface", parameters | {"adversary": adversary})
+    target = resolve("interface", parameters | {"adversary": adversary})
     X, y = np.array([[0.0], [0.0], [0.0], [1.0], [1.0]]), np.array([0, 0, 0, 0, 1])
     pairs = Pairs(base=Labelled(X, y), changes=(FlipLabel(2),), how="record 2 flipped")
-    found = audit(auditee.mechanism, claim=claim, pairs=pairs, queries=[[0.0], [1.0]])
+    found = audit(target.mechanism, claim=claim, pairs=pairs, queries=[[0.0], [1.0]])
     assert found.exact is not None
     if adversary != "repeat":
         assert f"{found.exact:.6f}" == loss
         return
-    everywhere = any_size(auditee, claim)
+    everywhere = any_size(target, claim)
     assert everywhere is not None
     assert f"{everywhere.loss:.6f}" == loss
     assert found.exact <= everywhere.loss + 1e-12

@@ -203,5 +203,5 @@ def test_the_noise_of_section_6_1_by_hand() -> None:
     deviation = math.log(chances[0] / chances[2]) + 2 / (2 * math.sqrt(2))
     assert f"{half:.2f} {deviation:.4f}" == "1.25 1.0180"
     for name, expected in (("example61-half-scale", half), ("example61-standard-deviation", deviation)):
-        auditee = resolve(name)
-        assert audit(auditee.mechanism, claim=auditee.claims[0], mode="exact").exact == pytest.approx(expected, abs=1e-12)
+        target = resolve(name)
+        assert audit(target.mechanism, claim=target.claims[0], mode="exact").exact == pytest.approx(expected, abs=1e-12)

@@ -31,8 +31,8 @@ def test_the_page_has_its_rows() -> None:
 @pytest.mark.parametrize(("epsilon", "r", "claimed", "limit"), SECOND)
 def test_the_second_claim_of_corollary_4_7(epsilon: str, r: str, claimed: str, limit: str) -> None:
     """It is that of the r in force, the true loss of any size, and no more than the limit."""
-    auditee = resolve("noisy-average", {"epsilon": epsilon, "r": r})
-    corrected, worst, at_most = auditee.claims[1], any_size(auditee, auditee.claims[1]), float(epsilon)
+    target = resolve("noisy-average", {"epsilon": epsilon, "r": r})
+    corrected, worst, at_most = target.claims[1], any_size(target, target.claims[1]), float(epsilon)
     most = math.log(2 * at_most + math.exp(-at_most))
     assert worst is not None
     assert corrected.promised == pytest.approx(worst.loss, abs=1e-12)

@@ -31,8 +31,8 @@ def test_the_page_has_its_rows() -> None:
 
 def worst(name: str, parameters: dict[str, Any], claim: int = 0) -> tuple[DP, float]:
     """A claim and the largest loss over all datasets of any size."""
-    auditee = resolve(name, parameters)
-    found, claimed = any_size(auditee, auditee.claims[claim]), auditee.claims[claim]
+    target = resolve(name, parameters)
+    found, claimed = any_size(target, target.claims[claim]), target.claims[claim]
     assert found is not None
     assert isinstance(claimed, DP)
     return claimed, found.loss
@@ -101,18 +101,18 @@ def test_the_profile_by_hand() -> None:
 def test_distances(
     distance: str, r: str, K: str, epsilon: str, delta: str, needed: str, wider: str, enough: str, there: str
 ) -> None:
-    auditee = resolve("distance-to-instability", {"distance": distance, "r": r, "K": K, "epsilon": epsilon, "delta": delta})
-    corrected = auditee.claims[1]
+    target = resolve("distance-to-instability", {"distance": distance, "r": r, "K": K, "epsilon": epsilon, "delta": delta})
+    corrected = target.claims[1]
     assert isinstance(corrected, DP)
     assert (f"{corrected.epsilon:g}", f"{corrected.delta:.4g}") == (wider, enough)
-    assert f"{least_delta(auditee, float(epsilon)):.4g}" == needed
-    assert f"{least_delta(auditee, corrected.epsilon):.4g}" == there
-    assert least_delta(auditee, corrected.epsilon) <= corrected.delta
+    assert f"{least_delta(target, float(epsilon)):.4g}" == needed
+    assert f"{least_delta(target, corrected.epsilon):.4g}" == there
+    assert least_delta(target, corrected.epsilon) <= corrected.delta
 
 
-def least_delta(auditee: Any, epsilon: float) -> float:
+def least_delta(target: Any, epsilon: float) -> float:
     """Largest sum of (P - e^epsilon Q)_+ over all moves of one vote, both ways."""
-    known = auditee.reachable()
+    known = target.reachable()
     assert known is not None
     p, (one, other) = np.exp(known.law.table), known.moves.T
     first, second = np.concatenate([one, other]), np.concatenate([other, one])

@@ -119,11 +119,11 @@ def test_accuracy(
 
 @pytest.mark.parametrize(("d", "n", "calibration", "gamma", "true", "alpha", "bound", "factor"), BOUNDS)
 def test_theorem_4(d: str, n: str, calibration: str, gamma: str, true: str, alpha: str, bound: str, factor: str) -> None:
-    auditee = resolve("stable-learner", {"n": n, "calibration": calibration, "gamma": gamma, "H": "functions", "points": d})
-    found = any_size(auditee, auditee.claims[0])
+    target = resolve("stable-learner", {"n": n, "calibration": calibration, "gamma": gamma, "H": "functions", "points": d})
+    found = any_size(target, target.claims[0])
     assert found is not None
     assert f"{found.loss:.6f}" == true
-    learner: Any = auditee.mechanism
+    learner: Any = target.mechanism
     hit, missed = hit_and_missed(learner.n, learner.n_prime)
     counts = np.arange(learner.n + 1)
     wrong = hit * expit(-learner.epsilon * counts / 2) + missed / 2

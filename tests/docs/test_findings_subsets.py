@@ -33,15 +33,15 @@ def test_lemma_5(
     base: str, epsilon: str, n: str, size: str, printed: str, corrected: str, true: str, first: str, second: str
 ) -> None:
     share, loss = int(size) / int(n), float(epsilon)
-    auditee = resolve("subsampled", {"base": base, "epsilon": loss, "n": int(n), "eta": share})
-    worst = any_size(auditee, DP(epsilon=1.0))
+    target = resolve("subsampled", {"base": base, "epsilon": loss, "n": int(n), "eta": share})
+    worst = any_size(target, DP(epsilon=1.0))
     assert worst is not None
     assert f"{2 * loss * share:.6f}" == printed
     assert f"{amplified(loss, share):.6f}" == corrected
     assert f"{worst.loss:.6f}" == true
     assert f"{2 * loss * share / worst.loss:.3f}" == first
     assert f"{amplified(loss, share) / worst.loss:.3f}" == second
-    assert [claim.promised for claim in auditee.claims if claim.status == "printed"] == ([2 * loss * share] if loss < 1 else [])
+    assert [claim.promised for claim in target.claims if claim.status == "printed"] == ([2 * loss * share] if loss < 1 else [])
 
 
 def test_where_the_printed_constant_is_too_small() -> None:
@@ -111,16 +111,16 @@ def test_flips(
 ) -> None:
     blocks = round(1 / float(gamma))
     assert 1 / blocks == pytest.approx(float(gamma), abs=1e-15)
-    auditee = resolve(
+    target = resolve(
         "label-flip",
         {"calibration": calibration, "epsilon": float(epsilon), "alpha": float(alpha), "base": f"bagged,r={blocks}"},
     )
-    worst, change = any_size(auditee, auditee.claims[0]), any_size(auditee, auditee.claims[-1])
+    worst, change = any_size(target, target.claims[0]), any_size(target, target.claims[-1])
     assert worst is not None
     assert change is not None
-    assert f"{auditee.claims[0].promised:g}" == claimed
+    assert f"{target.claims[0].promised:g}" == claimed
     assert f"{worst.loss:.6f}" == true
-    assert f"{auditee.claims[0].promised / worst.loss:.3f}" == factor
+    assert f"{target.claims[0].promised / worst.loss:.3f}" == factor
     assert f"{change.loss:.6f}" == after
     largest = float(alpha) * math.expm1(float(epsilon)) / (1 - 2 * float(alpha))
     assert f"{largest:.6f}" == most
@@ -136,15 +136,15 @@ def test_flips_by_hand() -> None:
 @pytest.mark.parametrize(("calibration", "epsilon", "alpha", "r", "claimed", "true", "attained"), NOISY)
 def test_flips_above_one_half(calibration: str, epsilon: str, alpha: str, r: str, claimed: str, true: str, attained: str) -> None:
     given = {"calibration": calibration, "epsilon": float(epsilon), "alpha": float(alpha), "base": f"bagged,r={r}"}
-    auditee = resolve("label-flip", given)
-    claim, flips = auditee.claims[0], float(alpha)
+    target = resolve("label-flip", given)
+    claim, flips = target.claims[0], float(alpha)
     gamma = float(epsilon) * flips * {"corollary": 0.5, "overview": 1.0}[calibration]
-    worst = any_size(auditee, claim)
+    worst = any_size(target, claim)
     assert worst is not None
     assert f"{claim.promised:g}" == claimed
     assert f"{worst.loss:.6f}" == true
     assert f"{math.log1p((2 * flips - 1) * gamma / (1 - flips)):.6f}" == attained
-    result = audit(auditee.mechanism, claim=claim, mode="exact")
+    result = audit(target.mechanism, claim=claim, mode="exact")
     assert result.verdict == ("refuted" if flips > 0.8 else "not refuted")
 
 
@@ -152,8 +152,8 @@ def test_flips_above_one_half_by_hand() -> None:
     """Three blocks, 9 flips of 10: label 1 from 3 to 2 votes of 3."""
     before, after = 1 - 0.9, 0.1 * 2 / 3 + 0.9 / 3
     assert f"{after:.4f} {math.log(after / before):.3f}" == "0.3667 1.299"
-    auditee = resolve("label-flip-above-one-half")
-    assert (auditee.parameters["alpha"], auditee.parameters["epsilon"]) == (0.9, 0.75)
-    worst = any_size(auditee, auditee.claims[0])
+    target = resolve("label-flip-above-one-half")
+    assert (target.parameters["alpha"], target.parameters["epsilon"]) == (0.9, 0.75)
+    worst = any_size(target, target.claims[0])
     assert worst is not None
     assert worst.loss == pytest.approx(math.log(after / before), abs=1e-12)

@@ -65,12 +65,12 @@ def test_small_steps_lose_thirty_eight_times_the_claim() -> None:
 
 @pytest.mark.parametrize(("base", "epsilon", "k", "claimed", "true", "factor"), GROUPS)
 def test_groups(base: str, epsilon: str, k: str, claimed: str, true: str, factor: str) -> None:
-    auditee = resolve("group", {"base": base, "epsilon": epsilon, "k": k})
-    worst = any_size(auditee, auditee.claims[0])
+    target = resolve("group", {"base": base, "epsilon": epsilon, "k": k})
+    worst = any_size(target, target.claims[0])
     assert worst is not None
-    assert f"{auditee.claims[0].promised:g}" == claimed
+    assert f"{target.claims[0].promised:g}" == claimed
     assert f"{worst.loss:.6f}" == true
-    assert f"{auditee.claims[0].promised / worst.loss:.3f}" == factor
+    assert f"{target.claims[0].promised / worst.loss:.3f}" == factor
 
 
 @pytest.mark.parametrize(("k", "epsilon", "delta", "total", "printed", "chained", "factor", "at_printed", "at_chained"), DELTAS)
@@ -85,14 +85,14 @@ def test_deltas(
     at_printed: str,
     at_chained: str,
 ) -> None:
-    auditee = resolve("group", {"base": f"stable-gaussian,delta={delta}", "epsilon": epsilon, "k": k})
-    lemma, corrected = auditee.claims
+    target = resolve("group", {"base": f"stable-gaussian,delta={delta}", "epsilon": epsilon, "k": k})
+    lemma, corrected = target.claims
     assert isinstance(lemma, DP)
     assert isinstance(corrected, DP)
     assert (f"{lemma.epsilon:g}", f"{lemma.delta:g}", f"{corrected.delta:g}") == (total, printed, chained)
     assert f"{lemma.delta / corrected.delta:.3f}" == factor
     for claim, true in ((lemma, at_printed), (corrected, at_chained)):
-        worst = any_size(auditee, claim)
+        worst = any_size(target, claim)
         assert worst is not None
         assert f"{worst.loss:.6f}" == true
 

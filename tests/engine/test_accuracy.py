@@ -86,7 +86,7 @@ def test_record_witness_and_words() -> None:
     assert "the error is 1 on S', 0.5 on S" in told
     witness = make_witness(result)
     assert witness is not None
-    again = replay(witness, auditee=result.auditee)
+    again = replay(witness, target=result.target)
     assert (again.loss, again.reproduced, again.refuted) == (1.0, True, True)
 
 
@@ -101,7 +101,7 @@ def test_it_is_computed_and_not_sampled() -> None:
         audit(ShareOfOnes(), pairs=ZERO_OR_ONE, queries=QUERIES, mode="monte-carlo")
     unknown = audit(ShareOfOnes(known=False), pairs=ZERO_OR_ONE, queries=QUERIES)
     assert unknown.verdict == "error"
-    assert "computed errors only" in unknown.judgement.reason
+    assert "computed errors only" in unknown.outcome.reason
 
 
 def test_an_error_is_a_number() -> None:

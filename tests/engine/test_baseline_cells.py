@@ -21,7 +21,7 @@ from dpassay.record.compare import compare
 from dpassay.record.files import dumps
 from dpassay.record.run_record import make_record, record_schema
 from dpassay.seeds import stream
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, stream_key
 from tests.core.toys import Function, flip_group, response
 
@@ -64,17 +64,17 @@ KINDS: dict[str, tuple[Any, float, float, Claim, tuple[float, float] | None]] = 
 """Mechanism, strength before and after, claim, limits of its answers."""
 
 
-def auditee(kind: str, strength: float) -> Auditee:
+def target(kind: str, strength: float) -> AuditTarget:
     make, _, _, claim, numbers = KINDS[kind]
     labels = (0, 1) if numbers is None else ()
     mechanism = FunctionMechanism(function=make(strength), claims=(claim,), labels=labels, numbers=numbers)
-    return Auditee(name="api", target=None, parameters={}, mechanism=mechanism, claims=(claim,))
+    return AuditTarget(name="api", address=None, parameters={}, mechanism=mechanism, claims=(claim,))
 
 
 def record(kind: str, strength: float, baseline: dict[str, Any] | None = None) -> tuple[dict[str, Any], Evidence]:
     settings = Settings(mode="monte-carlo", budget=BUDGET)
     accepted = cells_of({"results": []} if baseline is None else baseline)
-    (result,) = assay([auditee(kind, strength)], GROUP, settings, baseline=accepted)
+    (result,) = assay([target(kind, strength)], GROUP, settings, baseline=accepted)
     assert result.evidence is not None
     found = json.loads(dumps(make_record(RUN, [result])))
     jsonschema.validate(found, record_schema())
@@ -83,7 +83,7 @@ def record(kind: str, strength: float, baseline: dict[str, Any] | None = None) -
 
 def by_hand(kind: str, strength: float, cell: dict[str, Any], size: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Answers at the query of a cell, on its first and its second side."""
-    subject, sides = auditee(kind, strength), []
+    subject, sides = target(kind, strength), []
     base = GROUP.pairs.base
     for change in (None, GROUP.pairs.changes[cell["pair"]]):
         state = subject.prepare(base if change is None else change.apply(base))
@@ -156,6 +156,6 @@ def test_cells_of_other_data_or_another_kind_of_answer_are_not_counted() -> None
 
 def test_a_cell_of_the_baseline_is_of_one_entry_only() -> None:
     old, _ = record("labels", 0.5)
-    subject = auditee("labels", 0.5)
+    subject = target("labels", 0.5)
     assert len(cells_of(old)(subject, subject.claims[0])) == 2
     assert cells_of(old)(subject, Stability(gamma=0.6)) == ()

@@ -30,7 +30,7 @@ from dpassay.trials.blocks import Counts
 from dpassay.trials.executors import Executor
 from dpassay.trials.ledger import Ledger
 from dpassay.trials.tasks import Task
-from tests.core.toys import auditee_of
+from tests.core.toys import target_of
 
 Array = NDArray[np.float64]
 D = 5
@@ -224,8 +224,8 @@ def test_a_witness_on_named_data_carries_the_direction_and_no_record() -> None:
     parts = split(load("breast-cancer"), train=20, queries=1, seed=0)
     pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, seed=0)
     group = Group(pairs=pairs, queries=parts.queries, kind="data", reason=pairs.how, source=parts.source)
-    auditee = resolve("output-perturbation", {"n": 20, "m": 0, "d": 3, "release": "vector", "feature_scale": "20;30;100"})
-    (result,) = assay([auditee], group, Settings(mode="monte-carlo", budget=1000))
+    target = resolve("output-perturbation", {"n": 20, "m": 0, "d": 3, "release": "vector", "feature_scale": "20;30;100"})
+    (result,) = assay([target], group, Settings(mode="monte-carlo", budget=1000))
     witness = make_witness(learned_worst(result))
     assert witness is not None
     assert set(witness["data"]) == {"kind", "source", "sha256", "queries"}
@@ -238,7 +238,7 @@ def test_resumed_trials_of_learning_are_the_same(tmp_path: Path) -> None:
     records = []
     for resume in (False, True):
         with Ledger(tmp_path / "ledger.sqlite", resume=resume) as ledger:
-            results = list(assay([auditee_of(Seeing())], group, Settings(mode="monte-carlo", budget=2000), ledger=ledger))
+            results = list(assay([target_of(Seeing())], group, Settings(mode="monte-carlo", budget=2000), ledger=ledger))
         records.append(make_record({"confidence": 0.999}, results)["results"])
     assert records[0] == records[1]
     assert records[0][0]["verdict"] != "error"
@@ -265,7 +265,7 @@ class Narrow(Seeing):
 def test_what_a_mechanism_says_wrongly_of_its_vector(mechanism: Any, cause: str) -> None:
     result = run(mechanism, budget=1000)
     assert (result.verdict, result.mode) == ("error", "monte-carlo")
-    assert cause in result.judgement.reason
+    assert cause in result.outcome.reason
 
 
 def test_nothing_is_learned_in_one_dimension_or_in_exact_mode() -> None:

@@ -51,7 +51,7 @@ def test_a_law_that_is_not_sure_of_itself_decides_nothing(a: float, error: float
 def test_a_loss_equal_to_the_claim_is_not_refuted() -> None:
     result = audit(Declared(a=1.0, error=1e-15), pairs=replace_one([[0.0]], [0]), queries=[[0.0]], mode="exact")
     assert result.verdict == "not refuted"
-    assert "within rounding" in result.judgement.reason
+    assert "within rounding" in result.outcome.reason
 
 
 def test_cells_are_ranked_by_what_is_certain() -> None:
@@ -92,4 +92,4 @@ def test_a_mechanism_that_writes_into_its_data_is_an_error() -> None:
 
     result = audit(writes, claim=DP(epsilon=1.0), pairs=replace_one([[0.0]] * 3, [0, 1, 0]), queries=points([[0.0]], "q"))
     assert result.verdict == "error"
-    assert "changed the dataset" in result.judgement.reason
+    assert "changed the dataset" in result.outcome.reason

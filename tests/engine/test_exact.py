@@ -21,7 +21,7 @@ from dpassay.laws import FiniteLaw
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.pairs import FlipLabel, replace_one
 from dpassay.targets.groups import silent
-from tests.core.toys import Sampled, TableMechanism, WithWorstCase, auditee_of, flip_group
+from tests.core.toys import Sampled, TableMechanism, WithWorstCase, flip_group, target_of
 
 LOPSIDED = ((0.9, 0.1), (0.5, 0.5))
 """ln(.9 / .5) = .588 from S for the label 0, ln(.5 / .1) = 1.609 from S' for the label 1."""
@@ -29,17 +29,17 @@ LOPSIDED = ((0.9, 0.1), (0.5, 0.5))
 
 def one(mechanism: TableMechanism, claim: DP | None = None, **settings: object) -> Result:
     """The result on the first claim, with the data of `flip_group`."""
-    auditee = auditee_of(mechanism)
+    target = target_of(mechanism)
     if claim is not None:
-        auditee = dataclasses.replace(auditee, claims=(claim,))
-    return next(assay([auditee], flip_group(queries=2), Settings(**settings)))  # type: ignore[arg-type]
+        target = dataclasses.replace(target, claims=(claim,))
+    return next(assay([target], flip_group(queries=2), Settings(**settings)))  # type: ignore[arg-type]
 
 
 def test_both_directions_by_hand() -> None:
-    auditee = auditee_of(TableMechanism(table=LOPSIDED))
-    laws = group_laws(auditee, flip_group(queries=2), silent)
+    target = target_of(TableMechanism(table=LOPSIDED))
+    laws = group_laws(target, flip_group(queries=2), silent)
     assert laws is not None
-    loss = both_directions(laws, readable(auditee, DP(epsilon=1.0), laws.law)).value
+    loss = both_directions(laws, readable(target, DP(epsilon=1.0), laws.law)).value
     assert loss.shape == (2, 1, 2)
     np.testing.assert_allclose(loss[0], math.log(0.9 / 0.5), atol=1e-12)
     np.testing.assert_allclose(loss[1], math.log(0.5 / 0.1), atol=1e-12)
@@ -107,15 +107,15 @@ def test_without_a_law_exact_mode_is_refused_and_auto_samples() -> None:
 
 
 def test_own_worst_cases_are_audited_beside_the_data_and_alone() -> None:
-    auditee = auditee_of(WithWorstCase(table=LOPSIDED))
-    (beside,) = assay([auditee], flip_group(), Settings())
-    (alone,) = assay([auditee], None, Settings())
+    target = target_of(WithWorstCase(table=LOPSIDED))
+    (beside,) = assay([target], flip_group(), Settings())
+    (alone,) = assay([target], None, Settings())
     assert beside.evidence is not None
     assert alone.evidence is not None
     assert [group.kind for group in beside.evidence.groups] == ["data", "own"]
     assert [group.kind for group in alone.evidence.groups] == ["own"]
     with pytest.raises(InvalidInput, match="no pairs to audit"):
-        next(assay([auditee_of(TableMechanism(table=LOPSIDED))], None, Settings()))
+        next(assay([target_of(TableMechanism(table=LOPSIDED))], None, Settings()))
 
 
 def test_two_sided_is_twice_the_smaller_tail() -> None:
@@ -151,7 +151,7 @@ def test_a_probability_one_rounding_above_one_is_one() -> None:
 
 
 def test_a_sampler_that_follows_its_law_raises_no_alarm() -> None:
-    fit = goodness_of_fit(auditee_of(TableMechanism(table=LOPSIDED)), flip_group(queries=2), seed=0)
+    fit = goodness_of_fit(target_of(TableMechanism(table=LOPSIDED)), flip_group(queries=2), seed=0)
     assert fit is not None
     assert fit.tests == 2 * 2 * 2
     assert fit.p_value > 1e-3
@@ -161,12 +161,12 @@ def test_a_sampler_that_follows_its_law_raises_no_alarm() -> None:
 def test_a_sampler_that_does_not_follow_its_law_is_an_error(declared: tuple[tuple[float, ...], tuple[float, ...]]) -> None:
     result = one(TableMechanism(table=LOPSIDED, declared=declared, epsilon=5.0))
     assert result.verdict == "error"
-    assert "sample and distribution disagree" in result.judgement.reason
+    assert "sample and distribution disagree" in result.outcome.reason
 
 
 def test_only_the_changed_record_matters() -> None:
     group = flip_group(records=3, changes=(FlipLabel(1), FlipLabel(0), FlipLabel(2)))
-    (result,) = assay([auditee_of(TableMechanism(table=LOPSIDED))], group, Settings())
+    (result,) = assay([target_of(TableMechanism(table=LOPSIDED))], group, Settings())
     assert result.evidence is not None
     assert result.evidence.worst.pair == 1
     assert result.evidence.searched["pairs"] == 3
@@ -181,4 +181,4 @@ def test_an_update_that_is_not_the_neighbour_is_an_error() -> None:
     pairs = replace_one(np.zeros((5, 1)), [0, 1, 0, 1, 0])
     result = audit(Careless(r=5, learner="majority"), pairs=pairs, queries=[[0.0]], mode="exact")
     assert result.verdict == "error"
-    assert "update and prepare disagree" in result.judgement.reason
+    assert "update and prepare disagree" in result.outcome.reason

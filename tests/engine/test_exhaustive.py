@@ -18,7 +18,7 @@ from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.resolve import resolve
-from tests.core.toys import TableMechanism, auditee_of
+from tests.core.toys import TableMechanism, target_of
 
 
 def test_records_queries_and_datasets() -> None:
@@ -49,7 +49,7 @@ def test_domains_that_are_refused(n: int, points: int, message: str) -> None:
 def test_the_worst_pair_is_where_it_must_be(n: int) -> None:
     """Only the label of record 0 matters, so every worst pair changes it from one label to the other."""
     mechanism = TableMechanism(table=((0.9, 0.1), (0.5, 0.5)), epsilon=2.0)
-    (result,) = assay([auditee_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=n, points=2)))
+    (result,) = assay([target_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=n, points=2)))
     assert result.verdict == "verified"
     assert result.exact == pytest.approx(math.log(5), abs=1e-12)
     assert result.evidence is not None
@@ -66,25 +66,25 @@ def test_the_worst_pair_is_where_it_must_be(n: int) -> None:
 
 def test_delta_is_taken_off() -> None:
     mechanism = TableMechanism(table=((0.9, 0.1), (0.5, 0.5)), epsilon=1.0, delta=0.2)
-    (result,) = assay([auditee_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
+    (result,) = assay([target_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
     assert result.exact == pytest.approx(math.log(0.3 / 0.1), abs=1e-12)
     assert result.verdict == "refuted"
 
 
 def test_equal_within_rounding_is_verified() -> None:
     mechanism = TableMechanism(table=((0.9, 0.1), (0.5, 0.5)), epsilon=math.log(5))
-    (result,) = assay([auditee_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
+    (result,) = assay([target_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
     assert result.verdict == "verified"
-    assert "within rounding" in result.judgement.reason
+    assert "within rounding" in result.outcome.reason
 
 
 def test_what_has_no_law_cannot_be_enumerated() -> None:
     def function(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
         return np.zeros((size, len(queries)), dtype=int)
 
-    auditee = auditee_of(FunctionMechanism(function=function, claims=(DP(epsilon=1.0),)))
+    target = target_of(FunctionMechanism(function=function, claims=(DP(epsilon=1.0),)))
     with pytest.raises(InvalidInput, match=r"exhaustive.*: toy has no exact law"):
-        next(assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1))))
+        next(assay([target], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1))))
 
 
 def test_the_mode_needs_a_domain() -> None:
@@ -117,7 +117,7 @@ class Counting:
 def test_as_many_records_as_the_claim_speaks_of(relation: str, k: int) -> None:
     """Of three records; ln of 2/10, 3/10 or 4/10 against 1/10. 64 datasets; 9, 27 and 27 neighbours at distance 1, 2 and 3."""
     settings = Settings(mode="exhaustive", domain=Domain(n=3, points=2))
-    (result,) = assay([auditee_of(Counting(relation=relation))], None, settings)
+    (result,) = assay([target_of(Counting(relation=relation))], None, settings)
     assert result.verdict == "verified"
     assert result.exact == pytest.approx(math.log(1 + k), abs=1e-12)
     assert result.evidence is not None
@@ -131,7 +131,7 @@ def test_as_many_records_as_the_claim_speaks_of(relation: str, k: int) -> None:
 def test_what_cannot_be_compared_in_time_is_refused() -> None:
     settings = Settings(mode="exhaustive", domain=Domain(n=6, points=4))
     with pytest.raises(InvalidInput, match=r"--n, --domain = \(6, 4\): must be small enough for .* pairs under 'replace-3'"):
-        next(assay([auditee_of(Counting(relation="replace-3"))], None, settings))
+        next(assay([target_of(Counting(relation="replace-3"))], None, settings))
 
 
 def test_a_grid_is_enumerated_point_by_point() -> None:

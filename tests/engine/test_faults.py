@@ -20,11 +20,11 @@ import pytest
 from dpassay.data import Labelled
 from dpassay.pairs import Change, FlipLabel
 from dpassay.seeds import stream
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, stream_key
 from dpassay.trials.processes import EXPECTED
 from tests.core.toys import flip_group, response
-from tests.trials.test_executors import auditee, entries, raises, run, segfault
+from tests.trials.test_executors import entries, raises, run, segfault, target
 
 QUERIES = 7
 GROUP = flip_group(records=7, queries=QUERIES, changes=tuple(FlipLabel(i) for i in range(7)))
@@ -45,10 +45,10 @@ def no_orphans() -> Iterator[None]:
     assert multiprocessing.active_children() == []
 
 
-def named(name: str, fault: Fault, place: Place) -> Auditee:
+def named(name: str, fault: Fault, place: Place) -> AuditTarget:
     """Randomised response that knows one block by the state of its generator, and begins it with the fault."""
     change, phase, block = place
-    key = stream_key(auditee(response(1.0), name), GROUP, change, phase=phase, seed=0)
+    key = stream_key(target(response(1.0), name), GROUP, change, phase=phase, seed=0)
     marked = stream(*key, block).bit_generator.state
 
     def answer(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -58,13 +58,13 @@ def named(name: str, fault: Fault, place: Place) -> Auditee:
                 return np.asarray(found)
         return response(1.0)(data, queries, size, rng)
 
-    return auditee(answer, name)
+    return target(answer, name)
 
 
 def between(*doubtful: tuple[Fault, Place], **settings: Any) -> list[dict[str, Any]]:
     """A run of mechanisms each with a fault at one place, one after another, between two that have none."""
     subjects = [named(f"doubtful {k}", fault, place) for k, (fault, place) in enumerate(doubtful)]
-    subjects = [auditee(response(1.0), "before"), *subjects, auditee(response(0.5), "after")]
+    subjects = [target(response(1.0), "before"), *subjects, target(response(0.5), "after")]
     return entries(run(*subjects, group=GROUP, budget=BUDGET, **settings))
 
 

@@ -28,7 +28,7 @@ from dpassay.record.rebound import at_alpha
 from dpassay.record.run_record import make_record, record_schema
 from dpassay.record.witness import make_witness, replay
 from dpassay.targets.groups import Group
-from tests.core.toys import Function, auditee_of, flip_group, response
+from tests.core.toys import Function, flip_group, response, target_of
 
 PAIRS = replace_one([[0.0]], [0])
 QUERIES = [[0.0], [1.0]]
@@ -90,7 +90,7 @@ def replayed(result: Result) -> None:
     """The witness, as a file would hold it, gives the same number from the same auditee."""
     witness = json.loads(dumps(make_witness(result) or {}))
     assert result.evidence is not None
-    found = replay(witness, auditee=result.auditee, group=result.evidence.groups[result.evidence.worst.group])
+    found = replay(witness, target=result.target, group=result.evidence.groups[result.evidence.worst.group])
     assert found.reproduced
     assert found.refuted == (result.verdict == "refuted")
 
@@ -198,7 +198,7 @@ def test_a_sampler_that_belies_its_point_law_is_an_error() -> None:
 
     result = audit(Lies(), pairs=PAIRS, queries=QUERIES)
     assert result.verdict == "error"
-    assert "disagree" in result.judgement.reason
+    assert "disagree" in result.outcome.reason
 
 
 def test_claims_of_several_kinds_share_what_they_can() -> None:
@@ -212,7 +212,7 @@ def test_claims_of_several_kinds_share_what_they_can() -> None:
     mechanism = FunctionMechanism(function=counted, claims=claims, numbers=(0.0, 1.0))
     group = Group(pairs=PAIRS, queries=flip_group(queries=1).queries, kind="data", reason="by hand")
     settings = Settings(mode="monte-carlo", budget=1000, executor="inline")  # so that calls are counted here
-    results = list(assay([auditee_of(mechanism)], group, settings))
+    results = list(assay([target_of(mechanism)], group, settings))
     assert [result.verdict for result in results] == ["refuted", "refuted", "refuted"]
     guards = 2 * 1000 + 2 * 200 + 2 * 1000  # one block of both sides again, single rows, the refutation once more
     assert sum(calls) == 1000 + 2 * (2 * (1000 + 1000) + guards)  # pilot, half-lines and means; both phases and sides
@@ -223,7 +223,7 @@ def test_claims_of_several_kinds_share_what_they_can() -> None:
         return response(1.0)(data, queries, size, rng)
 
     labels = FunctionMechanism(function=label, claims=(DP(epsilon=1.0), Stability(gamma=0.5)))
-    for result in assay([auditee_of(labels)], group, settings):
+    for result in assay([target_of(labels)], group, settings):
         assert result.verdict == "not refuted"
     assert sum(calls) == 2 * (1000 + 1000) + 2 * 1000 + 2 * 200
 
@@ -247,7 +247,7 @@ def test_what_does_not_go_together(arguments: dict[str, Any], said: str) -> None
 def test_events_of_numbers_without_coins_have_no_exact_form() -> None:
     result = audit(Share(), claim=DP(epsilon=1.0), pairs=PAIRS, queries=QUERIES, mode="exact")
     assert result.verdict == "error"
-    assert "no exact law for these data and claims" in result.judgement.reason
+    assert "no exact law for these data and claims" in result.outcome.reason
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 1.5, -0.1])
@@ -257,7 +257,7 @@ def test_a_number_outside_its_range_is_an_error(bad: float) -> None:
         claim=DP(epsilon=1.0), pairs=PAIRS, queries=QUERIES, numbers=(0, 1),
     )  # fmt: skip
     assert result.verdict == "error"
-    assert "expected a finite number in [0, 1]" in result.judgement.reason
+    assert "expected a finite number in [0, 1]" in result.outcome.reason
 
 
 @pytest.mark.parametrize("gamma", [0.0, -0.1, 1.1, math.nan])

@@ -24,7 +24,7 @@ from dpassay.stats.stouffer import STOUFFER
 from dpassay.targets.groups import Group
 from dpassay.trials.blocks import draw
 from dpassay.trials.encoders import Labels
-from tests.core.toys import Sampled, WithWorstCase, auditee_of, flip_group
+from tests.core.toys import Sampled, WithWorstCase, flip_group, target_of
 
 LOPSIDED = ((0.9, 0.1), (0.5, 0.5))
 
@@ -34,7 +34,7 @@ def one(
 ) -> tuple[Result, Evidence]:
     """The result, with its evidence."""
     settings = Settings(mode="monte-carlo", budget=budget, confidence=confidence, seed=seed)
-    (result,) = assay([auditee_of(mechanism)], group or flip_group(queries=2), settings)
+    (result,) = assay([target_of(mechanism)], group or flip_group(queries=2), settings)
     assert result.evidence is not None
     return result, result.evidence
 
@@ -54,8 +54,8 @@ def test_the_pair_that_leaks_is_found_among_those_that_do_not() -> None:
 
 
 def test_alpha_is_shared_by_results_then_sides_then_cells() -> None:
-    auditees = [auditee_of(Sampled(table=LOPSIDED), name=name) for name in "abc"]
-    for result in assay(auditees, flip_group(queries=5), Settings(mode="monte-carlo", budget=200, confidence=0.94)):
+    targets = [target_of(Sampled(table=LOPSIDED), name=name) for name in "abc"]
+    for result in assay(targets, flip_group(queries=5), Settings(mode="monte-carlo", budget=200, confidence=0.94)):
         evidence = result.evidence
         assert evidence is not None
         assert evidence.alpha == pytest.approx(0.06 / 3)
@@ -108,7 +108,7 @@ def test_all_printed_bounds_of_many_queries_hold_together() -> None:
     group = flip_group(queries=20)
     for seed in range(runs):
         settings = Settings(mode="monte-carlo", budget=300, confidence=0.8, seed=seed, executor="inline")
-        (result,) = assay([auditee_of(Sampled(table=LOPSIDED))], group, settings)
+        (result,) = assay([target_of(Sampled(table=LOPSIDED))], group, settings)
         evidence = result.evidence
         assert evidence is not None
         low = max(cell.lower.value for cell in evidence.cells)
@@ -177,7 +177,7 @@ def test_an_audit_that_saw_nothing_move_is_inconclusive() -> None:
     still, evidence = one(Sampled(table=((0.5, 0.5), (0.5, 0.5)), epsilon=1.0), budget=2000)
     assert evidence.detectable < 1.5
     assert still.verdict == "inconclusive"
-    assert "saw nothing move" in still.judgement.reason
+    assert "saw nothing move" in still.outcome.reason
 
 
 def test_what_is_detectable_is_said_for_the_answer_that_looked_worst() -> None:
@@ -186,7 +186,7 @@ def test_what_is_detectable_is_said_for_the_answer_that_looked_worst() -> None:
     assert not evidence.sight.assumed
     assert evidence.sight.frequency == pytest.approx(0.1, abs=0.03)
     assert rare.verdict == "inconclusive"
-    assert "through an answer of probability 0." in rare.judgement.reason
+    assert "through an answer of probability 0." in rare.outcome.reason
     common, evidence = one(Sampled(table=((0.7, 0.3), (0.3, 0.7)), epsilon=1.0), budget=2000)
     assert evidence.sight.frequency == pytest.approx(0.7, abs=0.05)
     assert common.verdict == "not refuted"
@@ -209,10 +209,10 @@ def test_screening_tells_cells_apart_whose_lower_bounds_are_all_below_zero() -> 
 
 def test_bounds_are_made_from_trials_of_the_certification_alone() -> None:
     """The counts behind a bound are those of streams that the screening never used."""
-    auditee, group = auditee_of(Sampled(table=LOPSIDED)), flip_group(queries=2)
+    target, group = target_of(Sampled(table=LOPSIDED)), flip_group(queries=2)
     _, evidence = one(Sampled(table=LOPSIDED), group, budget=1000, seed=5)
     for phase, same in (("certify", True), ("screen", False)):
-        base = draw(auditee, auditee.prepare(group.pairs.base), group, None, 1000, Labels((0, 1)), phase=phase, seed=5)
+        base = draw(target, target.prepare(group.pairs.base), group, None, 1000, Labels((0, 1)), phase=phase, seed=5)
         for cell in evidence.cells:
             assert cell.lower.counts is not None
             assert isinstance(cell.event, tuple)

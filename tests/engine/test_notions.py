@@ -19,7 +19,7 @@ from dpassay.record.run_record import make_record, record_schema
 from dpassay.record.witness import make_witness, replay
 from dpassay.reports.run.notions import notions_table
 from dpassay.targets.resolve import resolve
-from tests.core.toys import Sampled, TableMechanism, WithWorstCase, auditee_of, flip_group
+from tests.core.toys import Sampled, TableMechanism, WithWorstCase, flip_group, target_of
 
 TABLE = ((0.75, 0.25), (0.5, 0.5))
 NEVER = ((1.0, 0.0), (0.9, 0.1))
@@ -57,15 +57,15 @@ def test_an_infinite_loss_has_a_witness_that_replays_and_is_no_refutation() -> N
     witness = make_witness(other)
     assert witness is not None
     assert (witness["loss"], witness["p1"], witness["p0"], witness["event"]) == ("inf", pytest.approx(0.1), 0, [1])
-    again = replay(witness, auditee=auditee_of(TableMechanism(table=NEVER)), group=group)
+    again = replay(witness, target=target_of(TableMechanism(table=NEVER)), group=group)
     assert again.reproduced
     assert not again.refuted
 
 
 def test_claims_of_one_kind_share_what_is_measured() -> None:
     results = list(assay([resolve("averaged"), resolve("noisy-average")], flip_group(30), Settings()))
-    assert [result.measured is None for result in results if result.auditee.name == "averaged"] == [True]
-    others = [measured(result) for result in results if result.auditee.name == "noisy-average"]
+    assert [result.measured is None for result in results if result.target.name == "averaged"] == [True]
+    others = [measured(result) for result in results if result.target.name == "noisy-average"]
     assert len(others) > 1
     assert len({id(other.evidence) for other in others}) == 1
 
@@ -86,7 +86,7 @@ def test_an_enumerated_domain_is_measured_too() -> None:
 
 def test_an_infinite_loss_outside_of_the_domain_is_found_at_the_own_worst_case() -> None:
     mechanism = WithWorstCase(table=((0.5, 0.5), (0.25, 0.75)))
-    (result,) = assay([auditee_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
+    (result,) = assay([target_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
     assert measured(result).exact == pytest.approx(0.25, abs=1e-12)
 
 
@@ -114,7 +114,7 @@ def test_the_notion_that_is_measured_keeps_the_relation_and_can_hold_anything() 
 def test_an_error_has_nothing_measured() -> None:
     result = run(TableMechanism(table=TABLE))
     broken = Result(
-        id="x", auditee=result.auditee, claim=result.claim, mode=None, evidence=None, seed=0, draws=0,
-        judgement=Verdict(word="error", reason="none"),
+        id="x", target=result.target, claim=result.claim, mode=None, evidence=None, seed=0, draws=0,
+        outcome=Verdict(word="error", reason="none"),
     )  # fmt: skip
     assert broken.measured is None

@@ -19,15 +19,15 @@ from dpassay.errors import InvalidInput
 from dpassay.mechanism import FunctionMechanism
 from dpassay.stats.power import Screening
 from dpassay.stats.scales import scale_of
-from dpassay.targets.guard import Auditee
-from tests.core.toys import auditee_of, flip_group, response
+from dpassay.targets.guard import AuditTarget
+from tests.core.toys import flip_group, response, target_of
 
 GROUPS = (flip_group(),)
 
 
-def function(claim: Claim) -> Auditee:
+def function(claim: Claim) -> AuditTarget:
     numbers = (0.0, 1.0) if isinstance(claim, PredictionStability) else None
-    return auditee_of(FunctionMechanism(function=response(1.0), claims=(claim,), numbers=numbers))
+    return target_of(FunctionMechanism(function=response(1.0), claims=(claim,), numbers=numbers))
 
 
 @pytest.mark.parametrize(
@@ -104,9 +104,9 @@ def test_a_detectable_leak_is_held_against_every_claim_before_anything_runs() ->
     def never(*_: object) -> None:
         raise AssertionError("was run")
 
-    auditees = [auditee_of(FunctionMechanism(function=never, claims=(DP(epsilon=epsilon),))) for epsilon in (0.5, 1.5)]
+    targets = [target_of(FunctionMechanism(function=never, claims=(DP(epsilon=epsilon),))) for epsilon in (0.5, 1.5)]
     with pytest.raises(InvalidInput, match=r"^detect = 1.0: must be above the claim, 1\.5 \(toy\)$"):
-        next(assay(auditees, GROUPS[0], Settings(detect=1)))
+        next(assay(targets, GROUPS[0], Settings(detect=1)))
 
 
 def test_where_nothing_can_be_seen_nothing_is_planned_and_the_run_is_not_inconclusive() -> None:
@@ -115,7 +115,7 @@ def test_where_nothing_can_be_seen_nothing_is_planned_and_the_run_is_not_inconcl
         draws_needed(function(claim), claim, GROUPS, 1.5, 0.05)
     (result,) = assay([function(claim)], GROUPS[0], Settings(budget=100, detect=0.5))
     assert result.verdict == "not refuted"
-    assert "which cannot be exceeded" in result.judgement.reason
+    assert "which cannot be exceeded" in result.outcome.reason
 
 
 def test_plan_on_the_command_line_is_what_a_run_then_detects(capsys: pytest.CaptureFixture[str]) -> None:

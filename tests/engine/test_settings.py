@@ -17,7 +17,7 @@ from dpassay.mechanism import FunctionMechanism
 from dpassay.record.files import dumps
 from dpassay.record.run_record import make_record
 from dpassay.stats.lower_bounds import MOST_ALPHA
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from tests.core.toys import response
 
 PAIRS = replace_one([[0.0], [1.0]], [0, 1], neighbours="flip")
@@ -110,8 +110,8 @@ def test_no_run_has_a_bound_at_an_error_probability_that_a_test_is_not_proven_at
 
 def test_the_limits_of_numbers_are_plain() -> None:
     mechanism = FunctionMechanism(function=response(1.0), claims=(DP(epsilon=1.0),), numbers=(0, np.float32(1)))  # type: ignore[arg-type]
-    auditee = Auditee(name="toy", target=None, parameters={}, mechanism=mechanism, claims=mechanism.claims)
-    assert repr(auditee.numbers) == "(0.0, 1.0)"
+    target = AuditTarget(name="toy", address=None, parameters={}, mechanism=mechanism, claims=mechanism.claims)
+    assert repr(target.numbers) == "(0.0, 1.0)"
 
 
 @pytest.mark.parametrize("labels", [3, (), ("a", "b")])

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from dpassay.claims import DP, Claim, PredictionStability, Stability
-from dpassay.engine.detection import Sight
+from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Cell, Evidence, Fit, Mode
 from dpassay.engine.settings import Settings
 from dpassay.engine.verdicts import FIT_ALARM, decide
 from dpassay.mechanism import FunctionMechanism
 from dpassay.stats.bounds import Bound, Computed, Counts, Estimate
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from tests.core.toys import flip_group
 
 CLAIM = DP(epsilon=1.0)
@@ -34,7 +34,7 @@ def evidence(
     cell = Cell(
         group=0, pair=0, query=0, direction="S to S'", event=(1,), p1=0.75, p0=0.25, lower=low, upper=high, exact=exact
     )  # fmt: skip
-    sight = Sight(detectable=detectable, frequency=0.1 if mode == "monte-carlo" else None, assumed=assumed)
+    sight = DetectionCurve(detectable=detectable, frequency=0.1 if mode == "monte-carlo" else None, assumed=assumed)
     return Evidence(
         mode=mode, lower=low, upper=high, cells=(cell,), worst=cell, groups=(flip_group(),), sight=sight, trials=0, alpha=0.01,
         searched={}, table={"lower": np.array([lower]), "upper": np.array([upper])}, **more,
@@ -112,8 +112,8 @@ def test_a_refutation_shows_the_digits_that_tell(mode: Mode, above: float) -> No
 )
 def test_a_claim_that_cannot_be_exceeded_is_not_refuted_by_a_blind_audit(claim: Claim, numbers: Any, most: float) -> None:
     mechanism = FunctionMechanism(function=lambda *_: None, claims=(claim,), numbers=numbers)
-    auditee = Auditee(name="toy", target=None, parameters={}, mechanism=mechanism, claims=(claim,))
-    assert auditee.most(claim) == most
+    target = AuditTarget(name="toy", address=None, parameters={}, mechanism=mechanism, claims=(claim,))
+    assert target.most(claim) == most
     verdict = decide(claim, evidence("monte-carlo", 0.2, 0.9, detectable=math.inf), Settings().wanted(claim, most), most)
     assert verdict.word == "not refuted"
     assert verdict.reason.endswith("which cannot be exceeded")

@@ -13,7 +13,7 @@ EXPRESSION = re.compile(r"\$\{\{ (.+?) \}\}")
 
 
 @dataclass
-class Done:
+class ShardResult:
     """What is left of a job: exit code, outputs, summary page, log, and what the actions that it used were given."""
 
     code: int = 0
@@ -29,7 +29,7 @@ def run_action(
     workspace: Path,
     environment: Mapping[str, str],
     inputs: Mapping[str, str] | None = None,
-) -> Done:
+) -> ShardResult:
     """Run the steps one after the other: those that use an action are noted, shell steps are done."""
     files = workspace.parent / "runner"
     files.mkdir(exist_ok=True)
@@ -37,7 +37,7 @@ def run_action(
     given = {name: fill(str(declared["default"]), known) for name, declared in action["inputs"].items()}
     assert set(inputs or {}) <= set(given), "an input that is not declared"
     known |= {f"inputs.{name}": value for name, value in (given | dict(inputs or {})).items()}
-    done = Done()
+    done = ShardResult()
     for number, step in enumerate(action["runs"]["steps"]):
         if not holds(step.get("if", "success()"), known, failed=done.code != 0):
             continue

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.gate.composite import Done, fill, holds, run_action
+from tests.gate.composite import ShardResult, fill, holds, run_action
 from tests.gate.conftest import ROOT, Tools
 from tests.plugin.demo import HALF, RAISES
 
@@ -77,7 +77,7 @@ def test_the_script_reads_what_the_action_and_the_template_set() -> None:
     assert read == set(gate["env"]) == set(template) - {"GATE_REPOSITORY", "GATE_REF"}
 
 
-def action(project: Path, tools: Tools, inputs: Mapping[str, str] | None = None, **variables: str) -> Done:
+def action(project: Path, tools: Tools, inputs: Mapping[str, str] | None = None, **variables: str) -> ShardResult:
     return run_action(ACTION, ROOT, project, tools.environment(**variables), inputs)
 
 
@@ -144,10 +144,12 @@ def test_another_folder_and_targets_on_the_command_line(demo: Path, tools: Tools
 
 
 @pytest.fixture
-def staged(demo: Path, stub: Tools, tmp_path: Path) -> Callable[..., Done]:
+def staged(demo: Path, stub: Tools, tmp_path: Path) -> Callable[..., ShardResult]:
     """The action with a dpassay whose exit codes and pages are given."""
 
-    def run(inputs: Mapping[str, str] | None = None, *, report: str = "the report\n", comparison: str = "", **codes: str) -> Done:
+    def run(
+        inputs: Mapping[str, str] | None = None, *, report: str = "the report\n", comparison: str = "", **codes: str
+    ) -> ShardResult:
         (tmp_path / "pages").mkdir(exist_ok=True)
         (tmp_path / "pages/report.md").write_text(report)
         (tmp_path / "comparison.md").write_text(comparison or "the comparison\n")
@@ -185,7 +187,7 @@ def staged(demo: Path, stub: Tools, tmp_path: Path) -> Callable[..., Done]:
         (137, 1, 0, 1),
     ],
 )
-def test_the_worst_code_is_left_with(staged: Callable[..., Done], audit: int, report: int, check: int, code: int) -> None:
+def test_the_worst_code_is_left_with(staged: Callable[..., ShardResult], audit: int, report: int, check: int, code: int) -> None:
     done = staged({"baseline": "check"}, RUN_EXIT=str(audit), REPORT_EXIT=str(report), BASELINE_EXIT=str(check))
     assert done.code == code
     assert done.outputs["exit-code"] == str(code)
@@ -193,7 +195,7 @@ def test_the_worst_code_is_left_with(staged: Callable[..., Done], audit: int, re
     assert ("the comparison" in done.summary) == (check != 2)
 
 
-def test_the_calls_with_a_baseline_and_without(staged: Callable[..., Done], stub: Tools) -> None:
+def test_the_calls_with_a_baseline_and_without(staged: Callable[..., ShardResult], stub: Tools) -> None:
     assert staged({"baseline": "check"}).code == 0
     assert stub.called("dpassay") == [
         "<run> <--configured> <--out> <report>",
@@ -202,19 +204,19 @@ def test_the_calls_with_a_baseline_and_without(staged: Callable[..., Done], stub
     ]
 
 
-def test_without_check_nothing_is_compared(staged: Callable[..., Done], stub: Tools) -> None:
+def test_without_check_nothing_is_compared(staged: Callable[..., ShardResult], stub: Tools) -> None:
     assert staged(BASELINE_EXIT="1").code == 0
     assert not any("baseline" in call for call in stub.called("dpassay"))
 
 
-def test_no_record_is_no_pass(staged: Callable[..., Done]) -> None:
+def test_no_record_is_no_pass(staged: Callable[..., ShardResult]) -> None:
     done = staged({"arguments": "--dry-run"}, RECORD="no")
     assert done.code == 2
     assert "no record was written" in done.summary
     assert done.outputs["record"] == ""
 
 
-def test_inconclusive_behind_what_is_let_pass_stays_unless_it_is_allowed(staged: Callable[..., Done], stub: Tools) -> None:
+def test_inconclusive_behind_what_is_let_pass_stays_unless_it_is_allowed(staged: Callable[..., ShardResult], stub: Tools) -> None:
     weak = '{\n  "results": [\n    {\n      "verdict": "inconclusive"\n    }\n  ]\n}'
     codes = {"RUN_EXIT": "1", "REPORT_EXIT": "1", "RECORD": weak}
     assert staged({"baseline": "check"}, **codes).code == 4
@@ -281,7 +283,7 @@ def cases(path: Path) -> list[ET.Element]:
     ],
 )
 def test_before_the_audit_everything_is_2(
-    staged: Callable[..., Done], stub: Tools, inputs: dict[str, str], codes: dict[str, str], said: str
+    staged: Callable[..., ShardResult], stub: Tools, inputs: dict[str, str], codes: dict[str, str], said: str
 ) -> None:
     done = staged(inputs, **codes)
     assert done.code == 2
@@ -290,7 +292,7 @@ def test_before_the_audit_everything_is_2(
     assert stub.called("dpassay") == []
 
 
-def test_inputs_are_words_and_never_run(staged: Callable[..., Done], stub: Tools, demo: Path) -> None:
+def test_inputs_are_words_and_never_run(staged: Callable[..., ShardResult], stub: Tools, demo: Path) -> None:
     evil = '"; touch pwned; $(touch pwned) `touch pwned` * '
     words = " ".join(f"<{word}>" for word in evil.split())
     done = staged({"install": evil, "targets": evil, "arguments": evil})
@@ -300,14 +302,14 @@ def test_inputs_are_words_and_never_run(staged: Callable[..., Done], stub: Tools
     assert stub.called("dpassay")[0] == f"<run> <--configured> {words} {words} <--out> <report>"
 
 
-def test_the_summary_stays_below_the_limit(staged: Callable[..., Done]) -> None:
+def test_the_summary_stays_below_the_limit(staged: Callable[..., ShardResult]) -> None:
     done = staged({"baseline": "check"}, report="r" * 999_999 + "\n", comparison="c" * 60_000 + "\n")
     assert "r" * 999_999 in done.summary
     assert "`comparison.md` is too long for this page" in done.summary
     assert len(done.summary.encode()) < LIMIT
 
 
-def test_both_pages_are_shown_where_they_fit(staged: Callable[..., Done]) -> None:
+def test_both_pages_are_shown_where_they_fit(staged: Callable[..., ShardResult]) -> None:
     done = staged({"baseline": "check"}, report="r" * 980_000 + "\n", comparison="c" * 60_000 + "\n")
     assert "c" * 60_000 in done.summary
     assert len(done.summary.encode()) < LIMIT

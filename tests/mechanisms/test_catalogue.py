@@ -49,10 +49,10 @@ def test_every_mechanism_is_in_the_table_and_no_other() -> None:
 
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_an_entry_is_built_from_its_name_and_named_as_its_module(name: str) -> None:
-    auditee = resolve(name)
-    assert auditee.name == auditee.target == name
+    target = resolve(name)
+    assert target.name == target.address == name
     assert CATALOGUE[name].split(":")[0].rsplit(".", 1)[1] == name.replace("-", "_")
-    assert isinstance(auditee.mechanism, HasWorstCases)
-    assert inspect.getdoc(type(auditee.mechanism))
-    reference = importlib.import_module(type(auditee.mechanism).__module__).__doc__ or ""
+    assert isinstance(target.mechanism, HasWorstCases)
+    assert inspect.getdoc(type(target.mechanism))
+    reference = importlib.import_module(type(target.mechanism).__module__).__doc__ or ""
     assert any(authors in reference for authors in AUTHORS)

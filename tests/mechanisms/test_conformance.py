@@ -19,7 +19,7 @@ from dpassay.noise import Noise
 from dpassay.pairs import Change, one_by_one, replace_several
 from dpassay.targets.catalogue import CATALOGUE
 from dpassay.targets.groups import Group, groups_for, silent
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import accepts, resolve
 from dpassay.trials.encoders import Bins, Coding
 from tests.mechanisms.conftest import RECORDS
@@ -141,78 +141,78 @@ LEVEL = 1e-3
 
 
 @pytest.fixture(params=CASES, ids=lambda case: "-".join([case[0], *(f"{k}={v}" for k, v in case[1].items())]))
-def auditee(request: pytest.FixtureRequest) -> Auditee:
+def target(request: pytest.FixtureRequest) -> AuditTarget:
     """One mechanism of the catalogue, newly made."""
     name, parameters = request.param
     return resolve(name, ({"n": RECORDS} if accepts(name, "n") else {}) | parameters)
 
 
-def again(auditee: Auditee) -> Auditee:
+def again(target: AuditTarget) -> AuditTarget:
     """The same mechanism made anew, so that nothing it remembers can help it."""
-    assert auditee.target is not None
-    return resolve(auditee.target, auditee.parameters)
+    assert target.address is not None
+    return resolve(target.address, target.parameters)
 
 
-def sample(auditee: Auditee, state: Any, group: Group, size: int, seed: int) -> NDArray[Any]:
+def sample(target: AuditTarget, state: Any, group: Group, size: int, seed: int) -> NDArray[Any]:
     """The mechanism's own answer, not yet checked by the auditee."""
-    return auditee.mechanism.sample(state, group.queries, size, np.random.default_rng(seed))
+    return target.mechanism.sample(state, group.queries, size, np.random.default_rng(seed))
 
 
-def has_coins(auditee: Auditee, group: Group) -> bool:
+def has_coins(target: AuditTarget, group: Group) -> bool:
     """Whether its answers are drawn at all."""
-    return not isinstance(auditee.law(auditee.prepare(group.pairs.base), group.queries, "the base dataset"), PointLaw)
+    return not isinstance(target.law(target.prepare(group.pairs.base), group.queries, "the base dataset"), PointLaw)
 
 
 @pytest.mark.parametrize("size", [1, 37])
-def test_samples_are_answers_of_shape_size_by_queries(auditee: Auditee, group: Group, size: int) -> None:
-    draws = sample(auditee, auditee.prepare(group.pairs.base), group, size, seed=0)
+def test_samples_are_answers_of_shape_size_by_queries(target: AuditTarget, group: Group, size: int) -> None:
+    draws = sample(target, target.prepare(group.pairs.base), group, size, seed=0)
     assert isinstance(draws, np.ndarray)
     assert draws.shape == (size, len(group.queries))
-    if auditee.numbers is None:
+    if target.numbers is None:
         assert np.issubdtype(draws.dtype, np.integer)
-        assert np.isin(draws, auditee.labels).all()
+        assert np.isin(draws, target.labels).all()
     else:
         assert np.issubdtype(draws.dtype, np.floating)
         assert np.isfinite(draws).all()
-        assert (auditee.numbers[0] <= draws).all()
-        assert (draws <= auditee.numbers[1]).all()
+        assert (target.numbers[0] <= draws).all()
+        assert (draws <= target.numbers[1]).all()
 
 
-def test_same_seed_same_bytes(auditee: Auditee, group: Group) -> None:
-    first = sample(auditee, auditee.prepare(group.pairs.base), group, 50, seed=5)
-    other = again(auditee)
+def test_same_seed_same_bytes(target: AuditTarget, group: Group) -> None:
+    first = sample(target, target.prepare(group.pairs.base), group, 50, seed=5)
+    other = again(target)
     second = sample(other, other.prepare(group.pairs.base), group, 50, seed=5)
-    third = sample(auditee, auditee.prepare(group.pairs.base), group, 50, seed=6)
+    third = sample(target, target.prepare(group.pairs.base), group, 50, seed=6)
     assert (first.dtype, first.tobytes()) == (second.dtype, second.tobytes())
-    assert (first.tobytes() == third.tobytes()) is not has_coins(auditee, group)
+    assert (first.tobytes() == third.tobytes()) is not has_coins(target, group)
 
 
-def test_trials_have_coins_of_their_own(auditee: Auditee, group: Group) -> None:
-    draws = sample(auditee, auditee.prepare(group.pairs.base), group, 200, seed=7)
-    if not has_coins(auditee, group):
+def test_trials_have_coins_of_their_own(target: AuditTarget, group: Group) -> None:
+    draws = sample(target, target.prepare(group.pairs.base), group, 200, seed=7)
+    if not has_coins(target, group):
         assert (draws == draws[0]).all()
         return
     assert (draws[:-1] != draws[1:]).any()
-    without_query = isinstance(auditee.mechanism, HasNoQuery) and auditee.mechanism.without_query
+    without_query = isinstance(target.mechanism, HasNoQuery) and target.mechanism.without_query
     assert without_query or (draws[:, :-1] != draws[:, 1:]).any()
 
 
-def test_inputs_and_states_are_left_as_they_are(auditee: Auditee, group: Group) -> None:
+def test_inputs_and_states_are_left_as_they_are(target: AuditTarget, group: Group) -> None:
     data, change = group.pairs.base, group.pairs.changes[3]
     X, y, queries = data.X.tobytes(), data.y.tobytes(), group.queries.tobytes()
-    state = auditee.prepare(data)
-    before = sample(auditee, state, group, 20, seed=1)
-    auditee.neighbour(data, state, change)
-    sample(auditee, state, group, 20, seed=2)
-    after = sample(auditee, state, group, 20, seed=1)
+    state = target.prepare(data)
+    before = sample(target, state, group, 20, seed=1)
+    target.neighbour(data, state, change)
+    sample(target, state, group, 20, seed=2)
+    after = sample(target, state, group, 20, seed=1)
     assert not any(array.flags.writeable for array in (data.X, data.y, group.queries))
     assert (data.X.tobytes(), data.y.tobytes(), group.queries.tobytes()) == (X, y, queries)
     np.testing.assert_array_equal(before, after)
 
 
-def claimed_records(auditee: Auditee) -> int:
+def claimed_records(target: AuditTarget) -> int:
     """In how many records neighbours may differ under every claim."""
-    return min(records_replaced(claim.relation) for claim in auditee.claims)
+    return min(records_replaced(claim.relation) for claim in target.claims)
 
 
 def changed_records(base: Labelled, neighbour: Labelled) -> list[int]:
@@ -222,9 +222,9 @@ def changed_records(base: Labelled, neighbour: Labelled) -> list[int]:
     return [int(i) for i in np.flatnonzero(differ)]
 
 
-def test_own_worst_cases_are_neighbours_of_the_kind_that_is_claimed(auditee: Auditee) -> None:
-    k = claimed_records(auditee)
-    for case in auditee.worst_cases():
+def test_own_worst_cases_are_neighbours_of_the_kind_that_is_claimed(target: AuditTarget) -> None:
+    k = claimed_records(target)
+    for case in target.worst_cases():
         assert records_replaced(case.pairs.relation) <= k
         assert case.reason
         assert case.pairs.how
@@ -235,53 +235,53 @@ def test_own_worst_cases_are_neighbours_of_the_kind_that_is_claimed(auditee: Aud
             assert 1 <= len(places) <= records_replaced(case.pairs.relation)
 
 
-def test_update_equals_prepare_on_the_neighbour(auditee: Auditee, group: Group) -> None:
+def test_update_equals_prepare_on_the_neighbour(target: AuditTarget, group: Group) -> None:
     data, queries = group.pairs.base, group.queries
-    state = auditee.prepare(data)
-    several = replace_several(group.pairs, max(2, claimed_records(auditee)))
+    state = target.prepare(data)
+    several = replace_several(group.pairs, max(2, claimed_records(target)))
     for change in (*group.pairs.changes, *several.changes[::7]):
-        updated = auditee.neighbour(data, state, change)
-        new = again(auditee)
+        updated = target.neighbour(data, state, change)
+        new = again(target)
         prepared = new.prepare(change.apply(data))
-        law, expected = auditee.law(updated, queries, "updated"), new.law(prepared, queries, "prepared")
+        law, expected = target.law(updated, queries, "updated"), new.law(prepared, queries, "prepared")
         if law is None or expected is None:
             assert law is None
             assert expected is None
-            np.testing.assert_array_equal(sample(auditee, updated, group, 3, seed=1), sample(new, prepared, group, 3, seed=1))
+            np.testing.assert_array_equal(sample(target, updated, group, 3, seed=1), sample(new, prepared, group, 3, seed=1))
         else:
             np.testing.assert_array_equal(law.table, expected.table)
 
 
-def test_an_update_of_an_update_is_a_walk_back(auditee: Auditee, group: Group) -> None:
+def test_an_update_of_an_update_is_a_walk_back(target: AuditTarget, group: Group) -> None:
     data = group.pairs.base
-    state = auditee.prepare(data)
+    state = target.prepare(data)
     flip: Change = next(change for change in group.pairs.changes if change.as_json()["kind"] == "flip-label")
-    there = auditee.neighbour(data, state, flip)
-    back = auditee.neighbour(flip.apply(data), there, flip)
-    np.testing.assert_array_equal(sample(auditee, back, group, 20, seed=4), sample(auditee, state, group, 20, seed=4))
+    there = target.neighbour(data, state, flip)
+    back = target.neighbour(flip.apply(data), there, flip)
+    np.testing.assert_array_equal(sample(target, back, group, 20, seed=4), sample(target, state, group, 20, seed=4))
 
 
-def telling(auditee: Auditee, group: Group) -> Group:
+def telling(target: AuditTarget, group: Group) -> Group:
     """The given data, or one of the own worst cases where every answer to the given ones is all but certain."""
 
     def doubt(each: Group) -> float:
-        law = auditee.law(auditee.prepare(each.pairs.base), each.queries, "the base dataset")
+        law = target.law(target.prepare(each.pairs.base), each.queries, "the base dataset")
         return float((law.p * (1 - law.p)).max()) if isinstance(law, FiniteLaw) else 1.0
 
-    return group if doubt(group) >= 0.01 else max(groups_for(auditee, None), key=doubt)
+    return group if doubt(group) >= 0.01 else max(groups_for(target, None), key=doubt)
 
 
-def counted(auditee: Auditee, group: Group, seed: int) -> tuple[FiniteLaw, FiniteLaw, NDArray[np.int64]]:
+def counted(target: AuditTarget, group: Group, seed: int) -> tuple[FiniteLaw, FiniteLaw, NDArray[np.int64]]:
     """Law of the symbols that answers are counted by, the law mis-scaled by a tenth, and how often each symbol came."""
-    group = telling(auditee, group)
-    state = auditee.prepare(group.pairs.base)
-    law = auditee.law(state, group.queries, "the base dataset")
+    group = telling(target, group)
+    state = target.prepare(group.pairs.base)
+    law = target.law(state, group.queries, "the base dataset")
     if law is None:
         pytest.skip("no exact law for this many records")
     if isinstance(law, PointLaw):
         pytest.skip("no coins")
-    coding, expected = coded(auditee, law)
-    counts, _ = coding.count(sample(auditee, state, group, DRAWS, seed), np.random.default_rng(0))
+    coding, expected = coded(target, law)
+    counts, _ = coding.count(sample(target, state, group, DRAWS, seed), np.random.default_rng(0))
     return expected, mis_scaled(coding, law), counts
 
 
@@ -303,15 +303,15 @@ def mis_scaled(coding: Coding, law: FiniteLaw | NoiseLaw) -> FiniteLaw:
         return FiniteLaw(log_p=np.log(p), error=0.0)
 
 
-def test_sampler_agrees_with_the_law(auditee: Auditee, group: Group) -> None:
-    law, _, counts = counted(auditee, group, seed=21)
+def test_sampler_agrees_with_the_law(target: AuditTarget, group: Group) -> None:
+    law, _, counts = counted(target, group, seed=21)
     p_values = two_sided(counts, DRAWS, law)
     assert p_values.min() * p_values.size >= LEVEL
 
 
-def test_the_same_test_rejects_a_law_mis_scaled_by_a_tenth(auditee: Auditee, group: Group) -> None:
+def test_the_same_test_rejects_a_law_mis_scaled_by_a_tenth(target: AuditTarget, group: Group) -> None:
     """The power is exact at the best single query and symbol, so at least that much over all of them."""
-    law, wrong, counts = counted(auditee, group, seed=21)
+    law, wrong, counts = counted(target, group, seed=21)
     every = np.arange(DRAWS + 1)[:, None]
     power = 0.0
     for query in range(len(law.p)):
@@ -323,17 +323,17 @@ def test_the_same_test_rejects_a_law_mis_scaled_by_a_tenth(auditee: Auditee, gro
     assert p_values.min() * p_values.size < LEVEL
 
 
-def test_worst_case_of_any_size_is_its_own_worst_pair(auditee: Auditee) -> None:
+def test_worst_case_of_any_size_is_its_own_worst_pair(target: AuditTarget) -> None:
     """What is worst of transcripts for a delta > 0 depends on it; own pairs are then only held to be no worse."""
-    if auditee.reachable() is None:
+    if target.reachable() is None:
         pytest.skip("knows no reachable states")
-    for claim in auditee.claims:
+    for claim in target.claims:
         own = []
-        for case in groups_for(auditee, None):
-            laws = group_laws(auditee, case, silent)
+        for case in groups_for(target, None):
+            laws = group_laws(target, case, silent)
             assert laws is not None
-            own.append(both_directions(laws, readable(auditee, claim, laws.law)).value.max())
-        found = any_size(auditee, claim)
+            own.append(both_directions(laws, readable(target, claim, laws.law)).value.max())
+        found = any_size(target, claim)
         assert found is not None
         if isinstance(claim, DP) and claim.delta > 0 and claim.unit.startswith("transcript"):
             assert max(own) <= found.loss + found.error
@@ -342,18 +342,18 @@ def test_worst_case_of_any_size_is_its_own_worst_pair(auditee: Auditee) -> None:
         assert found.argument
 
 
-def test_no_pair_of_real_neighbours_exceeds_the_worst_case_of_any_size(auditee: Auditee, group: Group) -> None:
-    group = replace(group, pairs=replace_several(group.pairs, claimed_records(auditee)))
-    laws = group_laws(auditee, group, silent)
-    found = any_size(auditee, auditee.claims[0])
+def test_no_pair_of_real_neighbours_exceeds_the_worst_case_of_any_size(target: AuditTarget, group: Group) -> None:
+    group = replace(group, pairs=replace_several(group.pairs, claimed_records(target)))
+    laws = group_laws(target, group, silent)
+    found = any_size(target, target.claims[0])
     if laws is None or found is None:
         pytest.skip("no exact law, or no reachable states")
-    assert both_directions(laws, readable(auditee, auditee.claims[0], laws.law)).value.max() <= found.loss + found.error
+    assert both_directions(laws, readable(target, target.claims[0], laws.law)).value.max() <= found.loss + found.error
 
 
-def test_claims_name_their_source(auditee: Auditee) -> None:
-    assert auditee.claims
-    for claim in auditee.claims:
+def test_claims_name_their_source(target: AuditTarget) -> None:
+    assert target.claims
+    for claim in target.claims:
         ours = claim.status == "own" and claim.source.startswith(("ours: ", "nobody: ", "not printed: "))
         assert claim.status in ("printed", "corrected") or ours or claim.expected == "refuted"
         assert claim.source != "declared by the user"

@@ -47,8 +47,8 @@ def compare(name: str, parameters: dict[str, Any], n: int, points: int, law: Law
             assert result.lower <= max(expected) <= result.upper
         else:  # the claim holds on the domain, and the mechanism's own worst case breaks it
             assert max(expected) < result.claim.promised < result.lower
-    auditee = resolve(name, parameters)
-    laws = domain_laws(auditee, Domain(n=n, points=points), silent)
+    target = resolve(name, parameters)
+    laws = domain_laws(target, Domain(n=n, points=points), silent)
     table = np.exp(laws.table).reshape(-1, points, 2)[:, :, 1]
     twin = [[law(dataset, query) for query in range(1, points + 1)] for dataset in every_dataset(n, points)]
     np.testing.assert_allclose(table, twin, rtol=1e-12, atol=0)

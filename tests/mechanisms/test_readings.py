@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.cli.options import auditees_of
+from dpassay.cli.options import targets_of
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, READINGS
@@ -61,8 +61,8 @@ def test_errors_are_left_out_of_a_sampled_catalogue() -> None:
     """In a run of every dataset of a size they are looked at, and a reading of another size is looked at in that size."""
     given: dict[str, Any] = {"parameters": [], "learner": None, "claim": None, "answers": None, "targets": [], "mechanisms": []}
     for mode in ("exact", "exhaustive", "monte-carlo"):
-        auditees = auditees_of(argparse.Namespace(**given, mode=mode), 100)
-        names = {auditee.name: auditee for auditee in auditees}
+        targets = targets_of(argparse.Namespace(**given, mode=mode), 100)
+        names = {target.name: target for target in targets}
         assert ("projected-walk-error" in names) is (mode != "monte-carlo")
         assert "stable-laplace-printed-scale" in names
         if mode != "monte-carlo":

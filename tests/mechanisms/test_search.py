@@ -12,7 +12,7 @@ from dpassay.data import Labelled, points
 from dpassay.engine.exact import readable
 from dpassay.pairs import FlipLabel
 from dpassay.targets.catalogue import CATALOGUE
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import accepts, resolve
 
 GRID = (-1.0, 0.0, 1.0)
@@ -36,29 +36,29 @@ ELSEWHERE = {
 """Entries that are not searched here, and why."""
 
 
-def leak(auditee: Auditee, X: list[float], y: list[int], claim: int) -> float:
+def leak(target: AuditTarget, X: list[float], y: list[int], claim: int) -> float:
     """Exact leak of a flip of record 0, at its own point, in the worse direction."""
     data = Labelled(np.array(X)[:, None], np.array(y))
     query = points(data.X[:1], "query")
-    state = auditee.prepare(data)
-    one = auditee.law(state, query, "S")
-    other = auditee.law(auditee.neighbour(data, state, CHANGE), query, "S'")
+    state = target.prepare(data)
+    one = target.law(state, query, "S")
+    other = target.law(target.neighbour(data, state, CHANGE), query, "S'")
     assert one is not None
     assert other is not None
-    leaks = readable(auditee, auditee.claims[claim], one)
+    leaks = readable(target, target.claims[claim], one)
     error = max(one.error, other.error)
     return max(float(leaks.loss(*tables, error).value[0]) for tables in ((one.table, other.table), (other.table, one.table)))
 
 
-def ascend(auditee: Auditee, n: int, claim: int, seed: int) -> tuple[float, float]:
+def ascend(target: AuditTarget, n: int, claim: int, seed: int) -> tuple[float, float]:
     """Return the leak of a random dataset, and that after two rounds over its records."""
     rng = np.random.default_rng(seed)
     X, y = [ALONE, *rng.choice(GRID, size=n - 1).tolist()], rng.integers(2, size=n).tolist()
-    first = best = leak(auditee, X, y, claim)
+    first = best = leak(target, X, y, claim)
     for i in [*rng.permutation(n), *rng.permutation(n)]:
         kept = X[i], y[i]
         X[i], y[i] = float(rng.choice(GRID)) if i else ALONE, int(rng.integers(2))
-        found = leak(auditee, X, y, claim)
+        found = leak(target, X, y, claim)
         if found < best:
             X[i], y[i] = kept
         best = max(best, found)
@@ -71,10 +71,10 @@ def test_no_search_exceeds_what_is_claimed_to_be_true(name: str) -> None:
     n = FEW.get(name, 256)
     known = {"n": n, "learner": "nearest"}
     parameters = {parameter: value for parameter, value in known.items() if accepts(name, parameter)} | PARAMETERS.get(name, {})
-    auditee = resolve(name, parameters)
-    held = [(claim, place) for place, claim in enumerate(auditee.claims) if not isinstance(claim, ScoreStability)]
+    target = resolve(name, parameters)
+    held = [(claim, place) for place, claim in enumerate(target.claims) if not isinstance(claim, ScoreStability)]
     true = {claim.kind: place for claim, place in held if claim.expected != "refuted"}  # the last of a kind
     for place in true.values():
-        first, best = ascend(auditee, n, place, seed=place)
+        first, best = ascend(target, n, place, seed=place)
         assert best > 0
-        assert first <= best <= auditee.claims[place].promised * (1 + 1e-9) + 1e-9
+        assert first <= best <= target.claims[place].promised * (1 + 1e-9) + 1e-9

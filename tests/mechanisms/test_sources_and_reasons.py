@@ -45,8 +45,8 @@ def test_where_a_number_of_erm_is_derived_and_of_what_it_is() -> None:
         argument = known.reachable().argument
         assert f"L_f^2 L_l {rate} (docs/findings.md, '{section}')" in argument
         assert "exact minimisers" in argument
-    auditee = resolve(SUM)
-    worst = any_size(auditee, auditee.claims[3])
+    target = resolve(SUM)
+    worst = any_size(target, target.claims[3])
     assert worst is not None
     assert worst.loss == pytest.approx(1.0)  # L_f^2 L_l / lambda, not a fifth of it
 
@@ -101,9 +101,9 @@ def test_the_pair_of_section_6_1_is_the_one_that_is_described(n: int, m: int) ->
 @pytest.mark.parametrize("name", ENTRIES)
 def test_a_noisy_answer_is_not_said_to_have_no_coins(name: str) -> None:
     """Stability of its mean is about the prediction before the noise; what is sampled, and tested for its law, is noisy."""
-    auditee = resolve(name)
-    private = any(isinstance(claim, DP) for claim in auditee.claims)
-    for claim in auditee.claims:
+    target = resolve(name)
+    private = any(isinstance(claim, DP) for claim in target.claims)
+    for claim in target.claims:
         if private and isinstance(claim, PredictionStability):
             assert claim.coins.startswith("of the prediction before noise: none; of the answer: noise fresh")
 
@@ -145,10 +145,10 @@ STRINGS = {
 
 @pytest.mark.parametrize("seed", STRINGS)
 def test_frozen_strings_are_named_and_good_is_explained(seed: int) -> None:
-    auditee = resolve("equation-9-with-theorem-4", {"seed": seed})
-    mechanism: Any = auditee.mechanism
+    target = resolve("equation-9-with-theorem-4", {"seed": seed})
+    mechanism: Any = target.mechanism
     assert mechanism.good == (seed == 5)
-    for claim in auditee.claims:
+    for claim in target.claims:
         assert STRINGS[seed] in claim.coins
         if claim.status == "corrected":
             assert claim.source == "docs/findings.md, 'Equation 9', for these strings"
@@ -175,18 +175,18 @@ def test_a_searched_pair_says_what_was_searched(coins: Literal["frozen", "fresh"
 @pytest.mark.parametrize("name", ["distance-to-instability", "distance-by-margin", "pate-data-dependent", "pate", "private-knn"])
 def test_the_worst_move_of_a_vote_is_worst_at_the_delta_that_is_named(name: str) -> None:
     """Whichever claim the pair stands under: its reason is about delta, and where nothing is lost it says so."""
-    auditee = resolve(name)
-    reasons = [case.reason for case in auditee.mechanism.pairs()]  # type: ignore[attr-defined]
+    target = resolve(name)
+    reasons = [case.reason for case in target.mechanism.pairs()]  # type: ignore[attr-defined]
     assert not any("DP(" in reason for reason in reasons)
-    for claim in auditee.claims:
+    for claim in target.claims:
         assert isinstance(claim, DP)
-        worst = any_size(auditee, claim)
+        worst = any_size(target, claim)
         assert worst is not None
         at = f" at delta = {claim.delta:g}" if claim.delta else ""
         most = re.compile(rf"(^|; )of all moves of one vote this loses most{at}($|;)")
         told = [i for i, reason in enumerate(reasons) if most.search(reason)]
         if worst.loss > 0:
-            assert [own_losses(auditee.mechanism, claim)[i] for i in told] == pytest.approx([worst.loss], abs=1e-12)
+            assert [own_losses(target.mechanism, claim)[i] for i in told] == pytest.approx([worst.loss], abs=1e-12)
         else:
             assert told == []
             assert any(f"{at.strip()} no move of one vote loses anything" in reason for reason in reasons)

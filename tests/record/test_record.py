@@ -21,7 +21,7 @@ from dpassay.numerics import number
 from dpassay.record.files import dumps
 from dpassay.record.run_record import cells_csv, make_record, read_record, record_schema
 from dpassay.targets.resolve import resolve
-from tests.core.toys import Sampled, TableMechanism, WithWorstCase, auditee_of, flip_group
+from tests.core.toys import Sampled, TableMechanism, WithWorstCase, flip_group, target_of
 
 LOPSIDED = ((0.9, 0.1), (0.5, 0.5))
 
@@ -31,8 +31,8 @@ def results(mode: str = "monte-carlo", seed: int = 0) -> list[Result]:
     domain = Domain(n=3, points=1) if mode == "exhaustive" else None
     settings = Settings(mode=mode, seed=seed, budget=500, domain=domain)  # type: ignore[arg-type]
     data = flip_group(records=4, queries=2)
-    broken = auditee_of(TableMechanism(table=((0.5, 0.2), (0.5, 0.5))), name="broken")
-    leaky = auditee_of(TableMechanism(table=((1.0, 0.0), (0.5, 0.5))), name="leaky")
+    broken = target_of(TableMechanism(table=((0.5, 0.2), (0.5, 0.5))), name="broken")
+    leaky = target_of(TableMechanism(table=((1.0, 0.0), (0.5, 0.5))), name="leaky")
     return list(assay([leaky, resolve("soft-majority-overview", {"r": 3, "learner": "majority"}), broken], data, settings))
 
 
@@ -74,7 +74,7 @@ def test_equal_runs_give_equal_bytes_and_another_seed_does_not() -> None:
 
 
 def test_the_order_of_the_auditees_does_not_change_their_counts() -> None:
-    first, second = (auditee_of(Sampled(table=LOPSIDED), name=name) for name in "ab")
+    first, second = (target_of(Sampled(table=LOPSIDED), name=name) for name in "ab")
     settings = Settings(mode="monte-carlo", budget=300)
     there = {result.id: cells_csv([result]) for result in assay([first, second], flip_group(), settings)}
     back = {result.id: cells_csv([result]) for result in assay([second, first], flip_group(), settings)}
@@ -82,8 +82,8 @@ def test_the_order_of_the_auditees_does_not_change_their_counts() -> None:
 
 
 def test_ids_are_unique_and_name_mechanism_status_and_mode() -> None:
-    auditee = auditee_of(WithWorstCase(table=LOPSIDED))
-    ids = [result.id for result in assay([auditee, auditee, auditee], None, Settings())]
+    target = target_of(WithWorstCase(table=LOPSIDED))
+    ids = [result.id for result in assay([target, target, target], None, Settings())]
     assert ids == ["toy.own.exact", "toy.own.exact.2", "toy.own.exact.3"]
 
 
@@ -91,7 +91,7 @@ def test_a_mechanism_that_fails_ends_its_own_result_only() -> None:
     words = {result.id.split(".")[0]: result for result in results("exact")}
     broken = words["broken"]
     assert broken.verdict == "error"
-    assert "distribution on the base dataset raised InvalidInput" in broken.judgement.reason
+    assert "distribution on the base dataset raised InvalidInput" in broken.outcome.reason
     assert (broken.lower, broken.upper, broken.exact, broken.detectable) == (0.0, math.inf, None, math.inf)
     assert words["leaky"].verdict == "refuted"
 
@@ -144,10 +144,10 @@ def test_the_sidecar_of_all_cells_is_compressed(tmp_path: Path) -> None:
 
 def test_every_number_is_rounded_outwards() -> None:
     """Thirds have no twelve digits: recorded bounds lie outside the ones that were found, the error holds the rounding."""
-    auditee = auditee_of(WithWorstCase(table=((2 / 3, 1 / 3), (1 / 7, 6 / 7))))
+    target = target_of(WithWorstCase(table=((2 / 3, 1 / 3), (1 / 7, 6 / 7))))
     run = record("exact")["run"]
     for mode in ("exact", "monte-carlo"):
-        (result,) = assay([auditee], None, Settings(mode=mode, budget=500))
+        (result,) = assay([target], None, Settings(mode=mode, budget=500))
         (entry,) = make_record(run, [result])["results"]
         assert result.evidence is not None
         assert entry["lower"] <= result.lower

@@ -26,7 +26,7 @@ from dpassay.record.compare import ALPHA, NEWS, REGRESSIONS, Comparison, compare
 from dpassay.record.files import dumps
 from dpassay.record.rebound import bounds_at_alpha, upper_at_alpha
 from dpassay.record.run_record import result_json
-from tests.core.toys import Sampled, auditee_of, flip_group
+from tests.core.toys import Sampled, flip_group, target_of
 
 Record = dict[str, Any]
 Points = NDArray[np.float64]
@@ -302,9 +302,9 @@ class Influential(Sampled):
 def test_one_law_screened_differently_never_rises() -> None:
     """Ten quick runs: some bound of one of them fails with probability at most 10 * 2 alpha = .002, so no pair may be red."""
     data = flip_group(records=100, queries=5, changes=tuple(FlipLabel(i) for i in range(100)))
-    auditee = auditee_of(Influential(table=((0.5, 0.5), (0.5, 0.5))), name="m")
+    target = target_of(Influential(table=((0.5, 0.5), (0.5, 0.5))), name="m")
     made = [
-        record(*(result_json(result, 0.999) for result in assay([auditee], data, settings)))
+        record(*(result_json(result, 0.999) for result in assay([target], data, settings)))
         for settings in (Settings(mode="monte-carlo", seed=seed, budget=5000) for seed in range(10))
     ]
     certified = {each["results"][0]["per_query"][0]["pair"] for each in made}

@@ -26,7 +26,7 @@ from dpassay.record.files import dumps
 from dpassay.record.witness import make_witness, read_witness, replay
 from dpassay.targets.groups import Group
 from dpassay.targets.resolve import resolve
-from tests.core.toys import TableMechanism, auditee_of, flip_group, module_response
+from tests.core.toys import TableMechanism, flip_group, module_response, target_of
 
 SETTINGS = {
     "exact": Settings(mode="exact"),
@@ -108,11 +108,11 @@ def test_a_function_is_replayed_by_its_name() -> None:
 
 
 def test_what_cannot_be_named_is_replayed_from_python() -> None:
-    auditee = auditee_of(TableMechanism(table=((0.9, 0.1), (0.5, 0.5))))
-    (result,) = assay([auditee], flip_group(), Settings())
+    target = target_of(TableMechanism(table=((0.9, 0.1), (0.5, 0.5))))
+    (result,) = assay([target], flip_group(), Settings())
     with pytest.raises(InvalidInput, match="replay it from Python"):
         replay(through_json(result))
-    assert replay(through_json(result), auditee=auditee).reproduced
+    assert replay(through_json(result), target=target).reproduced
 
 
 def test_an_object_with_an_object_among_its_parameters_is_replayed_from_python() -> None:
@@ -121,13 +121,13 @@ def test_an_object_with_an_object_among_its_parameters_is_replayed_from_python()
     result = audit(SoftMajority(r=3, learner=LogisticRegression()), pairs=group.pairs, queries=group.queries)
     with pytest.raises(InvalidInput, match="replay it from Python"):
         replay(through_json(result))
-    assert replay(through_json(result), auditee=result.auditee).reproduced
+    assert replay(through_json(result), target=result.target).reproduced
 
 
 def test_large_data_stay_in_memory() -> None:
     group = flip_group(records=10_000, queries=1)
-    auditee = resolve("projected-walk", {"T": 2})
-    result = next(assay([auditee], group, Settings()))
+    target = resolve("projected-walk", {"T": 2})
+    result = next(assay([target], group, Settings()))
     witness = through_json(result)
     if witness["data"]["kind"] == "memory":
         with pytest.raises(InvalidInput, match="lived in memory only"):
@@ -136,9 +136,9 @@ def test_large_data_stay_in_memory() -> None:
 
 
 def test_an_infinite_loss_survives_json() -> None:
-    auditee = auditee_of(TableMechanism(table=((1.0, 0.0), (0.5, 0.5))))
-    (result,) = assay([auditee], flip_group(), Settings())
-    again = replay(through_json(result), auditee=auditee)
+    target = target_of(TableMechanism(table=((1.0, 0.0), (0.5, 0.5))))
+    (result,) = assay([target], flip_group(), Settings())
+    again = replay(through_json(result), target=target)
     assert again.loss == math.inf
     assert again.reproduced
     assert again.refuted

@@ -31,7 +31,7 @@ from dpassay.stats.power import Screening
 from dpassay.stats.profile import exact_profile, trade_off
 from dpassay.stats.scales import Ratio
 from dpassay.targets.groups import Group, groups_for, silent
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 
 Record = dict[str, Any]
@@ -218,7 +218,7 @@ class TestScores:
         said = in_words(result)
         assert "of the random strings is bad: with the others no audited change moves the score" in said
         assert "probability 1" not in said
-        assert "is at most 8.89e-16" in result.judgement.reason
+        assert "is at most 8.89e-16" in result.outcome.reason
 
     @staticmethod
     def test_some_strings_are_bad(make: Any) -> None:
@@ -250,12 +250,12 @@ class TestScores:
                 row = [0.0, -np.inf] if state == 0 else [-np.inf, 0.0]
                 return FiniteLaw(log_p=np.array([row] * len(queries)), error=0.05)
 
-        auditee = Auditee(name="sure", target=None, parameters={}, mechanism=Sure(), claims=Sure.claims)
+        target = AuditTarget(name="sure", address=None, parameters={}, mechanism=Sure(), claims=Sure.claims)
         pairs = Pairs(base=Labelled(np.zeros((1, 1)), np.zeros(1, dtype=np.int64)), changes=(FlipLabel(0),), how="x")
         group = Group(pairs=pairs, queries=np.zeros((1, 1)), kind="data", reason="x")
-        laws = group_laws(auditee, group, silent)
+        laws = group_laws(target, group, silent)
         assert laws is not None
-        found = exact_evidence(auditee, auditee.claims[0], (group,), (laws,), None)
+        found = exact_evidence(target, target.claims[0], (group,), (laws,), None)
         assert found.upper.value == found.cells[0].upper.value == found.table["upper"].max() == 1.0
         assert found.lower.value < 1.0
 
@@ -348,10 +348,10 @@ class TestAnswers:
     @pytest.mark.parametrize("name", ["example61-noisy-max", "example61-exponential"])
     def test_what_of_the_release_was_looked_at(name: str) -> None:
         result = next(iter(computed(name, n=20)))
-        assert "whether each t_i is at least 0, or at least 1) at the audited cells is" in result.judgement.reason
-        assert result.judgement.reason.endswith("; that of the whole release may be larger")
+        assert "whether each t_i is at least 0, or at least 1) at the audited cells is" in result.outcome.reason
+        assert result.outcome.reason.endswith("; that of the whole release may be larger")
         alone = next(iter(computed(name, n=20, release="index")))
-        assert "looked at" not in alone.judgement.reason
+        assert "looked at" not in alone.outcome.reason
 
     @staticmethod
     def test_the_change_measured_beside_a_loss_is_of_single_answers() -> None:
@@ -450,7 +450,7 @@ class TestPart:
         said = (
             "the loss of what was looked at (the bin of <w, u> alone) is 9.277792, so that of the release is at least that; the"
         )
-        assert result.judgement.reason.startswith(said)
+        assert result.outcome.reason.startswith(said)
 
     @staticmethod
     @pytest.mark.parametrize("name", ["algorithm-3-hinge-loss", "histogram"])
@@ -552,7 +552,7 @@ class TestNumbers:
     @staticmethod
     def test_the_loss_is_one_at_a_delta(make: Any) -> None:
         (refuted,) = (each for each in computed("distance-by-margin") if each.verdict == "refuted")
-        assert refuted.judgement.reason.startswith("the loss at δ = 0.001 is ")
+        assert refuted.outcome.reason.startswith("the loss at δ = 0.001 is ")
         result = make.computed("a", "not refuted", 0.5, any_size=make.any_size(0.5))
         result["claim"]["delta"] = 0.001
         assert "The worst loss at δ = 0.001 over" in told(only(make.record(result)), "Worst over all datasets")

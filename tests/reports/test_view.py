@@ -224,10 +224,10 @@ def test_a_notion_known_at_the_audited_cells_only_is_a_lower_bound() -> None:
     from dpassay.record.run_record import make_record
     from dpassay.targets.resolve import resolve
 
-    auditees = [resolve("soft-majority", {"r": 3}), resolve("example61-noisy-max", {"n": 20})]
+    targets = [resolve("soft-majority", {"r": 3}), resolve("example61-noisy-max", {"n": 20})]
     facts: dict[str, Any] = {"confidence": 0.999, "seed": 0, "profile": "default", "command": "", "catalogue": True}
     facts |= {"complete": True, "data": None, "budget": 0, "commit": None}
-    view = make_view(make_record(facts, assay(auditees, None, Settings(mode="exact"))))
+    view = make_view(make_record(facts, assay(targets, None, Settings(mode="exact"))))
     assert view.notions is not None
     row = {each[0]: dict(zip(view.notions.columns, each, strict=True)) for each in view.notions.rows}
     assert not row["soft-majority"]["γ"].startswith("≥")  # of datasets of any size

@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import binom
 
 from dpassay.claims import DP, Stability
-from dpassay.engine.detection import Sight
+from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.testers import events
 from dpassay.laws import bernoulli_law
 from dpassay.seeds import stream
@@ -23,7 +23,7 @@ from dpassay.selftest import run as selftest
 from dpassay.selftest import sensitivity as sight
 from dpassay.selftest.check import Check
 from dpassay.selftest.golden import golden_checks
-from dpassay.selftest.known import Rehearsal
+from dpassay.selftest.known import KnownAudit
 from dpassay.selftest.run import Size, calibration_checks, error_checks, replay_checks
 from dpassay.selftest.sensitivity import sight_checks
 from dpassay.stats import exact_error as enumeration
@@ -155,7 +155,7 @@ def test_a_power_that_lies_is_noticed(lie: float, name: str, monkeypatch: pytest
 
 
 def test_a_detectable_loss_that_lies_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "sight", lambda design, _: Sight(detectable=1.1 * design.promised))
+    monkeypatch.setattr(events, "sight", lambda design, _: DetectionCurve(detectable=1.1 * design.promised))
     assert failed(sight_checks(10, 8, 0)) == {"refutations at the detectable loss"}
 
 
@@ -196,5 +196,5 @@ def test_whatever_cannot_be_run_has_failed_and_the_rest_goes_on(monkeypatch: pyt
 
 def test_seeds_of_two_self_tests_share_nothing() -> None:
     assert not set(rehearsal.seeds(0, 1000)) & set(rehearsal.seeds(1, 1000))
-    one, other = (next(Rehearsal(truth=1.0, claim=DP(epsilon=1.0), queries=1, budget=100).runs(range(k, k + 1))) for k in (1, 2))
+    one, other = (next(KnownAudit(truth=1.0, claim=DP(epsilon=1.0), queries=1, budget=100).runs(range(k, k + 1))) for k in (1, 2))
     assert rehearsal.counts_of(one) != rehearsal.counts_of(other)

@@ -18,7 +18,7 @@ from scipy.stats import binom
 from dpassay.claims import DP, Claim, PredictionStability, Stability
 from dpassay.data import Labelled, points
 from dpassay.engine.alternatives import answers_of, move_of
-from dpassay.engine.detection import Design, Sight, smallest_seen
+from dpassay.engine.detection import Design, DetectionCurve, smallest_seen
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
@@ -28,7 +28,7 @@ from dpassay.pairs import FlipLabel, Pairs
 from dpassay.stats.power import LARGEST, Screening, tight_pair
 from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import Group
-from tests.core.toys import auditee_of
+from tests.core.toys import target_of
 
 RUNS = 100
 PAIRS = 12
@@ -134,7 +134,7 @@ def audits(shape: Shape, laws: Any, setting: tuple[float, int], runs: int) -> li
     found: list[Result] = []
     for seed in range(runs):
         settings = Settings(mode="monte-carlo", seed=seed, confidence=setting[0], budget=setting[1], executor="inline")
-        found += assay([auditee_of(mechanism)], group, settings)
+        found += assay([target_of(mechanism)], group, settings)
     return found
 
 
@@ -173,7 +173,7 @@ SHAPES["catastrophe"] = CATASTROPHE
 
 def refuted(shape: Shape, laws: Any, setting: tuple[float, int], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Verdicts of many audits; what they say of their sight plays no part in a refutation, and is not worked out each time."""
-    monkeypatch.setattr(events, "sight", lambda *_: Sight(detectable=0.0))
+    monkeypatch.setattr(events, "sight", lambda *_: DetectionCurve(detectable=0.0))
     return [result.verdict for result in audits(shape, laws, setting, RUNS)]
 
 

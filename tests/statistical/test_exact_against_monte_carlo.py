@@ -52,13 +52,13 @@ def shortfalls(name: str, parameters: dict[str, object], seed: int) -> list[floa
 
     Where the truth is 0 there is nothing to be below, and the bound is 0 too.
     """
-    auditee = resolve(name, parameters)
+    target = resolve(name, parameters)
     group = breast_cancer(train=60, queries=6, seed=seed)
-    every = [group_laws(auditee, each, silent) for each in groups_for(auditee, group)]
-    (result,) = assay([auditee], group, Settings(mode="monte-carlo", budget=BUDGET, seed=seed))
+    every = [group_laws(target, each, silent) for each in groups_for(target, group)]
+    (result,) = assay([target], group, Settings(mode="monte-carlo", budget=BUDGET, seed=seed))
     assert result.verdict in ("not refuted", "inconclusive")
     assert result.evidence is not None
-    assert len(result.evidence.cells) == sum(len(each.queries) for each in groups_for(auditee, group))
+    assert len(result.evidence.cells) == sum(len(each.queries) for each in groups_for(target, group))
     found = []
     for cell in result.evidence.cells:
         laws = every[cell.group]
@@ -92,8 +92,8 @@ def test_every_certified_cell(name: str, parameters: dict[str, object]) -> None:
 
 def leaking_queries(name: str, parameters: dict[str, object], seed: int) -> int:
     """Number of query points of one audit at which any pair leaks at all."""
-    auditee = resolve(name, parameters)
-    every = [group_laws(auditee, each, silent) for each in groups_for(auditee, breast_cancer(train=60, queries=6, seed=seed))]
+    target = resolve(name, parameters)
+    every = [group_laws(target, each, silent) for each in groups_for(target, breast_cancer(train=60, queries=6, seed=seed))]
     return sum(int((laws.neighbours != laws.base).any(axis=(0, 2)).sum()) for laws in every if laws is not None)
 
 

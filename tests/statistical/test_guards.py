@@ -56,8 +56,8 @@ def test_trials_that_are_not_independent_are_an_error(name: str) -> None:
     for seed, budget in ((0, 400), (1, 2000)):
         result = audited(name, seed, budget=budget)
         assert result.verdict == "error"
-        assert "rng" in result.judgement.reason, "the cure"
-        assert "\n" not in result.judgement.reason
+        assert "rng" in result.outcome.reason, "the cure"
+        assert "\n" not in result.outcome.reason
 
 
 @pytest.mark.parametrize(("name", "verdict"), HONEST.items())
@@ -84,7 +84,7 @@ def test_the_verdict_does_not_depend_on_the_number_of_workers(name: str) -> None
 
 def test_rows_that_balance_one_another_are_an_error_too() -> None:
     """Their counts are those of no independent rows, though they never move a bound to the wrong side."""
-    assert "balance" in audited("balanced", 0).judgement.reason
+    assert "balance" in audited("balanced", 0).outcome.reason
 
 
 def test_a_slow_api_is_asked_row_by_row() -> None:
@@ -97,7 +97,7 @@ def test_a_refutation_that_does_not_come_out_again_is_an_error(monkeypatch: pyte
     monkeypatch.setattr(Guards, "asked_again", lambda guards, group, pair: None)
     errors = [each for seed in range(6) if (each := audited("cached_noise_with_jitter", seed)).verdict == "error"]
     assert len(errors) >= 4
-    assert {"the refutation did not come out again" in each.judgement.reason for each in errors} == {True}
+    assert {"the refutation did not come out again" in each.outcome.reason for each in errors} == {True}
 
 
 SWITCHES: tuple[str, ...] = ("varied", "asked_again", "confirmed")

@@ -15,7 +15,7 @@ from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.stats.power import power, tight_pair
 from dpassay.targets.groups import Group
-from tests.core.toys import auditee_of, response
+from tests.core.toys import response, target_of
 
 ALPHA = 0.05
 RECORDS, QUERIES = 4, 3
@@ -37,7 +37,7 @@ def audit(truth: float, claim: float, seed: int, budget: int) -> Result:
     settings = Settings(
         mode="monte-carlo", seed=seed, confidence=1 - ALPHA, budget=budget, executor="inline"
     )  # thousands of them
-    (result,) = assay([auditee_of(mechanism)], GROUP, settings)
+    (result,) = assay([target_of(mechanism)], GROUP, settings)
     return result
 
 

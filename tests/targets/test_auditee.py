@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 
 from dpassay.claims import DP
-from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel
-from dpassay.targets.guard import Auditee
-from tests.core.toys import Sampled, TableMechanism, WithWorstCase, auditee_of, flip_group
+from dpassay.targets.guard import AuditTarget
+from tests.core.toys import Sampled, TableMechanism, WithWorstCase, flip_group, target_of
 
 QUERIES = flip_group(queries=2).queries
 PLACE = r"\S*test_auditee\.py:\d+ in function"
 TABLE = ((0.5, 0.5), (0.25, 0.75))
 
 
-def answering(answer: Any) -> Auditee:
+def answering(answer: Any) -> AuditTarget:
     """A function that always returns, or raises, the same."""
 
     def function(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
@@ -30,7 +30,7 @@ def answering(answer: Any) -> Auditee:
             raise answer
         return answer
 
-    return auditee_of(FunctionMechanism(function=function, claims=(DP(epsilon=1.0),)))
+    return target_of(FunctionMechanism(function=function, claims=(DP(epsilon=1.0),)))
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def answering(answer: Any) -> Auditee:
     ],
 )
 def test_what_a_sample_may_do_wrong(answer: Any, message: str) -> None:
-    with pytest.raises(AuditeeError, match=message):
+    with pytest.raises(TargetError, match=message):
         answering(answer).sample(None, QUERIES, 3, np.random.default_rng(0), "here")
 
 
@@ -57,9 +57,9 @@ def test_an_error_says_its_place_in_the_code_of_the_user_and_has_the_traceback_b
     def function(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
         return np.linalg.inv(np.zeros((2, 2)))  # the innermost place is numpy's
 
-    auditee = auditee_of(FunctionMechanism(function=function, claims=(DP(epsilon=1.0),)))
-    with pytest.raises(AuditeeError) as caught:
-        auditee.sample(None, QUERIES, 3, np.random.default_rng(0), "here")
+    target = target_of(FunctionMechanism(function=function, claims=(DP(epsilon=1.0),)))
+    with pytest.raises(TargetError) as caught:
+        target.sample(None, QUERIES, 3, np.random.default_rng(0), "here")
     first, *rest = caught.value.detail.splitlines()
     line = function.__code__.co_firstlineno + 1
     assert re.fullmatch(rf"Singular matrix \(LinAlgError at \S*test_auditee\.py:{line} in function\)", first)
@@ -80,38 +80,38 @@ def test_a_law_of_the_wrong_shape() -> None:
         def distribution(self, state: int, queries: Any) -> FiniteLaw:
             return super().distribution(state, queries[:1])
 
-    with pytest.raises(AuditeeError, match=r"distribution on here has shape \(1, 2\); expected \(queries, labels\) = \(2, 2\)"):
-        auditee_of(Wrong(table=TABLE)).law(0, QUERIES, "here")
+    with pytest.raises(TargetError, match=r"distribution on here has shape \(1, 2\); expected \(queries, labels\) = \(2, 2\)"):
+        target_of(Wrong(table=TABLE)).law(0, QUERIES, "here")
 
 
 def test_a_law_that_does_not_sum_to_one() -> None:
-    with pytest.raises(AuditeeError, match=r"distribution on here raised InvalidInput: log_p = .*sum to 1"):
-        auditee_of(TableMechanism(table=TABLE, declared=((0.5, 0.4), (0.5, 0.5)))).law(0, QUERIES, "here")
+    with pytest.raises(TargetError, match=r"distribution on here raised InvalidInput: log_p = .*sum to 1"):
+        target_of(TableMechanism(table=TABLE, declared=((0.5, 0.4), (0.5, 0.5)))).law(0, QUERIES, "here")
 
 
 def test_optional_methods_are_optional() -> None:
-    auditee = auditee_of(FunctionMechanism(function=lambda *_: None, claims=(DP(epsilon=1.0),)))
+    target = target_of(FunctionMechanism(function=lambda *_: None, claims=(DP(epsilon=1.0),)))
     group = flip_group()
-    auditee.check(group.pairs.base)
-    assert auditee.law(None, QUERIES, "here") is None
-    assert auditee.worst_cases() == ()
-    assert auditee.reachable() is None
-    assert auditee.neighbour(group.pairs.base, None, FlipLabel(0)).y.tolist() == [1, 0]
-    assert auditee.labels == (0, 1)
+    target.check(group.pairs.base)
+    assert target.law(None, QUERIES, "here") is None
+    assert target.worst_cases() == ()
+    assert target.reachable() is None
+    assert target.neighbour(group.pairs.base, None, FlipLabel(0)).y.tolist() == [1, 0]
+    assert target.labels == (0, 1)
 
 
 def test_a_law_that_is_switched_off_is_no_law() -> None:
     """`distribution = None` in a subclass takes the law away."""
-    assert auditee_of(Sampled(table=TABLE)).law(0, QUERIES, "here") is None
+    assert target_of(Sampled(table=TABLE)).law(0, QUERIES, "here") is None
 
 
 def test_own_worst_cases_and_labels_are_passed_on() -> None:
-    auditee = auditee_of(WithWorstCase(table=((0.2, 0.3, 0.5), (0.5, 0.3, 0.2))))
-    assert len(auditee.worst_cases()) == 1
-    assert auditee.labels == (0, 1, 2)
+    target = target_of(WithWorstCase(table=((0.2, 0.3, 0.5), (0.5, 0.3, 0.2))))
+    assert len(target.worst_cases()) == 1
+    assert target.labels == (0, 1, 2)
 
 
 @pytest.mark.parametrize("labels", [(1,), (1, 1), (), (0, True, 1), 3, None, "01", ("a", "b"), (0.0, 1.0), ([0], [1])])
 def test_labels_that_are_none(labels: Any) -> None:
     with pytest.raises(InvalidInput, match="at least two integers, all different"):
-        auditee_of(FunctionMechanism(function=lambda *_: None, claims=(DP(epsilon=1.0),), labels=labels))
+        target_of(FunctionMechanism(function=lambda *_: None, claims=(DP(epsilon=1.0),), labels=labels))

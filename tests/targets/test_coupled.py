@@ -22,7 +22,7 @@ from dpassay.pairs import AnyOf, Compared, FlipLabel, Pairs, Replace, change_fro
 from dpassay.record.run_record import make_record, record_schema
 from dpassay.record.witness import make_witness, replay
 from dpassay.reports.run.view import make_view
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 
 Array = NDArray[np.float64]
 TRAIN, VALIDATE = 4, 2
@@ -154,13 +154,13 @@ def test_answers_and_scores_of_one_mechanism_are_audited_side_by_side() -> None:
             return answers
 
     subject: Any = Both()
-    auditee = Auditee(name="both", target=None, parameters={}, mechanism=subject, claims=subject.claims)
+    target = AuditTarget(name="both", address=None, parameters={}, mechanism=subject, claims=subject.claims)
     from dpassay.targets.groups import Group
 
     group = Group(
         pairs=Pairs(base=BASE, changes=(FlipLabel(0),), how="x"), queries=np.zeros((3, 1)), kind="data", reason="by hand"
     )
-    results = list(assay([auditee], group, Settings(budget=5000)))
+    results = list(assay([target], group, Settings(budget=5000)))
     assert [(type(result.claim), result.verdict) for result in results] == [
         (DP, "not refuted"),
         (ScoreStability, "not refuted"),
@@ -169,12 +169,12 @@ def test_answers_and_scores_of_one_mechanism_are_audited_side_by_side() -> None:
 
 def test_there_is_no_exhaustive_mode() -> None:
     (result,) = assay(
-        [Auditee(name="x", target=None, parameters={}, mechanism=NoisyShare(), claims=NoisyShare().claims)],  # type: ignore[arg-type]
+        [AuditTarget(name="x", address=None, parameters={}, mechanism=NoisyShare(), claims=NoisyShare().claims)],  # type: ignore[arg-type]
         None,
         Settings(mode="exhaustive", domain=Domain(n=6, points=1)),
     )
     assert result.verdict == "error"
-    assert "no exhaustive mode" in result.judgement.reason
+    assert "no exhaustive mode" in result.outcome.reason
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ CLAIM = (DP(epsilon=1.0),)
 
 
 def test_text_becomes_the_type_of_the_parameter() -> None:
-    auditee = resolve("soft-majority", {"epsilon": "0.5", "r": "7", "learner": "tree"})
-    assert auditee.parameters == {"epsilon": 0.5, "r": 7, "learner": "tree", "partition": "fixed"}
-    assert auditee.claims[0].promised == 0.5
+    target = resolve("soft-majority", {"epsilon": "0.5", "r": "7", "learner": "tree"})
+    assert target.parameters == {"epsilon": 0.5, "r": 7, "learner": "tree", "partition": "fixed"}
+    assert target.claims[0].promised == 0.5
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_what_is_refused(target: str, parameters: dict[str, Any], message: str) 
 
 
 def test_a_function_with_a_claim_is_a_mechanism() -> None:
-    auditee = resolve("tests.core.toys:module_response", None, CLAIM, Answers())
-    assert (auditee.claims, auditee.labels, auditee.parameters) == (CLAIM, (0, 1), {})
+    target = resolve("tests.core.toys:module_response", None, CLAIM, Answers())
+    assert (target.claims, target.labels, target.parameters) == (CLAIM, (0, 1), {})
 
 
 def test_other_claims_than_its_own() -> None:
@@ -56,8 +56,8 @@ def test_other_claims_than_its_own() -> None:
 
 
 def test_parameters_make_the_mechanism_again() -> None:
-    auditee = resolve("projected-walk", {"T": 3, "ties": "index"})
-    assert resolve("projected-walk", auditee.parameters).mechanism == auditee.mechanism
+    target = resolve("projected-walk", {"T": 3, "ties": "index"})
+    assert resolve("projected-walk", target.parameters).mechanism == target.mechanism
 
 
 def test_an_object_among_the_parameters_is_shown_by_its_repr() -> None:

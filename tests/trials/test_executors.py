@@ -27,13 +27,13 @@ from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel
 from dpassay.record.run_record import result_json
 from dpassay.targets.groups import Group
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, draw
 from dpassay.trials.encoders import Labels
-from dpassay.trials.executors import Staff, executor
+from dpassay.trials.executors import ExecutorOptions, executor
 from dpassay.trials.ledger import Ledger
-from dpassay.trials.tasks import Bench, Task, bundle, cut
-from tests.core.toys import Function, Sampled, auditee_of, flip_group, response
+from dpassay.trials.tasks import Task, TrialRunner, bundle, cut
+from tests.core.toys import Function, Sampled, flip_group, response, target_of
 
 GROUP = flip_group(records=12, queries=40, changes=tuple(FlipLabel(i) for i in range(12)))
 CLAIMS = (DP(epsilon=1.5),)
@@ -46,15 +46,15 @@ def no_orphans() -> Iterator[None]:
     assert multiprocessing.active_children() == []
 
 
-def auditee(function: Function, name: str = "f") -> Auditee:
-    return Auditee(
-        name=name, target=None, parameters={}, mechanism=FunctionMechanism(function=function, claims=CLAIMS), claims=CLAIMS
+def target(function: Function, name: str = "f") -> AuditTarget:
+    return AuditTarget(
+        name=name, address=None, parameters={}, mechanism=FunctionMechanism(function=function, claims=CLAIMS), claims=CLAIMS
     )
 
 
-def run(*auditees: Auditee, group: Group = GROUP, ledger: Ledger | None = None, **settings: Any) -> list[Result]:
+def run(*targets: AuditTarget, group: Group = GROUP, ledger: Ledger | None = None, **settings: Any) -> list[Result]:
     given = Settings(mode="monte-carlo", **{"budget": 3000} | settings)
-    return list(assay(list(auditees), group, given, ledger=ledger))
+    return list(assay(list(targets), group, given, ledger=ledger))
 
 
 def entries(results: list[Result]) -> list[dict[str, Any]]:
@@ -80,13 +80,13 @@ def raises() -> None:
 
 @pytest.mark.parametrize("budget", [100, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_nobody_can_tell_from_the_numbers_who_ran_the_trials(budget: int) -> None:
-    every = [entries(run(auditee(response(1.0)), budget=budget, **who)) for who in WHO]
+    every = [entries(run(target(response(1.0)), budget=budget, **who)) for who in WHO]
     assert every[1:] == every[:1] * 3
     assert every[0][0]["verdict"] != "error"
 
 
 def test_the_counts_are_those_of_plain_draws() -> None:
-    subject = auditee_of(Sampled(table=((0.2, 0.8), (0.7, 0.3))))
+    subject = target_of(Sampled(table=((0.2, 0.8), (0.7, 0.3))))
     tasks = [Task(group=0, pair=pair, phase="screen", size=size) for size in (700, 26_500) for pair in (None, 3, 7)]
     state = subject.prepare(GROUP.pairs.base)
     expected = []
@@ -94,8 +94,8 @@ def test_the_counts_are_those_of_plain_draws() -> None:
         change = None if task.pair is None else GROUP.pairs.changes[task.pair]
         side = state if change is None else subject.neighbour(GROUP.pairs.base, state, change)
         expected.append(draw(subject, side, GROUP, change, task.size, Labels((0, 1)), phase="screen", seed=4).tolist())
-    for staff in (Staff(), Staff(kind="local", jobs=2)):
-        with executor(Bench(subject, (GROUP,), (Labels((0, 1)),), 4), staff) as opened:
+    for options in (ExecutorOptions(), ExecutorOptions(kind="local", jobs=2)):
+        with executor(TrialRunner(subject, (GROUP,), (Labels((0, 1)),), 4), options) as opened:
             assert [counts.tolist() for counts in opened.counts(tasks)] == expected
 
 
@@ -125,7 +125,7 @@ def test_a_fault_in_one_block_of_many_is_the_same_error_everywhere(fault: Callab
     """About one block in a hundred fails; the first in order is reported, whoever meets another one earlier."""
     every = []
     for who in (WHO[0], WHO[2]):
-        broken, fine = run(auditee(shaky(fault, 0.01), "broken"), auditee(response(1.0), "fine"), budget=20_000, seed=1, **who)
+        broken, fine = run(target(shaky(fault, 0.01), "broken"), target(response(1.0), "fine"), budget=20_000, seed=1, **who)
         assert fine.verdict == "not refuted"
         every.append(entries([broken, fine]))
     assert every[0][0]["verdict"] == "error"
@@ -147,25 +147,25 @@ DEATHS = [
 
 @pytest.mark.parametrize(("fault", "reason"), DEATHS, ids=["segfault", "exit", "kill"])
 def test_a_mechanism_that_kills_its_worker_is_an_error_and_the_others_go_on(fault: Callable[[], Any], reason: str) -> None:
-    expected = entries(run(auditee(response(1.0), "fine"), auditee(response(1.0), "also"), auditee(response(1.0), "too")))
+    expected = entries(run(target(response(1.0), "fine"), target(response(1.0), "also"), target(response(1.0), "too")))
     every = []
     for jobs in (1, 2):
-        subjects = [auditee(response(1.0), "fine"), auditee(shaky(fault, 0.1), "deadly"), auditee(response(1.0), "too")]
+        subjects = [target(response(1.0), "fine"), target(shaky(fault, 0.1), "deadly"), target(response(1.0), "too")]
         fine, deadly, too = run(*subjects, jobs=jobs, executor="local", seed=0)
         assert deadly.verdict == "error"
-        assert deadly.judgement.reason.startswith(reason)
-        assert "expected sample(state, queries, size, rng) to return labels" in deadly.judgement.reason
-        assert "screen trials" in deadly.judgement.reason
+        assert deadly.outcome.reason.startswith(reason)
+        assert "expected sample(state, queries, size, rng) to return labels" in deadly.outcome.reason
+        assert "screen trials" in deadly.outcome.reason
         assert [entries([fine])[0], entries([too])[0]] == [expected[0], expected[2]]
-        every.append(deadly.judgement.reason)
+        every.append(deadly.outcome.reason)
     assert every[0] == every[1]
 
 
 def test_a_mechanism_that_hangs_is_stopped() -> None:
     hanging = shaky(lambda: time.sleep(600), 0.1)
-    broken, fine = run(auditee(hanging, "hangs"), auditee(response(1.0), "fine"), jobs=2, shard_timeout=0.5)
+    broken, fine = run(target(hanging, "hangs"), target(response(1.0), "fine"), jobs=2, shard_timeout=0.5)
     assert broken.verdict == "error"
-    assert broken.judgement.reason.startswith("a shard took longer than 0.5 s (--shard-timeout) on ")
+    assert broken.outcome.reason.startswith("a shard took longer than 0.5 s (--shard-timeout) on ")
     assert fine.verdict == "not refuted"
 
 
@@ -178,15 +178,15 @@ def test_a_death_that_is_not_the_mechanisms_fault_changes_nothing(tmp_path: Path
             flag.touch()
             os.kill(os.getpid(), signal.SIGKILL)
 
-    expected = run(auditee(shaky(lambda: None, 0.1)))
-    assert entries(run(auditee(shaky(once, 0.1)), jobs=2)) == entries(expected)
+    expected = run(target(shaky(lambda: None, 0.1)))
+    assert entries(run(target(shaky(once, 0.1)), jobs=2)) == entries(expected)
     assert flag.exists()
 
 
 def test_objects_that_cannot_be_pickled_reach_the_workers() -> None:
     handle = open(os.devnull)  # noqa: PTH123, SIM115
     try:
-        assert run(auditee(shaky(lambda: handle.fileno() and None, 1.0)), jobs=2)[0].verdict == "not refuted"
+        assert run(target(shaky(lambda: handle.fileno() and None, 1.0)), jobs=2)[0].verdict == "not refuted"
     finally:
         handle.close()
 
@@ -198,9 +198,9 @@ def test_coins_kept_in_the_mechanism_are_refused_whoever_runs_the_trials() -> No
         return response(1.0)(data, queries, size, own)
 
     who: list[dict[str, Any]] = [{"executor": "inline"}, {"jobs": 1}, {"jobs": 2}]
-    found = [result.judgement for each in who for result in run(auditee(keeps_coins), **each)]
-    assert {judgement.word for judgement in found} == {"error"}
-    assert len({judgement.reason for judgement in found}) == 1, "the number of workers decides nothing"
+    found = [result.outcome for each in who for result in run(target(keeps_coins), **each)]
+    assert {outcome.word for outcome in found} == {"error"}
+    assert len({outcome.reason for outcome in found}) == 1, "the number of workers decides nothing"
     assert "sample on the base dataset answers the same rng differently" in found[0].reason
 
 
@@ -216,12 +216,12 @@ class Scribbler(Sampled):
 
 @pytest.mark.parametrize("who", WHO[:3], ids=str)
 def test_a_mechanism_that_changes_the_dataset_is_found_out(who: dict[str, Any]) -> None:
-    (result,) = run(auditee_of(Scribbler(table=((0.5, 0.5), (0.5, 0.5)))), budget=100, **who)
+    (result,) = run(target_of(Scribbler(table=((0.5, 0.5), (0.5, 0.5)))), budget=100, **who)
     y = GROUP.pairs.base.y
     y.flags.writeable = True
     y[5] = 0
     assert result.verdict == "error"
-    assert "changed the dataset" in result.judgement.reason
+    assert "changed the dataset" in result.outcome.reason
 
 
 def rows(path: Path) -> list[tuple[Any, ...]]:
@@ -235,7 +235,7 @@ def rows(path: Path) -> list[tuple[Any, ...]]:
 def test_the_ledger_holds_every_block_once(who: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "ledger.sqlite"
     with Ledger(path, resume=False) as ledger:
-        (result,) = run(auditee(response(1.0)), budget=30_000, ledger=ledger, **who)
+        (result,) = run(target(response(1.0)), budget=30_000, ledger=ledger, **who)
     assert result.evidence is not None
     found = rows(path)
     ends: dict[bytes, int] = defaultdict(int)
@@ -253,10 +253,10 @@ def test_what_the_ledger_holds_is_not_run_again(tmp_path: Path) -> None:
         return response(1.0)(data, queries, size, rng)
 
     with Ledger(tmp_path / "ledger.sqlite", resume=False) as ledger:
-        first = entries(run(auditee(counted), ledger=ledger, executor="inline"))
+        first = entries(run(target(counted), ledger=ledger, executor="inline"))
     needed, calls = sum(calls), []
     with Ledger(tmp_path / "ledger.sqlite", resume=True) as ledger:
-        assert entries(run(auditee(counted), ledger=ledger, executor="inline")) == first
+        assert entries(run(target(counted), ledger=ledger, executor="inline")) == first
     assert sum(calls) < needed / 5, "one piece is run again, to see that it still comes out the same; and the guards' own trials"
 
 
@@ -267,12 +267,12 @@ def test_a_mechanism_that_has_changed_is_not_mixed_with_what_it_was(tmp_path: Pa
         return response(loss[0])(data, queries, size, rng)
 
     with Ledger(tmp_path / "ledger.sqlite", resume=False) as ledger:
-        run(auditee(changing), ledger=ledger)
+        run(target(changing), ledger=ledger)
     loss[0] = 0.5
     with Ledger(tmp_path / "ledger.sqlite", resume=True) as ledger:
-        (result,) = run(auditee(changing), ledger=ledger)
+        (result,) = run(target(changing), ledger=ledger)
     assert result.verdict == "error"
-    assert "answers the same rng differently" in result.judgement.reason
+    assert "answers the same rng differently" in result.outcome.reason
 
 
 @pytest.mark.parametrize("who", [{}, {"jobs": 2}], ids=str)
@@ -285,13 +285,13 @@ def test_an_interruption_leaves_finished_shards_and_no_process(who: dict[str, An
 
     settings = Settings(mode="monte-carlo", budget=30_000, **who)
     with Ledger(path, resume=False) as ledger, pytest.raises(KeyboardInterrupt):
-        list(assay([auditee(response(1.0))], GROUP, settings, interrupt, ledger))
+        list(assay([target(response(1.0))], GROUP, settings, interrupt, ledger))
     finished = len(rows(path))
     assert finished > 0
     with Ledger(path, resume=True) as ledger:
-        resumed = entries(run(auditee(response(1.0)), budget=30_000, ledger=ledger, **who))
+        resumed = entries(run(target(response(1.0)), budget=30_000, ledger=ledger, **who))
     assert len(rows(path)) > finished
-    assert resumed == entries(run(auditee(response(1.0)), budget=30_000))
+    assert resumed == entries(run(target(response(1.0)), budget=30_000))
 
 
 @pytest.mark.parametrize(

@@ -16,31 +16,31 @@ from dpassay.data import Labelled
 from dpassay.engine.exhaustive import Domain
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
-from dpassay.errors import AuditeeError, InvalidInput
+from dpassay.errors import InvalidInput, TargetError
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import FunctionMechanism, WorstCase
 from dpassay.noise import Noise
 from dpassay.pairs import AnyOf, FlipLabel, Pairs, Replace, Several
 from dpassay.record.run_record import result_json
 from dpassay.targets.groups import Group
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 from dpassay.trials.blocks import Counts, rows_of_calls
 from dpassay.trials.encoders import Labels
 from dpassay.trials.hosts import Hosts, Limits
 from dpassay.trials.isolated import Desk, Isolated, introduced, is_foreign, isolated
 from dpassay.trials.processes import Local
-from dpassay.trials.tasks import Bench, Done, Piece, Task
+from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from dpassay.trials.wire import Garbled, pack, unpack
-from dpassay.trials.written import done_from, done_json, law_from, law_json, worst_case_from, worst_case_json
-from tests.core.toys import Sampled, TableMechanism, auditee_of, flip_group, response
+from dpassay.trials.written import law_from, law_json, shard_result_from, shard_result_json, worst_case_from, worst_case_json
+from tests.core.toys import Sampled, TableMechanism, flip_group, response, target_of
 
 GROUP = flip_group(records=4, queries=3, changes=tuple(FlipLabel(i) for i in range(4)))
 TABLE = ((0.5, 0.5), (0.25, 0.75))
 
 
-def entries(auditee: Auditee, group: Group | None = None, **settings: Any) -> list[dict[str, Any]]:
-    return [result_json(result, 0.999) for result in assay([auditee], group, Settings(**{"budget": 500} | settings))]
+def entries(target: AuditTarget, group: Group | None = None, **settings: Any) -> list[dict[str, Any]]:
+    return [result_json(result, 0.999) for result in assay([target], group, Settings(**{"budget": 500} | settings))]
 
 
 @pytest.mark.parametrize("mode", ["auto", "monte-carlo"])
@@ -49,18 +49,18 @@ def entries(auditee: Auditee, group: Group | None = None, **settings: Any) -> li
 )
 def test_the_numbers_are_those_of_the_same_mechanism_here(name: str, mode: str) -> None:
     """Laws of labels, of points and of numbers; reachable states, updates, own pairs, directions, scores."""
-    auditee = resolve(name) if mode == "auto" else resolve(name).sampled
-    here = entries(auditee, mode=mode)
+    target = resolve(name) if mode == "auto" else resolve(name).sampled
+    here = entries(target, mode=mode)
     assert {each["verdict"] for each in here}.isdisjoint({"error"})
-    assert entries(isolated(auditee, Limits(), []), mode=mode) == here
-    built = introduced(auditee.name, lambda: auditee, Limits())
+    assert entries(isolated(target, Limits(), []), mode=mode) == here
+    built = introduced(target.name, lambda: target, Limits())
     assert entries(built, mode=mode) == here, "also where nothing of it is known here"
 
 
 def test_a_domain_is_enumerated_elsewhere_too() -> None:
-    auditee, domain = resolve("projected-walk"), Domain(n=2, points=2)
-    here = entries(auditee, mode="exhaustive", domain=domain)
-    assert entries(isolated(auditee, Limits(), []), mode="exhaustive", domain=domain) == here
+    target, domain = resolve("projected-walk"), Domain(n=2, points=2)
+    here = entries(target, mode="exhaustive", domain=domain)
+    assert entries(isolated(target, Limits(), []), mode="exhaustive", domain=domain) == here
 
 
 NUMBERS: list[tuple[dict[str, Any], Callable[..., Any]]] = [
@@ -125,8 +125,8 @@ def test_changes_that_cannot_be_pickled_are_lent_as_they_are() -> None:
 def test_what_comes_with_the_package_is_not_foreign() -> None:
     assert not is_foreign(resolve("soft-majority"))
     assert not is_foreign(resolve("validate"))
-    assert is_foreign(auditee_of(Sampled(table=TABLE)))
-    assert is_foreign(auditee_of(FunctionMechanism(function=lambda *_: 0, claims=(DP(epsilon=1.0),))))
+    assert is_foreign(target_of(Sampled(table=TABLE)))
+    assert is_foreign(target_of(FunctionMechanism(function=lambda *_: 0, claims=(DP(epsilon=1.0),))))
     assert is_foreign(replace(resolve("soft-majority"), parameters={"learner": "mine:Learner"}))
 
 
@@ -135,7 +135,7 @@ def elsewhere() -> Iterator[Callable[..., Isolated]]:
     opened: list[Isolated] = []
 
     def start(mechanism: Any) -> Isolated:
-        opened.append(isolated(auditee_of(mechanism), Limits(seconds=30), [GROUP]))
+        opened.append(isolated(target_of(mechanism), Limits(seconds=30), [GROUP]))
         return opened[-1]
 
     yield start
@@ -147,8 +147,8 @@ class Liar(TableMechanism):
     """Its process has been made to believe that anything goes."""
 
     def prepare(self, data: Labelled) -> int:
-        Auditee._checked = lambda self, draws, *_: draws  # type: ignore[method-assign]
-        Auditee._check_law = lambda self, *_: None  # type: ignore[method-assign]
+        AuditTarget._checked = lambda self, draws, *_: draws  # type: ignore[method-assign]
+        AuditTarget._check_law = lambda self, *_: None  # type: ignore[method-assign]
         return super().prepare(data)
 
     def sample(self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -161,9 +161,9 @@ class Liar(TableMechanism):
 def test_answers_are_checked_here_whatever_has_become_of_the_checks_there(elsewhere: Callable[..., Isolated]) -> None:
     subject = elsewhere(Liar(table=TABLE))
     state = subject.prepare(GROUP.pairs.base)
-    with pytest.raises(AuditeeError, match=r"returned shape \(5, 1\)"):
+    with pytest.raises(TargetError, match=r"returned shape \(5, 1\)"):
         subject.sample(state, GROUP.queries, 5, np.random.default_rng(0), "here")
-    with pytest.raises(AuditeeError, match=r"distribution on here has shape \(1, 2\)"):
+    with pytest.raises(TargetError, match=r"distribution on here has shape \(1, 2\)"):
         subject.law(state, GROUP.queries, "here")
 
 
@@ -189,9 +189,7 @@ def test_a_process_that_is_lost_is_not_asked_again(elsewhere: Callable[..., Isol
     subject = elsewhere(Leaves(table=TABLE))
     state = subject.prepare(GROUP.pairs.base)
     for call in (lambda: subject.law(state, GROUP.queries, "here"), lambda: subject.prepare(GROUP.pairs.base)):
-        with pytest.raises(
-            AuditeeError, match=r"^distribution on here: the worker died \(exit code 5\); a mechanism must return"
-        ):
+        with pytest.raises(TargetError, match=r"^distribution on here: the worker died \(exit code 5\); a mechanism must return"):
             call()
 
 
@@ -210,7 +208,7 @@ def test_errors_are_those_of_the_guard_there(elsewhere: Callable[..., Isolated])
             raise InvalidInput("data = 3: must be 4")
 
     subject = elsewhere(Wrong(table=TABLE))
-    with pytest.raises(AuditeeError) as caught:
+    with pytest.raises(TargetError) as caught:
         subject.law(subject.prepare(GROUP.pairs.base), GROUP.queries, "here")
     assert caught.value.cause == "distribution on here raised ValueError"
     assert "no law (ValueError at " in caught.value.detail
@@ -228,7 +226,7 @@ def test_a_module_is_imported_elsewhere_only(tmp_path: Path, monkeypatch: pytest
     build = lambda: resolve("imported_elsewhere:f", claims=(DP(epsilon=1.5),))  # noqa: E731
     found = introduced("mine", build, Limits())
     assert "imported_elsewhere" not in sys.modules
-    assert (found.target, found.claims, found.labels) == ("imported_elsewhere:f", (DP(epsilon=1.5),), (0, 1))
+    assert (found.address, found.claims, found.labels) == ("imported_elsewhere:f", (DP(epsilon=1.5),), (0, 1))
     (entry,) = entries(found, GROUP)
     assert entry["verdict"] != "error"
     with pytest.raises(InvalidInput, match="cannot import 'not_there_at_all'"):
@@ -275,14 +273,14 @@ def test_worst_cases_are_read_back() -> None:
 def test_worst_cases_of_kinds_that_are_not_known_are_refused() -> None:
     mine = Pairs(base=GROUP.pairs.base, changes=(Turned(),), how="")
     with pytest.raises(
-        AuditeeError, match="pairs returned a change of type Turned; expected Replace or FlipLabel, or use executor"
+        TargetError, match="pairs returned a change of type Turned; expected Replace or FlipLabel, or use executor"
     ):
         worst_case_json(WorstCase(pairs=mine, queries=np.zeros((1, 1)), reason=""))
 
 
 TASK = Task(group=0, pair=None, phase="screen", size=1500)
 SHARD = (Piece(task=TASK, first=0, stop=1), Piece(task=TASK, first=1, stop=2))
-BENCH = Bench(auditee_of(Sampled(table=TABLE)), (GROUP,), (Labels((0, 1)),), 0)
+BENCH = TrialRunner(target_of(Sampled(table=TABLE)), (GROUP,), (Labels((0, 1)),), 0)
 
 
 def counts(piece: int, more: int = 0, queries: int = 3, marks: int = 1) -> Counts:
@@ -295,11 +293,11 @@ def counts(piece: int, more: int = 0, queries: int = 3, marks: int = 1) -> Count
 
 
 def test_counts_are_read_back_if_they_are_those_of_the_trials() -> None:
-    right = Done(counts=(counts(0), counts(1)))
-    found = done_from(unpack(pack(1, done_json(right)))[1], BENCH, SHARD)
+    right = ShardResult(counts=(counts(0), counts(1)))
+    found = shard_result_from(unpack(pack(1, shard_result_json(right)))[1], BENCH, SHARD)
     assert [each.calls.tolist() for each in found.counts] == [each.calls.tolist() for each in right.counts]
     assert [each.marks for each in found.counts] == [each.marks for each in right.counts]
-    failed = done_from(done_json(Done(counts=(counts(0),), failure=("cause", "detail"))), BENCH, SHARD)
+    failed = shard_result_from(shard_result_json(ShardResult(counts=(counts(0),), failure=("cause", "detail"))), BENCH, SHARD)
     assert failed.failure == ("cause", "detail")
     for wrong in (
         (counts(0),),
@@ -309,12 +307,12 @@ def test_counts_are_read_back_if_they_are_those_of_the_trials() -> None:
         (counts(0), counts(1), counts(1)),
     ):
         with pytest.raises(Garbled):
-            done_from(done_json(Done(counts=wrong)), BENCH, SHARD)
+            shard_result_from(shard_result_json(ShardResult(counts=wrong)), BENCH, SHARD)
 
 
 def test_shards_that_are_given_up_do_not_delay_the_next_ones() -> None:
     """The first one is under way and the second waits when both are given up; the third is run at once."""
-    hosts = Hosts("f", Desk(lambda: BENCH.auditee, 4.0), Limits())
+    hosts = Hosts("f", Desk(lambda: BENCH.target, 4.0), Limits())
     kept: list[Any] = []
     local = Local(BENCH, lambda shard, _: kept.append(shard), jobs=1, limits=Limits())
     try:

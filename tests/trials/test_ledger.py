@@ -13,7 +13,7 @@ import pytest
 from dpassay.claims import DP
 from dpassay.errors import InvalidInput, LedgerError
 from dpassay.mechanism import FunctionMechanism
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 from dpassay.trials.blocks import Counts
 from dpassay.trials.ledger import Key, Ledger, block_key, code_of, dataset_key
@@ -225,11 +225,11 @@ def test_the_code_of_a_mechanism_belongs_to_the_key(tmp_path: Path, monkeypatch:
     monkeypatch.syspath_prepend(tmp_path)
     source = tmp_path / "coded_mechanism.py"
     source.write_text("def f(data, queries, size, rng): return 0\n")
-    auditee = resolve("coded_mechanism:f", claims=(DP(epsilon=1.0),))
-    before = code_of(auditee)
-    assert code_of(auditee) == before
+    target = resolve("coded_mechanism:f", claims=(DP(epsilon=1.0),))
+    before = code_of(target)
+    assert code_of(target) == before
     source.write_text("def f(data, queries, size, rng): return 1\n")
-    assert code_of(auditee) != before
+    assert code_of(target) != before
 
 
 def test_a_mechanism_without_a_source_file_has_a_key_too() -> None:
@@ -237,5 +237,5 @@ def test_a_mechanism_without_a_source_file_has_a_key_too() -> None:
     exec("def f(data, queries, size, rng): return 0", scope)
     claims = (DP(epsilon=1.0),)
     mechanism = FunctionMechanism(function=scope["f"], claims=claims)  # type: ignore[arg-type]
-    auditee = Auditee(name="f", target=None, parameters={}, mechanism=mechanism, claims=claims)
-    assert code_of(auditee)[-1] == "unknown"
+    target = AuditTarget(name="f", address=None, parameters={}, mechanism=mechanism, claims=claims)
+    assert code_of(target)[-1] == "unknown"

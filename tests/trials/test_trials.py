@@ -13,9 +13,9 @@ from dpassay.pairs import FlipLabel, Pairs, Replace, replace_one
 from dpassay.targets.groups import Group
 from dpassay.trials.blocks import BLOCK, draw
 from dpassay.trials.encoders import Labels
-from tests.core.toys import Sampled, auditee_of, flip_group
+from tests.core.toys import Sampled, flip_group, target_of
 
-FAIR = auditee_of(Sampled(table=((0.2, 0.3, 0.5), (0.2, 0.3, 0.5))))
+FAIR = target_of(Sampled(table=((0.2, 0.3, 0.5), (0.2, 0.3, 0.5))))
 GROUP = flip_group(queries=3)
 
 
@@ -85,7 +85,7 @@ def test_a_sampler_that_ignores_its_generator_is_called_sticky() -> None:
 
     result = audit(sticky, claim=DP(epsilon=1.0), pairs=replace_one([[0.0]] * 4, [0, 1, 0, 1]), queries=[[0.0]])
     assert result.verdict == "error"
-    assert "sticky" in result.judgement.reason
+    assert "sticky" in result.outcome.reason
 
 
 def test_constant_answers_are_not_called_sticky() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dpassay.engine.alternatives import Answers, answers_of, half_line_masks
-from dpassay.engine.detection import Design, Sight, sight
+from dpassay.engine.detection import Design, DetectionCurve, sight
 from dpassay.engine.evidence import Event, HalfLine
 from dpassay.engine.testers.interface import Certified, Looked
 from dpassay.stats.binomial import plug_in, ranking_bound
@@ -45,7 +45,7 @@ class Tests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Events:
-    """Yardstick for claims that compare the probabilities of events.
+    """Tester for claims that compare the probabilities of events.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class Events:
         bound = ranking_bound(x, n, y, n, scale=self.scale, alpha=2 * float(ndtr(apart)))
         return float(bound), min(x, n - y) / n  # where the rest moves by a larger factor, it is the rest that leaks more
 
-    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> Sight:
+    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> DetectionCurve:
         """Say what the audit would have seen, at the frequency of the event that looked worst in the screening."""
         worst = max(looked, key=lambda each: each.apparent)
         answers = Answers(labels=0) if self.bins else answers_of(self.scale, len(self.labels))

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.engine.detection import Sight
+from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Event
 from dpassay.stats.bounds import Bound, Estimate
 from dpassay.stats.power import Screening
@@ -48,7 +48,7 @@ class Looked:
     method: Any
 
 
-class Yardstick(Protocol):
+class Tester(Protocol):
     """Ranks cells by screening counts, chooses a test, certifies, and knows what it could have seen."""
 
     @property
@@ -81,7 +81,7 @@ class Yardstick(Protocol):
         """From screening counts (K,) of one of so many cells and events: see `Looked`."""
         ...
 
-    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> Sight:
+    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> DetectionCurve:
         """Say what would have been refuted with probability 0.9, the screening included."""
         ...
 

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from dpassay.engine.detection import Sight
+from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Event
 from dpassay.engine.testers.interface import Certified, Looked
 from dpassay.numerics import number
@@ -30,7 +30,7 @@ NORMAL = np.linspace(-6, 6, 61)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predictions:
-    """Yardstick for claims about the difference of mean predictions.
+    """Tester for claims about the difference of mean predictions.
 
     Parameters
     ----------
@@ -93,11 +93,11 @@ class Predictions:
         """Means have no event whose frequency matters."""
         return 0.0, 1.0
 
-    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> Sight:
+    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> DetectionCurve:
         """Smallest difference that the audit would have refuted with probability 0.9, at the spreads of the screening."""
         gamma, spreads = self.promised / self.width, {each.method for each in looked}
         found = (detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=each, screening=screening) for each in spreads)
-        return Sight(detectable=self.width * max(found))
+        return DetectionCurve(detectable=self.width * max(found))
 
     def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> Profile | None:  # noqa: ARG002
         """There is none."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay.engine.detection import Sight
+from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Event
 from dpassay.engine.testers.interface import Certified, Looked
 from dpassay.stats.bounds import Bound, Counts, Estimate, clopper_pearson_lower, clopper_pearson_upper
@@ -22,7 +22,7 @@ BAD = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares:
-    """Yardstick for claims about a proportion; its counts (K,) are of good and of bad strings.
+    """Tester for claims about a proportion; its counts (K,) are of good and of bad strings.
 
     Parameters
     ----------
@@ -77,9 +77,9 @@ class Shares:
         """There is one event, and its frequency is the proportion."""
         return 0.0, 1.0
 
-    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> Sight:  # noqa: ARG002
+    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> DetectionCurve:  # noqa: ARG002
         """Smallest proportion that would have been refuted with probability 0.9; see `detectable_share`."""
-        return Sight(detectable=detectable_share(promised=self.promised, n=n, alpha=alpha, screening=screening))
+        return DetectionCurve(detectable=detectable_share(promised=self.promised, n=n, alpha=alpha, screening=screening))
 
     def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> None:
         """There is none."""

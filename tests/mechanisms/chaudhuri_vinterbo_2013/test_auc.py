@@ -93,7 +93,7 @@ def test_a_sample_of_ones_own_is_recorded_and_replays() -> None:
     mechanism = OutputPerturbation(d=2, n=8, m=0, alpha=3.0, release="auc", public=PUBLIC)
     assert mechanism.public == "0.5 1.0:1; 1.0 -0.25:0; -1.0 0.3333333333333333:1"
     result = audit(mechanism, mode="monte-carlo", budget=2000)
-    assert result.auditee.parameters["public"] == mechanism.public
+    assert result.target.parameters["public"] == mechanism.public
     witness = make_witness(result)
     assert witness is not None
     assert witness["target"] == "dpassay.mechanisms.chaudhuri_vinterbo_2013.output_perturbation:OutputPerturbation"

@@ -18,7 +18,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.output_perturbation import Outpu
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation_scores import Scored
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate_train import ValidateTrain
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 
 RAW = "objective-perturbation,lambdas=0.001;0.002"
@@ -98,8 +98,8 @@ def test_verified_says_that_the_sign_alone_was_looked_at() -> None:
     results = exhaustive("validate-train", {"base": RAW, "alpha2": 0.1, "m": 1}, 2, 2)
     for result in results:
         assert result.verdict == "verified"
-        assert " of what was looked at (the sign of <w, x> alone) over" in result.judgement.reason
-        assert result.judgement.reason.endswith("; that of the whole release may be larger")
+        assert " of what was looked at (the sign of <w, x> alone) over" in result.outcome.reason
+        assert result.outcome.reason.endswith("; that of the whole release may be larger")
 
 
 @pytest.mark.parametrize(
@@ -108,18 +108,18 @@ def test_verified_says_that_the_sign_alone_was_looked_at() -> None:
 def test_what_a_trainer_shows_of_its_weights(release: str, part: str) -> None:
     (result, *_) = exhaustive("output-perturbation", {"m": 0, "release": release, "n": 2, "loss": "huber"}, 2, 1)
     assert result.verdict == "verified"
-    assert (f"the worst loss of what was looked at ({part} alone) over" in result.judgement.reason) == bool(part)
-    assert result.judgement.reason.endswith("; that of the whole release may be larger" if part else "the claim allows 1")
+    assert (f"the worst loss of what was looked at ({part} alone) over" in result.outcome.reason) == bool(part)
+    assert result.outcome.reason.endswith("; that of the whole release may be larger" if part else "the claim allows 1")
 
 
 def test_a_claim_about_scores_is_not_about_the_answer() -> None:
-    auditee = resolve("objective-perturbation")
-    assert [auditee.looked_at(claim) != "" for claim in auditee.claims] == [isinstance(claim, DP) for claim in auditee.claims]
+    target = resolve("objective-perturbation")
+    assert [target.looked_at(claim) != "" for claim in target.claims] == [isinstance(claim, DP) for claim in target.claims]
 
 
 def test_a_single_prediction_is_all_there_is() -> None:
-    auditee: Auditee = resolve("soft-majority")
-    assert auditee.looked_at(auditee.claims[0]) == ""
+    target: AuditTarget = resolve("soft-majority")
+    assert target.looked_at(target.claims[0]) == ""
 
 
 def test_the_bins_of_algorithm_2_are_those_of_its_training() -> None:

@@ -528,12 +528,12 @@ def test_parameters_from_the_command_line_and_back(name: str) -> None:
         "n": "30",
         "loss": "huber",
     }
-    auditee = resolve(name, given)
-    mechanism: Any = auditee.mechanism
+    target = resolve(name, given)
+    mechanism: Any = target.mechanism
     assert mechanism.thetas == (0.1, 1.0)
     assert mechanism.cuts == (-1.0, 0.5)
-    assert auditee.labels == (0, 1, 2)
-    assert resolve(name, auditee.parameters).mechanism == mechanism
+    assert target.labels == (0, 1, 2)
+    assert resolve(name, target.parameters).mechanism == mechanism
     direct = type(mechanism)(
         d=2, feature_scale=(2, 3.5), lambdas=[0.1, 1], edges=np.array([-1, 0.5]), release="bins", n=30, loss="huber"
     )

@@ -25,12 +25,12 @@ TARGETS: dict[str, tuple[str, dict[str, Any]]] = {
 """Base and parameters of each row of docs/findings.md; all have m = 2."""
 
 
-def attained(target: str, n: int, points: int) -> tuple[float, float, float, float]:
+def attained(name: str, n: int, points: int) -> tuple[float, float, float, float]:
     """Epsilon that is claimed, the loss of the own worst pairs and of all pairs of a domain, and their numerical error."""
-    base, parameters = TARGETS[target]
-    auditee = resolve(target.split(",", maxsplit=1)[0], {"m": 2, "base": f"{base},n={n},feature_scale={points}", **parameters})
-    own, *rest = assay([auditee], None, Settings(mode="exact"))
-    every, *others = assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=n, points=points)))
+    base, parameters = TARGETS[name]
+    audited = resolve(name.split(",", maxsplit=1)[0], {"m": 2, "base": f"{base},n={n},feature_scale={points}", **parameters})
+    own, *rest = assay([audited], None, Settings(mode="exact"))
+    every, *others = assay([audited], None, Settings(mode="exhaustive", domain=Domain(n=n, points=points)))
     for result in (own, every, *rest, *others):
         assert result.verdict in ("not refuted", "verified")
         assert result.exact is not None
@@ -40,17 +40,17 @@ def attained(target: str, n: int, points: int) -> tuple[float, float, float, flo
     return float(own.claim.promised), float(own.exact or 0), float(every.exact or 0), error
 
 
-@pytest.mark.parametrize("target", [target for target in TARGETS if "fresh" not in target and "train" not in target])
-def test_own_pairs_attain_all_datasets_of_four_records(target: str) -> None:
-    claimed, own, every, error = attained(target, 4, 1)
+@pytest.mark.parametrize("name", [name for name in TARGETS if "fresh" not in name and "train" not in name])
+def test_own_pairs_attain_all_datasets_of_four_records(name: str) -> None:
+    claimed, own, every, error = attained(name, 4, 1)
     assert 0 < every <= own + error <= claimed
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "points"), [(8, 1), (5, 2), (6, 2)])
-@pytest.mark.parametrize("target", TARGETS)
-def test_own_pairs_attain_what_is_found_on_small_domains(target: str, n: int, points: int) -> None:
-    claimed, own, every, error = attained(target, n, points)
-    share = 0.85 if (target, n) == ("validate, frozen", 6) else 1.0  # for those strings mixed records do better
+@pytest.mark.parametrize("name", TARGETS)
+def test_own_pairs_attain_what_is_found_on_small_domains(name: str, n: int, points: int) -> None:
+    claimed, own, every, error = attained(name, n, points)
+    share = 0.85 if (name, n) == ("validate, frozen", 6) else 1.0  # for those strings mixed records do better
     assert 0 < share * every <= own + error
     assert max(own, every) <= claimed + error

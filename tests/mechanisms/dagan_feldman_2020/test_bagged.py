@@ -64,9 +64,9 @@ def test_every_law_and_the_worst_case_are_the_twins(
     parameters = {"how": how, "r": r, "n": n, "learner": learner}
     law = functools.cache(functools.partial(getattr(twin, how), r=r, learner=twin_learner))
     places = places_of(sides)
-    auditee = resolve("bagged", parameters)
+    target = resolve("bagged", parameters)
     domain = Domain(n=n, points=sides if len(sides) > 1 else sides[0])
-    found = np.exp(domain_laws(auditee, domain, silent).table).reshape(-1, len(places), 2)[:, :, 1]
+    found = np.exp(domain_laws(target, domain, silent).table).reshape(-1, len(places), 2)[:, :, 1]
     every = itertools.product([(x, y) for x in places for y in (0, 1)], repeat=n)
     expected = [[float(law(dataset, query)) for query in places] for dataset in every]
     np.testing.assert_allclose(found, expected, rtol=1e-14, atol=0)

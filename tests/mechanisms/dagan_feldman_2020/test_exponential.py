@@ -48,10 +48,10 @@ def test_one_record_reaches_the_largest_change_of_a_probability() -> None:
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 4.0])
 @pytest.mark.parametrize("H", ["thresholds", "functions", "halfspaces"])
 def test_both_suprema_are_shown_for_any_size(H: str, epsilon: float) -> None:
-    auditee = resolve("exponential", {"epsilon": epsilon, "H": H} | ({} if H == "thresholds" else {"points": 3}))
-    private, *_, stable = auditee.claims
+    target = resolve("exponential", {"epsilon": epsilon, "H": H} | ({} if H == "thresholds" else {"points": 3}))
+    private, *_, stable = target.claims
     for claim, expected in ((private, epsilon), (stable, math.tanh(epsilon / 4))):
-        found = any_size(auditee, claim)
+        found = any_size(target, claim)
         assert found is not None
         assert found.loss == pytest.approx(expected, rel=0, abs=found.error)
         assert found.error < 1e-12

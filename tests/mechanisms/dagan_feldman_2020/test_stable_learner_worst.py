@@ -63,9 +63,9 @@ def test_exhaustive_mode_finds_the_twins_worst(name: str, rule: Rule, calibratio
     """Both notions; every claim is verified on the domain, and the own worst cases are no worse than claimed."""
     side: Any = 3 if PLACES[name] is LINE else (2, 2)
     parameters = {"gamma": gamma, "n": n, "calibration": calibration, "H": name, "representative": rule}
-    auditee = resolve("stable-learner", parameters | ({"points": 2} if name == "halfspaces" else {}))
-    learner: Any = auditee.mechanism
-    printed, corrected = assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=n, points=side)))
+    target = resolve("stable-learner", parameters | ({"points": 2} if name == "halfspaces" else {}))
+    learner: Any = target.mechanism
+    printed, corrected = assay([target], None, Settings(mode="exhaustive", domain=Domain(n=n, points=side)))
     expected = twin_worst(name, rule, n, learner.epsilon, learner.n_prime)
     assert printed.verdict == corrected.verdict == "verified"
     assert printed.exact == pytest.approx(expected[0], abs=1e-12)
@@ -75,13 +75,13 @@ def test_exhaustive_mode_finds_the_twins_worst(name: str, rule: Rule, calibratio
 
 def own_worst(parameters: dict[str, Any]) -> tuple[float, float]:
     """Worst gamma and epsilon of its own worst cases."""
-    auditee = resolve("stable-learner", parameters)
-    claim = auditee.claims[0]
-    laws = [group_laws(auditee, group, silent) for group in groups_for(auditee, None)]
+    target = resolve("stable-learner", parameters)
+    claim = target.claims[0]
+    laws = [group_laws(target, group, silent) for group in groups_for(target, None)]
     other = unclaimed(claim)
     assert other is not None
     gamma, epsilon = (
-        max(float(both_directions(law, readable(auditee, each, law.law)).value.max()) for law in laws if law is not None)
+        max(float(both_directions(law, readable(target, each, law.law)).value.max()) for law in laws if law is not None)
         for each in (claim, other)
     )
     return gamma, epsilon
@@ -126,18 +126,18 @@ def test_own_worst_cases_of_the_catalogue_end_in_a_gamma_below_the_claim(name: s
 def test_all_functions_over_all_datasets(points_: int, rule: Rule, n: int, gamma: float) -> None:
     """Own worst pairs attain what the reachable states say, for both notions."""
     parameters = {"H": "functions", "points": points_, "representative": rule, "n": n, "gamma": gamma}
-    auditee = resolve("stable-learner", parameters)
-    found = [any_size(auditee, claim) for claim in (auditee.claims[0], unclaimed(auditee.claims[0])) if claim is not None]
+    target = resolve("stable-learner", parameters)
+    found = [any_size(target, claim) for claim in (target.claims[0], unclaimed(target.claims[0])) if claim is not None]
     assert [each.loss for each in found if each is not None] == pytest.approx(list(own_worst(parameters)), abs=1e-12)
 
 
 @pytest.mark.parametrize(("points_", "rule"), [(2, "least"), (2, "greatest"), (2, "middle"), (1, "least")])
 def test_reachable_states_of_all_functions_are_those_of_an_enumeration(points_: int, rule: Rule) -> None:
     parameters = {"H": "functions", "points": points_, "representative": rule, "n": 5, "gamma": 0.6, "calibration": "lemma7"}
-    auditee = resolve("stable-learner", parameters)
-    learner: Any = auditee.mechanism
+    target = resolve("stable-learner", parameters)
+    learner: Any = target.mechanism
     gamma, epsilon = worst(learner, [(x,) for x in range(1, points_ + 1)])
-    found = [any_size(auditee, claim) for claim in (auditee.claims[0], unclaimed(auditee.claims[0])) if claim is not None]
+    found = [any_size(target, claim) for claim in (target.claims[0], unclaimed(target.claims[0])) if claim is not None]
     assert [each.loss for each in found if each is not None] == pytest.approx([gamma.value, epsilon.value], abs=1e-12)
 
 
@@ -242,9 +242,9 @@ def test_what_lemma_7_asks_for_is_said() -> None:
 )
 def test_theorem_4(d: int, n: int, gamma: float, calibration: Any) -> None:
     """Where its error is alpha on the hard distributions of the proof, n >= (d - 1)/(8 gamma alpha) for its true gamma."""
-    auditee = resolve("stable-learner", {"H": "functions", "points": d, "n": n, "gamma": gamma, "calibration": calibration})
-    learner: Any = auditee.mechanism
-    found = any_size(auditee, auditee.claims[0])
+    target = resolve("stable-learner", {"H": "functions", "points": d, "n": n, "gamma": gamma, "calibration": calibration})
+    learner: Any = target.mechanism
+    found = any_size(target, target.claims[0])
     assert found is not None
     hit, missed = hit_and_missed(n, learner.n_prime)
     counts = np.arange(n + 1)

@@ -25,7 +25,7 @@ from dpassay.mechanisms.dagan_feldman_2020.subsampled import Subsampled, amplifi
 from dpassay.mechanisms.dagan_feldman_2020.subset_laws import count_masses, walk_masses
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk import ProjectedWalk
 from dpassay.pairs import FlipLabel, Pairs, Replace
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 from tests.mechanisms.dagan_feldman_2020 import twin_subsampled as twin
 from tests.mechanisms.dagan_feldman_2020.twin_subsampled import Law
@@ -107,23 +107,23 @@ def test_what_is_drawn_is_the_law(base: str, order: str) -> None:
 @pytest.mark.parametrize(("n", "r"), [(4, 1), (10, 3), (50, 25)])
 def test_single_records_attain_the_amplified_loss_of_the_vote(epsilon: float, n: int, r: int) -> None:
     """ln(1 + eta (e^l - 1)) for the true loss l of r votes, over all datasets of n records."""
-    auditee = resolve("subsampled", {"base": f"soft-majority,r={r}", "n": n, "eta": r / n, "epsilon": epsilon})
+    target = resolve("subsampled", {"base": f"soft-majority,r={r}", "n": n, "eta": r / n, "epsilon": epsilon})
     single = any_size(resolve("soft-majority", {"r": r, "epsilon": epsilon}), DP(epsilon=epsilon))
-    found = any_size(auditee, auditee.claims[-1])
+    found = any_size(target, target.claims[-1])
     assert single is not None
     assert found is not None
     assert found.loss == pytest.approx(math.log1p(r / n * math.expm1(single.loss)), rel=1e-12)
-    assert found.loss <= auditee.claims[-1].promised
-    case = auditee.worst_cases()[0]
-    own = audit(auditee.mechanism, claim=auditee.claims[-1], pairs=case.pairs, queries=case.queries)
+    assert found.loss <= target.claims[-1].promised
+    case = target.worst_cases()[0]
+    own = audit(target.mechanism, claim=target.claims[-1], pairs=case.pairs, queries=case.queries)
     assert own.exact == pytest.approx(found.loss, abs=1e-14)
-    assert len(auditee.claims) == (2 if epsilon < 1 else 1)
+    assert len(target.claims) == (2 if epsilon < 1 else 1)
 
 
 def test_one_answer_attains_the_corrected_claim() -> None:
     """The overview's vote of one record loses its epsilon exactly: k of n labels are 1, and one is drawn."""
-    auditee = resolve("subsampled", {"base": "soft-majority-overview,r=1", "n": 5, "eta": 0.2, "epsilon": 0.9})
-    found = any_size(auditee, auditee.claims[0])
+    target = resolve("subsampled", {"base": "soft-majority-overview,r=1", "n": 5, "eta": 0.2, "epsilon": 0.9})
+    found = any_size(target, target.claims[0])
     assert found is not None
     assert found.loss == pytest.approx(amplified(0.9, 0.2), abs=1e-14)
     assert set(found.states) in ({"1 of 5 labels are 1", "0 of 5 labels are 1"}, {"4 of 5 labels are 1", "5 of 5 labels are 1"})
@@ -174,8 +174,8 @@ def test_a_subset_in_the_order_of_the_data_loses_more(order: Any) -> None:
 def test_no_base_that_looks_at_the_order_loses_more_in_a_random_one() -> None:
     domain = Domain(n=3, points=4)
     mechanism = Subsampled(base=Prefix(epsilon=0.9, k=2), epsilon=0.9, n=3, eta=2 / 3)
-    auditee = Auditee(name="subsampled", target=None, parameters={}, mechanism=mechanism, claims=mechanism.claims)
-    for result in assay([auditee], None, Settings(mode="exhaustive", domain=domain)):
+    target = AuditTarget(name="subsampled", address=None, parameters={}, mechanism=mechanism, claims=mechanism.claims)
+    for result in assay([target], None, Settings(mode="exhaustive", domain=domain)):
         assert result.verdict == "verified"
 
 
@@ -196,13 +196,13 @@ def test_the_claims_follow_those_of_the_base() -> None:
 
 
 def test_numbers_are_passed_through_and_sampled() -> None:
-    auditee = resolve("subsampled", {"base": "noisy-average-number,r=2", "n": 8, "eta": 0.5})
-    assert auditee.numbers == (0.0, 1.0)
+    target = resolve("subsampled", {"base": "noisy-average-number,r=2", "n": 8, "eta": 0.5})
+    assert target.numbers == (0.0, 1.0)
     data = Labelled(np.zeros((8, 1)), np.arange(8) % 2)
-    draws = auditee.mechanism.sample(auditee.prepare(data), points([[0.0]], "q"), 50, np.random.default_rng(0))
+    draws = target.mechanism.sample(target.prepare(data), points([[0.0]], "q"), 50, np.random.default_rng(0))
     assert draws.shape == (50, 1)
     assert len(np.unique(draws)) > 10
-    assert auditee.law(auditee.prepare(data), points([[0.0]], "q"), "S") is None
+    assert target.law(target.prepare(data), points([[0.0]], "q"), "S") is None
 
 
 def test_a_base_with_a_number_of_records_is_told_how_many_it_gets() -> None:

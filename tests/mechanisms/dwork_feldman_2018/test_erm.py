@@ -202,7 +202,7 @@ def test_verdicts() -> None:
         for claim, said in zip(erm.claims, ("allows 0.141421", "equal to the claim within rounding"), strict=True):
             result = audit(erm, claim=claim, mode="exact")
             assert result.verdict == "not refuted"
-            assert said in result.judgement.reason
+            assert said in result.outcome.reason
         small = ERM(n=3, loss=loss)
         verified = audit(small, claim=small.claims[1], mode="exhaustive", domain=Domain(n=3, points=2))
         assert verified.verdict == "verified"

@@ -75,15 +75,15 @@ def sigma(t: float) -> float:
 @pytest.mark.parametrize(("base", "size"), [("soft-majority,r=5", 5), ("soft-majority,r=25", 25), ("projected-walk,T=8", 8)])
 def test_worst_case_of_any_size_is_the_hand_formula_and_its_own_worst_pair(base: str, size: int, k: int) -> None:
     """The log-odds rise from -epsilon size / 2 by epsilon per record, up to epsilon size / 2."""
-    auditee = resolve("group", {"k": k, "base": base, "epsilon": 0.4})
-    found = any_size(auditee, auditee.claims[0])
+    target = resolve("group", {"k": k, "base": base, "epsilon": 0.4})
+    found = any_size(target, target.claims[0])
     expected = math.log(sigma(0.4 * min(size, 2 * k - size) / 2) / sigma(-0.4 * size / 2))
     assert found is not None
     assert found.loss == pytest.approx(expected, abs=1e-12)
-    assert found.loss <= auditee.claims[0].promised
+    assert found.loss <= target.claims[0].promised
     assert ("k replace" in found.argument) == (k > 1)
-    own = [group_laws(auditee, case, silent) for case in groups_for(auditee, None)]
-    losses = [both_directions(laws, readable(auditee, auditee.claims[0], laws.law)).value.max() for laws in own if laws]
+    own = [group_laws(target, case, silent) for case in groups_for(target, None)]
+    losses = [both_directions(laws, readable(target, target.claims[0], laws.law)).value.max() for laws in own if laws]
     assert len(losses) == len(own) > 0
     assert max(losses) == pytest.approx(expected, abs=1e-12)
 
@@ -98,9 +98,9 @@ def test_k_replacements_move_the_walk_by_anything_up_to_2k(T: int, k: int, ties:
 
 
 def test_without_an_argument_for_several_records_nothing_is_said_of_any_size() -> None:
-    auditee = resolve("group", {"base": "projected-walk-overview"})
-    assert auditee.reachable() is not None
-    assert any_size(auditee, auditee.claims[0]) is None
+    target = resolve("group", {"base": "projected-walk-overview"})
+    assert target.reachable() is not None
+    assert any_size(target, target.claims[0]) is None
     alone = resolve("group", {"base": "projected-walk-overview", "k": 1})
     assert any_size(alone, alone.claims[0]) is not None
 
@@ -143,7 +143,7 @@ def test_the_constants_are_the_lemmas_and_the_twins(k: int, epsilon: float, delt
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ladder:
+class TranscriptTests:
     """Answers 1 with probability p_j, j the number of labels 1, p_0 = 0 and p_(j+1) = e^epsilon p_j + delta.
 
     It keeps off what it claims by a millionth, so that rounding decides nothing.
@@ -174,9 +174,9 @@ class Ladder:
 def test_the_chains_constant_is_sharp() -> None:
     """k labels 1 against none: P[1] is p_k = delta (e^(k epsilon) - 1) / (e^epsilon - 1), or 0."""
     domain = Domain(n=4, points=1)
-    assert audit(Ladder(), mode="exhaustive", domain=domain).verdict == "verified"
+    assert audit(TranscriptTests(), mode="exhaustive", domain=domain).verdict == "verified"
     for k in (2, 3, 4):
-        wrapped = Group(k=k, base=Ladder())
+        wrapped = Group(k=k, base=TranscriptTests())
         assert wrapped.epsilon == 0.3
         printed, corrected = wrapped.claims
         assert isinstance(corrected, DP)
@@ -201,8 +201,8 @@ def test_an_update_makes_the_changes_one_after_the_other() -> None:
     change = Several((FlipLabel(1), FlipLabel(2), FlipLabel(8)))
     queries = points([[3.0], [11.0]], "queries")
     for base in ("soft-majority,r=4,learner=nearest", "projected-walk,T=3"):
-        auditee = resolve("group", {"base": base})
-        updated = auditee.law(auditee.neighbour(data, auditee.prepare(data), change), queries, "updated")
+        target = resolve("group", {"base": base})
+        updated = target.law(target.neighbour(data, target.prepare(data), change), queries, "updated")
         again = resolve("group", {"base": base})
         prepared = again.law(again.prepare(change.apply(data)), queries, "prepared")
         assert updated is not None
@@ -211,9 +211,9 @@ def test_an_update_makes_the_changes_one_after_the_other() -> None:
 
 
 def test_numbers_are_passed_through() -> None:
-    auditee = resolve("group", {"k": 2, "base": "noisy-average-number,r=4", "epsilon": 0.5})
-    assert auditee.numbers == (0.0, 1.0)
-    found = any_size(auditee, auditee.claims[0])
+    target = resolve("group", {"k": 2, "base": "noisy-average-number,r=4", "epsilon": 0.5})
+    assert target.numbers == (0.0, 1.0)
+    found = any_size(target, target.claims[0])
     assert found is not None
     assert found.loss == pytest.approx(1.0, abs=1e-9)
 

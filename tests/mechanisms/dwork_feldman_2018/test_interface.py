@@ -510,8 +510,8 @@ def test_noise_drawn_once_per_call_is_found_by_asking_in_batches() -> None:
 
 
 def test_reachable_states_for_the_adversary_that_repeats() -> None:
-    auditee = resolve("interface", {"base": "soft-majority,r=3", "m": 2})
-    found = any_size(auditee, auditee.claims[0])
+    target = resolve("interface", {"base": "soft-majority,r=3", "m": 2})
+    found = any_size(target, target.claims[0])
     assert found is not None
     assert found.loss == pytest.approx(2 * math.log((1 + math.exp(1.5)) / (1 + math.exp(0.5))), abs=1e-12)
     assert {int(state[0]) for state in found.states} in ({0, 1}, {2, 3})

@@ -74,8 +74,8 @@ def test_the_expected_error_is_that_of_every_sample(reading: tuple[Ties, Travers
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_theorem_5_3_holds_for_summed_ties_on_every_small_distribution(n: int) -> None:
     """P uniform over up to three records on two points, at parameters where the bound is no empty one."""
-    auditee = resolve("projected-walk-risk", {"epsilon": 0.5, "alpha": 0.2})
-    (result,) = assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=n, points=2)))
+    target = resolve("projected-walk-risk", {"epsilon": 0.5, "alpha": 0.2})
+    (result,) = assay([target], None, Settings(mode="exhaustive", domain=Domain(n=n, points=2)))
     assert result.verdict == "verified"
     assert result.exact is not None
     assert 0 < result.exact < result.claim.promised < 1 - math.exp(0.5) * 0.2
@@ -84,8 +84,8 @@ def test_theorem_5_3_holds_for_summed_ties_on_every_small_distribution(n: int) -
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_lemma_5_2_holds_for_summed_ties_on_every_small_dataset(n: int) -> None:
     for T, k in itertools.product((1, 2), (1, 2)):
-        auditee = resolve("projected-walk-error", {"epsilon": 6.0, "T": T, "k": k, "n": n})
-        (result,) = assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=n, points=3)))
+        target = resolve("projected-walk-error", {"epsilon": 6.0, "T": T, "k": k, "n": n})
+        (result,) = assay([target], None, Settings(mode="exhaustive", domain=Domain(n=n, points=3)))
         assert result.verdict == "verified"
 
 
@@ -103,8 +103,8 @@ def test_smaller_points_only_keep_lemma_5_1(ties: Ties) -> None:
     """Every dataset of three records over three points; the worst is that of the walk up to x."""
     found = []
     for traversed in TRAVERSED:
-        auditee = resolve("projected-walk", {"T": 2, "ties": ties, "traversed": traversed})
-        (result,) = assay([auditee], None, Settings(mode="exhaustive", domain=Domain(n=3, points=3)))
+        target = resolve("projected-walk", {"T": 2, "ties": ties, "traversed": traversed})
+        (result,) = assay([target], None, Settings(mode="exhaustive", domain=Domain(n=3, points=3)))
         assert result.verdict == "verified"
         found.append(result.exact)
     assert found[0] == found[1]

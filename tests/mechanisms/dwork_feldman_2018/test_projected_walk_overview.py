@@ -75,18 +75,18 @@ def test_by_hand() -> None:
 @pytest.mark.parametrize("ties", ["sum", "index"])
 @pytest.mark.parametrize(("epsilon", "alpha"), PARAMETERS)
 def test_own_pair_reachable_states_and_closed_form_agree(epsilon: float, alpha: float, ties: Ties) -> None:
-    auditee = resolve("projected-walk-overview", {"epsilon": epsilon, "alpha": alpha, "ties": ties})
-    printed, corrected = auditee.claims
+    target = resolve("projected-walk-overview", {"epsilon": epsilon, "alpha": alpha, "ties": ties})
+    printed, corrected = target.claims
     expected = closed_form(epsilon, alpha)
     assert corrected.promised == pytest.approx(expected, abs=1e-12)
-    found = any_size(auditee, printed)
+    found = any_size(target, printed)
     assert found is not None
     assert found.loss == pytest.approx(expected, abs=1e-9)
     assert found.states[0] == "p = 1 - alpha" or found.states[1] == "p = 1 - alpha"
-    (case,) = groups_for(auditee, None)
-    laws = group_laws(auditee, case, silent)
+    (case,) = groups_for(target, None)
+    laws = group_laws(target, case, silent)
     assert laws is not None
-    assert both_directions(laws, readable(auditee, printed, laws.law)).value.max() == pytest.approx(expected, abs=1e-12)
+    assert both_directions(laws, readable(target, printed, laws.law)).value.max() == pytest.approx(expected, abs=1e-12)
 
 
 @given(EPSILON, ALPHA)

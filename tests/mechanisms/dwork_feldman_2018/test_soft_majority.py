@@ -19,7 +19,7 @@ from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.mechanisms.shared.blocks import block_sizes, partition_count, partitions
 from dpassay.pairs import Pairs, Replace
 from dpassay.targets.groups import Group, silent
-from dpassay.targets.guard import Auditee
+from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 
 TRAIN, TEACHERS, QUERIES = 1000, 25, 10
@@ -38,20 +38,20 @@ def digits() -> Group:
 
 
 @pytest.fixture(scope="module")
-def vote() -> Auditee:
+def vote() -> AuditTarget:
     """Soft majority of 25 logistic teachers, epsilon 1/2."""
     return resolve("soft-majority", {"epsilon": 0.5, "r": TEACHERS, "learner": "logistic"})
 
 
 @pytest.fixture(scope="module")
-def digit_laws(digits: Group, vote: Auditee) -> Laws:
+def digit_laws(digits: Group, vote: AuditTarget) -> Laws:
     """Laws of all 1,001 datasets."""
     laws = group_laws(vote, digits, silent)
     assert laws is not None
     return laws
 
 
-def test_a_replacement_retrains_the_one_teacher_it_touches(digits: Group, vote: Auditee, digit_laws: Laws) -> None:
+def test_a_replacement_retrains_the_one_teacher_it_touches(digits: Group, vote: AuditTarget, digit_laws: Laws) -> None:
     mechanism: Any = vote.mechanism
     assert mechanism.block_learner.fits == TEACHERS + TRAIN
     state: Any = mechanism.prepare(digits.pairs.base)
@@ -79,7 +79,7 @@ def test_the_laws_are_those_of_training_everything_anew(digits: Group, digit_law
     np.testing.assert_allclose(log_odds, expected, atol=1e-12)
 
 
-def test_real_data_stay_below_the_worst_case_of_any_size(vote: Auditee, digit_laws: Laws) -> None:
+def test_real_data_stay_below_the_worst_case_of_any_size(vote: AuditTarget, digit_laws: Laws) -> None:
     worst = float(both_directions(digit_laws, readable(vote, vote.claims[0], digit_laws.law)).value.max())
     bound = any_size(vote, vote.claims[0])
     assert bound is not None
@@ -154,8 +154,8 @@ def test_number_of_blocks_of_the_theorem(epsilon: float, alpha: float, blocks: i
 @pytest.mark.parametrize("r", [1, 2, 25])
 def test_worst_case_of_any_size_is_the_hand_formula(epsilon: float, r: int) -> None:
     """ln(sigma(epsilon (2 - r) / 2) / sigma(-epsilon r / 2)), at most epsilon for every r."""
-    auditee = resolve("soft-majority", {"epsilon": epsilon, "r": r})
-    found = any_size(auditee, auditee.claims[0])
+    target = resolve("soft-majority", {"epsilon": epsilon, "r": r})
+    found = any_size(target, target.claims[0])
     expected = math.log((1 + math.exp(epsilon * r / 2)) / (1 + math.exp(epsilon * (r - 2) / 2)))
     assert found is not None
     assert found.loss == pytest.approx(expected, abs=1e-12)

@@ -21,8 +21,8 @@ def test_log_odds_are_twice_those_of_the_theorem() -> None:
 @pytest.mark.parametrize("r", [1, 2, 3, 25, 101])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 def test_worst_case_is_between_the_claim_and_twice_the_claim(epsilon: float, r: int) -> None:
-    auditee = resolve("soft-majority-overview", {"epsilon": epsilon, "r": r})
-    found = any_size(auditee, auditee.claims[0])
+    target = resolve("soft-majority-overview", {"epsilon": epsilon, "r": r})
+    found = any_size(target, target.claims[0])
     assert found is not None
     expected = math.log((1 + math.exp(epsilon * r)) / (1 + math.exp(epsilon * (r - 2))))
     assert found.loss == pytest.approx(expected, abs=1e-12)

@@ -61,12 +61,12 @@ def gaussian_law(votes: Votes, sigma: float) -> list[float]:
 @pytest.mark.parametrize("gamma", [0.05, 0.5, 2.0])
 def test_pate_on_all_votes(r: int, gamma: float) -> None:
     expected = twin.worst_pair(lambda votes: pate_law(votes, gamma), every_vector(r, 2), 2, 0.0)
-    auditee = resolve("pate", {"gamma": gamma, "r": r, "learner": "majority"})
-    found = any_size(auditee, auditee.claims[0])
+    target = resolve("pate", {"gamma": gamma, "r": r, "learner": "majority"})
+    found = any_size(target, target.claims[0])
     assert found is not None
     assert found.loss == pytest.approx(expected, rel=1e-12)
     assert found.loss == pytest.approx(2 * gamma + math.log(1 - 2 * gamma / (2 + gamma * r)) if r > 1 else expected, rel=1e-12)
-    result = audit(auditee.mechanism, mode="exhaustive", domain=Domain(n=r, points=1))
+    result = audit(target.mechanism, mode="exhaustive", domain=Domain(n=r, points=1))
     assert result.verdict == "verified"
     assert result.exact == pytest.approx(expected, rel=1e-12)
 
@@ -79,12 +79,12 @@ def test_pate_with_more_labels(r: int, K: int) -> None:
         for counts in (tuple(row) for row in every_count(r, K).tolist())
     }
     expected = twin.worst_pair(lambda votes: law[tuple(votes.count(y) for y in range(K))], every_vector(r, K), K, 0.0)
-    auditee = resolve("pate", {"gamma": gamma, "r": r, "K": K})
-    found = any_size(auditee, auditee.claims[0])
+    target = resolve("pate", {"gamma": gamma, "r": r, "K": K})
+    found = any_size(target, target.claims[0])
     assert found is not None
     assert found.loss == pytest.approx(expected, rel=1e-10)
     assert found.loss < 2 * gamma
-    last = auditee.law(auditee.prepare(at_one_point((K - 1,) * r)), ORIGIN, "all for the last label")
+    last = target.law(target.prepare(at_one_point((K - 1,) * r)), ORIGIN, "all for the last label")
     assert last is not None
     np.testing.assert_allclose(np.exp(last.table[0]), law[(*[0] * (K - 1), r)], rtol=1e-11)
 
@@ -93,21 +93,21 @@ def test_pate_with_more_labels(r: int, K: int) -> None:
 @pytest.mark.parametrize(("sigma", "delta"), [(0.5, 1e-5), (1.0, 0.01), (3.0, 1e-9)])
 def test_gaussian_pate_on_all_votes(r: int, sigma: float, delta: float) -> None:
     expected = twin.worst_pair(lambda votes: gaussian_law(votes, sigma), every_vector(r, 2), 2, delta)
-    auditee = resolve("pate-gaussian", {"sigma": sigma, "delta": delta, "r": r, "learner": "majority"})
-    for claim in auditee.claims:
-        found = any_size(auditee, claim)
+    target = resolve("pate-gaussian", {"sigma": sigma, "delta": delta, "r": r, "learner": "majority"})
+    for claim in target.claims:
+        found = any_size(target, claim)
         assert found is not None
         assert found.loss == pytest.approx(expected, rel=1e-9, abs=1e-12)
         assert found.loss <= claim.promised
     settings = Settings(mode="exhaustive", domain=Domain(n=r, points=1))
-    assert [result.verdict for result in assay([auditee], None, settings)] == ["verified"] * 2
+    assert [result.verdict for result in assay([target], None, settings)] == ["verified"] * 2
 
 
 @pytest.mark.parametrize(("n", "k"), [(3, 1), (3, 2), (4, 3)])
 def test_neighbours_of_all_small_datasets(n: int, k: int) -> None:
     """Every law, and that one vote at most moves, whatever record is replaced by whatever."""
-    auditee = resolve("private-knn", {"k": k, "gamma": 0.7})
-    table = np.exp(domain_laws(auditee, Domain(n=n, points=3), silent).table).reshape(-1, 3, 2)
+    target = resolve("private-knn", {"k": k, "gamma": 0.7})
+    table = np.exp(domain_laws(target, Domain(n=n, points=3), silent).table).reshape(-1, 3, 2)
     every = every_dataset(n, 3)
     counts = {}
     for row, dataset in zip(table, every, strict=True):
@@ -118,7 +118,7 @@ def test_neighbours_of_all_small_datasets(n: int, k: int) -> None:
     for (dataset, query), ones in counts.items():
         for i, record in itertools.product(range(n), itertools.product((1, 2, 3), (0, 1))):
             assert abs(counts[(*dataset[:i], record, *dataset[i + 1 :]), query] - ones) <= 1
-    result = audit(auditee.mechanism, mode="exhaustive", domain=Domain(n=n, points=3))
+    result = audit(target.mechanism, mode="exhaustive", domain=Domain(n=n, points=3))
     assert result.verdict == "verified"
     assert result.evidence is not None
     assert result.evidence.any_size is not None
@@ -172,8 +172,8 @@ def test_back_from_the_neighbours_it_need_not_hold() -> None:
 
 
 def test_it_is_no_claim_about_all_datasets_and_says_who_the_neighbour_is() -> None:
-    auditee = resolve("pate-data-dependent")
-    results = list(assay([auditee], None, Settings(mode="exact")))
+    target = resolve("pate-data-dependent")
+    results = list(assay([target], None, Settings(mode="exact")))
     assert [result.verdict for result in results] == ["refuted", "not refuted"]
     assert results[0].claim.expected == "refuted"
     assert "leads by 25 of 25 votes" in results[0].claim.unit
@@ -199,24 +199,24 @@ def test_the_distance_is_what_no_changes_of_so_many_votes_can_move(r: int, K: in
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-3), (0.3, 0.2), (3.0, 0.6)])
 def test_release_on_all_votes(r: int, K: int, epsilon: float, delta: float) -> None:
     parameters = {"epsilon": epsilon, "delta": delta, "r": r, "K": K, "learner": "majority"}
-    auditee = resolve("distance-to-instability", parameters)
+    target = resolve("distance-to-instability", parameters)
     every = every_vector(r, K)
     for votes in every:
-        law = auditee.law(auditee.prepare(at_one_point(votes)), ORIGIN, "votes")
+        law = target.law(target.prepare(at_one_point(votes)), ORIGIN, "votes")
         assert law is not None
         np.testing.assert_allclose(np.exp(law.table[0]), twin.stable_release(votes, K, epsilon, delta), rtol=1e-12)
-    printed, corrected = auditee.claims
+    printed, corrected = target.claims
     assert (printed.promised, corrected.promised) == (epsilon, epsilon)
     for claim in (printed, corrected):
         assert isinstance(claim, DP)
         expected = twin.worst_pair(lambda votes: twin.stable_release(votes, K, epsilon, delta), every, K, claim.delta)
-        found = any_size(auditee, claim)
+        found = any_size(target, claim)
         assert found is not None
         assert found.loss == pytest.approx(expected, rel=1e-9, abs=1e-9)
         assert found.loss <= epsilon
     if K == 2:
         settings = Settings(mode="exhaustive", domain=Domain(n=r, points=1))
-        assert [result.verdict for result in assay([auditee], None, settings)] == ["verified"] * 2
+        assert [result.verdict for result in assay([target], None, settings)] == ["verified"] * 2
 
 
 @pytest.mark.parametrize("delta", [1e-6, 0.01, 0.4])
@@ -231,10 +231,10 @@ def test_half_of_delta_is_needed_and_enough(delta: float) -> None:
 @pytest.mark.parametrize(("r", "epsilon", "verdict"), [(2, 1.0, "refuted"), (2, 0.6, "not refuted"), (24, 0.6, "refuted")])
 def test_the_margin(r: int, epsilon: float, verdict: str) -> None:
     """Two votes against none are at margin 1: released with probability e^epsilon delta / 2, which exceeds delta above ln 2."""
-    auditee = resolve("distance-to-instability", {"r": r, "epsilon": epsilon, "distance": "margin", "learner": "majority"})
-    results = list(assay([auditee], None, Settings(mode="exact")))
+    target = resolve("distance-to-instability", {"r": r, "epsilon": epsilon, "distance": "margin", "learner": "majority"})
+    results = list(assay([target], None, Settings(mode="exact")))
     assert [result.verdict for result in results] == [verdict, "not refuted"]
-    law = auditee.law(auditee.prepare(at_one_point((1,) * r)), ORIGIN, "all ones")
+    law = target.law(target.prepare(at_one_point((1,) * r)), ORIGIN, "all ones")
     assert law is not None
     z = math.log(1e-3) + epsilon * (r - 1)
     assert np.exp(law.table[0, 1]) == pytest.approx(math.exp(z) / 2 if z < 0 else 1 - math.exp(-z) / 2, rel=1e-12)
@@ -244,9 +244,9 @@ def test_the_margin(r: int, epsilon: float, verdict: str) -> None:
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 0.01), (1.0, 1e-3), (2.0, 0.5)])
 def test_what_holds_of_the_margin(K: int, epsilon: float, delta: float) -> None:
     for r in range(1, 9):
-        auditee = resolve("distance-to-instability", {"r": r, "K": K, "epsilon": epsilon, "delta": delta, "distance": "margin"})
-        corrected = auditee.claims[1]
-        found = any_size(auditee, corrected)
+        target = resolve("distance-to-instability", {"r": r, "K": K, "epsilon": epsilon, "delta": delta, "distance": "margin"})
+        corrected = target.claims[1]
+        found = any_size(target, corrected)
         assert found is not None
         assert found.loss - found.error <= corrected.promised == 2 * epsilon
 
@@ -258,9 +258,9 @@ def test_what_holds_of_the_margin(K: int, epsilon: float, delta: float) -> None:
 @pytest.mark.parametrize(("sigma", "delta"), [(0.7, 1e-3), (2.0, 1e-6)])
 def test_the_exact_profile_of_the_counts_bounds_the_winner(K: int, sigma: float, delta: float) -> None:
     for r in (1, 2, 5, 12):
-        auditee = resolve("pate-gaussian", {"sigma": sigma, "delta": delta, "r": r, "K": K})
-        printed, corrected = auditee.claims
-        found = any_size(auditee, corrected)
+        target = resolve("pate-gaussian", {"sigma": sigma, "delta": delta, "r": r, "K": K})
+        printed, corrected = target.claims
+        found = any_size(target, corrected)
         assert found is not None
         assert found.loss - found.error <= corrected.promised < printed.promised
 
@@ -314,8 +314,8 @@ def test_a_margin_of_which_nothing_holds() -> None:
 @pytest.mark.parametrize("K", [2, 3])
 def test_extreme_noise(gamma: float, K: int) -> None:
     """For gamma r -> 0 the claim is loose by 2, for large gamma it is tight."""
-    auditee = resolve("pate", {"gamma": gamma, "r": 3, "K": K})
-    found = any_size(auditee, auditee.claims[0])
+    target = resolve("pate", {"gamma": gamma, "r": 3, "K": K})
+    found = any_size(target, target.claims[0])
     assert found is not None
     assert found.loss - found.error <= 2 * gamma
     if K == 2:
