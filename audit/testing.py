@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from dpassay.api import audit
 from dpassay.config.options import CONFIDENCE
 from dpassay.engine.result import Result
-from dpassay.engine.verdicts import apart, through_words
+from dpassay.engine.verdicts import apart
+from dpassay.engine.wording import through_words
 from dpassay.errors import first_line
 from dpassay.numerics import DOWN, lower_number, percent, upper_number
 from dpassay.record.files import dumps, write_text

@@ -21,7 +21,7 @@ from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
 from dpassay.engine.run import Baseline, assay
 from dpassay.engine.settings import Settings
-from dpassay.engine.verdicts import seen_words
+from dpassay.engine.wording import seen_words
 from dpassay.errors import InvalidInput, first_line
 from dpassay.mechanism import HasLaw, HasReachable
 from dpassay.numerics import upper_number

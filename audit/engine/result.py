@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from dpassay.claims import DP, Claim
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Evidence, Mode
-from dpassay.engine.verdicts import Verdict, apart, seen_words
+from dpassay.engine.verdicts import Verdict, apart
+from dpassay.engine.wording import seen_words
 from dpassay.numerics import DOWN, UP, written
 from dpassay.targets.guard import AuditTarget
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from dpassay.claims import DP, Claim, ScoreStability
 from dpassay.engine.evidence import Evidence
+from dpassay.engine.wording import seen_words
 from dpassay.numerics import ALL_DIGITS, DOWN, NEAREST, UP, VISIBLE, allowance, below, exact, loss, promise, rounded, written
 from dpassay.stats.bounds import Bound
 
@@ -135,14 +136,3 @@ def _sampled(claim: Claim, evidence: Evidence, detect: float, most: float, looke
         may = f"the screening saw nothing move, and where the certification did, the {quantity} may be above {detect:.4g}"
         return Verdict(word="inconclusive", reason=f"{found}; {may}: raise the budget")
     return Verdict(word="not refuted", reason=found)
-
-
-def seen_words(quantity: str, leak: float, frequency: float | None) -> str:
-    """Name what would have been seen: 'a loss of 1.2 or more, through an answer of probability 0.1 or more'."""
-    seen = f"no {quantity}" if math.isinf(leak) else f"a {quantity} of {written(leak, 4, UP)} or more"
-    return f"{seen} {through_words(frequency)}".rstrip()
-
-
-def through_words(frequency: float | None) -> str:
-    """Say through which answers a leak is seen; nothing where it does not matter."""
-    return "" if frequency is None else f"through an answer of probability {frequency:g} or more"

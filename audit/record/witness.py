@@ -24,7 +24,6 @@ from dpassay.engine.exact import check_alike, readable
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw, Law
-from dpassay.mechanism import NamesAnswers
 from dpassay.numerics import DOWN, UNIT_ROUNDOFF, VISIBLE, above, loss, lower_number, number
 from dpassay.pairs import Pairs, change_from_json
 from dpassay.record.files import fault, read_json, schema_at
@@ -167,10 +166,10 @@ def _event_words(result: Result, event: Event, query: NDArray[np.float64]) -> st
     """Name an event, and say what its answers stand for where the mechanism tells it."""
     if isinstance(event, HalfLine):
         return str(event)
-    labels, mechanism = " or ".join(map(str, event)), result.target.mechanism
-    if not isinstance(mechanism, NamesAnswers) or len(event) > MOST_NAMED:
+    labels = " or ".join(map(str, event))
+    if len(event) > MOST_NAMED:
         return labels
-    names = " or ".join(filter(None, (mechanism.answer_words(label, query) for label in event)))
+    names = " or ".join(filter(None, (result.target.answer_words(label, query) for label in event)))
     return f"{labels} ({names})" if names else labels
 
 

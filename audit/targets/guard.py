@@ -27,6 +27,7 @@ from dpassay.mechanism import (
     HasUpdate,
     HasWorstCases,
     Mechanism,
+    NamesAnswers,
     Reachable,
     ShowsPart,
     WorstCase,
@@ -111,6 +112,15 @@ class AuditTarget:
         """What is answered of what a claim is about, in words; empty where that is all of it, or nobody says otherwise."""
         part = isinstance(claim, (DP, Stability)) and isinstance(self.mechanism, ShowsPart)
         return str(getattr(self.mechanism, "looked_at", "")) if part else ""
+
+    def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
+        """Say what an answer at a query stands for; empty where the mechanism does not say, or fails over it."""
+        if not isinstance(self.mechanism, NamesAnswers):
+            return ""
+        try:
+            return str(self.mechanism.answer_words(answer, query))
+        except Exception:  # noqa: BLE001  (words about a result: none is better than no result)
+            return ""
 
     def most(self, claim: Claim) -> float:
         """Largest leak that there can be of what a claim is about, in its units."""

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from dpassay.claims import Claim, claim_from_json
 from dpassay.errors import InvalidInput, TargetError, told
 from dpassay.laws import Law
-from dpassay.mechanism import FunctionMechanism, Reachable, WorstCase
+from dpassay.mechanism import FunctionMechanism, Reachable, ShowsPart, WorstCase
 from dpassay.pairs import Change
 from dpassay.targets.coupled import Coupled, coupled
 from dpassay.targets.groups import Group
@@ -39,7 +39,7 @@ from dpassay.trials.written import (
 
 T = TypeVar("T")
 OFFERED = (
-    *("check", "update", "distribution", "pairs", "reachable", "dimension", "towards"),
+    *("check", "update", "distribution", "pairs", "reachable", "dimension", "towards", "answer_words"),
     *("thetas", "sizes", "noise", "apply", "score"),
 )
 """What a mechanism may have besides `prepare` and `sample`."""
@@ -156,6 +156,15 @@ class Isolated(AuditTarget):
 
         self._read(go_on, told, "sample")
         return self._checked(np.asarray(told["draws"]), size, len(queries), where)
+
+    def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
+        """Say what an answer at a query stands for; empty where the mechanism does not say, or its process is gone."""
+        if not hasattr(self.mechanism, "answer_words"):
+            return ""
+        try:
+            return str(self._ask("answer_words", "answer_words", answer, query, known=(query,)))
+        except TargetError:
+            return ""
 
     def worst_cases(self) -> tuple[WorstCase, ...]:
         """Return the pairs that the mechanism itself names."""
@@ -286,6 +295,7 @@ class Desk:
             "numbers": subject.numbers,
             "has": [name for name in OFFERED if hasattr(mechanism, name)],
             "without_query": bool(getattr(mechanism, "without_query", False)),
+            "looked_at": str(mechanism.looked_at) if isinstance(mechanism, ShowsPart) else None,
             "code": code_of(subject),
         }
 
@@ -317,6 +327,9 @@ class Desk:
     ) -> Any:
         draws = subject.sample(state, queries, size, rng, where)
         return {"draws": draws, "state": json.dumps(rng.bit_generator.state)}
+
+    def _answer_words(self, subject: AuditTarget, objects: dict[int, Any], answer: int, query: Any) -> str:  # noqa: ARG002
+        return subject.answer_words(answer, query)
 
     def _worst_cases(self, subject: AuditTarget, objects: dict[int, Any]) -> Any:  # noqa: ARG002
         return [worst_case_json(case) for case in subject.worst_cases()]
@@ -412,6 +425,7 @@ def introduced(name: str, build: Callable[[], AuditTarget], limits: Limits, fall
 def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
     """Return the auditee that a desk has described."""
     has: dict[str, Any] = dict.fromkeys(facts["has"], _elsewhere) | {"without_query": facts["without_query"]}
+    has |= {} if facts["looked_at"] is None else {"looked_at": str(facts["looked_at"])}
     has |= {"labels": tuple(facts["labels"])} if facts["numbers"] is None else {"numbers": tuple(facts["numbers"])}
     mechanism = StandIn(has)
     return Isolated(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from dpassay.engine.verdicts import through_words
+from dpassay.engine.wording import through_words
 from dpassay.errors import InvalidInput
 from dpassay.numerics import percent
 from dpassay.reports.run.findings import Finding, finding_of, findings_table, unit_words

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.engine.verdicts import seen_words
+from dpassay.engine.wording import seen_words
 from dpassay.numerics import UP, VISIBLE, written
 from dpassay.record.files import witness_file
 from dpassay.reports.shared.numbers import (

@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from dpassay.engine.alternatives import allowed, answers_of, move_of, through_event
 from dpassay.engine.detection import Design, Frontier, sight, smallest_seen, usual_frequency
-from dpassay.engine.verdicts import seen_words
+from dpassay.engine.wording import seen_words
 from dpassay.stats.binomial import ranking_bound
 from dpassay.stats.lower_bounds import Method, largest_rejecting
 from dpassay.stats.power import POWER, SCREEN_ALPHA, Screening, detectable, tight_pair

@@ -144,7 +144,7 @@ def test_hostile_names(make: Any, name: str, verdict: str) -> None:
 
 def test_a_name_that_was_not_cleaned_cannot_break_the_document(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("junit", "view", "words"):
-        monkeypatch.setattr(f"dpassay.reports.{module}.clean", str)
+        monkeypatch.setattr(f"dpassay.reports.run.{module}.clean", str)
     made = make.sampled(NASTY, "refuted")
     made["mechanism"] = made["reason"] = NASTY
     case = only_case(make.record(made))
