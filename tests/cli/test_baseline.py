@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -36,13 +37,24 @@ claim = { epsilon = 1.0 }
 """
 
 
+@pytest.fixture(scope="module")
+def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose baseline is accepted, to be copied."""
+    made = tmp_path_factory.mktemp("accepted")
+    (made / "dpassay.toml").write_text(CONFIG, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(made)
+        patch.syspath_prepend(made)
+        assert audited(made, 0.9) == 0
+        assert main(["baseline", "accept"]) == 0
+    sys.modules.pop("weakened", None)
+    return made
+
+
 @pytest.fixture
-def project(folder: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """A project whose baseline is accepted."""
-    (folder / "dpassay.toml").write_text(CONFIG, encoding="utf-8")
-    assert audited(folder, 0.9) == 0
-    assert main(["baseline", "accept"]) == 0
-    assert "1 result of report/record.json" in capsys.readouterr().out
+def project(folder: Path, accepted: Path) -> Path:
+    """The same for one test alone."""
+    shutil.copytree(accepted, folder, dirs_exist_ok=True)
     return folder
 
 
@@ -76,6 +88,7 @@ def test_worse_is_red_and_restored_is_green(project: Path, capsys: pytest.Captur
 
 def test_a_rise_below_the_claim_is_red_too(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["baseline", "accept"]) == 0
+    assert "1 result of report/record.json" in capsys.readouterr().out
     assert audited(project, 0.3) == 0
     assert main(["baseline", "accept"]) == 0
     assert audited(project, 0.9) == 0

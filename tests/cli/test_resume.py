@@ -32,6 +32,7 @@ def other(data, queries, size, rng):
 """
 WORDS = ["run", "mine:predict", "mine:other", "--claim", "epsilon=3", "--mode", "monte-carlo", "--data", "mine.csv", "--label"]
 WORDS += ["answer", "--train", "10", "--queries", "2", "--budget", "6000", "-q"]
+DATA = "size,answer\n" + "".join(f"{i},{i % 2}\n" for i in range(30))
 SAME = ("record.json", "index.html", "report.md", "junit.xml", "cells.csv.gz")
 
 
@@ -39,8 +40,24 @@ SAME = ("record.json", "index.html", "report.md", "junit.xml", "cells.csv.gz")
 def project(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delitem(sys.modules, "mine", raising=False)
     Path("mine.py").write_text(PREDICT.format(pause=0))
-    Path("mine.csv").write_text("size,answer\n" + "".join(f"{i},{i % 2}\n" for i in range(30)))
+    Path("mine.csv").write_text(DATA)
     return folder
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    """What a run that nothing disturbs writes, in this process and without pauses."""
+    folder = tmp_path_factory.mktemp("whole")
+    Path(folder, "mine.py").write_text(PREDICT.format(pause=0))
+    Path(folder, "mine.csv").write_text(DATA)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.syspath_prepend(folder)
+        patch.delitem(sys.modules, "mine", raising=False)
+        assert main([*WORDS, "--out", "out"]) == 0
+        found = contents("out")
+    sys.modules.pop("mine", None)
+    return found
 
 
 def contents(out: str) -> list[bytes]:
@@ -62,7 +79,7 @@ def blocks_are_whole(out: str, *, complete: bool = True) -> None:
     assert rows
 
 
-def test_the_record_does_not_tell_how_it_was_run(project: Path) -> None:
+def test_the_record_does_not_tell_how_it_was_run(project: Path, whole: list[bytes]) -> None:
     ways = {
         "inline": [],
         "one": ["--executor", "local"],
@@ -72,10 +89,10 @@ def test_the_record_does_not_tell_how_it_was_run(project: Path) -> None:
     }
     for out, way in ways.items():
         assert main([*WORDS, *way, "--out", out]) == 0
-        assert contents(out) == contents("inline")
+        assert contents(out) == whole
         blocks_are_whole(out)
     assert main([*WORDS, "--jobs", "2", "--resume", "--out", "four"]) == 0
-    assert contents("four") == contents("inline")
+    assert contents("four") == whole
     assert json.loads(Path("four/record.json").read_text())["run"]["command"] == " ".join(
         ["dpassay", *(w for w in WORDS if w != "-q")]
     )
@@ -164,23 +181,21 @@ def killed(words: list[str], kills: int, seed: int) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
-def test_killed_at_random_moments_it_ends_with_the_same_bytes(kills: int, project: Path) -> None:
+def test_killed_at_random_moments_it_ends_with_the_same_bytes(kills: int, project: Path, whole: list[bytes]) -> None:
     Path("mine.py").write_text(PREDICT.format(pause=0.005))
-    assert main([*WORDS, "--out", "whole"]) == 0
     resumed = [*WORDS, "--out", "out", "--jobs", "2", "--resume"]
     killed(resumed, kills, seed=kills)
     assert main(resumed) == 0
-    assert contents("out") == contents("whole")
+    assert contents("out") == whole
     blocks_are_whole("out")
 
 
-def test_two_runs_into_one_ledger_both_end_correctly(project: Path) -> None:
+def test_two_runs_into_one_ledger_both_end_correctly(project: Path, whole: list[bytes]) -> None:
     Path("mine.py").write_text(PREDICT.format(pause=0.002))
-    assert main([*WORDS, "--out", "alone"]) == 0
     words = [sys.executable, "-m", "dpassay", *WORDS, "--out", "out", "--resume"]
     both = [subprocess.Popen([*words, "--jobs", jobs], stdout=subprocess.DEVNULL) for jobs in ("1", "2")]
     assert [process.wait() for process in both] == [0, 0]
-    assert contents("out") == contents("alone")
+    assert contents("out") == whole
     blocks_are_whole("out")
 
 
@@ -220,16 +235,15 @@ def interrupted(words: list[str], ready: Callable[[], bool], *, group: bool = Fa
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
 @pytest.mark.parametrize("group", [False, True], ids=["process", "terminal"])
-def test_ctrl_c_stops_the_workers_and_leaves_what_was_finished(group: bool, project: Path) -> None:
+def test_ctrl_c_stops_the_workers_and_leaves_what_was_finished(group: bool, project: Path, whole: list[bytes]) -> None:
     """A terminal sends it to the whole group of processes."""
     Path("mine.py").write_text(PREDICT.format(pause=0.01))
-    assert main([*WORDS, "--out", "whole"]) == 0
     words = [*WORDS, "--out", "out", "--jobs", "2"]
     assert interrupted(words, has_begun, group=group) == (130, "")
     assert json.loads(Path("out/record.json").read_text())["run"]["complete"] is False
     blocks_are_whole("out", complete=False)
     assert main([*words, "--resume"]) == 0
-    assert contents("out") == contents("whole")
+    assert contents("out") == whole
     blocks_are_whole("out")
 
 

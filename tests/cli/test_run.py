@@ -131,6 +131,7 @@ def test_known_refutation_that_is_not_found_means_the_harness_is_blind(folder: P
     assert main([*blind, "--allow-inconclusive"]) == 3
 
 
+@pytest.mark.slow
 def test_sampling_alone_finds_what_is_known_to_be_wrong(folder: Path) -> None:
     known = ("soft-majority-overview", "projected-walk-overview", "psgd-laplace", "noisy-average", "stable-learner", "histogram")
     assert main([*QUICK, *known, "--mode", "monte-carlo", "--out", "out", "--allow-inconclusive"]) == 0

@@ -72,7 +72,7 @@ def target(kind: str, strength: float) -> AuditTarget:
 
 
 def record(kind: str, strength: float, baseline: dict[str, Any] | None = None) -> tuple[dict[str, Any], Evidence]:
-    settings = Settings(mode="monte-carlo", budget=BUDGET)
+    settings = Settings(mode="monte-carlo", budget=BUDGET, executor="inline")
     accepted = cells_of({"results": []} if baseline is None else baseline)
     (result,) = assay([target(kind, strength)], GROUP, settings, baseline=accepted)
     assert result.evidence is not None

@@ -97,7 +97,9 @@ def replayed(result: Result) -> None:
 
 def test_a_stability_that_holds_and_one_that_does_not_by_sampling() -> None:
     for gamma, verdict in ((GAMMA, "not refuted"), (GAMMA / 2, "refuted")):
-        result = audit(response(1.0), claim=Stability(gamma=gamma), pairs=PAIRS, queries=QUERIES, budget=10_000)
+        result = audit(
+            response(1.0), claim=Stability(gamma=gamma), pairs=PAIRS, queries=QUERIES, budget=10_000, executor="inline"
+        )
         assert result.verdict == verdict
         assert GAMMA - 0.05 < result.lower <= GAMMA <= result.upper < GAMMA + 0.05
         assert gamma < result.detectable < gamma + 0.05
@@ -133,7 +135,9 @@ def test_three_labels_are_judged_one_by_one() -> None:
     def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
         return rng.choice(3, p=table[data.y[0]], size=(size, len(queries)))
 
-    result = audit(answer, claim=Stability(gamma=0.25), pairs=PAIRS, queries=[[0.0]], labels=(0, 1, 2), budget=20_000)
+    result = audit(
+        answer, claim=Stability(gamma=0.25), pairs=PAIRS, queries=[[0.0]], labels=(0, 1, 2), budget=20_000, executor="inline"
+    )
     assert result.verdict == "refuted"
     assert result.evidence is not None
     assert result.evidence.worst.event == (2,)
@@ -142,7 +146,9 @@ def test_three_labels_are_judged_one_by_one() -> None:
 
 def test_numbers_are_audited_by_half_lines() -> None:
     for scale, verdict in ((1.0, "not refuted"), (0.5, "refuted")):
-        result = audit(noisy(scale), claim=DP(epsilon=1.0), pairs=PAIRS, queries=QUERIES, numbers=ANY, budget=20_000)
+        result = audit(
+            noisy(scale), claim=DP(epsilon=1.0), pairs=PAIRS, queries=QUERIES, numbers=ANY, budget=20_000, executor="inline"
+        )
         assert result.verdict == verdict
         assert 0.85 / scale < result.lower < 1 / scale
         assert result.upper == math.inf
@@ -157,7 +163,15 @@ def test_numbers_are_audited_by_half_lines() -> None:
 
 def test_a_mean_prediction_is_bounded_on_both_sides() -> None:
     for gamma, verdict in ((0.3, "not refuted"), (0.25, "refuted")):
-        result = audit(score, claim=PredictionStability(gamma=gamma), pairs=PAIRS, queries=QUERIES, numbers=(0, 1), budget=20_000)
+        result = audit(
+            score,
+            claim=PredictionStability(gamma=gamma),
+            pairs=PAIRS,
+            queries=QUERIES,
+            numbers=(0, 1),
+            budget=20_000,
+            executor="inline",
+        )
         assert result.verdict == verdict
         assert 0.27 < result.lower < 0.3 < result.upper < 0.33
         replayed(result)
@@ -170,7 +184,15 @@ def test_a_mean_prediction_in_other_units() -> None:
     def celsius(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
         return 100 * score(data, queries, size, rng) - 50
 
-    result = audit(celsius, claim=PredictionStability(gamma=25.0), pairs=PAIRS, queries=QUERIES, numbers=(-50, 50), budget=20_000)
+    result = audit(
+        celsius,
+        claim=PredictionStability(gamma=25.0),
+        pairs=PAIRS,
+        queries=QUERIES,
+        numbers=(-50, 50),
+        budget=20_000,
+        executor="inline",
+    )
     assert result.verdict == "refuted"
     assert 27 < result.lower < 30 < result.upper < 33
     assert 25 < result.detectable < 30
@@ -187,7 +209,7 @@ def test_predictions_without_coins_are_computed() -> None:
     domain = audit(Share(), mode="exhaustive", domain=Domain(n=4, points=1))
     assert domain.verdict == "verified"
     assert domain.exact == pytest.approx(0.25, abs=1e-15)
-    sampled = audit(Share(), pairs=pairs, queries=QUERIES, mode="monte-carlo", budget=20_000)
+    sampled = audit(Share(), pairs=pairs, queries=QUERIES, mode="monte-carlo", budget=20_000, executor="inline")
     assert sampled.lower <= 0.25 <= sampled.upper
 
 
@@ -274,7 +296,7 @@ def test_more_than_one_finalist_where_there_are_few_queries() -> None:
         return np.asarray(rng.random((size, len(queries))) < p, dtype=int)
 
     pairs = Pairs(base=Labelled(np.zeros((20, 1)), np.zeros(20, dtype=int)), changes=tuple(map(FlipLabel, range(20))), how="all")
-    result = audit(answer, claim=DP(epsilon=1.0), pairs=pairs, queries=[[0.0]], budget=5000)
+    result = audit(answer, claim=DP(epsilon=1.0), pairs=pairs, queries=[[0.0]], budget=5000, executor="inline")
     assert result.evidence is not None
     assert len(result.evidence.cells) == 1
     assert result.evidence.worst.pair == 3

@@ -33,7 +33,7 @@ def one(
     mechanism: Sampled, group: Group | None = None, budget: int = 2000, confidence: float = 0.95, seed: int = 0
 ) -> tuple[Result, Evidence]:
     """The result, with its evidence."""
-    settings = Settings(mode="monte-carlo", budget=budget, confidence=confidence, seed=seed)
+    settings = Settings(mode="monte-carlo", budget=budget, confidence=confidence, seed=seed, executor="inline")
     (result,) = assay([target_of(mechanism)], group or flip_group(queries=2), settings)
     assert result.evidence is not None
     return result, result.evidence
@@ -55,7 +55,8 @@ def test_the_pair_that_leaks_is_found_among_those_that_do_not() -> None:
 
 def test_alpha_is_shared_by_results_then_sides_then_cells() -> None:
     targets = [target_of(Sampled(table=LOPSIDED), name=name) for name in "abc"]
-    for result in assay(targets, flip_group(queries=5), Settings(mode="monte-carlo", budget=200, confidence=0.94)):
+    settings = Settings(mode="monte-carlo", budget=200, confidence=0.94, executor="inline")
+    for result in assay(targets, flip_group(queries=5), settings):
         evidence = result.evidence
         assert evidence is not None
         assert evidence.alpha == pytest.approx(0.06 / 3)
@@ -101,6 +102,7 @@ def _faces(cell: Cell) -> list[tuple[int, int, int, int]]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("bounds_only")
 def test_all_printed_bounds_of_many_queries_hold_together() -> None:
     """Twenty queries at exactly the claim: a run with any wrong bound, upper or lower, is as rare as the confidence says."""
     runs, wrong = 60, 0

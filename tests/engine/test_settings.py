@@ -25,7 +25,7 @@ PAIRS = replace_one([[0.0], [1.0]], [0, 1], neighbours="flip")
 
 def record_of(**arguments: Any) -> str:
     """The record of a small sampled audit."""
-    result = audit(response(0.5), pairs=PAIRS, queries=[[0.0]], **arguments)
+    result = audit(response(0.5), pairs=PAIRS, queries=[[0.0]], executor="inline", **arguments)
     run: dict[str, Any] = {
         "commit": None, "seed": result.seed, "confidence": 0.999, "profile": "default", "command": "",
         "catalogue": False, "complete": True, "data": None, "budget": result.draws,

@@ -129,6 +129,7 @@ def test_a_mechanism_that_raises_is_3_and_the_report_says_so(demo: Path, tools: 
     assert Path(done.outputs["record"]).is_file()
 
 
+@pytest.mark.slow
 def test_another_folder_and_targets_on_the_command_line(demo: Path, tools: Tools) -> None:
     inputs = {
         "working-directory": "demo",
@@ -238,6 +239,7 @@ LEAVES = "import os\nos._exit(0)\n"
 LEAVES_LATE = f"import atexit, os\natexit.register(os._exit, 0)\n{HALF}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("api", "code"), [(LEAVES, 3), (LEAVES_LATE, 1)])
 def test_code_that_ends_the_process_with_0_is_no_pass(demo: Path, tools: Tools, api: str, code: int) -> None:
     (demo / "audit/api.py").write_text(api)

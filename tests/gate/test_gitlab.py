@@ -38,6 +38,7 @@ def test_its_form() -> None:
         assert Template(path).substitute(JOB["variables"]).startswith("./report")
 
 
+@pytest.mark.slow
 def test_correct_half_the_noise_and_correct_again(demo: Path, tools: Tools, repository: Path) -> None:
     good = (demo / "audit/api.py").read_text()
     variables = {"GATE_REPOSITORY": repository.as_uri(), "GATE_INSTALL": "-e ."}

@@ -12,7 +12,7 @@ import pytest
 from pre_commit.clientlib import load_manifest
 
 from tests.gate.conftest import ROOT, Tools, git
-from tests.plugin.demo import GOOD, HALF
+from tests.plugin.demo import HALF
 
 (HOOK,) = load_manifest(str(ROOT / ".pre-commit-hooks.yaml"))
 CONFIG = """
@@ -36,6 +36,7 @@ def test_its_form() -> None:
     assert not HOOK["pass_filenames"]
 
 
+@pytest.mark.slow
 def test_its_entry(demo: Path, tools: Tools) -> None:
     words = (*shlex.split(HOOK["entry"]), *HOOK["args"])
     code, said = run(demo, tools.environment(), *words)
@@ -59,16 +60,6 @@ def surroundings(tools: Tools, tmp_path: Path) -> dict[str, str]:
     (tmp_path / "tmp").mkdir()
     places = {"PRE_COMMIT_HOME": str(tmp_path / "pre-commit"), "TMPDIR": str(tmp_path / "tmp")}
     return tools.environment(VIRTUALENV_NO_PERIODIC_UPDATE="1", **places)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("api", "code", "said"), [(GOOD, 0, "Passed"), (HALF, 1, "1 of 1 claim refuted")])
-def test_try_repo(demo: Path, surroundings: dict[str, str], repository: Path, api: str, code: int, said: str) -> None:
-    (demo / "audit/api.py").write_text(api)
-    words = ("try-repo", str(repository), "dpassay", "--hook-stage", "pre-push", "--all-files")
-    got, log = run(demo, surroundings, sys.executable, "-m", "pre_commit", *words)
-    assert got == code, log
-    assert said in log
 
 
 @pytest.mark.slow

@@ -45,6 +45,7 @@ def test_github(demo: Path, stub: Tools, tmp_path: Path, example: int, called: l
     assert [call.split("> ")[0].strip("<>") for call in stub.called("dpassay")] == called
 
 
+@pytest.mark.slow
 def test_the_readme_s_pipeline_is_green_then_red_then_green(demo: Path, tools: Tools) -> None:
     ((name, text),) = re.findall(
         r"^```yaml\n# (\S+)\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL

@@ -29,7 +29,7 @@ LOPSIDED = ((0.9, 0.1), (0.5, 0.5))
 def results(mode: str = "monte-carlo", seed: int = 0) -> list[Result]:
     """A mechanism of each kind: one that leaks all, one of the catalogue with two claims, one that fails."""
     domain = Domain(n=3, points=1) if mode == "exhaustive" else None
-    settings = Settings(mode=mode, seed=seed, budget=500, domain=domain)  # type: ignore[arg-type]
+    settings = Settings(mode=mode, seed=seed, budget=500, domain=domain, executor="inline")  # type: ignore[arg-type]
     data = flip_group(records=4, queries=2)
     broken = target_of(TableMechanism(table=((0.5, 0.2), (0.5, 0.5))), name="broken")
     leaky = target_of(TableMechanism(table=((1.0, 0.0), (0.5, 0.5))), name="leaky")

@@ -19,6 +19,7 @@ from dpassay.claims import DP, Claim, PredictionStability, Stability
 from dpassay.data import Labelled, points
 from dpassay.engine.alternatives import answers_of, move_of
 from dpassay.engine.detection import Design, DetectionCurve, smallest_seen
+from dpassay.engine.guards import Guards
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
@@ -141,6 +142,7 @@ def audits(shape: Shape, laws: Any, setting: tuple[float, int], runs: int) -> li
 def stated(shape: Shape, setting: tuple[float, int]) -> tuple[float, float]:
     """Return the leak that an audit says it would see through the shape's own event, and that event's frequency then."""
     (result,) = audits(shape, shape.laws(1.5 * shape.claim.promised), setting, 1)
+    assert result.verdict != "error"
     assert result.evidence is not None
     if isinstance(shape.claim, PredictionStability):
         return result.detectable, 1.0
@@ -172,7 +174,12 @@ SHAPES["catastrophe"] = CATASTROPHE
 
 
 def refuted(shape: Shape, laws: Any, setting: tuple[float, int], monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Verdicts of many audits; what they say of their sight plays no part in a refutation, and is not worked out each time."""
+    """Verdicts of many audits; what they say of their sight plays no part in a refutation, and is not worked out each time.
+
+    Nothing is asked again: that this makes an error of no honest audit, `stated` sees for every shape, and tests/statistical/
+    test_guards.py at many seeds.
+    """
+    monkeypatch.setattr(Guards, "asked_again", lambda *_: None)
     monkeypatch.setattr(events, "sight", lambda *_: DetectionCurve(detectable=0.0))
     return [result.verdict for result in audits(shape, laws, setting, RUNS)]
 

@@ -48,6 +48,7 @@ def limit(p1: NDArray[np.float64], p0: NDArray[np.float64], delta: float, n: int
     return float(np.max(np.log((p1 - delta) / p0) - norm.isf(0.05) * spread / math.sqrt(n)))
 
 
+@pytest.mark.usefixtures("bounds_only")
 def test_laplace() -> None:
     """STATISTICS section 3: .942, limit .962, at 10,000 draws a side; the standard error of a median of 101 is .003."""
     bounds = np.array([one(laplace(1.0), DP(epsilon=1.0), 10_000, seed).lower for seed in range(101)])
@@ -60,6 +61,7 @@ def test_laplace() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("bounds_only")
 def test_gaussian() -> None:
     """STATISTICS section 3: 2.173, limit 2.210, at 100,000 draws a side; the standard error of a median of 101 is .008."""
     epsilon, delta = 2.318, 0.01
@@ -125,6 +127,7 @@ def test_false_alarms_lie_in_the_exact_region(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("bounds_only")
 @pytest.mark.parametrize("name", BOUNDARY)
 def test_false_alarms_of_a_thousand_audits(name: str) -> None:
     function, arguments = BOUNDARY[name]

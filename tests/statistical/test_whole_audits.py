@@ -47,6 +47,7 @@ def false_alarms(runs: int, claim: float, budget: int) -> tuple[int, int]:
     return sum(result.verdict == "refuted" for result in results), sum(result.upper < claim for result in results)
 
 
+@pytest.mark.usefixtures("bounds_only")
 @pytest.mark.parametrize("claim", [0.3, pytest.param(2.0, marks=pytest.mark.slow)])
 def test_false_alarms_lie_in_the_exact_region(claim: float) -> None:
     runs = 200
@@ -56,6 +57,7 @@ def test_false_alarms_lie_in_the_exact_region(claim: float) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("bounds_only")
 @pytest.mark.parametrize("claim", [0.2, 1.0, 3.0])
 def test_false_alarms_of_a_thousand_audits(claim: float) -> None:
     """At most 66 of 1,000 (STATISTICS section 7; the exact upper 1 % region begins at 68)."""

@@ -70,7 +70,8 @@ class NoisyShare:
 
 def run(trainer: NoisyShare, *changes: Any, claim: ScoreStability | None = None, **arguments: Any) -> Any:
     pairs = Pairs(base=BASE, changes=changes or (FlipLabel(0),), how="by hand")
-    return audit(trainer, claim=claim, pairs=pairs, queries=[[0.0]], mode="monte-carlo", **arguments)  # type: ignore[arg-type]
+    given = {"executor": "inline"} | arguments
+    return audit(trainer, claim=claim, pairs=pairs, queries=[[0.0]], mode="monte-carlo", **given)  # type: ignore[arg-type]
 
 
 def test_the_share_of_bad_strings_is_bounded_from_both_sides() -> None:

@@ -203,7 +203,8 @@ def scribbles() -> None:
             continue
 
 
-@pytest.mark.slow  # those run without xdist, whose connections it would write over too
+@pytest.mark.slow
+@pytest.mark.alone
 def test_a_host_that_writes_over_its_connection_is_lost_and_no_other(host: Callable[..., Host]) -> None:
     one, other = host(), host()
     with pytest.raises(Lost, match="the worker wrote over its connection"):

@@ -46,9 +46,14 @@ def test_own_pairs_attain_all_datasets_of_four_records(name: str) -> None:
     assert 0 < every <= own + error <= claimed
 
 
+DOMAINS = [(name, n, points) for name in TARGETS for n, points in ((8, 1), (5, 2), (6, 2))]
+SHOWN = {(name, 8, 1) for name in TARGETS} - {("validate-train, index", 8, 1), ("random-choice", 8, 1)}
+SHOWN |= {("random-choice", 5, 2)}
+"""Rows of docs/findings.md: tests/docs/test_findings_validation.py asserts the same of them, and the digits."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "points"), [(8, 1), (5, 2), (6, 2)])
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize(("name", "n", "points"), [each for each in DOMAINS if each not in SHOWN])
 def test_own_pairs_attain_what_is_found_on_small_domains(name: str, n: int, points: int) -> None:
     claimed, own, every, error = attained(name, n, points)
     share = 0.85 if (name, n) == ("validate, frozen", 6) else 1.0  # for those strings mixed records do better
