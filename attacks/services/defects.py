@@ -11,8 +11,8 @@ One noisy model that is drawn at training from the deployment's seed and then an
 one draw, and its claim is about that draw. Coins that all users share look the same where answers never change within a
 deployment. What could be either is remarked, and called neither.
 
-Before all that comes the positive control, see `dpassay.attacks.services.control`. Without it, and where no coins were seen, nothing is
-said of them: `blind` names what was not looked at.
+Before all that comes the positive control, see `dpassay.attacks.services.control`. Without it, and where no coins were seen,
+nothing is said of them: `blind` names what was not looked at.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A certified bound is proven for trials that are independent and of one law. A mechanism that shares coins between the rows of a
 call, keeps something between calls or answers one row otherwise than many gives counts of another kind, and a bound on them would
-be worth nothing. Each guard is a statistic of `dpassay.stats.health` with its share of the false-alarm rate, or cannot fail by chance.
+be worth nothing. Each guard is a statistic of `dpassay.stats.health` with its share of the false-alarm rate, or cannot fail by
+chance.
 """
 
 from __future__ import annotations

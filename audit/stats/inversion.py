@@ -2,9 +2,9 @@
 
 The opposite, p1 >= e^epsilon p0 + delta, is p0 <= e^-epsilon p1 - delta e^-epsilon: the same with the sides exchanged.
 
-The nuisance p0 runs over a Clopper-Pearson interval of y at level beta, and beta is taken off alpha (Berger and Boos 1994).
-How the tails are combined is the business of `dpassay.stats.stouffer` and `dpassay.stats.fisher`; the minimum over the interval is bounded
-from below by an envelope on a grid, so that no count pair is rejected that the true minimum would not reject.
+The nuisance p0 runs over a Clopper-Pearson interval of y at level beta, and beta is taken off alpha (Berger and Boos 1994). How
+the tails are combined is the business of `dpassay.stats.stouffer` and `dpassay.stats.fisher`; the minimum over the interval is
+bounded from below by an envelope on a grid, so that no count pair is rejected that the true minimum would not reject.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Linear classifiers trained with noise: what Algorithms 3 and 4 of Chaudhuri and Vinterbo (2013), section 4.1, share.
 
-Records are (x, y), x cut back to the unit ball as in `dpassay.mechanisms.shared.linear` and labels 0, 1 standing for y = -1, 1; the last
-m of them are V, the first n are T. The noise R has density proportional to e^(-||r||) in R^d: a Gamma(d) length in a uniform
-direction.
+Records are (x, y), x cut back to the unit ball as in `dpassay.mechanisms.shared.linear` and labels 0, 1 standing for y = -1, 1;
+the last m of them are V, the first n are T. The noise R has density proportional to e^(-||r||) in R^d: a Gamma(d) length in a
+uniform direction.
 
 In one dimension the weight falls into each interval with a probability in closed form: the law of a prediction, and of the bin
 that the weight lies in, is exact by change of variables.
@@ -104,7 +104,8 @@ class Perturbation:
         Lambda, the k parameters that the claims about the score are for; written as `feature_scale`.
     release : {"prediction", "vector", "bins", "auc"}
         The label 1[<w, x> >= 0] at a query x; the number <w, u>, u the direction of the query; the bin that <w, u> lies in; or
-        the area under the ROC curve of <w, phi(x)> on the public sample, whatever is asked (`dpassay.mechanisms.chaudhuri_vinterbo_2013.auc`).
+        the area under the ROC curve of <w, phi(x)> on the public sample, whatever is asked
+        (`dpassay.mechanisms.chaudhuri_vinterbo_2013.auc`).
     public : Labelled or str
         Public sample for `auc`, with both labels and at least d columns, kept as a text; left out, the d unit vectors labelled 1
         and the origin labelled 0.

@@ -7,7 +7,8 @@ of chance times e^(value/s) over those. With u = e^(-(t - a)/s) and b_j = B_j e^
 
     P[i wins] = sum over intervals of  b_i * integral of prod over j != i of (A_j - b_j u) du,
 
-a polynomial of degree k - 1, integrated exactly as in `dpassay.mechanisms.chaudhuri_vinterbo_2013.selection`. Proofs: docs/findings.md, 'Fresh coins'.
+a polynomial of degree k - 1, integrated exactly as in `dpassay.mechanisms.chaudhuri_vinterbo_2013.selection`. Proofs:
+docs/findings.md, 'Fresh coins'.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@ beta_2 / m) and t_i = q(h_i, V) + 2 beta Z_i, Z_i exponential with mean 1 / alph
 
 Claim as printed (Theorem 1): if the score is (beta_1, beta_2, delta / k)-stable, this is (alpha_2, delta)-differentially private
 in T and in V, whatever the training loses. By Equation 9 it is alpha_2-differentially private for every value of good random
-strings; with `coins="frozen"` that is what is claimed, and the law is exact: see `dpassay.mechanisms.chaudhuri_vinterbo_2013.selection`. With fresh ones
-the law of the index is known in one dimension, up to a proven error: see `dpassay.mechanisms.chaudhuri_vinterbo_2013.score_mixtures`.
+strings; with `coins="frozen"` that is what is claimed, and the law is exact: see
+`dpassay.mechanisms.chaudhuri_vinterbo_2013.selection`. With fresh ones the law of the index is known in one dimension, up to a
+proven error: see `dpassay.mechanisms.chaudhuri_vinterbo_2013.score_mixtures`.
 """
 
 from __future__ import annotations

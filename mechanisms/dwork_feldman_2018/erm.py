@@ -17,8 +17,8 @@ How the text is read (derivations and numbers in docs/findings.md, 'Theorem 4.9'
 Claims: prediction stability at the printed rate 4 L_f^2 L_l / (lambda n), and at L_f^2 L_l / (lambda n), which the absolute and
 the hinge loss attain.
 
-Solver and certificate: `dpassay.mechanisms.dwork_feldman_2018.solver`. A solution comes with a proven bound on ||w - w_S||, and L_f times that is
-the error of the prediction.
+Solver and certificate: `dpassay.mechanisms.dwork_feldman_2018.solver`. A solution comes with a proven bound on ||w - w_S||, and
+L_f times that is the error of the prediction.
 """
 
 from __future__ import annotations

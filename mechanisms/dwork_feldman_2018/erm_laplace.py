@@ -1,7 +1,7 @@
 """Laplace noise on regularised empirical risk minimisation (Dwork and Feldman 2018, Corollaries 4.10 and 4.11).
 
-Output f(w_S, x) + zeta, w_S the minimiser of `dpassay.mechanisms.dwork_feldman_2018.erm`, zeta Laplace noise of scale gamma / epsilon for the rate
-gamma = 4 L_f^2 L_l / (lambda n) that Theorem 4.9 prints (Lemma 4.5).
+Output f(w_S, x) + zeta, w_S the minimiser of `dpassay.mechanisms.dwork_feldman_2018.erm`, zeta Laplace noise of scale gamma /
+epsilon for the rate gamma = 4 L_f^2 L_l / (lambda n) that Theorem 4.9 prints (Lemma 4.5).
 
 A solver returns a w within `tolerance` R of w_S, so that its predictions may differ by gamma + 2 L_f tolerance R: the noise is
 made for that, and the claim holds for what is computed, not only for the minimiser.

@@ -1,7 +1,7 @@
 """Laplace noise on projected stochastic gradient descent (Dwork and Feldman 2018, Corollary 4.13).
 
-Output f(w_S, x) + zeta, w_S the average iterate of `dpassay.mechanisms.dwork_feldman_2018.psgd`, zeta Laplace noise of scale gamma / epsilon for the
-rate gamma = R L_f / sqrt(n) that Theorem 4.12 prints (Lemma 4.5).
+Output f(w_S, x) + zeta, w_S the average iterate of `dpassay.mechanisms.dwork_feldman_2018.psgd`, zeta Laplace noise of scale
+gamma / epsilon for the rate gamma = R L_f / sqrt(n) that Theorem 4.12 prints (Lemma 4.5).
 
 Claims as printed: epsilon-differentially private prediction, and prediction stability at gamma (of the mean: the noise has mean
 0). In a fixed order the prediction changes by up to 2 (n - 1) / n gamma (docs/findings.md, 'Theorem 4.12'), and so does the

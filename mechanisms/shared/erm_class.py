@@ -90,5 +90,5 @@ class ClassERM:
 
 
 def corner() -> ClassERM:
-    """ERM over thresholds in two dimensions, 1[x_1 >= a and x_2 >= b]; as a learner `dpassay.mechanisms.shared.erm_class:corner`."""
+    """ERM over corners 1[x_1 >= a and x_2 >= b]; as a learner `dpassay.mechanisms.shared.erm_class:corner`."""
     return ClassERM(H="corners")

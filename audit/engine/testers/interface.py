@@ -1,4 +1,4 @@
-"""A yardstick: how trials are held against one kind of claim. `dpassay.engine.testers.events` and `dpassay.engine.testers.means` are the two."""
+"""A tester: how trials are held against one kind of claim; `events`, `means` and `proportions` beside it are the three."""
 
 from __future__ import annotations
 
