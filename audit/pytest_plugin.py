@@ -1,6 +1,6 @@
 """The pytest plugin: the fixture `assay`, a section in the summary, properties in the JUnit file.
 
-It imports nothing of dpassay until a test uses it, and can be switched off with `-p no:dpassay`.
+It imports nothing of dpassay but the table of options until a test uses it, and can be switched off with `-p no:dpassay`.
 """
 
 from __future__ import annotations

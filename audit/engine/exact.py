@@ -112,7 +112,7 @@ def exact_evidence(
 
     Parameters
     ----------
-    auditee, claim
+    target, claim
         What is audited, and against what.
     groups, laws
         The plan, and `group_laws` of each of its groups.

@@ -139,7 +139,7 @@ def exhaustive_evidence(target: AuditTarget, claim: Claim, domain: Domain, laws:
 
     Parameters
     ----------
-    auditee, claim
+    target, claim
         What is audited, and against what.
     domain, laws
         The domain and its laws, from `domain_laws`.

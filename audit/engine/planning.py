@@ -118,7 +118,7 @@ def draws_needed(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], d
 
     Parameters
     ----------
-    auditee, claim, groups
+    target, claim, groups
         What would be audited.
     detect : float
         The leak to be seen; above the promised one, and below the largest there can be.

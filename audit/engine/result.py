@@ -30,7 +30,7 @@ class Result:
     ----------
     id : str
         Unique in a run: mechanism, status of the claim, mode.
-    auditee, claim
+    target, claim
         What was held against what.
     mode : {"exact", "exhaustive", "monte-carlo"} or None
         How it was found out; None if the mechanism failed before that was settled.
@@ -67,7 +67,7 @@ class Result:
         reason = re.sub(VALUES, "", " ".join(self.outcome.reason.split()))
         if self.evidence is None:
             head = f"{self.claim} of {self.target.name}: {self.verdict}{how}"
-            return head, f"cause: {reason}", "what the mechanism said, and where: .judgement.detail"
+            return head, f"cause: {reason}", "what the mechanism said, and where: .outcome.detail"
         claimed, quantity, exact = self.claim.promised, self.claim.quantity, self.evidence.worst.exact
         if exact is not None:
             numbers = f"{quantity} {written(exact.value)}, computed from the exact law (claimed: at most {claimed:g})"
@@ -82,6 +82,11 @@ class Result:
     def verdict(self) -> str:
         """One of `refuted`, `not refuted`, `verified`, `inconclusive`, `error`."""
         return self.outcome.word
+
+    @property
+    def judgement(self) -> Verdict:
+        """What `outcome` was called before dpassay 0.2."""
+        return self.outcome
 
     @property
     def as_expected(self) -> bool:

@@ -49,7 +49,7 @@ class Sampling:
 
     Parameters
     ----------
-    auditee, groups, budget
+    target, groups, budget
         What is audited, where, and for how much.
     open_executor : callable
     progress : callable

@@ -149,9 +149,9 @@ def _contradiction(result: Mapping[str, Any]) -> str:
         wrong = "" if witness is None else witness_fault(witness)
         if wrong:
             return f"the witness of {result['id']}: {wrong}"
-    needed = ("mode", "lower", "upper", "detectable", "alpha", "confidence", "searched")
-    if result["verdict"] != "error" and (any(result[name] is None for name in needed) or not result["per_query"]):
-        return f"{result['id']} has a verdict and no evidence"
+    wrong = _unfounded(result)
+    if wrong:
+        return f"{result['id']} {wrong}"
     for cell in result["per_query"]:
         counts, histograms = cell["counts"], cell["histograms"]
         if counts is not None and not (
@@ -165,6 +165,17 @@ def _contradiction(result: Mapping[str, Any]) -> str:
             return f"{result['id']} {wrong}"
         if result["mode"] == "monte-carlo" and counts is None and histograms is None:
             return f"{result['id']} was sampled and has no counts"
+    return ""
+
+
+def _unfounded(result: Mapping[str, Any]) -> str:
+    """Say what of the evidence of a result is missing."""
+    needed = ("mode", "lower", "upper", "detectable", "alpha", "confidence", "searched")
+    if result["verdict"] != "error" and (any(result[name] is None for name in needed) or not result["per_query"]):
+        return "has a verdict and no evidence"
+    searched = result["searched"] or {"how": []}
+    if len(searched.get("keys", searched["how"])) != len(searched["how"]):
+        return "has not as many keys of searches as words for them"
     return ""
 
 

@@ -46,7 +46,7 @@ def draw(
 
     Parameters
     ----------
-    auditee
+    target
         Whose `sample` is called.
     state
         State of the base dataset (`change` None) or of the changed one.

@@ -1,4 +1,4 @@
-"""Isolation: an auditee whose mechanism runs in a process of its own; what it answers comes back as data and is checked here."""
+"""Isolation: a target whose mechanism runs in a process of its own; what it answers comes back as data and is checked here."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class StandIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Isolated(AuditTarget):
-    """An auditee whose mechanism is only called in another process.
+    """A target whose mechanism is only called in another process.
 
     Parameters
     ----------
@@ -257,7 +257,7 @@ class Desk:
     Parameters
     ----------
     build : callable
-        Returns the auditee; called there.
+        Returns the target; called there.
     memory : float
         GiB that it may take, for messages.
     """
@@ -265,16 +265,16 @@ class Desk:
     def __init__(self, build: Callable[[], AuditTarget], memory: float) -> None:
         self._build = build
         self._memory = memory
-        self._auditee: AuditTarget | None = None
+        self._target: AuditTarget | None = None
         self._runners: deque[tuple[Brief, TrialRunner]] = deque(maxlen=BENCHES)
 
     def __call__(self, operation: str, arguments: tuple[Any, ...], objects: dict[int, Any]) -> dict[str, Any]:
         """Do what is asked."""
         try:
-            if self._auditee is None:
-                self._auditee = self._build()
+            if self._target is None:
+                self._target = self._build()
             part, *given = arguments
-            subject = self._auditee if part is None else coupled(self._auditee, part)
+            subject = self._target if part is None else coupled(self._target, part)
             return {"done": getattr(self, f"_{operation}")(subject, objects, *given)}
         except InvalidInput as error:
             return {"invalid": str(error), "told": told(error)}
@@ -373,7 +373,7 @@ def _ours(module: str) -> bool:
 
 
 def isolated(target: AuditTarget, limits: Limits, groups: Sequence[Group]) -> Isolated:
-    """Return an auditee of this process as one that is only called in another, which has some groups as they are here."""
+    """Return a target of this process as one that is only called in another, which has some groups as they are here."""
     return _isolated(target, Hosts(target.name, Desk(lambda: target, limits.memory), limits, shared_by(groups)))
 
 
@@ -383,7 +383,7 @@ def shared_by(groups: Sequence[Group]) -> list[Any]:
 
 
 def introduced(name: str, build: Callable[[], AuditTarget], limits: Limits, fallback: AuditTarget | None = None) -> Isolated:
-    """Return an auditee that is built in another process only: nothing of its code is imported here.
+    """Return a target that is built in another process only: nothing of its code is imported here.
 
     Parameters
     ----------
@@ -423,7 +423,7 @@ def introduced(name: str, build: Callable[[], AuditTarget], limits: Limits, fall
 
 
 def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
-    """Return the auditee that a desk has described."""
+    """Return the target that a desk has described."""
     has: dict[str, Any] = dict.fromkeys(facts["has"], _elsewhere) | {"without_query": facts["without_query"]}
     has |= {} if facts["looked_at"] is None else {"looked_at": str(facts["looked_at"])}
     has |= {"labels": tuple(facts["labels"])} if facts["numbers"] is None else {"numbers": tuple(facts["numbers"])}

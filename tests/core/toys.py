@@ -65,7 +65,7 @@ class WithWorstCase(TableMechanism):
 
 
 def target_of(mechanism: Any, name: str = "toy") -> AuditTarget:
-    """An auditee of this process only."""
+    """A target of this process only."""
     return AuditTarget(name=name, address=None, parameters={}, mechanism=mechanism, claims=mechanism.claims)
 
 

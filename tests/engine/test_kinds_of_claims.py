@@ -87,7 +87,7 @@ def valid(result: Result, confidence: float = 0.999) -> dict[str, Any]:
 
 
 def replayed(result: Result) -> None:
-    """The witness, as a file would hold it, gives the same number from the same auditee."""
+    """The witness, as a file would hold it, gives the same number from the same target."""
     witness = json.loads(dumps(make_witness(result) or {}))
     assert result.evidence is not None
     found = replay(witness, target=result.target, group=result.evidence.groups[result.evidence.worst.group])

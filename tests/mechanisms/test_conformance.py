@@ -154,7 +154,7 @@ def again(target: AuditTarget) -> AuditTarget:
 
 
 def sample(target: AuditTarget, state: Any, group: Group, size: int, seed: int) -> NDArray[Any]:
-    """The mechanism's own answer, not yet checked by the auditee."""
+    """The mechanism's own answer, not yet checked by the target."""
     return target.mechanism.sample(state, group.queries, size, np.random.default_rng(seed))
 
 
