@@ -84,7 +84,7 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
         return Verdict(
             word="inconclusive", reason=f"the numerical error of the law leaves the {quantity}{part} {span}; {allowed}"
         )
-    equal = ", equal to the claim within rounding" if upper.value > promised else ""
+    equal = ", equal to the claim but for rounding" if upper.value > promised else ""
     shown = span if blurred else exact(worst, promised, exceeds=False)
     if worst == 0 and isinstance(claim, ScoreStability) and upper.value > 0:
         shown = f"at most {loss(upper.value, UP)}"

@@ -136,7 +136,7 @@ def detectable_at_alpha(
     Returns
     -------
     float
-        In the units of the claim; inf where no leak would be seen.
+        In the units of the claim; inf where no leak would be seen with that probability.
     """
     require_alpha(alpha)
     limit = claim.promised if above is None else above

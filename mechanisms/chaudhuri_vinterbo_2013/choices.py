@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,9 @@ class Choice(Released):
     InvalidInput
         If a parameter is out of its range, the base is no trainer, or there is only one parameter to choose.
     """
+
+    by_errors: ClassVar[bool] = True
+    """Whether the choice looks at errors on V."""
 
     alpha: float = 1.0
     base: Any = "objective-perturbation,oplr=true,lambdas=0.01;0.1;1"
@@ -200,13 +203,18 @@ class Choice(Released):
         sure = np.ones(n, dtype=np.int64)
         coins, parted = np.arange(1, n + 1) % 2, np.zeros(n, dtype=np.int64)
         parted[self.rows(0, k)] = 1
+        split = bool((parted == 0).any())
+        part = " of the last part of T" if split else ", of another record"
+        chosen = "a weight of the wrong sign is chosen against its errors, and there is one less of them"
+        chosen = chosen if self.by_errors else "the errors of the weights change by one, which this choice does not look at"
+        apart = "one part of T trains against the others, and its errors are one more"
         told = (
             (coins, 0, 1.0 - n % 2, "the signs of the weights are coins, and a training label turns them"),
             (coins, 0, 0.5, "the signs are almost coins, as is best where losses differ, and a training label turns them"),
             (sure, 0, 1.0, "a label that only a rare weight answers gets its chance from one training label more"),
-            (sure, min(k, n) - 1, 1.0, "a label of only a rare weight gets its chance from one label more of the last part of T"),
-            (sure, n, 1.0, "a weight of the wrong sign is chosen against its errors, and there is one less of them"),
-            (parted, n, 1.0, "one part of T trains against the others, and its errors are one more"),
+            (sure, min(k, n) - 1, 1.0, f"a label of only a rare weight gets its chance from one label more{part}"),
+            (sure, n, 1.0, chosen),
+            (parted, n, 1.0, apart if split and self.by_errors else chosen),
         )
         return tuple(self._case(y, index, last, reason) for y, index, last, reason in told)
 

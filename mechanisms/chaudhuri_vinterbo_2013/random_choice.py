@@ -7,6 +7,7 @@ what it is run with. Over a base that claims more the claim is computed from tha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.choices import Array, Choice
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RandomChoice(Choice):
     """alpha_i = alpha, T_i = T, p_i = 1 / k. Parameters as for `Choice`."""
+
+    by_errors: ClassVar[bool] = False
 
     def log_chances(self, losses: Array) -> Array:
         """Uniform."""

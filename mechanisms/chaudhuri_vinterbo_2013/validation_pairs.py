@@ -41,7 +41,7 @@ def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
             f"all of T (n = {n}) alike, all of V (m = {m}) alike, at {VALUES}, and one {where} record moved to another of these"
         )
         coarsely = ", as far as its law in coarse bins shows" if mechanism.coins == "fresh" else ""
-        reason = f"a search over all datasets with {alike}: the index tells most in this one{coarsely}"
+        reason = f"of all datasets with {alike}, the index tells most in this one{coarsely}; the index alone was compared"
         cases.append(trainer.case(trainer.line(T, V), index, new, how, reason))
     if trainer.n is None:
         beta1, beta2 = mechanism.betas

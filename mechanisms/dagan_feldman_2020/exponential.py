@@ -194,8 +194,8 @@ class Exponential:
             argument=(
                 "A replacement moves the log-odds by at most epsilon. Of all such moves those about 0 change a probability most,"
                 f" and those towards -inf approach the loss epsilon: with log-odds below -{CERTAIN:g} they fall short of it by"
-                f" less than {SHORT}. Flipping the label of a record at the query moves them by just epsilon. No other state can"
-                " do worse than these four by more than that."
+                f" less than {SHORT}. Flipping the label of a record at the query moves them by just epsilon. No state can"
+                " do worse than the four that were computed by more than that."
             ),
         )
 

@@ -101,7 +101,7 @@ def both_ways(p: FiniteLaw, q: FiniteLaw) -> tuple[NDArray[np.float64], NDArray[
 def _case(one: Labelled, other: Labelled, query: Points) -> WorstCase:
     change = Replace(0, other.X[0], int(other.y[0]))
     pair = Pairs(base=one, changes=(change,), how=f"{len(one) - 1} equal records and another one, which is replaced")
-    reason = "a T without that record knows nothing of its place, and in one with it it decides there"
+    reason = "a T that lacks the record knows nothing of its place; a T that has it decides the answer there"
     return WorstCase(pairs=pair, queries=points(query, "queries"), reason=reason)
 
 

@@ -136,6 +136,8 @@ def worst_votes(
 
     Where the states are not listed: from no vote to one, which is worst for delta = 0 and two labels.
     """
+    claims = tuple(claims)
+    said = any(getattr(claim, "delta", 0.0) for claim in claims)
     half = (r - r // 2, r // 2)
     cases = {(half[0], half[1], *[0] * (K - 2)): (0, 1, "two labels have as many votes as can be, and one vote changes sides")}
     if reachable is None:
@@ -153,17 +155,17 @@ def worst_votes(
                 (counts[first[worst]], counts[second[worst]]), key=max, reverse=True
             )  # `group` goes on from there
             a, b = int(np.argmin(moved - base)), int(np.argmax(moved - base))
-            key, why = tuple(base.tolist()), _why(float(losses[worst]), getattr(claim, "delta", 0.0))
+            key, why = tuple(base.tolist()), _why(float(losses[worst]), getattr(claim, "delta", 0.0), said=said)
             before = cases[key][2].split("; ") if key in cases and cases[key][:2] == (a, b) else []
             cases[key] = (a, b, "; ".join([*before, why] if why not in before else before))
     return tuple(_case(counts, *case) for counts, case in cases.items())
 
 
-def _why(loss: float, delta: float) -> str:
-    """Say of a move that loses most at a delta what it is, whichever claims it stands under."""
+def _why(loss: float, delta: float, *, said: bool) -> str:
+    """Say of a move that loses most at a delta what it is, whichever claims it stands under; `said` if any claims a delta."""
     if loss == 0:
-        return f"at delta = {delta:g} no move of one vote loses anything"
-    return "of all moves of one vote this loses most" + (f" at delta = {delta:g}" if delta else "")
+        return f"at delta = {delta:.9g} no move of one vote loses anything"
+    return "of all moves of one vote this loses most" + (f" at delta = {delta:.9g}" if said else "")
 
 
 def _case(counts: tuple[int, ...], a: int, b: int, reason: str) -> WorstCase:

@@ -111,9 +111,9 @@ def findings_table(findings: tuple[Finding, ...]) -> Table | None:
         return None
     return Table(
         caption="Claimed and true leak: a loss in nats, at the claimed δ where there is one, unless γ, an error (that of "
-        "the unit), or beside β a proportion δ is claimed; the factor is true over claimed. Of the audited cells only, and where "
-        "a part of the release was looked at (≥), the true leak is at least this. A witness replays the worst audited cell; its "
-        "number follows the file where it is another",
+        "the unit), or beside β a proportion δ is claimed; the factor is true over claimed. Where the worst is over the "
+        "audited cells only, or a part of the release was looked at (≥), the true leak may be larger. "
+        "A witness replays the worst audited cell; its number follows the file where it is another",
         columns=("result", "finding", "claimed", "true", "factor", "unit", "worst over", "witness", "source"),
         numeric=(False, False, True, True, True, False, False, False, False),
         rows=rows,

@@ -10,7 +10,7 @@ from typing import Any
 from dpassay.numerics import DOWN, NEAREST, UP, rounded, written
 from dpassay.reports.run.queries import QueryView
 from dpassay.reports.run.words import looked_at
-from dpassay.reports.shared.numbers import allowance, clean, plain
+from dpassay.reports.shared.numbers import allowance, clean, plain, promise
 from dpassay.reports.shared.tables import Table
 
 Raw = Mapping[str, Any]
@@ -71,7 +71,7 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
     pair = f"{f'query {query.label}, ' if asked else ''}{clean(cell['change'])}"
     part = looked_at(result)
     of = f" of what was looked at ({part})" if part else ""
-    needed = _needed(pair, profile, place, delta, found["alpha"], of) + _largest(known, query, place, delta)
+    needed = _needed(pair, profile, place, delta, found["alpha"], of) + _others(result) + _largest(known, query, place, delta)
     needed += " Of the whole release it may be larger." if part else ""
     apart = _told_apart(trade_off, epsilon, delta)
     apart += " A test of the whole release may do better." if part else ""
@@ -93,8 +93,15 @@ def _needed(pair: str, profile: Raw, place: int, delta: float, alpha: float, of:
     """Say what delta one pair and query needs at the claimed epsilon."""
     held = "" if alpha == 0 else f" (the whole band is wrong with a probability of at most {plain(alpha)})"
     shown = _between(profile["lower"][place], profile["upper"][place], delta)
-    asked = f"At this pair ({pair}) δ({plain(profile['epsilon'][place])}){of} is {shown}{held}"
-    return f"{asked}; the claim allows {allowance(delta)}. Others may need a larger δ."
+    asked = f"At this pair ({pair}) δ({promise(profile['epsilon'][place])}){of} is {shown}{held}"
+    return f"{asked}; the claim allows {allowance(delta)}."
+
+
+def _others(result: Raw) -> str:
+    """Say what other pairs may need: where the law was computed and the claim holds at every audited cell, none of those more."""
+    if result["verdict"] == "refuted" or result["exact"] is None:
+        return " Others may need a larger δ."
+    return "" if result["any_size"] else " Pairs that were not audited may need a larger δ."
 
 
 def _largest(known: Sequence[tuple[QueryView, Raw]], told: QueryView, place: int, delta: float) -> str:

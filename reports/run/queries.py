@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpassay.numerics import VISIBLE
 from dpassay.reports.run.words import event_words, promised
 from dpassay.reports.shared.numbers import above, below, clean, count, exact, plain, value
 from dpassay.reports.shared.tables import Table
@@ -136,7 +137,9 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
     if cell["histograms"] is not None:
         numbers: tuple[str, ...] = (least, most, plain(cell["p1"]), plain(cell["p0"]))
     elif counts is None:
+        vague = leak is not None and leak - (lower or 0.0) > VISIBLE * max(1.0, leak)
         known = least if leak is None else exact(leak, claimed, exceeds=(lower or 0.0) > claimed)
+        known = f"≥ {least}" if vague else known
         if leak == 0 and at_most(kind, value(cell["p1"]), upper):
             known = f"≤ {most}"
         numbers = (known, plain(cell["p1"]), plain(cell["p0"]))

@@ -369,7 +369,7 @@ def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) 
         if through:
             which = through.pop() if len(through) == 1 else "through answers of the probability that each result states"
             of = "Where trials were drawn 'detectable'" if sampled < len(known) else "'detectable'"
-            rarer = "through a rarer answer it takes more, or no leak is seen"
+            rarer = "through a rarer answer it takes more, or no leak is refuted with that probability"
             notes.append(f"{of} is a leak at one of the pairs looked at, {which}; {rarer}.")
     elif known:
         notes.append("Every number was computed from an exact law; none was sampled.")

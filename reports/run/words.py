@@ -384,7 +384,12 @@ def _rarer(curve: Sequence[tuple[float, float | str | None]]) -> str:
     for point, recorded in curve:
         seen = value(recorded)
         if seen is None or math.isinf(seen):
-            return " ".join([*told, f"Through one of {point:g}, or a rarer one, no leak would be seen, however large."])
+            return " ".join(
+                [
+                    *told,
+                    f"Through one of {point:g}, or a rarer one, no leak, however large, would be refuted with probability 0.9.",
+                ]
+            )
         told.append(f"Through one of {point:g}: {written(seen, 4, UP)}.")
     return " ".join(told)
 

@@ -83,7 +83,7 @@ def test_record_witness_and_words() -> None:
     assert claim_short(made["claim"]) == "error ≤ 0.75"
     told = "\n".join(text for part in parts_of(made, status_of(made), {"confidence": 0.999}) for text in part.texts)
     assert "error of at most 0.75, on every dataset" in told
-    assert "the error is 1 on S', 0.5 on S" in told
+    assert "the error (see the unit) is 1 on S', 0.5 on S" in told
     witness = make_witness(result)
     assert witness is not None
     again = replay(witness, target=result.target)

@@ -63,9 +63,9 @@ def evidence(
         (evidence("exact", 0.2, 0.202, error=0.001), "not refuted", "audited cells is between 0.200000 and 0.202000;"),
         (evidence("exact", math.inf, math.inf), "refuted", "the loss is ∞"),
         (evidence("exact", 0.9, 0.9, detectable=9.0), "not refuted", "audited cells is 0.9"),
-        (evidence("exact", 1 - 1e-15, 1 + 1e-15, error=1e-15), "not refuted", "equal to the claim within rounding"),
+        (evidence("exact", 1 - 1e-15, 1 + 1e-15, error=1e-15), "not refuted", "equal to the claim but for rounding"),
         (evidence("exhaustive", 0.9, 0.9, domain="all of it"), "verified", "worst loss over all of it is 0.9"),
-        (evidence("exhaustive", 1 - 1e-15, 1 + 1e-15, error=1e-15, domain="all"), "verified", "within rounding"),
+        (evidence("exhaustive", 1 - 1e-15, 1 + 1e-15, error=1e-15, domain="all"), "verified", "but for rounding"),
         (evidence("exhaustive", 1.1, 1.1, domain="all"), "refuted", "the loss is 1.1"),
     ],
 )

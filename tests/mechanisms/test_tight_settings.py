@@ -77,11 +77,11 @@ def slandered(name: str, parameters: dict[str, Any]) -> list[str]:
         finding = shown.finding
         claimed = float(shown.claim.partition(", δ")[0].removeprefix("γ = ").removeprefix("β = ").split(",")[0])
         if raw["claim"]["kind"] != "ScoreStability":
-            numbers = [shown.lower, shown.top.removeprefix("= ")]
-            numbers += [] if finding is None else [finding.true]
+            numbers = [shown.lower, shown.top.removeprefix("= ").removeprefix("≥ ")]
+            numbers += [] if finding is None else [finding.true.removeprefix("≥ ")]
             if any(float(each) > claimed for each in numbers):
                 wrong.append(f"{shown.id} at {parameters}: {numbers} above {shown.claim}")
-        if finding is not None and (finding.kind == "exceeded" or float(finding.factor.split()[0]) > 1):
+        if finding is not None and (finding.kind == "exceeded" or float(finding.factor.removeprefix("≥ ").split()[0]) > 1):
             wrong.append(f"{shown.id} at {parameters}: {finding.kind}, {finding.factor}")
     return wrong
 

@@ -105,7 +105,7 @@ class TestProfile:
         said = told(only(make.record(profiled(make, *cells, worst=1))), "Privacy profile")
         assert "query 16, record 3 replaced by record 9 of the pool" in said
         assert "needs the most" not in said
-        assert "Others may need a larger δ." in said
+        assert "Pairs that were not audited may need a larger δ." in said
         cells = *cells[:2], curve(make, 0, 0.5, 0.002, 0.002, group="own")
         said = told(only(make.record(profiled(make, *cells, worst=1))), "Privacy profile")
         assert "the one at own 1 needs the most: 0.002." in said
@@ -348,7 +348,7 @@ class TestAnswers:
     @pytest.mark.parametrize("name", ["example61-noisy-max", "example61-exponential"])
     def test_what_of_the_release_was_looked_at(name: str) -> None:
         result = next(iter(computed(name, n=20)))
-        assert "whether each t_i is at least 0, or at least 1) at the audited cells is" in result.outcome.reason
+        assert "of each t_i whether it is at least a threshold, 0 or 1) at the audited cells is" in result.outcome.reason
         assert result.outcome.reason.endswith("; that of the whole release may be larger")
         alone = next(iter(computed(name, n=20, release="index")))
         assert "looked at" not in alone.outcome.reason
@@ -582,8 +582,12 @@ class TestSampled:
         said = told(view.results[0], "What would have been seen")
         assert "is that of the answer that looked worst, rounded down to two digits, and capped:" in said
         assert "Through one of 0.1: 1.5." in said
-        assert said.endswith("Through one of 0.01, or a rarer one, no leak would be seen, however large.")
-        assert any("through a rarer answer it takes more, or no leak is seen." in note for note in view.notes)
+        assert said.endswith(
+            "Through one of 0.01, or a rarer one, no leak, however large, would be refuted with probability 0.9."
+        )
+        assert any(
+            "through a rarer answer it takes more, or no leak is refuted with that probability." in note for note in view.notes
+        )
 
     @staticmethod
     def test_a_frequency_is_capped_at_the_worst_face() -> None:

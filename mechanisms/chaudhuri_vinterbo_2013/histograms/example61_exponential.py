@@ -147,7 +147,7 @@ class Example61Exponential(Candidates):
     @property
     def looked_at(self) -> str:
         """What is answered of the release."""
-        return "" if self.release == "index" else "i*, and whether each t_i is at least 0, or at least 1,"
+        return "" if self.release == "index" else "i*, and of each t_i whether it is at least a threshold, 0 or 1,"
 
     def answer_words(self, answer: int, query: Array) -> str:
         """The index, counted from 1 as in the text, and the side of each t_i."""

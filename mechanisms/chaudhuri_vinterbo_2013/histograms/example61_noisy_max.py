@@ -114,7 +114,7 @@ class Example61NoisyMax(Candidates):
     @property
     def looked_at(self) -> str:
         """What is answered of the release."""
-        return "" if self.release == "index" else "whether each t_i is at least 0, or at least 1,"
+        return "" if self.release == "index" else "of each t_i whether it is at least a threshold, 0 or 1,"
 
     def answer_words(self, answer: int, query: Array) -> str:
         """The index, counted from 1 as in the text, or the side of each t_i."""

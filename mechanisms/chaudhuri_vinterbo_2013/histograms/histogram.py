@@ -132,6 +132,12 @@ class Histogram(Binned):
             return self._bits(state[at])
         return fuller(state[at] * self.alpha / 2, state[(at + 1) % len(state)] * self.alpha / 2)
 
+    def answer_words(self, answer: int, query: Array) -> str:  # noqa: ARG002
+        """Say what the two bits of `all` are, i the bin of the query; nothing of the rest."""
+        if self.release != "all":
+            return ""
+        return f"n~_i {'>=' if answer >= 2 else '<'} n, {'some' if answer % 2 else 'no'} other n~_j > 0"
+
     def _bits(self, counts: Counts) -> FiniteLaw:
         """Law of the two bits of `all` where bin i has these counts, and the others the n - n_i records that are left.
 
