@@ -17,7 +17,7 @@ from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.mechanisms.dwork_feldman_2018.interface import PredictionInterface
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
-from tests.attacks import broken_services as broken
+from tests.attacks.services import broken_services as broken
 
 
 @pytest.fixture(scope="module")

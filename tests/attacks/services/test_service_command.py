@@ -19,9 +19,9 @@ from dpassay.cli.main import main
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError
 from dpassay.record.attack_record import attack_schema
-from tests.attacks import broken_services as broken
+from tests.attacks.services import broken_services as broken
 
-MODULE = "tests.attacks.broken_services"
+MODULE = "tests.attacks.services.broken_services"
 
 
 @dataclass(frozen=True)
