@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+from dpassay.config.options import OPTIONS
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
 from dpassay.record.files import dumps, witness_file, write_text
@@ -32,6 +33,10 @@ PAGES = (
 """What lies beside a record and is made from it; cells.csv is of an earlier version."""
 
 
+NOT_OF_A_RUN = ("baseline", "tolerance")
+"""Options that `run` does not have; no number of its record depends on them."""
+
+
 def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -> str:
     """Return the command that reproduces the record: where it was written to and how it was run does not belong to it.
 
@@ -44,7 +49,8 @@ def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -
             next(rest, None)
         elif word not in ALONE and word.partition("=")[0] not in WITH_A_VALUE:
             kept.append(word)
-    said = [f"--{key}={value}" for key, value in (environment or {}).items() if f"--{key}" not in (*WITH_A_VALUE, "--baseline")]
+    settings = {OPTIONS[key].flag: value for key, value in (environment or {}).items() if key not in NOT_OF_A_RUN}
+    said = [f"{flag}={value}" for flag, value in settings.items() if flag not in WITH_A_VALUE]
     return shlex.join(["dpassay", *kept[:1], *said, *kept[1:]])
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
 
 from dpassay import pairs
-from dpassay.cli.main import main
+from dpassay.cli.main import main, parse
+from dpassay.cli.shared import command_of
 from dpassay.config.load import Config
 from dpassay.config.options import NEIGHBOURS, OPTIONS
 from dpassay.engine.settings import Settings
@@ -43,3 +45,11 @@ def test_a_key_may_still_be_called_what_it_was_called(tmp_path: Path) -> None:
     (tmp_path / "dpassay.toml").write_text('data = "people.csv"\ntarget = "income"\n', encoding="utf-8")
     assert load_config(None, tmp_path, {}).label == "income"
     assert load_config(None, tmp_path, {"DPASSAY_TARGET": "wage"}).label == "wage"
+
+
+def test_a_command_that_says_what_variables_said_is_one_that_run_takes() -> None:
+    said = {key: option.default for key, option in OPTIONS.items() if option.default is not None}
+    words = shlex.split(command_of(["run", "soft-majority"], said | {"train_queries": 5}))
+    assert "--train-queries=5" in words
+    arguments = parse(words[1:])
+    assert (arguments.train_queries, arguments.budget, arguments.targets) == (5, 20_000, ["soft-majority"])
