@@ -1,1 +1,1 @@
-"""Services: what somebody learns who may only ask a prediction service."""
+"""Services: what an attacker with query access to a prediction service learns."""

@@ -1,4 +1,4 @@
-"""Budgets that can be passed, and refusals that tell something: what is seen is seen, nothing here is left to chance."""
+"""Budget bypasses and informative refusals; these checks are deterministic."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Defect:
     seen : str
         The evidence.
     probability : float
-        At most this likely to be seen of a correct service; 0 where it is not left to chance.
+        At most this likely to be seen of a correct service; 0 where the check is deterministic.
     again : str
         How to see it again.
     """

@@ -55,7 +55,7 @@ def configure(arguments: argparse.Namespace) -> Config:
 def settings_of(arguments: argparse.Namespace) -> Settings:
     """Return the settings of a run."""
     if arguments.resume and arguments.out is None:
-        raise InvalidInput("--resume: goes with --out DIR, the folder of the run that is to be gone on with")
+        raise InvalidInput("--resume: requires --out DIR, the folder of the interrupted run")
     domain = None
     if arguments.mode == "exhaustive":
         if arguments.n is None or arguments.domain is None:

@@ -44,6 +44,6 @@ def _check_claim(target: AuditTarget, claim: Claim, settings: Settings) -> None:
     if sampled and isinstance(claim, PredictionStability) and not all(map(math.isfinite, target.numbers or ())):
         raise InvalidInput(f"{target.name}: answers without limits have no certified mean; say numbers=(least, greatest)")
     if sampled and isinstance(claim, PredictionStability) and math.isinf(target.most(claim)):
-        raise InvalidInput(f"numbers = {target.numbers}: must be so near that a float holds their distance ({target.name})")
+        raise InvalidInput(f"numbers = {target.numbers}: range too wide: upper - lower overflows ({target.name})")
     if settings.detect is not None and settings.mode in ("auto", "monte-carlo") and claim.promised < target.most(claim):
         target.check_detect(claim, settings.detect)

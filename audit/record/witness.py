@@ -52,7 +52,7 @@ def make_witness(result: Result) -> dict[str, Any] | None:
     """Describe the worst cell of a result, so that `replay` can do it again.
 
     Data that came from a named source are named, never copied: a witness of an audit on private records carries none of them. A
-    learned direction it carries; that is made of what the mechanism released, so it tells of the records what this tells.
+    learned direction it carries; that is made of what the mechanism released, so it reveals no more than the mechanism's output.
 
     Returns
     -------

@@ -11,7 +11,7 @@ class Spending:
     """The parts of a result's alpha.
 
     Bonferroni over the parts and over the certified cells, which no dependence can break. Direction, event and test of a cell
-    are chosen by the screening, whose trials are not used again, and there is one look: none of them costs anything.
+    are chosen on separate trials and analysed once, so none of them needs a correction.
 
     Parameters
     ----------

@@ -129,11 +129,11 @@ def _reached(fine: Sequence[SubjectView]) -> str:
     claimed = [subject for subject in fine if subject.epsilon is not None]
     if claimed:
         top = max(claimed, key=lambda subject: float(subject.best.best["auc"]))
-        lead = "Of all that make a claim" if len(claimed) > 1 else "Of what makes a claim"
-        texts.append(_best(top, f"{lead}, the most was got out of"))
+        lead = "Highest AUC among mechanisms with a claim:" if len(claimed) > 1 else "With a claim:"
+        texts.append(_best(top, lead))
         small = [subject for subject in claimed if (subject.epsilon or 0.0) <= 1]
         if small and top not in small:
-            texts.append(_best(max(small, key=lambda subject: float(subject.best.best["auc"])), "At ε ≤ 1, out of"))
+            texts.append(_best(max(small, key=lambda subject: float(subject.best.best["auc"])), "Highest AUC at ε ≤ 1:"))
     return " ".join(texts)
 
 

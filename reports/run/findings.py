@@ -111,7 +111,7 @@ def findings_table(findings: tuple[Finding, ...]) -> Table | None:
         return None
     return Table(
         caption="Claimed and true leak: a loss in nats, at the claimed δ where there is one, unless γ, an error (that of "
-        "the unit), or beside β a proportion δ is claimed; the factor is true over claimed. Where the worst is over the "
+        "the unit) or, for β, a proportion δ is claimed; the factor is true over claimed. Where the worst is over the "
         "audited cells only, or a part of the release was looked at (≥), the true leak may be larger. "
         "A witness replays the worst audited cell; its number follows the file where it is another",
         columns=("result", "finding", "claimed", "true", "factor", "unit", "worst over", "witness", "source"),

@@ -313,7 +313,7 @@ def _units(results: Sequence[ResultView]) -> str:
     if UNITS["Accuracy"] in units:
         words.append("errors are those of one dataset, as the unit of the claim says")
     if UNITS["ScoreStability"] in units:
-        words.append("beside β a proportion of bad random strings, δ is what is claimed of it")
+        words.append("β rows: observed share of bad random strings, against the claimed δ")
     return f"{'; '.join(words)}."
 
 
