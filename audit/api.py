@@ -19,6 +19,7 @@ from dpassay.mechanism import FunctionMechanism, HasScores, Mechanism
 from dpassay.pairs import Pairs
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
+from dpassay.targets.moved import known_as
 from dpassay.targets.resolve import can_be_rebuilt, parameters_of
 from dpassay.trials.executors import Kind
 
@@ -121,7 +122,7 @@ def _address(mechanism: Any) -> tuple[str, str | None]:
     """Name of a mechanism or function, and the same as a target if that is enough to make it again."""
     function = not (hasattr(mechanism, "sample") or isinstance(mechanism, HasScores))
     thing = mechanism if function and hasattr(mechanism, "__qualname__") else type(mechanism)
-    name = f"{thing.__module__}:{thing.__qualname__}"
+    name = f"{known_as(thing.__module__)}:{thing.__qualname__}"
     importable = thing.__module__ != "__main__" and thing.__qualname__.isidentifier()
     rebuilt = thing is mechanism or (not function and can_be_rebuilt(mechanism))
     return name, name if importable and rebuilt else None
