@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from dpassay.claims import Stability as Stability
     from dpassay.data import Labelled as Labelled
     from dpassay.engine.exhaustive import Domain as Domain
+    from dpassay.errors import AuditeeError as AuditeeError
     from dpassay.errors import DpassayError as DpassayError
     from dpassay.errors import InvalidInput as InvalidInput
     from dpassay.errors import TargetError as TargetError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "DP": "claims",
     "AuditeeError": "errors",
+    "TargetError": "errors",
     "Domain": "engine.exhaustive",
     "DpassayError": "errors",
     "FiniteLaw": "laws",

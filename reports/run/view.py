@@ -313,7 +313,7 @@ def _units(results: Sequence[ResultView]) -> str:
     if UNITS["Accuracy"] in units:
         words.append("errors are those of one dataset, as the unit of the claim says")
     if UNITS["ScoreStability"] in units:
-        words.append("β rows: observed share of bad random strings, against the claimed δ")
+        words.append("β rows: share of bad random strings, against the claimed δ")
     return f"{'; '.join(words)}."
 
 
@@ -369,7 +369,7 @@ def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) 
         if through:
             which = through.pop() if len(through) == 1 else "through answers of the probability that each result states"
             of = "Where trials were drawn 'detectable'" if sampled < len(known) else "'detectable'"
-            rarer = "through a rarer answer it takes more, or no leak is refuted with that probability"
+            rarer = "through a rarer answer it takes more, or no leak would be refuted with probability 0.9"
             notes.append(f"{of} is a leak at one of the pairs looked at, {which}; {rarer}.")
     elif known:
         notes.append("Every number was computed from an exact law; none was sampled.")

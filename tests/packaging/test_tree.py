@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import dpassay
 from dpassay.api import audit
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.pairs import replace_one
@@ -91,3 +92,13 @@ def test_names_and_with_them_random_streams_are_those_of_before_the_move() -> No
     assert result.target.name == "dpassay.mechanisms.soft_majority:SoftMajority"
     assert result.evidence is not None
     assert [counts and (counts.x, counts.y) for cell in result.evidence.cells for counts in [cell.lower.counts]] == COUNTS
+
+
+def test_every_name_that_is_promised_can_be_imported() -> None:
+    """What type checkers are told and what is found lazily are two lists."""
+    tree = ast.parse((ROOT / "audit" / "__init__.py").read_text(encoding="utf-8"))
+    told = {name.asname for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names if name.asname}
+    assert told == set(dpassay.__all__)
+    for name in told:
+        assert getattr(dpassay, name) is not None
+    assert dpassay.AuditeeError is dpassay.TargetError

@@ -586,7 +586,8 @@ class TestSampled:
             "Through one of 0.01, or a rarer one, no leak, however large, would be refuted with probability 0.9."
         )
         assert any(
-            "through a rarer answer it takes more, or no leak is refuted with that probability." in note for note in view.notes
+            "through a rarer answer it takes more, or no leak would be refuted with probability 0.9." in note
+            for note in view.notes
         )
 
     @staticmethod
