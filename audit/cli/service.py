@@ -82,7 +82,7 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
                 progress=progress,
             )
     facts: dict[str, Any] = {
-        "command": command_of(words),
+        "command": command_of(words, arguments.environment),
         "commit": commit(),
         "complete": True,
         "confidence": arguments.confidence,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,25 @@ def test_a_correct_model_is_not_broken(tmp_path: Path, capsys: pytest.CaptureFix
     assert "Remark: one draw" in (tmp_path / "attack.md").read_text(encoding="utf-8")
     (found,) = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))["repeated"]
     assert all(test["lower"] <= 1 for test in found["rungs"])
+
+
+def test_the_command_of_a_record_says_what_variables_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Variables decide on seed and confidence; a command without them was none that makes the record again."""
+    words = ["attack", "--records", "20", "-q", "--service", f"{MODULE}:tells_query", "--out", str(tmp_path)]
+    for name, said in {"SEED": "3", "CONFIDENCE": "0.95", "JOBS": "2", "BUDGET": "200", "TOLERANCE": "0.5"}.items():
+        monkeypatch.setenv(f"DPASSAY_{name}", said)
+    assert main(words) == 1
+    record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
+    for name in ("SEED", "CONFIDENCE", "JOBS", "BUDGET", "TOLERANCE"):
+        monkeypatch.delenv(f"DPASSAY_{name}")
+    again = shlex.split(record["run"]["command"])
+    assert again[:4] == ["dpassay", "attack", "--confidence=0.95", "--seed=3"]
+    broken.tells_query.__init__()  # type: ignore[misc]  # nobody has been there
+    assert main([*again[1:], "-q", "--out", str(tmp_path / "again")]) == 1
+    replayed = json.loads((tmp_path / "again" / "attack.json").read_text(encoding="utf-8"))
+    assert replayed == record
 
 
 def test_a_service_says_whether_its_seed_is_shared() -> None:
