@@ -132,7 +132,7 @@ def test_a_service_says_whether_its_seed_is_shared() -> None:
         Service(odd, "s").shares_seed  # noqa: B018
 
 
-@pytest.mark.parametrize(("name", "said"), [("deaf", "no change of its answers"), ("certain", "its coins could not be")])
+@pytest.mark.parametrize(("name", "said"), [("deaf", "no change of its answers"), ("majority", "the randomness of its answers could not be")])
 def test_what_was_not_looked_at_is_no_clean_bill(
     name: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -144,11 +144,15 @@ def test_what_was_not_looked_at_is_no_clean_bill(
     assert "no defects" not in told
     assert "not all could be looked at" in (tmp_path / "attack.md").read_text(encoding="utf-8")
     assert main([*words, "--seed", "1", "--allow-inconclusive"]) == 0  # another seed makes other users
-    if name == "deaf":
-        capsys.readouterr()
-        assert main([*words, "--seed", "2", "--epsilon", "1", "--transcripts", "200"]) == 4
-        assert "not broken" not in capsys.readouterr().out
-        assert "0 not broken" in (tmp_path / "attack.md").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert main([*words, "--seed", "2", "--epsilon", "1", "--transcripts", "200"]) == 4
+    shown, page = capsys.readouterr().out, (tmp_path / "attack.md").read_text(encoding="utf-8")
+    assert "not broken" not in shown
+    assert "  not examined\n" in shown
+    assert "1 claim, 0 broken, 0 not broken (could have seen it), 0 could not have been seen, 1 not examined" in page
+    assert "The claim was not examined: " in page
+    assert said in page
+    assert "did not break" not in page
 
 
 @pytest.mark.slow
