@@ -145,7 +145,7 @@ def in_words(result: Result) -> str:
     counts = cell.lower.counts
     if not isinstance(cell.event, HalfLine) and not cell.event:
         number_of = (
-            "error"
+            result.claim.quantity
             if isinstance(result.claim, Accuracy)
             else "prediction"
             if cell.lower.histograms is None
@@ -339,6 +339,8 @@ def _replayed(
             laws = [_law(subject, each, place, where) for each, where in ((state, "S"), (neighbour, "S'"))]
             found = _exact(subject, claim, laws[::-1] if flip else laws, weights > 0, query)
             value = float(found.value)
+            if isinstance(claim, Accuracy) and "excess" not in witness["claim"]:
+                value = max(value, 0.0)  # so errors below 0 were written down before 0.2
             same = value == recorded or abs(value - recorded) <= TOLERANCE * max(1.0, recorded)
             return Replay(
                 loss=value,

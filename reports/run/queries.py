@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpassay.numerics import VISIBLE
-from dpassay.reports.run.words import event_words, promised
+from dpassay.reports.run.words import event_words, promised, quantity_of
 from dpassay.reports.shared.numbers import above, below, clean, count, exact, plain, value
 from dpassay.reports.shared.tables import Table
 
@@ -130,7 +130,7 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
     claimed, kind = promised(claim), claim["kind"]
     lower, upper, leak = (value(cell[name]) for name in ("lower", "upper", "exact"))
     least, most = below(lower, claimed), above(upper)
-    event = event_words(cell["event"]) or ("error" if kind == "Accuracy" else "mean" if cell["histograms"] else "prediction")
+    event = event_words(cell["event"]) or (quantity_of(claim) if kind == "Accuracy" else "mean" if cell["histograms"] else "prediction")
     if kind == "ScoreStability":
         event = _STRINGS.get(tuple(cell["event"]), event)
     counts = cell["counts"]

@@ -104,6 +104,11 @@ PROMISED = {
 """Which number of a claim is held against what is found."""
 
 
+def unit_of(claim: Raw) -> str:
+    """Say what a number of a claim is, for an axis or a table."""
+    return f"excess {UNITS['Accuracy']}" if claim.get("excess") else UNITS[claim["kind"]]
+
+
 def looked_at(result: Raw) -> str:
     """What of the release was looked at, in words; empty where that is all of it, or an older record does not say."""
     return clean(result.get("looked_at", "")).rstrip(",")
@@ -112,6 +117,7 @@ def looked_at(result: Raw) -> str:
 def quantity_of(claim: Raw) -> str:
     """Name what a claim bounds: a loss at which delta, where it has one."""
     name = QUANTITIES[claim["kind"]]
+    name = f"excess {name}" if claim.get("excess") else name
     return f"{name} at δ = {allowance(claim['delta'])}" if claim["kind"] == "DP" and claim["delta"] else name
 
 
@@ -152,7 +158,7 @@ def claim_short(claim: Raw, found: float | None = None) -> str:
     """
     number = promise(promised(claim), found)
     if claim["kind"] == "Accuracy":
-        return f"error ≤ {number}"
+        return f"{quantity_of(claim)} ≤ {number}"
     if claim["kind"] == "ScoreStability":
         return f"β = {promise(claim['beta1'])}, {promise(claim['beta2'])}, δ = {number}"
     if claim["kind"] != "DP":
@@ -192,7 +198,7 @@ def _several(claim: Raw, witness: Raw | None) -> str:
 def claim_name(claim: Raw) -> str:
     """Name what was promised in a few words."""
     if claim["kind"] == "Accuracy":
-        return f"error of at most {promise(claim['bound'])}"
+        return f"{quantity_of(claim)} of at most {promise(claim['bound'])}"
     relation = clean(claim["relation"])
     if claim["kind"] == "ScoreStability":
         numbers = f"{promise(claim['beta1'])}, {promise(claim['beta2'])}, {promise(claim['delta'])}"
@@ -209,7 +215,7 @@ def _promise(claim: Raw, parameters: Raw) -> str:
     name, k = claim_name(claim), clean(claim["relation"]).removeprefix("replace-")
     records = "one record" if k == "one" else f"up to {k} records"
     if claim["kind"] == "Accuracy":
-        error = f"The error is the {clean(claim['unit'])}."
+        error = f"The {quantity_of(claim)} is the {clean(claim['unit'])}."
         return f"{name}, on every dataset{taken(parameters)}; S and S' are looked at one by one. {error}"
     if claim["kind"] == "ScoreStability":
         beta1, beta2, delta = promise(claim["beta1"]), promise(claim["beta2"]), promise(claim["delta"])
@@ -260,7 +266,7 @@ def _counts(result: Raw) -> Part | None:
     if not event:
         of = "No trials" if trials is None else f"{count(trials['draws'])} runs on each side"
         mean = (
-            "error (see the unit)"
+            f"{quantity_of(result['claim'])} (see the unit)"
             if result["claim"]["kind"] == "Accuracy"
             else "prediction"
             if trials is None
@@ -313,7 +319,7 @@ def _method(result: Raw) -> Part | None:
         return Part(title="How the bound was made", texts=_sampled(result))
     if result["claim"]["kind"] == "Accuracy":
         every = "every dataset of the domain" if mode == "exhaustive" else "every audited dataset, S and each S'"
-        how = f"Computed: the error of {every}, with a bound on its rounding."
+        how = f"Computed: the {quantity_of(result['claim'])} of {every}, with a bound on its rounding."
         return Part(title="How the bound was made", texts=(how,))
     error = f"Numerical error at most {written(value(result['error']) or 0.0, 2, UP)}; the bounds already allow for it."
     if result["claim"]["kind"] == "ScoreStability":
