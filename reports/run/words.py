@@ -327,6 +327,11 @@ def _method(result: Raw) -> Part | None:
             "Computed: at every audited pair the proportion of bad random strings from their law, or a proven upper bound on it, "
             "such as Chernoff's, where it is next to nothing."
         )
+        if value(result["exact"]) == 0 and (most := value(result["upper"])):
+            error = (
+                f"{above(most)} is such an upper bound where it is more than rounding; "
+                "no proportion was computed there, so it is no numerical error."
+            )
     elif mode == "exhaustive":
         how = (
             "Exhaustive enumeration: the exact law of every dataset of the domain was compared with that of every neighbour at "

@@ -207,7 +207,13 @@ class TestScores:
         view = make_view(make.record(of_score(make, 0.0, 2.5e-08)))
         (result,) = view.results
         assert told(result, "Counts") == "At most a share of 2.5e-08 of the random strings is bad; no trials."
-        assert "proven upper bound" in told(result, "How the bound was made")
+        made = told(result, "How the bound was made")
+        assert "proven upper bound" in made
+        assert made.endswith(
+            "2.5e-08 is such an upper bound where it is more than rounding; "
+            "no proportion was computed there, so it is no numerical error."
+        )
+        assert "Numerical error" not in made
         assert result.top == "≤ 2.5e-08"
         assert result.query_table is not None
         assert result.query_table.rows[0][2:6] == ("≤ 2.5e-08", "1", "1", "good")
@@ -222,7 +228,9 @@ class TestScores:
 
     @staticmethod
     def test_some_strings_are_bad(make: Any) -> None:
-        assert "bad with probability 0.005000" in told(only(make.record(of_score(make, 0.005, 0.005))), "Counts")
+        some = only(make.record(of_score(make, 0.005, 0.005)))
+        assert "bad with probability 0.005000" in told(some, "Counts")
+        assert "Numerical error at most" in told(some, "How the bound was made")
         blurred = told(only(make.record(of_score(make, 1.0, 1.0, 0.948595) | {"error": 0.052})), "Counts")
         assert "bad with probability at least 0.948595" in blurred
 
