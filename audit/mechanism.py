@@ -171,6 +171,9 @@ class Reachable:
         Why there are no other states and no other moves, and why each of these occurs.
     several : str
         Why k changed records make just the moves of up to k steps; empty if that is not known. Claims about `replace-k` need it.
+    of : str
+        What the states are of, in words that go on 'of all datasets, of', where that is not quite what is released: exact
+        minimisers, where a solver comes near them. Empty where it is.
     """
 
     states: tuple[str, ...]
@@ -178,6 +181,7 @@ class Reachable:
     moves: NDArray[np.int64]
     argument: str
     several: str = ""
+    of: str = ""
 
 
 @runtime_checkable

@@ -191,6 +191,7 @@ def any_size(target: AuditTarget, claim: Claim) -> AnySize | None:
         error=float(loss.error[worst]),
         states=(reachable.states[first], reachable.states[second]),
         argument=reachable.argument if k == 1 else f"{reachable.argument} {reachable.several}",
+        of=reachable.of,
     )
 
 

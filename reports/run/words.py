@@ -435,7 +435,7 @@ def _any_size(result: Raw) -> Part | None:
     one, other = (clean(state) for state in found["states"])
     error = f"numerical error at most {written(value(found['error']) or 0.0, 2, UP)}"
     quantity = quantity_of(result["claim"]) + (" of what was looked at" if looked_at(result) else "")
-    over = everywhere(result["parameters"])
+    over = everywhere(result["parameters"], found)
     text = f"The worst {quantity} over {over} is {worst} ({error}), between '{one}' and '{other}'."
     return Part(title="Worst over all datasets", texts=(text, clean(found["argument"])))
 
@@ -444,10 +444,11 @@ SINGLE_ANSWERS = "Single answers were looked at; the probability of an event of 
 """What the change of an answer's probability does not tell where there are more than two of them."""
 
 
-def everywhere(parameters: Raw) -> str:
-    """Say over which datasets a worst case is taken that the mechanism's own argument covers: all those that it takes."""
+def everywhere(parameters: Raw, found: Raw) -> str:
+    """Say over which datasets, of what, a worst case is taken: all that the mechanism takes, by its own argument."""
     over = f"all datasets{taken(parameters)}" if parameters.get("n") is not None else "datasets of any size"
-    return f"{over} (adversary '{clean(parameters['adversary'])}')" if "adversary" in parameters else over
+    over += f" (adversary '{clean(parameters['adversary'])}')" if "adversary" in parameters else ""
+    return f"{over}, of {clean(found['of'])}" if found.get("of") else over
 
 
 def taken(parameters: Raw) -> str:
@@ -471,7 +472,7 @@ def _other(result: Raw) -> Part | None:
     if reached is not None:
         worst = loss(value(reached["exact"]))
         said += (
-            f" Over {everywhere(result['parameters'])} the worst{part} is {worst}, between '{clean(reached['states'][0])}' and "
+            f" Over {everywhere(result['parameters'], reached)} the worst{part} is {worst}, between '{clean(reached['states'][0])}' and "
         )
         said += f"'{clean(reached['states'][1])}'."
     witness = other["witness"]

@@ -195,6 +195,19 @@ class TestAnySize:
         assert said.count("any size") == 2 * over.count("any size")
 
     @staticmethod
+    @pytest.mark.parametrize("name", ["erm-laplace", "erm-regulariser-on-the-sum"])
+    def test_it_is_of_exact_minimisers_where_a_solver_comes_near_them(name: str) -> None:
+        record = computed_record(name)
+        jsonschema.validate(record, record_schema())
+        view, clause = make_view(record), "of exact minimisers (released weights lie within 1e-06 of them)"
+        assert view.findings is not None
+        rows = [row for row in view.findings.rows if "all datasets" in row[6]]
+        assert rows
+        assert all(clause in row[6] for row in rows)
+        for result in view.results:
+            assert clause + " is " in told(result, "Worst over all datasets")
+
+    @staticmethod
     def test_one_query_is_repeated() -> None:
         record = computed_record("interface", ("base", "soft-majority,r=3"))
         assert "this is for one query that is repeated" in record["results"][0]["any_size"]["argument"]
