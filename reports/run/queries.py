@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpassay.engine.wording import query_label
 from dpassay.numerics import VISIBLE
 from dpassay.reports.run.words import event_words, promised, quantity_of
 from dpassay.reports.shared.numbers import above, below, clean, count, exact, plain, value
@@ -171,8 +172,8 @@ def _labels(cells: Sequence[Raw]) -> Iterator[str]:
     starts = [place for place, cell in enumerate(cells) if cell["group"] == "own" and cell["query"] == 0]
     for place, cell in enumerate(cells):
         number = max(1, sum(start <= place for start in starts))
-        which = f", query {cell['query']}" if _several(cells, place) else ""
-        yield f"own {number}{which}" if cell["group"] == "own" else _label(cell)
+        several = _several(cells, place)
+        yield query_label(cell["group"], cell["query"], own=number, several=several, point=cell["point"])
 
 
 def _several(cells: Sequence[Raw], place: int) -> bool:
@@ -181,7 +182,3 @@ def _several(cells: Sequence[Raw], place: int) -> bool:
     return cells[place]["query"] > 0 or (after is not None and after["group"] == "own" and after["query"] > 0)
 
 
-def _label(cell: Raw) -> str:
-    if cell["point"] is None:
-        return "learned" if cell["group"] == "learned" else str(cell["query"])
-    return f"x = {', '.join(plain(number) for number in cell['point'])}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
@@ -108,7 +109,7 @@ class TestProfile:
         assert "Pairs that were not audited may need a larger δ." in said
         cells = *cells[:2], curve(make, 0, 0.5, 0.002, 0.002, group="own")
         said = told(only(make.record(profiled(make, *cells, worst=1))), "Privacy profile")
-        assert "the one at own 1 needs the most: 0.002." in said
+        assert "the one at query own 1 needs the most: 0.002." in said
 
     @staticmethod
     def test_a_false_negative_rate_is_bounded_at_the_level_that_was_looked_at(make: Any) -> None:
@@ -450,6 +451,20 @@ class TestSearched:
     def test_cells_are_no_product(make: Any) -> None:
         said = told(only(make.record(make.computed("a", "not refuted"))), "What was searched")
         assert said == "3 pairs of neighbours and 2 queries, each pair at its own, in both directions: 12 cells. All pairs."
+
+    @staticmethod
+    @pytest.mark.parametrize("name", ["soft-majority", "histogram", "interface"])
+    def test_a_query_has_one_name(name: str) -> None:
+        """The witness said 'query 0' where table and profile said 'own 2'."""
+        record = computed_record(name)
+        for result in make_view(record).results:
+            assert result.query_table is not None
+            labels = {row[0] if "query" in row[0] else f"query {row[0]}" for row in result.query_table.rows}
+            for title in ("Witness", "Privacy profile"):
+                said = re.findall(r"(?:[Aa]t |\()((?:query )?own \d(?:, query \d)?)", told(result, title))
+                assert set(said) <= labels
+                assert said or "query" not in told(result, title)
+                assert "query 0 " not in told(result, title).replace(", query 0 ", "")
 
     @staticmethod
     def test_own_worst_cases_have_names(make: Any) -> None:
