@@ -62,6 +62,16 @@ class HasNoQuery(Protocol):
 
 
 @runtime_checkable
+class HasOneQuery(Protocol):
+    """Releases a value of which every query shows the same; it is looked at through the first query of a group alone."""
+
+    @property
+    def one_query(self) -> bool:
+        """Whether it is so."""
+        ...
+
+
+@runtime_checkable
 class HasDirections(Protocol):
     """Releases a vector, and answers at a query the number <w, u>, u a direction that belongs to the query.
 

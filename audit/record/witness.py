@@ -156,6 +156,9 @@ def in_words(result: Result) -> str:
         seen = f"{number_of} is {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
     elif isinstance(result.claim, ScoreStability):
         at, seen = "", _bad_strings(evidence)
+    elif counts is None and cell.exact is not None and cell.exact.value == 0:
+        at, seen = at.removesuffix("the "), f"{'no' if group.asked else 'No'} event leaks, here or at any other audited cell"
+        at = at if group.asked else ""
     elif counts is None:
         seen = f"{event} has probability {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
     else:

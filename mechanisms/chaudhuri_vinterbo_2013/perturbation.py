@@ -215,6 +215,12 @@ class Perturbation:
         return self.release == "auc"
 
     @property
+    def one_query(self) -> bool:
+        """Whether w or -w is looked at, by bins that lie alike on both sides: in one dimension, whatever the query is."""
+        alike = self.cuts == tuple(-cut for cut in reversed(self.cuts))
+        return self.d == 1 and (self.release == "vector" or (self.release == "bins" and alike))
+
+    @property
     def looked_at(self) -> str:
         """What of the weights is answered; nothing is said where that is all of them."""
         return "" if self.release == "vector" and self.d == 1 else LOOKED_AT[self.release]

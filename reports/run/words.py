@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -253,7 +253,23 @@ def _verdict(result: Raw, status: Status) -> Part:
 
 def _witness(result: Raw) -> Part | None:
     witness = result["witness"]
-    return None if witness is None else Part(title="Witness", texts=(clean(witness["words"]),))
+    if witness is None:
+        return None
+    return Part(title="Witness", texts=(NOTHING_FOUND if nothing_found(result) else clean(witness["words"]),))
+
+
+NOTHING_FOUND = "There is none: nothing was found at the audited cells."
+
+
+def nothing_found(result: Raw) -> bool:
+    """Whether no audited pair, query and event is a witness of anything."""
+    witness = result["witness"]
+    return witness is not None and no_event(value(result["exact"]), witness["event"])
+
+
+def no_event(leak: float | None, event: Any) -> bool:
+    """Whether what stands as the worst event of a cell stands there for want of one that leaks; values are no events."""
+    return leak == 0 and event != []
 
 
 def _counts(result: Raw) -> Part | None:
@@ -282,7 +298,7 @@ def _counts(result: Raw) -> Part | None:
         return Part(title="Counts", texts=(f"{seen} {total}",))
     law = f"P[{event}] is {plain(witness['p1'])} on {one} and {plain(witness['p0'])} on {other}"
     if value(witness["loss"]) == 0:
-        return Part(title="Counts", texts=(f"No trials; by the law, {law}. {_nothing_leaks(result)}",))
+        return Part(title="Counts", texts=(f"No trials. {_nothing_leaks(result)}",))
     slack = f" - {allowance(result['claim']['delta'])}" if result["claim"]["delta"] else ""
     shown = exact(value(witness["loss"]), promised(result["claim"]), exceeds=result["verdict"] == "refuted")
     shown += f", for certain at least {below(value(result['lower']), promised(result['claim']))}" if blurred(result) else ""
@@ -484,6 +500,8 @@ def _other(result: Raw) -> Part | None:
 
 OWN = "own worst case"
 """How a record begins what it says of a mechanism's own pairs."""
+SHOWS_NOTHING = "against this claim it shows nothing"
+"""What is said of an own worst case that another claim of the mechanism, or another variant of it, is the reason for."""
 FEW = 100
 """A law is held against more draws of a sampler than these, values without coins against fewer."""
 
@@ -511,23 +529,56 @@ def _searched(result: Raw) -> Part | None:
     searched = result["searched"]
     if searched is None:
         return None
-    datasets = f"{plural(searched['datasets'], 'dataset')}, " if "datasets" in searched else ""
-    pairs, queries = plural(searched["pairs"], "pair"), searched["queries"]
-    cells = plural(searched["cells"], "cell")
-    size = f"{datasets}{pairs} of neighbours in both directions: {cells}; nothing is asked."
-    if searched.get("asked", True):
-        asked = f"{plural(queries, 'query')}, each pair at its own"
-        size = f"{datasets}{pairs} of neighbours and {asked}, in both directions: {cells}."
-    return Part(title="What was searched", texts=(size, *(f"{_capital(how)}." for how in _numbered(searched["how"]))))
+    pairs, queries = f"{plural(searched['pairs'], 'pair')} of neighbours", plural(searched["queries"], "query")
+    cells, asked = plural(searched["cells"], "cell"), searched.get("asked", True)
+    parts = "; ".join(_parts(searched.get("parts", ()), asked=asked))
+    if "datasets" in searched:
+        size = f"{plural(searched['datasets'], 'dataset')}, {pairs} and {queries}, each pair at all of them, in both directions: "
+        besides = any(clean(how).startswith(OWN) for how in searched["how"])
+        size += cells + (", and the mechanism's own worst cases besides." if besides else ".")
+    elif not asked:
+        size = f"{pairs}{f' ({parts})' if parts else ''}, in both directions: {cells}; {NOT_ASKED}."
+    else:
+        at = f" ({parts})" if parts else f" and {queries}, each pair at its own"
+        size = f"{pairs}{at}, in both directions: {cells}."
+    how = _numbered(searched["how"], _silent(result))
+    return Part(title="What was searched", texts=(size, *(f"{_capital(each)}." for each in how)))
 
 
-def _numbered(told: Sequence[str]) -> Iterator[str]:
-    """Number the mechanism's own worst cases, as the tables of query points do."""
+NOT_ASKED = "nothing is asked, since what was looked at depends on no query"
+"""Of what is released once for all queries."""
+
+
+def _parts(parts: Sequence[Raw], *, asked: bool) -> Iterator[str]:
+    """Say of each group how many pairs and queries it has, so that the sum can be made."""
+    own = 0
+    for part in parts:
+        own += part["kind"] == "own"
+        whose = {"data": "of the data", "own": f"of own worst case {own}", "learned": "again, in a learned direction"}
+        at = f" at {plural(part['queries'], 'query')}{'' if part['pairs'] == 1 else ' each'}" if asked else ""
+        more = ", one of them all the others at once" if part.get("together") else ""
+        yield f"{count(part['pairs'])} {whose[part['kind']]}{at}{more}"
+
+
+def _silent(result: Raw) -> set[int]:
+    """Return which of the mechanism's own worst cases, from 1, show nothing at all of what the claim bounds."""
+    shown: dict[int, bool] = {}
+    own = 0
+    for cell in result["per_query"]:
+        if cell["group"] == "own":
+            own += cell["query"] == 0
+            shown[own] = shown.get(own, False) or value(cell["exact"]) != 0
+    return {number for number, seen in shown.items() if not seen}
+
+
+def _numbered(told: Sequence[str], silent: Collection[int]) -> Iterator[str]:
+    """Number the mechanism's own worst cases, as the tables of query points do, and say which show nothing."""
     number = 0
     for how in map(clean, told):
         own = how.startswith(OWN)
         number += own
-        yield f"{OWN} {number}{how.removeprefix(OWN)}" if own else how
+        here = f" ({SHOWS_NOTHING})" if own and number in silent else ""
+        yield f"{OWN} {number}{here}{how.removeprefix(OWN)}" if own else how
 
 
 def _parameters(result: Raw) -> Part:
@@ -546,7 +597,7 @@ def _parameter(parameter: object) -> str:
 
 def _replay(result: Raw) -> Part | None:
     witness = result["witness"]
-    if witness is None:
+    if witness is None or nothing_found(result):
         return None
     if witness["target"] is None or witness["data"].get("kind") == "memory":
         why = "The mechanism or its data lived in memory only: replay the witness from Python, with the same pairs and queries."

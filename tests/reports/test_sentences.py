@@ -230,7 +230,7 @@ class TestScores:
         assert "Numerical error" not in made
         assert result.top == "≤ 2.5e-08"
         assert result.query_table is not None
-        assert result.query_table.rows[0][2:6] == ("≤ 2.5e-08", "1", "1", "good")
+        assert result.query_table.rows[0][2:7] == ("≤ 2.5e-08", "–", "–", "none", "–")
 
     @staticmethod
     def test_the_witness_says_so_too() -> None:
@@ -368,8 +368,8 @@ class TestAnswers:
             ("interface", {"base": "soft-majority,r=3"}, "the answer 7 (the transcript 1, 1, 1) has"),
             ("example61-noisy-max", {"n": 20}, "the answer 3 (t_1 >= 1, t_2 >= 1) has"),
             ("example61-exponential", {"n": 20}, "the answer 1 (i* = 1, t_1 >= 1, t_2 < 0) has"),
-            ("distance-to-instability", {"r": 3}, "the answer 0 or 2 (2 is bottom, no label) has"),
-            ("algorithm-3-hinge-loss", {}, "the answer 4 (1 <= <w, u> < 1.001) has"),
+            ("distance-to-instability", {}, "(2 is bottom, no label) has"),
+            ("algorithm-3-hinge-loss", {}, "The answer 4 (1 <= <w, u> < 1.001) has"),
         ],
     )
     def test_a_coded_answer_is_told_in_words(name: str, given: Record, said: str) -> None:
@@ -434,9 +434,95 @@ class TestSearched:
         (result,) = record["results"]
         assert result["searched"]["asked"] is False
         jsonschema.validate(record, record_schema())
-        assert "query" not in told(make_view(record).results[0], "Witness", "What was searched")
+        shown = make_view(record).results[0]
+        assert "query" not in told(shown, "Witness")
+        said = "1 pair of neighbours (1 of own worst case 1), in both directions: 2 cells; nothing is asked, since what was"
+        assert told(shown, "What was searched").startswith(f"{said} looked at depends on no query. ")
         for group in groups_for(resolve("projected-walk-error", {"n": 20}), None):
             assert not group.asked
+
+    @staticmethod
+    @pytest.mark.parametrize("given", [(("release", "vector"),), (("release", "bins"),)])
+    def test_released_weights_depend_on_no_query(given: tuple[tuple[str, Any], ...]) -> None:
+        """Twenty queries were counted, and twenty equal rows printed, of weights that are released once."""
+        target = resolve("output-perturbation", dict(given) | {"n": 20})
+        X, y = np.linspace(1.0, 2.0, 20)[:, None], np.arange(20) % 2
+        pairs = replace_one(X, y, neighbours="flip")
+        data = Group(pairs=pairs, queries=X.copy(), kind="data", reason=pairs.how)
+        record = make_record(FACTS, assay([target], data, Settings(mode="exact")))
+        jsonschema.validate(record, record_schema())
+        privacy = [each for each in record["results"] if each["claim"]["kind"] == "DP"]
+        for result in make_view(record | {"results": privacy}).results:
+            assert result.query_table is not None
+            assert [row[1] for row in result.query_table.rows].count("data") == 1
+            assert "At query" not in told(result, "Witness")
+            searched = told(result, "What was searched")
+            assert searched.startswith("22 pairs of neighbours (20 of the data; 1 of own worst case 1; 1 of own worst case 2), in")
+            assert "44 cells; nothing is asked, since what was looked at depends on no query." in searched
+        uneven = resolve("output-perturbation", {"release": "bins", "edges": "0;1", "n": 20})
+        assert all(group.asked for group in groups_for(uneven, data))
+
+    @staticmethod
+    def test_pairs_and_cells_add_up() -> None:
+        """796 + 1 was 799, and nothing said that each pair of a worst case is looked at together with the others too."""
+        for name in ("soft-majority", "histogram", "distance-by-margin"):
+            for entry in computed_record(name)["results"]:
+                searched = entry["searched"]
+                parts = searched["parts"]
+                assert sum(part["pairs"] for part in parts) == searched["pairs"]
+                assert sum(2 * part["pairs"] * part["queries"] for part in parts) == searched["cells"]
+                assert len(parts) == len(searched["how"])
+        scores = [each for each in computed_record("histogram")["results"] if each["claim"]["kind"] == "ScoreStability"]
+        said = told(make_view(computed_record("histogram") | {"results": scores[:1]}).results[0], "What was searched")
+        assert said.startswith("3 pairs of neighbours (3 of own worst case 1, one of them all the others at once), in both")
+
+    @staticmethod
+    def test_an_enumerated_domain_asks_every_pair_everywhere(make: Any) -> None:
+        result = make.computed("a", "verified", mode="exhaustive")
+        result["searched"] |= {"datasets": 8, "how": ["all datasets", "own worst case: one"]}
+        said = told(only(make.record(result)), "What was searched")
+        assert said.startswith(
+            "8 datasets, 3 pairs of neighbours and 2 queries, each pair at all of them, in both directions: 12 cells, and the "
+            "mechanism's own worst cases besides. "
+        )
+
+    @staticmethod
+    def test_what_shows_nothing_against_a_claim_is_said_to(make: Any) -> None:
+        """An own worst case for the score stood among those for the weights, as '1 or 2' of probability 1 on both sides."""
+        view = make_view(computed_record("theorem-4-score-at-zero"))
+        for result in view.results:
+            lost = "DP" if result.unit == "loss in nats" else "score"
+            silent, loud = (2, 1) if lost == "DP" else (1, 2)
+            searched = told(result, "What was searched")
+            assert f"Own worst case {silent} (against this claim it shows nothing): for the" in searched
+            assert f"Own worst case {loud}: for the" in searched
+            assert result.query_table is not None
+            row = result.query_table.rows[silent - 1]
+            assert row[3:7] == ("–", "–", "none", "–")
+            assert row[7].startswith("record ")
+
+    @staticmethod
+    def test_no_witness_where_nothing_was_found() -> None:
+        """'0 or 2 has probability 1 on both sides' was called a witness."""
+        record = computed_record("distance-to-instability", ("r", 3))
+        held = [each for each in record["results"] if each["exact"] == 0]
+        assert held
+        for result in make_view(record | {"results": held}).results:
+            assert told(result, "Witness") == "There is none: nothing was found at the audited cells."
+            assert told(result, "Counts").startswith("No trials. At no audited cell is an event likelier on one side")
+            assert "Replay" not in {part.title for part in result.parts}
+        assert all("no event leaks, here or at any other audited cell" in each["witness"]["words"] for each in held)
+
+    @staticmethod
+    def test_query_points_that_are_alike_are_one_row(make: Any) -> None:
+        result = make.computed("a", "not refuted")
+        losses = [0.5, 0.25, 0.5, 0.5, 0.0, 0.0]
+        result["per_query"] = [make.cell(query, loss, loss, exact=loss) for query, loss in enumerate(losses)]
+        shown = only(make.record(result))
+        assert shown.query_table is not None
+        assert [row[0] for row in shown.query_table.rows] == ["0, 2 to 3", "1", "4 to 5"]
+        assert len(shown.queries) == 6
+        assert shown.more == 0
 
     @staticmethod
     def test_two_changes_of_each_record_are_two_pairs() -> None:
