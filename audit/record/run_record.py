@@ -289,12 +289,16 @@ def _any_size(evidence: Evidence, claim: Claim | None = None) -> dict[str, Any] 
         return None
     exact, error = computed_number(found.loss, found.error)
     known = {} if claim is None else {"exceeds": found.exceeds(claim.promised)}
-    return known | ({"of": found.of} if found.of else {}) | {
-        "exact": exact,
-        "error": error,
-        "states": list(found.states),
-        "argument": found.argument,
-    }
+    return (
+        known
+        | ({"of": found.of} if found.of else {})
+        | {
+            "exact": exact,
+            "error": error,
+            "states": list(found.states),
+            "argument": found.argument,
+        }
+    )
 
 
 def _other(result: Result) -> dict[str, Any] | None:

@@ -216,9 +216,13 @@ class Perturbation:
 
     @property
     def one_query(self) -> bool:
+        """Whether every query shows the same of the weights."""
+        return self.alike(self.release)
+
+    def alike(self, release: str) -> bool:
         """Whether w or -w is looked at, by bins that lie alike on both sides: in one dimension, whatever the query is."""
-        alike = self.cuts == tuple(-cut for cut in reversed(self.cuts))
-        return self.d == 1 and (self.release == "vector" or (self.release == "bins" and alike))
+        mirrored = self.cuts == tuple(-cut for cut in reversed(self.cuts))
+        return self.d == 1 and (release == "vector" or (release == "bins" and mirrored))
 
     @property
     def looked_at(self) -> str:

@@ -112,7 +112,8 @@ def _largest(known: Sequence[tuple[QueryView, Raw]], told: QueryView, place: int
     low, high = (cell["profile"][name][place] for name in ("lower", "upper"))
     if low <= here["profile"]["upper"][place]:
         return ""
-    return f" Of the pairs in the table of query points the one at {query_words(query.label)} needs the most: {_between(low, high, delta)}."
+    where = query_words(query.label)
+    return f" Of the pairs in the table of query points the one at {where} needs the most: {_between(low, high, delta)}."
 
 
 def _told_apart(trade_off: Raw, epsilon: float, delta: float) -> str:

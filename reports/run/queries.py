@@ -156,7 +156,8 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
     claimed, kind = promised(claim), claim["kind"]
     lower, upper, leak = (value(cell[name]) for name in ("lower", "upper", "exact"))
     least, most = below(lower, claimed), above(upper)
-    event = event_words(cell["event"]) or (quantity_of(claim) if kind == "Accuracy" else "mean" if cell["histograms"] else "prediction")
+    value_of = quantity_of(claim) if kind == "Accuracy" else "mean" if cell["histograms"] else "prediction"
+    event = event_words(cell["event"]) or value_of
     if kind == "ScoreStability":
         event = _STRINGS.get(tuple(cell["event"]), event)
     counts, nothing = cell["counts"], no_event(leak, cell["event"])
@@ -208,5 +209,3 @@ def _several(cells: Sequence[Raw], place: int) -> bool:
     """Whether the own worst case of a cell has other queries."""
     after = cells[place + 1] if place + 1 < len(cells) else None
     return cells[place]["query"] > 0 or (after is not None and after["group"] == "own" and after["query"] > 0)
-
-

@@ -265,9 +265,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         sampled=sampled,
         parts=parts_of(result, status, run, () if profile is None else profile.words),
         queries=queries,
-        query_table=query_table(
-            rows, sampled=sampled, caption=f"Every query point of {name}: {unit_of(result['claim'])}"
-        ),
+        query_table=query_table(rows, sampled=sampled, caption=f"Every query point of {name}: {unit_of(result['claim'])}"),
         query_shortlist=shortlist(rows, sampled=sampled, limit=SHORTLIST, unit=unit_of(result["claim"])),
         more=len(queries) - sum(row.of for row in worst_rows(rows, SHORTLIST)),
         profile=profile,

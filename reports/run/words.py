@@ -487,10 +487,9 @@ def _other(result: Raw) -> Part | None:
     reached = other["any_size"]
     if reached is not None:
         worst = loss(value(reached["exact"]))
-        said += (
-            f" Over {everywhere(result['parameters'], reached)} the worst{part} is {worst}, between '{clean(reached['states'][0])}' and "
-        )
-        said += f"'{clean(reached['states'][1])}'."
+        one, another = (clean(state) for state in reached["states"])
+        over = everywhere(result["parameters"], reached)
+        said += f" Over {over} the worst{part} is {worst}, between '{one}' and '{another}'."
     witness = other["witness"]
     if other["kind"] != "DP" and witness is not None and len(witness["labels"]) > 2:
         said += f" {SINGLE_ANSWERS}"

@@ -457,8 +457,11 @@ class TestSearched:
             assert [row[1] for row in result.query_table.rows].count("data") == 1
             assert "At query" not in told(result, "Witness")
             searched = told(result, "What was searched")
-            assert searched.startswith("22 pairs of neighbours (20 of the data; 1 of own worst case 1; 1 of own worst case 2), in")
+            assert searched.startswith("22 pairs of neighbours (20 of the data; 1 of own worst case 1; 1 of own worst case 2),")
             assert "44 cells; nothing is asked, since what was looked at depends on no query." in searched
+        chosen = groups_for(resolve("algorithm-2-over-algorithm-3"), None)
+        assert len(chosen) == 4
+        assert not any(group.asked for group in chosen)
         uneven = resolve("output-perturbation", {"release": "bins", "edges": "0;1", "n": 20})
         assert all(group.asked for group in groups_for(uneven, data))
 

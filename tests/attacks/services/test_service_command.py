@@ -132,7 +132,10 @@ def test_a_service_says_whether_its_seed_is_shared() -> None:
         Service(odd, "s").shares_seed  # noqa: B018
 
 
-@pytest.mark.parametrize(("name", "said"), [("deaf", "no change of its answers"), ("majority", "the randomness of its answers could not be")])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("deaf", "no change of its answers"), ("majority", "the randomness of its answers could not be")],
+)
 def test_what_was_not_looked_at_is_no_clean_bill(
     name: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
