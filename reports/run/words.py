@@ -345,8 +345,8 @@ def _method(result: Raw) -> Part | None:
         )
         if value(result["exact"]) == 0 and (most := value(result["upper"])):
             error = (
-                f"{above(most)} is such an upper bound where it is more than rounding; "
-                "no proportion was computed there, so it is no numerical error."
+                f"{above(most)} is what such an upper bound, and rounding, leave open; "
+                "no proportion above 0 was computed, so it is no numerical error."
             )
     elif mode == "exhaustive":
         how = (
@@ -517,7 +517,7 @@ def _fit(result: Raw) -> Part | None:
         return Part(title="Goodness of fit", texts=(coinless,))
     tests = plural(fit["tests"], "exact binomial test")
     text = (
-        f"{tests} of {count(fit['draws'])} draws each held the sampler against the declared law; "
+        f"{tests} of {count(fit['draws'])} draws each held the sampler against the declared law, on one dataset and one neighbour; "
         f"smallest p-value after Bonferroni: {plain(fit['p_value'])}. "
         "Such a test can only find differences, never show that there are none."
     )

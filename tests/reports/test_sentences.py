@@ -110,6 +110,9 @@ class TestProfile:
         cells = *cells[:2], curve(make, 0, 0.5, 0.002, 0.002, group="own")
         said = told(only(make.record(profiled(make, *cells, worst=1))), "Privacy profile")
         assert "the one at query own 1 needs the most: 0.002." in said
+        result = profiled(make, *cells, worst=1)
+        result["searched"] |= {"asked": False}
+        assert "the one at own 1 needs the most: 0.002." in told(only(make.record(result)), "Privacy profile")
 
     @staticmethod
     def test_a_false_negative_rate_is_bounded_at_the_level_that_was_looked_at(make: Any) -> None:
@@ -224,8 +227,8 @@ class TestScores:
         made = told(result, "How the bound was made")
         assert "proven upper bound" in made
         assert made.endswith(
-            "2.5e-08 is such an upper bound where it is more than rounding; "
-            "no proportion was computed there, so it is no numerical error."
+            "2.5e-08 is what such an upper bound, and rounding, leave open; "
+            "no proportion above 0 was computed, so it is no numerical error."
         )
         assert "Numerical error" not in made
         assert result.top == "≤ 2.5e-08"
