@@ -72,7 +72,11 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
     pair = f"{f'{query_words(query.label)}, ' if asked else ''}{clean(cell['change'])}"
     part = looked_at(result)
     of = f" of what was looked at ({part})" if part else ""
-    needed = _needed(pair, profile, place, delta, found["alpha"], of) + _others(result) + _largest(known, query, place, delta, asked=asked)
+    needed = (
+        _needed(pair, profile, place, delta, found["alpha"], of)
+        + _others(result)
+        + _largest(known, query, place, delta, asked=asked)
+    )
     needed += " Of the whole release it may be larger." if part else ""
     apart = _told_apart(trade_off, epsilon, delta)
     apart += " A test of the whole release may do better." if part else ""

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from dpassay.engine.wording import seen_words
@@ -369,8 +370,10 @@ def _sampled(result: Raw) -> tuple[str, ...]:
         "several cells, and the bounds and the band of a cell come from the same trials; α is shared out among them."
     )
     methods = " or ".join(sorted({clean(method_name(cell["method"])) for cell in result["per_query"]}))
+    fewer = ", of which the table shows the worst at each query" if cells > len(result["per_query"]) else ""
     certified_words = (
-        f"Lower bound: {methods}, chosen before the certification trials; Bonferroni over the {plural(cells, 'certified cell')}. "
+        f"Lower bound: {methods}, chosen before the certification trials; "
+        f"Bonferroni over the {plural(cells, 'certified cell')}{fewer}. "
     )
     if value(result["upper"]) == math.inf:
         certified_words += "No upper bound: an event that was not looked at, or never came on one side, may leak any amount."
@@ -517,7 +520,8 @@ def _fit(result: Raw) -> Part | None:
         return Part(title="Goodness of fit", texts=(coinless,))
     tests = plural(fit["tests"], "exact binomial test")
     text = (
-        f"{tests} of {count(fit['draws'])} draws each held the sampler against the declared law, on one dataset and one neighbour; "
+        f"{tests} of {count(fit['draws'])} draws each held the sampler against the declared law, "
+        "on one dataset and one neighbour; "
         f"smallest p-value after Bonferroni: {plain(fit['p_value'])}. "
         "Such a test can only find differences, never show that there are none."
     )
@@ -551,9 +555,12 @@ NOT_ASKED = "nothing is asked, since what was looked at depends on no query"
 def _parts(parts: Sequence[Raw], *, asked: bool) -> Iterator[str]:
     """Say of each group how many pairs and queries it has, so that the sum can be made."""
     own = 0
-    for part in parts:
-        own += part["kind"] == "own"
-        whose = {"data": "of the data", "own": f"of own worst case {own}", "learned": "again, in a learned direction"}
+    for _, alike in groupby(parts, key=lambda part: json.dumps(part, sort_keys=True)):
+        part, *others = alike
+        first, own = own + 1, own + (1 + len(others)) * (part["kind"] == "own")
+        cases = f"of own worst case {own}" if not others else f"of each of own worst cases {first} to {own}"
+        again = "again, in a learned direction" if not others else f"again, in each of {1 + len(others)} learned directions"
+        whose = {"data": "of the data", "own": cases, "learned": again}
         at = f" at {plural(part['queries'], 'query')}{'' if part['pairs'] == 1 else ' each'}" if asked else ""
         more = ", one of them all the others at once" if part.get("together") else ""
         yield f"{count(part['pairs'])} {whose[part['kind']]}{at}{more}"

@@ -460,7 +460,7 @@ class TestSearched:
             assert [row[1] for row in result.query_table.rows].count("data") == 1
             assert "At query" not in told(result, "Witness")
             searched = told(result, "What was searched")
-            assert searched.startswith("22 pairs of neighbours (20 of the data; 1 of own worst case 1; 1 of own worst case 2),")
+            assert searched.startswith("22 pairs of neighbours (20 of the data; 1 of each of own worst cases 1 to 2), in both")
             assert "44 cells; nothing is asked, since what was looked at depends on no query." in searched
         chosen = groups_for(resolve("algorithm-2-over-algorithm-3"), None)
         assert len(chosen) == 4
@@ -706,6 +706,15 @@ class TestNumbers:
 
 
 class TestSampled:
+    @staticmethod
+    def test_certified_cells_that_the_table_does_not_show_are_told_of(make: Any) -> None:
+        result = make.sampled("a", "not refuted")
+        result["searched"]["certified_cells"] = len(result["per_query"]) + 1
+        more = ", of which the table shows the worst at each query."
+        assert more in told(only(make.record(result)), "How the bound was made")
+        result["searched"]["certified_cells"] = len(result["per_query"])
+        assert more not in told(only(make.record(result)), "How the bound was made")
+
     @staticmethod
     def test_trials_serve_more_than_one_bound(make: Any) -> None:
         said = told(only(make.record(make.sampled("a", "not refuted"))), "How the bound was made")
