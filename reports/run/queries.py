@@ -112,9 +112,9 @@ def merged(queries: Sequence[QueryView]) -> tuple[QueryView, ...]:
 
 
 def _together(queries: Sequence[QueryView]) -> QueryView:
-    numbers = sorted(int(query.label) for query in queries)
-    starts = [number for number in numbers if number - 1 not in numbers]
-    ends = [number for number in numbers if number + 1 not in numbers]
+    numbers = {int(query.label) for query in queries}
+    starts = sorted(number for number in numbers if number - 1 not in numbers)
+    ends = sorted(number for number in numbers if number + 1 not in numbers)
     runs = (f"{first}" if first == last else f"{first} to {last}" for first, last in zip(starts, ends, strict=True))
     label = ", ".join(runs)
     return replace(queries[0], label=label, cells=(label, *queries[0].cells[1:]), of=len(queries))
