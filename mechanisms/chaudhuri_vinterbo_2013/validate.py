@@ -128,6 +128,11 @@ class Validate:
         return (self.beta1 or beta1), (self.beta2 or beta2)
 
     @property
+    def derived_parameters(self) -> dict[str, float]:
+        """Stability that the noise is made for."""
+        return dict(zip(("beta1", "beta2"), self.betas, strict=True))
+
+    @property
     def claims(self) -> tuple[DP, ...]:
         """What is printed, unless the frozen strings are bad; and what is true where that is more."""
         source, facts = "Chaudhuri and Vinterbo 2013, Theorem 1", dict[str, Any](unit="released index")

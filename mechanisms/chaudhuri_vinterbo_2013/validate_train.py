@@ -71,6 +71,11 @@ class ValidateTrain(Released):
         sample_of(self.public, getattr(self.shown, "d", 1))
 
     @property
+    def derived_parameters(self) -> dict[str, float | str]:
+        """Those of Algorithm 1, and of the release."""
+        return {**self.validation.derived_parameters, **super(ValidateTrain, self).derived_parameters}
+
+    @property
     def shown(self) -> LinearTrainer:
         """The trainer."""
         return self.validation.trainer

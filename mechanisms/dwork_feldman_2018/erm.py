@@ -122,6 +122,11 @@ class ERM(LinearPredictor):
         return 2 * self.L_f * self.L_l / (self.R * math.sqrt(self.n * self.epsilon / (1 + self.epsilon)))
 
     @property
+    def derived_parameters(self) -> dict[str, float]:
+        """lambda."""
+        return {"lambda_": self.regularisation}
+
+    @property
     def weight(self) -> float:
         """Weight of ||w||^2 beside the mean of the losses: lambda, or lambda / n if it is added to their sum."""
         return self.regularisation if self.regulariser == "mean" else self.regularisation / self.n

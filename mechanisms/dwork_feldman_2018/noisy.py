@@ -69,6 +69,11 @@ class Noisy:
         return self.source.claims[0].promised if self.gamma is None else float(self.gamma)
 
     @property
+    def derived_parameters(self) -> dict[str, float | str]:
+        """The predictor, and the rate that the noise is made for."""
+        return {"predictor": f"the mean of {self.r} classifiers", "gamma": self.rate}
+
+    @property
     def noise(self) -> Noise:
         """What is added."""
         raise NotImplementedError

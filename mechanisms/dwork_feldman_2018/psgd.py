@@ -144,6 +144,12 @@ class PSGD(LinearPredictor):
         return self.eta * self.L_f**2 / 2 if self.h is None else self.h
 
     @property
+    def derived_parameters(self) -> dict[str, float]:
+        """L_l, and h where the loss has a kink to be rounded."""
+        known = {"L_l": self._lipschitz if self.L_l is None else self.L_l}
+        return known | ({"h": self._rounded} if self.loss in ROUNDED else {})
+
+    @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed rate, and the largest change that there can be in descent; the first is exceeded in a fixed order."""
         rate = self.R * self.L_f / math.sqrt(self.n)
