@@ -22,7 +22,7 @@ Claims: prediction stability at the printed rate R L_f / sqrt(n), and at the lar
     fixed, before   2 (n - 1) / n R L_f / sqrt(n)         random, before   (n - 1) / n R L_f / sqrt(n)
     fixed, after    2 R L_f / sqrt(n)                     random, after    (n + 1) / n R L_f / sqrt(n)
 
-so that the printed rate is that of a random order and the average before the updates.
+so that the printed rate holds for a random order and the average before the updates.
 """
 
 from __future__ import annotations

@@ -231,6 +231,36 @@ def test_reasons_speak_of_parts_and_errors_only_where_there_are_some(name: str) 
     assert ("does not look at" in reasons) == (name == "random-choice")
 
 
+@pytest.mark.parametrize(
+    ("name", "parameters", "said"),
+    [
+        ("noisy-average-number", {}, "Corollary 4.7"),
+        ("noisy-average-number", {"epsilon": 2.0}, "Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)"),
+        ("noisy-average", {}, "Corollary 4.7"),
+        ("noisy-average", {"epsilon": 2.0}, "Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)"),
+        ("noisy-average-number", {"gamma": 0.5}, "Lemma 4.5 (Corollary 4.7 is for the mean of Boolean functions)"),
+        ("stable-laplace", {"gamma": 0.04}, "Lemma 4.5"),
+        ("stable-laplace", {"gamma": 0.01}, "Lemma 4.5, with gamma = 0.01 as given; the predictor claims 0.04"),
+        ("stable-gaussian", {"gamma": 0.01}, "Theorem 8, with gamma = 0.01 as given; the predictor claims 0.04"),
+        ("label-flip", {"epsilon": 0.9}, "section 3, steps 1 and 2 (proof of Corollary 1)"),
+        ("label-flip", {}, "(proof of Corollary 1); Corollary 1 itself is for epsilon < 1"),
+        ("validate", {}, "Theorem 1 (Equation 9)"),
+        ("validate", {"beta2": 0.5}, "Theorem 1 (Equation 9), with beta_2 = 0.5 as given"),
+    ],
+)
+def test_a_source_is_within_its_hypotheses(name: str, parameters: dict[str, Any], said: str) -> None:
+    for source in sources(name, "printed", parameters):
+        assert source.endswith(said)
+
+
+def test_what_no_line_of_a_paper_says_is_not_called_printed() -> None:
+    """Section 6.1 gives the noise of scale l / (alpha n) to A' alone."""
+    target = resolve("example61-half-scale")
+    assert [claim.status for claim in target.claims] == ["own", "corrected"]
+    assert target.claims[0].source.startswith("not printed: ")
+    assert [claim.expected for claim in target.claims] == ["refuted", None]
+
+
 OF_ITS_OWN = {"n", "threshold", "public", "edges", "h"}
 """Parameters that may be left out because nothing is in force for them: datasets of any size, a number instead of a label ..."""
 

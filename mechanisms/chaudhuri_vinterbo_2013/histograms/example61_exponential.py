@@ -107,7 +107,10 @@ class Example61Exponential(Candidates):
         text, page = "Chaudhuri and Vinterbo 2013, section 6.1", "docs/findings.md, 'Section 6.1'"
         unit = "released index and values" if self.release == "all" else "released index"
         facts: dict[str, Any] = {"unit": unit, "coins": "all fresh"}
-        claims: list[Claim] = [DP(epsilon=self.alpha, source=text, status="printed", **facts)]
+        printed = DP(epsilon=self.alpha, source=text, status="printed", **facts)
+        if self.scale == "noisy-max":  # no line of the text gives A this noise
+            printed = replace(printed, source=f"not printed: {text}, its algorithm A with the noise of A'", status="own")
+        claims: list[Claim] = [printed]
         true = self.alpha / 2 + (self.l / self.spread if self.release == "all" else 0.0)
         if not math.isclose(true, self.alpha):
             derived = page if self.scale == "meant" or self.release == "index" else NOISE
