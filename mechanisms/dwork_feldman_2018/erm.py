@@ -124,7 +124,7 @@ class ERM(LinearPredictor):
 
     @property
     def derived_parameters(self) -> dict[str, float]:
-        """lambda."""
+        """Lambda."""
         return {"lambda_": self.regularisation}
 
     @property

@@ -18,7 +18,6 @@ from dpassay.errors import require
 from dpassay.mechanisms.dwork_feldman_2018.noisy import Noisy
 from dpassay.noise import Noise
 
-
 COROLLARY: Final = "Dwork and Feldman 2018, Corollary 4.7"
 BEYOND: Final = "Dwork and Feldman 2018, Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)"
 """What says the same for larger epsilon."""

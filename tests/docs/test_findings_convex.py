@@ -180,6 +180,7 @@ def test_from_which_n_on_the_regulariser_on_the_sum_breaks_the_rate(lambda_: flo
     for n in (first - 1, first, first + 1, 3 * first):
         mechanism = ERM(n=n, loss="absolute", lambda_=lambda_, regulariser="sum")
         change = audit(mechanism, mode="exact").exact
+        assert change is not None
         assert change == pytest.approx(min(1 / lambda_, 2.0), abs=1e-6)
         assert (change > mechanism.claims[0].promised + 1e-6) == (n > first)
 

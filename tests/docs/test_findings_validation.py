@@ -138,7 +138,7 @@ def test_algorithm_2_over_algorithm_3() -> None:
 
 
 def test_with_the_logistic_loss_and_enough_records_theorem_2_holds_over_algorithm_3() -> None:
-    """'With the logistic loss and alpha_1 lambda n >= 2 it is': the opening of 'Algorithm 2 over Algorithm 3' says 'need not be'."""
+    """'With the logistic loss and alpha_1 lambda n >= 2 it is'; elsewhere it need not be."""
     assert "need not be (α₁ + α₂, δ)-differentially private" in section("Algorithm 2 over Algorithm 3")
     for d in (1, 2):
         for n, enough in ((24, True), (23, False)):  # lambda = 0.1: 2 / lambda = 20 training records

@@ -280,7 +280,7 @@ def test_what_is_left_out_is_told_and_makes_the_same_claims(name: str) -> None:
 def test_bins_and_the_rounding_of_a_kink_are_told() -> None:
     assert {"edges"} <= set(resolve("objective-perturbation").derived)
     assert {"L_l", "h"} == set(resolve("psgd-laplace").derived)
-    assert "origin" in resolve("output-perturbation", {"release": "auc"}).derived["public"]
+    assert "origin" in str(resolve("output-perturbation", {"release": "auc"}).derived["public"])
     assert resolve("projected-walk-risk").derived == {"samples": 76}
     assert resolve("pate-data-dependent").derived == {"lead": 25}
 
