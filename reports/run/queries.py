@@ -158,6 +158,7 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
     least, most = below(lower, claimed), above(upper)
     value_of = quantity_of(claim) if kind == "Accuracy" else "mean" if cell["histograms"] else "prediction"
     event = event_words(cell["event"]) or value_of
+    event += f" ({clean(cell['answer'])})" if "answer" in cell else ""
     if kind == "ScoreStability":
         event = _STRINGS.get(tuple(cell["event"]), event)
     counts, nothing = cell["counts"], no_event(leak, cell["event"])
