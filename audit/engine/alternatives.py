@@ -8,9 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.stats import laplace, norm
 
 from dpassay.stats.power import LARGEST, tight_pair
 from dpassay.stats.profile import MAX_UNION_LABELS
@@ -23,7 +22,8 @@ BEYOND = 5e-4
 """The least and the greatest of a pilot's 1,000 answers lie about so far in the tails."""
 SMALL = 0.05
 """Decoys that are rarer than this part of the event are left out."""
-SHIFTS = {"Laplace": laplace, "Gaussian": norm}
+SHIFTS = {"Laplace": "laplace", "Gaussian": "norm"}
+"""The laws of `scipy.stats` by what their noise is called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +172,7 @@ def shifted(kind: str, scale: Scale, promised: float) -> Family:
     scale, promised
         Of the claim. The move is the one at which the worst half-line leaks so much, wherever the quantiles are.
     """
-    noise = SHIFTS[kind]
+    noise = getattr(scipy.stats, SHIFTS[kind])
     edges = noise.ppf(_levels())
 
     def law(shift: float) -> Array:
@@ -195,14 +195,14 @@ def move_of(kind: str, leak: float, scale: Scale) -> float:
     """Return the move of the centre, in units of the noise's scale, at which the worst half-line leaks so much."""
     if kind == "Laplace" and isinstance(scale, Ratio) and scale.delta == 0:
         return leak
-    noise = SHIFTS[kind]
+    noise = getattr(scipy.stats, SHIFTS[kind])
 
     def excess(shift: float) -> float:
         points = np.linspace(-LARGEST / 2, shift + LARGEST / 2, 4001)
         p1, p0 = noise.sf(points - shift), np.maximum(noise.sf(points), 1e-300)
         return float(np.max(scale.between(p1, p0))) - leak
 
-    return float(brentq(excess, 0.0, 2 * LARGEST, xtol=1e-6))
+    return float(scipy.optimize.brentq(excess, 0.0, 2 * LARGEST, xtol=1e-6))
 
 
 def _levels() -> Array:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import shortest_path
-from scipy.stats import binom
 
 from dpassay.claims import Claim, ScoreStability, Stability, records_replaced
 from dpassay.engine.detection import DetectionCurve
@@ -200,8 +198,8 @@ def moves_of(reachable: Reachable, k: int) -> NDArray[np.int64]:
     if k == 1:
         return reachable.moves
     size, (one, other) = len(reachable.states), reachable.moves.T
-    graph = csr_array((np.ones(len(one)), (one, other)), shape=(size, size))
-    distance = shortest_path(graph, directed=False, unweighted=True)
+    graph = scipy.sparse.csr_array((np.ones(len(one)), (one, other)), shape=(size, size))
+    distance = scipy.sparse.csgraph.shortest_path(graph, directed=False, unweighted=True)
     return np.argwhere(np.triu((distance >= 1) & (distance <= k)))
 
 
@@ -242,7 +240,7 @@ def coded(target: AuditTarget, law: FiniteLaw | NoiseLaw) -> tuple[Coding, Finit
 def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.float64]:
     """P-value of each label's count, shape (q, K): twice the smaller exact binomial tail, at most 1."""
     p = law.p
-    tails = np.minimum(binom.cdf(counts, n, p), binom.sf(counts - 1, n, p))
+    tails = np.minimum(scipy.stats.binom.cdf(counts, n, p), scipy.stats.binom.sf(counts - 1, n, p))
     p_values: NDArray[np.float64] = np.minimum(1.0, 2 * tails)
     return p_values
 

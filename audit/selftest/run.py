@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scipy.stats import binom
+import scipy
 
 from dpassay.claims import DP, Claim, Stability
 from dpassay.errors import TargetError
@@ -130,7 +130,7 @@ def calibration_checks(size: Size, seed: int, progress: Progress = silent) -> It
             refuted += result.verdict == "refuted"
             missed += result.upper < claim.promised
             progress(f"audits of a true {claim}", done, size.runs)
-        limit = int(binom.isf(CHANCE, size.runs, ALPHA))
+        limit = int(scipy.stats.binom.isf(CHANCE, size.runs, ALPHA))
         yield Check(
             group="calibration",
             name=f"false alarms, {claim} true",

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from dpassay.claims import DP
 from dpassay.engine.result import Result
@@ -112,7 +112,7 @@ def _detectable_check(loss: float, runs: int, seed: int, progress: Progress) -> 
         what=f"Refutations in {runs} audits of a mechanism whose loss is what audits of an honest one call detectable. If that "
         "were seen nine times in ten, there would be fewer than the limit with probability below 1 %.",
         value=refuted,
-        limit=int(binom.ppf(CHANCE, runs, POWER)),
+        limit=int(scipy.stats.binom.ppf(CHANCE, runs, POWER)),
         relation="at least",
         points=({"kind": "detectable", "factor": loss / CLAIM.epsilon} | _rate(refuted, runs),),
     )
@@ -144,7 +144,7 @@ def _region(expected: float, runs: int) -> dict[str, Any]:
     Audits differ in the test that their screening chose; Hoeffding (1956) lets the binomial tails dominate such a mixture.
     """
     p, tail = min(expected, 1.0), CHANCE / 2 / len(FACTORS)
-    return {"expected": p, "least": int(binom.ppf(tail, runs, p)), "most": int(binom.isf(tail, runs, p))}
+    return {"expected": p, "least": int(scipy.stats.binom.ppf(tail, runs, p)), "most": int(scipy.stats.binom.isf(tail, runs, p))}
 
 
 def _curve(method: Method, alpha: float, largest: NDArray[np.int64]) -> Iterator[dict[str, Any]]:

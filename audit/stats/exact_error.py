@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from dpassay.stats import lower_bounds
 from dpassay.stats.bounds import Counts
@@ -55,8 +55,8 @@ def frontier(method: Method, n: int, *, epsilon: float, delta: float, alpha: flo
 def probability(largest: NDArray[np.int64], p1: NDArray[np.float64], p0: NDArray[np.float64]) -> NDArray[np.float64]:
     """P[Y <= largest[X]] for X ~ Bin(n, p1) and Y ~ Bin(n, p0) independent, at each pair of the arrays."""
     n = len(largest) - 1
-    refuted = np.where(largest >= 0, binom.cdf(largest, n, p0[:, None]), 0.0)
-    found: NDArray[np.float64] = np.sum(binom.pmf(np.arange(n + 1), n, p1[:, None]) * refuted, axis=1)
+    refuted = np.where(largest >= 0, scipy.stats.binom.cdf(largest, n, p0[:, None]), 0.0)
+    found: NDArray[np.float64] = np.sum(scipy.stats.binom.pmf(np.arange(n + 1), n, p1[:, None]) * refuted, axis=1)
     return found
 
 

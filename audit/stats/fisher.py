@@ -7,8 +7,8 @@ uniform, so -ln P1 - ln P0 is stochastically at most half a chi-squared variable
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from scipy.special import betainc
-from scipy.stats import chi2
 
 from dpassay.stats.inversion import Array, Combination, Null, lower, rejects
 from dpassay.stats.scales import Scale
@@ -35,4 +35,4 @@ def _statistic(p0: Array, null: Null) -> tuple[Array, Array]:
     return one + other, one[..., 1:] + other[..., :-1]
 
 
-FISHER = Combination(statistic=_statistic, critical=lambda alpha: float(chi2.isf(alpha, 4)) / 2)
+FISHER = Combination(statistic=_statistic, critical=lambda alpha: float(scipy.stats.chi2.isf(alpha, 4)) / 2)

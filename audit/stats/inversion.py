@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from dpassay.errors import require
@@ -153,7 +153,7 @@ def lower(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
         low, high = 0.0, float(scale.between(x / n1, least))
         if margin(high) >= 0:
             high = float(scale.between(1.0, least))  # there p1 = 1 at every null point, and x has no say
-    root = float(brentq(margin, low, high, xtol=1e-7 + 1e-5 * (high - low)))
+    root = float(scipy.optimize.brentq(margin, low, high, xtol=1e-7 + 1e-5 * (high - low)))
     step = 0.004 * (max(high, observed) - root) / critical
     while not rejects(test, null(max(0.0, root - step)), alpha):
         step *= 2
@@ -203,7 +203,7 @@ def upper(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
         low, high = high, min(observed + 2 * (high - observed), most)
     if margin(low) >= 0:
         low = floor
-    root = float(brentq(margin, low, high, xtol=1e-7 + 1e-5 * (high - low))) if margin(low) < 0 else low
+    root = float(scipy.optimize.brentq(margin, low, high, xtol=1e-7 + 1e-5 * (high - low))) if margin(low) < 0 else low
     step = 0.02 * (root - min(observed, low)) / critical + 1e-9  # a coarser envelope confirms it, for a digit that nobody reads
     while root + step < most and not rejects(test, null(root + step), alpha):
         step *= 2

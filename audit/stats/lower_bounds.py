@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import binom
 
 from dpassay.stats.binomial import leak_lower
 from dpassay.stats.bounds import Bound, Counts, clopper_pearson_lower
@@ -151,11 +151,13 @@ def largest_rejecting(
     """
     if method == "accuracy":
         accuracy = (math.exp(epsilon) + delta) / (1 + math.exp(epsilon))
-        needed = int(binom.isf(alpha, 2 * n, accuracy)) + 1  # the smallest K with P[Bin(2n, accuracy) >= K] <= alpha
+        # the smallest K with P[Bin(2n, accuracy) >= K] <= alpha
+        needed = int(scipy.stats.binom.isf(alpha, 2 * n, accuracy)) + 1
         return np.maximum(x + n - needed, -1)
     if method == "clopper-pearson":
         limit = (clopper_pearson_lower(x, n, alpha / 2) - delta) * math.exp(-epsilon)
-        with_limit = binom.ppf(alpha / 2, n, np.clip(limit, 0.0, 1.0)) - 1  # p0's limit is below iff P[Bin(n, limit) <= y] < a/2
+        # p0's limit is below iff P[Bin(n, limit) <= y] < alpha/2
+        with_limit = scipy.stats.binom.ppf(alpha / 2, n, np.clip(limit, 0.0, 1.0)) - 1
         return np.where(limit > 0, with_limit, -1).astype(np.int64)
 
     test = COMBINED[method]

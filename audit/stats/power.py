@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri
-from scipy.stats import binom
 
 from dpassay.stats.lower_bounds import Method, largest_rejecting
 from dpassay.stats.scales import Scale
@@ -153,10 +153,10 @@ def detectable(
 
 def counts_near(least: float, n: int, most: float | None = None) -> NDArray[np.int64]:
     """Counts that Bin(n, p) gives for some p in [least, most], up to a tail of `LEFT_OUT` at either end."""
-    last = binom.isf(LEFT_OUT, n, least if most is None else most)
-    return np.arange(int(binom.ppf(LEFT_OUT, n, least)), int(last) + 1)
+    last = scipy.stats.binom.isf(LEFT_OUT, n, least if most is None else most)
+    return np.arange(int(scipy.stats.binom.ppf(LEFT_OUT, n, least)), int(last) + 1)
 
 
 def power_of(p1: float, p0: float, x: NDArray[np.int64], y: NDArray[np.int64], n: int) -> float:
     """Probability of counts (x, up to y) out of n: the power of a test that rejects there; see `power`."""
-    return float(np.sum(binom.pmf(x, n, p1) * np.where(y >= 0, binom.cdf(y, n, p0), 0.0)))
+    return float(np.sum(scipy.stats.binom.pmf(x, n, p1) * np.where(y >= 0, scipy.stats.binom.cdf(y, n, p0), 0.0)))

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 from scipy.special import betainc, ndtri, ndtri_exp
-from scipy.stats import binom
 
 from dpassay.stats.inversion import SILENT, Array, Combination, Null, lower, rejects
 from dpassay.stats.scales import Scale
@@ -112,7 +112,7 @@ def _z_likely(x: int, n: int, p: Array) -> Array:
     deep = rest <= TINY
     if deep.any():
         with np.errstate(divide="ignore"):
-            z[deep] = ndtri_exp(binom.logpmf(x - 1, n, p[deep]))
+            z[deep] = ndtri_exp(scipy.stats.binom.logpmf(x - 1, n, p[deep]))
     return z
 
 

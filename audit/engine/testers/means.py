@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtr
-from scipy.stats import binom
 
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Event
@@ -127,12 +126,12 @@ def detectable_difference(*, gamma: float, n: int, alpha: float, spreads: Spread
     def seen(excess: float) -> float:
         lead = excess / noise + own
         reached = np.minimum(1.0, ndtr(-lead) + ndtr(-lead - 2 * base))
-        beaten = binom.cdf(screening.finalists - 1, screening.pairs - 1, reached)
+        beaten = scipy.stats.binom.cdf(screening.finalists - 1, screening.pairs - 1, reached)
         return float(np.sum(density * beaten)) * difference_power(excess, n=n, alpha=alpha, spreads=spreads)
 
     if gamma >= 1 or seen(1 - gamma) < POWER:
         return float("inf")
-    return gamma + float(brentq(lambda excess: seen(excess) - POWER, 0.0, 1 - gamma, xtol=1e-9))
+    return gamma + float(scipy.optimize.brentq(lambda excess: seen(excess) - POWER, 0.0, 1 - gamma, xtol=1e-9))
 
 
 def _spread(counts: NDArray[np.int64]) -> float:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Event
@@ -121,10 +121,13 @@ def detectable_share(*, promised: float, n: int, alpha: float, screening: Screen
         return float(np.inf)
     needed = int(rejecting[0])
     seen, rivals = np.arange(screening.draws + 1), screening.pairs - 1
-    ahead = binom.cdf(seen - 1, screening.draws, promised) ** rivals if rivals >= screening.finalists else np.ones(len(seen))
+    ahead = np.ones(len(seen))
+    if rivals >= screening.finalists:
+        ahead = scipy.stats.binom.cdf(seen - 1, screening.draws, promised) ** rivals
 
     def refuted(share: float) -> float:
-        return float(binom.sf(needed - 1, n, share) * (binom.pmf(seen, screening.draws, share) @ ahead))
+        among = scipy.stats.binom.pmf(seen, screening.draws, share) @ ahead
+        return float(scipy.stats.binom.sf(needed - 1, n, share) * among)
 
     low, high = promised, 1.0
     if refuted(high) < POWER:
