@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +25,8 @@ from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw, Law
 from dpassay.numerics import DOWN, UNIT_ROUNDOFF, VISIBLE, above, loss, lower_number, number
 from dpassay.pairs import Pairs, change_from_json
-from dpassay.record.files import fault, read_json, schema_at
+from dpassay.record.files import read_json, schema_at
+from dpassay.record.schemas import fault, read_schema
 from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Bound, Counts
 from dpassay.stats.divergence import Loss
@@ -239,15 +238,12 @@ class Replay:
 
 def witness_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) that every witness is valid under."""
-    schema: dict[str, Any] = json.loads(
-        resources.files("dpassay.record").joinpath("witness.schema.json").read_text(encoding="utf-8")
-    )
-    return schema
+    return read_schema("witness")
 
 
 def witness_fault(witness: Mapping[str, Any]) -> str:
     """Say what of a witness cannot be so, by its schema or because two fields contradict each other; empty where nothing is."""
-    wrong = fault(witness, witness_schema(), "the witness")
+    wrong = fault(witness, "witness")
     if wrong:
         return wrong
     try:
