@@ -18,7 +18,6 @@ from dpassay.errors import TargetError
 from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.selftest.check import ALPHA
-from dpassay.stats.power import tight_pair
 from dpassay.stats.scales import scale_of
 
 SEED_STRIDE = 10**6
@@ -52,7 +51,7 @@ class KnownAudit:
 
     def runs(self, seeds: range) -> Iterator[Result]:
         """Yield the result of the audit under each seed."""
-        function = randomised_response(tight_pair(*scale_of(self.claim).at(self.truth))[0])
+        function = randomised_response(scale_of(self.claim).allowed(self.truth).tight[0])
         pairs = Pairs(
             base=Labelled(np.zeros((RECORDS, 1)), np.zeros(RECORDS, dtype=int)),
             changes=tuple(FlipLabel(i) for i in range(RECORDS)),
