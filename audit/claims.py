@@ -199,8 +199,8 @@ class DP(Promise):
 class GDP(Promise):
     """mu-Gaussian differential privacy: P[M(S) in E] <= Phi(Phi^-1(P[M(S') in E]) + mu) for every event E.
 
-    No test tells S and S' apart better than it tells N(0, 1) and N(mu, 1) apart. Definition 2.6 of Dong, Roth and Su,
-    'Gaussian differential privacy' (2022). What is measured is the largest Phi^-1(P[M(S) in E]) - Phi^-1(P[M(S') in E]).
+    No test tells S and S' apart better than it tells N(0, 1) and N(mu, 1) apart. Dong, Roth and Su, 'Gaussian
+    differential privacy' (2022), section 2. What is measured is the largest Phi^-1(P[M(S) in E]) - Phi^-1(P[M(S') in E]).
 
     Parameters
     ----------

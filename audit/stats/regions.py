@@ -119,7 +119,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """p1 <= Phi(Phi^-1(p0) + mu): the trade-off function G_mu of Dong, Roth and Su (2022), Definition 2.6.
+    """p1 <= Phi(Phi^-1(p0) + mu): the trade-off function G_mu of Dong, Roth and Su (2022), section 2.
 
     Parameters
     ----------

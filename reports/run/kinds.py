@@ -317,9 +317,10 @@ def units_words(units: set[str]) -> str:
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
-    """Return delta(epsilon) of mu-Gaussian differential privacy: Corollary 2.13 of Dong, Roth and Su (2022).
+    """Return delta(epsilon) of mu-Gaussian differential privacy, which is that of normal noise at a shift of mu deviations.
 
-    Phi(-epsilon / mu + mu / 2) - e^epsilon Phi(-epsilon / mu - mu / 2), never below 0.
+    Phi(-epsilon / mu + mu / 2) - e^epsilon Phi(-epsilon / mu - mu / 2), never below 0: Dong, Roth and Su (2022), section 2, and
+    Theorem 8 of Balle and Wang (2018).
     """
     far = epsilon / mu
     first, second = _below(mu / 2 - far), _below(-mu / 2 - far)
