@@ -73,8 +73,8 @@ class Promise:
 
     kind: ClassVar[str]
     """The name that records know it by."""
-    quantity: ClassVar[str]
-    """What is bounded, in words."""
+    named: ClassVar[str]
+    """What claims of the kind bound, in words."""
     profiled: ClassVar[bool] = False
     """Whether it speaks of all events, so that there is a privacy profile; the band of one takes a part of alpha."""
     share: ClassVar[bool] = False
@@ -97,6 +97,11 @@ class Promise:
 
     def __post_init__(self) -> None:
         records_replaced(self.relation)
+
+    @property
+    def quantity(self) -> str:
+        """What is bounded, in words."""
+        return self.named
 
     @property
     def promised(self) -> float:
@@ -162,7 +167,7 @@ class DP(Promise):
     """
 
     kind: ClassVar[str] = "DP"
-    quantity: ClassVar[str] = "loss"
+    named: ClassVar[str] = "loss"
     letter: ClassVar[str] = "epsilon"
     profiled: ClassVar[bool] = True
 
@@ -216,7 +221,7 @@ class GDP(Promise):
     """
 
     kind: ClassVar[str] = "GDP"
-    quantity: ClassVar[str] = "Gaussian distance"
+    named: ClassVar[str] = "Gaussian distance"
     letter: ClassVar[str] = "mu"
     profiled: ClassVar[bool] = True
 
@@ -257,7 +262,7 @@ class Stability(Promise):
     """
 
     kind: ClassVar[str] = "Stability"
-    quantity: ClassVar[str] = "change of a label's probability"
+    named: ClassVar[str] = "change of a label's probability"
     letter: ClassVar[str] = "gamma"
     share: ClassVar[bool] = True
 
@@ -307,7 +312,7 @@ class PredictionStability(Promise):
     """
 
     kind: ClassVar[str] = "PredictionStability"
-    quantity: ClassVar[str] = "change of the prediction"
+    named: ClassVar[str] = "change of the prediction"
     means: ClassVar[bool] = True
 
     gamma: float
@@ -359,7 +364,7 @@ class ScoreStability(Promise):
     """
 
     kind: ClassVar[str] = "ScoreStability"
-    quantity: ClassVar[str] = "proportion of bad random strings"
+    named: ClassVar[str] = "proportion of bad random strings"
     share: ClassVar[bool] = True
     coupled: ClassVar[bool] = True
 
@@ -398,6 +403,8 @@ class Accuracy(Promise):
     ----------
     bound : float
         Claimed largest error, in the units of the answer; finite and > 0.
+    excess : bool
+        Whether the number is an excess: an error minus what it is compared with, so that it may be below 0.
     relation, unit, coins, source, status, expected
         See `Promise`.
 
@@ -408,10 +415,11 @@ class Accuracy(Promise):
     """
 
     kind: ClassVar[str] = "Accuracy"
-    quantity: ClassVar[str] = "error"
+    named: ClassVar[str] = "error"
     computed: ClassVar[bool] = True
 
     bound: float
+    excess: bool = False
 
     def __post_init__(self) -> None:
         super(Accuracy, self).__post_init__()
@@ -421,6 +429,11 @@ class Accuracy(Promise):
 
     def __str__(self) -> str:
         return f"Accuracy({self.bound:g})"
+
+    @property
+    def quantity(self) -> str:
+        """An error, or an excess error."""
+        return f"excess {self.named}" if self.excess else self.named
 
     @property
     def promised(self) -> float:

@@ -258,25 +258,37 @@ class BadStrings(Words):
         return bool(upper)
 
 
-class Error(Words):
-    """A largest error."""
+ERROR = "error"
 
-    quantity = unit = "error"
+
+class Error(Words):
+    """A largest error, or excess error."""
+
     number = "bound"
     computed = True
 
+    @property
+    def quantity(self) -> str:  # type: ignore[override]
+        """An error, or an excess error."""
+        return f"excess {ERROR}" if self.claim.get("excess") else ERROR
+
+    @property
+    def unit(self) -> str:  # type: ignore[override]
+        """The same."""
+        return self.quantity
+
     def short(self, number: str) -> str:
         """The bound."""
-        return f"error ≤ {number}"
+        return f"{self.quantity} ≤ {number}"
 
     @property
     def name(self) -> str:
         """Whatever the dataset is."""
-        return f"error of at most {promise(self.claim['bound'])}"
+        return f"{self.quantity} of at most {promise(self.claim['bound'])}"
 
     def sentence(self, over: str) -> str:
         """Dataset by dataset."""
-        error = f"The error is the {clean(self.claim['unit'])}."
+        error = f"The {self.quantity} is the {clean(self.claim['unit'])}."
         return f"{self.name}, on every dataset{over}; S and S' are looked at one by one. {error}"
 
     def at_most(self, found: float | None, upper: float | None) -> bool:  # noqa: ARG002
@@ -309,7 +321,7 @@ def units_words(units: set[str]) -> str:
         words.append(both if Loss.unit in units else f"γ is a {' or a '.join(moved)}")
     if Distance.unit in units:
         words.append("μ is a Gaussian distance, in standard deviations")
-    if Error.unit in units:
+    if any(unit.endswith(ERROR) for unit in units):
         words.append("errors are those of one dataset, as the unit of the claim says")
     if BadStrings.unit in units:
         words.append("β rows: share of bad random strings, against the claimed δ")

@@ -19,7 +19,7 @@ from dpassay.reports.run.findings import Finding, finding_of, findings_table, un
 from dpassay.reports.run.kinds import units_words, words_of
 from dpassay.reports.run.notions import notions_table
 from dpassay.reports.run.profiles import ProfileView, profile_view
-from dpassay.reports.run.queries import QueryView, query_table, query_views, shortlist
+from dpassay.reports.run.queries import QueryView, merged, query_table, query_views, shortlist, worst_rows
 from dpassay.reports.run.words import Part, blurred, claim_short, looked_at, parts_of
 from dpassay.reports.shared.numbers import MISSING, above, below, clean, count, exact, plain, plural, shorten, value
 from dpassay.reports.shared.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
@@ -239,6 +239,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
     bound = leak == 0 and result["witness"] is not None and words.at_most(value(result["witness"]["p1"]), upper)
     leak_shown = None if blurred(result) or bound else leak
     queries = query_views(result)
+    rows = merged(queries)
     profile = profile_view(result, queries)
     return ResultView(
         id=name,
@@ -264,9 +265,9 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         sampled=sampled,
         parts=parts_of(result, status, run, () if profile is None else profile.words),
         queries=queries,
-        query_table=query_table(queries, sampled=sampled, caption=f"Every query point of {name}: {words.unit}"),
-        query_shortlist=shortlist(queries, sampled=sampled, limit=SHORTLIST, unit=words.unit),
-        more=max(0, len(queries) - SHORTLIST),
+        query_table=query_table(rows, sampled=sampled, caption=f"Every query point of {name}: {words.unit}"),
+        query_shortlist=shortlist(rows, sampled=sampled, limit=SHORTLIST, unit=words.unit),
+        more=len(queries) - sum(row.of for row in worst_rows(rows, SHORTLIST)),
         profile=profile,
         finding=finding_of(result),
         explain=f"dpassay explain {shlex.quote(name)} --record record.json",
