@@ -8,10 +8,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from dpassay.claims import Claim, ScoreStability, Stability, records_replaced
+from dpassay.claims import Claim, records_replaced
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import AnySize, Cell, Evidence, Fit
-from dpassay.engine.readings import Leaks, leaks_of
+from dpassay.engine.kinds import leaks_of
+from dpassay.engine.readings import Leaks
 from dpassay.errors import TargetError
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Reachable
@@ -123,7 +124,7 @@ def exact_evidence(
         `lower` and `upper` are the worst loss minus and plus its numerical error; no probability is above 1.
     """
     cells: list[Cell] = []
-    highest, most = -np.inf, target.most(claim) if isinstance(claim, (Stability, ScoreStability)) else np.inf
+    highest, most = -np.inf, target.most(claim) if claim.share else np.inf
     columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in CELL_COLUMNS}
     for g, law in enumerate(laws):
         leaks = readable(target, claim, law.law)

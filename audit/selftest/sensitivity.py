@@ -18,6 +18,7 @@ from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpassay.stats.exact_error import frontier, probability
 from dpassay.stats.lower_bounds import NAMES, Method
 from dpassay.stats.power import POWER, power, tight_pair
+from dpassay.stats.regions import Line
 from dpassay.targets.groups import Progress, silent
 
 FACTORS = (1.1, 1.2, 1.3, 1.5, 2.0, 3.0)
@@ -59,7 +60,7 @@ def sight_checks(runs: int, factor_runs: int, seed: int, progress: Progress = si
         chosen = Counter(_test_of(result) for result in results)
         alpha = _cell_alpha(results[0])
         for method in chosen.keys() - tests.keys():
-            tests[method] = frontier(method, BUDGET, epsilon=CLAIM.epsilon, delta=CLAIM.delta, alpha=alpha)
+            tests[method] = frontier(method, BUDGET, allowed=Line(CLAIM.epsilon, CLAIM.delta), alpha=alpha)
         p1, p0 = (np.array([p]) for p in tight_pair(factor * CLAIM.epsilon, CLAIM.delta))
         expected = sum(share * float(probability(tests[method], p1, p0)[0]) for method, share in chosen.items()) / factor_runs
         refuted = sum(result.verdict == "refuted" for result in results)

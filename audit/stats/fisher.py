@@ -11,6 +11,7 @@ import scipy
 from scipy.special import betainc
 
 from dpassay.stats.inversion import Array, Combination, Null, lower, rejects
+from dpassay.stats.regions import Line
 from dpassay.stats.scales import Scale
 
 TINY = 1e-300
@@ -19,7 +20,7 @@ TINY = 1e-300
 
 def fisher_rejects(x: int, n1: int, y: int, n0: int, *, epsilon: float, delta: float, alpha: float) -> bool:
     """Whether p1 <= e^epsilon p0 + delta is rejected at level alpha; arguments as for `stouffer_rejects`."""
-    return rejects(FISHER, Null(x=x, n1=n1, y=y, n0=n0, epsilon=epsilon, delta=delta), alpha)
+    return rejects(FISHER, Null(x=x, n1=n1, y=y, n0=n0, allowed=Line(epsilon, delta)), alpha)
 
 
 def fisher_lower(x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: float) -> float:

@@ -39,6 +39,7 @@ def to_html(record: Mapping[str, Any]) -> str:
                 result.profile.trade_off,
                 epsilon=result.profile.epsilon,
                 delta=result.profile.delta,
+                claimed=result.profile.claimed,
                 slug=result.status.slug,
                 name=f"profile-{result.anchor}",
                 title=f"{result.id}, {query_words(result.profile.label)}",
