@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from dpassay.claims import records_replaced
 from dpassay.data import digest
-from dpassay.mechanism import HasNoQuery
 from dpassay.pairs import Pairs, change_key, replace_several
 from dpassay.targets.guard import AuditTarget
 
@@ -98,7 +97,7 @@ def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
         pairs = replace_several(data.pairs, k)
         data = replace(data, pairs=pairs, reason=pairs.how)
     groups = own if data is None or target.alone else (data, *own)
-    if isinstance(target.mechanism, HasNoQuery) and target.mechanism.without_query:
+    if target.mechanism.without_query:
         return tuple(replace(group, queries=NOTHING_ASKED, asked=False) for group in groups)
     return groups
 

@@ -1,7 +1,7 @@
 """Control (Chaudhuri and Vinterbo 2013, section 5): the parameter that is best on V, chosen without noise.
 
 The paper says that it is not private and serves as an approximate upper bound on what the others can reach: it claims nothing.
-Here it is held against the alpha that every single training has, and declared to break it.
+Here it is held against the alpha that every single training has; its catalogue entry declares that it breaks it.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class Control(Choice):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Nobody's: what one training promises, and with it `RandomChoice`."""
+        """Nobody's: what one training promises, and with it `RandomChoice`. It is false."""
         source = "nobody: Chaudhuri and Vinterbo 2013, section 5, says that it is not private"
         epsilon = max(claim.epsilon for claim in training_loss(self.trainer, "printed"))
-        return (DP(epsilon=epsilon, source=source, status="own", unit=RELEASED, expected="refuted"),)
+        return (DP(epsilon=epsilon, source=source, status="own", unit=RELEASED),)
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """All training records pull one way; the one validation record that is not at the origin is turned round."""

@@ -23,7 +23,7 @@ from dpassay.claims import Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import as_real, is_count, is_real, require
 from dpassay.laws import FiniteLaw, NoiseLaw
-from dpassay.mechanism import WorstCase
+from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import as_text, released_auc, sample_of
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.crossings import Crossing, laplace_bins
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import LOSSES, SCORES, UP, MarginLoss, Score
@@ -73,7 +73,7 @@ class Trained:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Perturbation:
+class Perturbation(Mechanism):
     """What Algorithms 3 and 4 share.
 
     Parameters

@@ -23,7 +23,7 @@ from dpassay.claims import DP, LARGEST, ScoreStability
 from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import HasWorstCases, WorstCase
+from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation_scores import Scored
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.score_mixtures import fresh_log_p, located
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.selection import select, selection_log_p
@@ -31,6 +31,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import LinearTrainer, e
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validation_pairs import found_pairs
 from dpassay.pairs import Change
 from dpassay.seeds import stream
+from dpassay.targets.adapter import full
 
 Array = NDArray[np.float64]
 Stable = Literal["enough", "printed", "corrected"]
@@ -52,7 +53,7 @@ class Validated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Validate:
+class Validate(Mechanism):
     """Algorithm 1; the answer is the index of the chosen parameter, 0 to k - 1, and no query is asked.
 
     Parameters
@@ -229,8 +230,7 @@ class Validate:
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """Those of the base, and what a search finds on the line."""
-        own = self.trainer.pairs() if isinstance(self.trainer, HasWorstCases) else ()
-        return (*own, *found_pairs(self))
+        return (*full(self.trainer).pairs(), *found_pairs(self))
 
     def _train(self, data: Labelled, i: int) -> Any:
         return self.trainer.apply(data, self.trainer.thetas[i], self._string(i))

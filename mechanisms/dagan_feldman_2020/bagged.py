@@ -26,7 +26,7 @@ from dpassay.claims import Claim, Stability
 from dpassay.data import Labelled, points
 from dpassay.errors import is_count, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.dagan_feldman_2020.subset_draws import MOST_SUBSETS, draw_subsets, share_law, subset_count, subsets
 from dpassay.mechanisms.dagan_feldman_2020.threshold_subsets import threshold_answers, threshold_law
 from dpassay.mechanisms.dwork_feldman_2018.averaged import one_record_per_block
@@ -41,7 +41,7 @@ MARGIN = 1.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bagged:
+class Bagged(Mechanism):
     """One of r models, or a model of one part in r of the records.
 
     Parameters

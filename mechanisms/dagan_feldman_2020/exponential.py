@@ -23,7 +23,7 @@ from dpassay.claims import DP, Claim, Stability
 from dpassay.data import Labelled, points
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw, bernoulli_law
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.mechanisms.shared.classes import MOST_FUNCTIONS, RULES, HypothesisClass, Points, Rule, class_of
 from dpassay.numerics import UNIT_ROUNDOFF
@@ -47,7 +47,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exponential:
+class Exponential(Mechanism):
     """Exponential mechanism A^exp over a finite class.
 
     Parameters

@@ -27,7 +27,7 @@ from dpassay.claims import DP, Claim, Stability
 from dpassay.data import Labelled, points
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import WorstCase
+from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.dagan_feldman_2020 import relabelled_bounds as bounds
 from dpassay.mechanisms.dagan_feldman_2020.relabelling import Counts, Line, RealisableLearner, chances_of, drawn, labellings_of
 from dpassay.mechanisms.shared.blocks import check_binary
@@ -45,7 +45,7 @@ State = tuple[Labelled, Line | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relabelled:
+class Relabelled(Mechanism):
     """Exponential mechanism over H_{S_I}, relabelling, private realisable learner, flipped output.
 
     Parameters

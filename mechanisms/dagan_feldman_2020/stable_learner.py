@@ -31,7 +31,7 @@ from dpassay.claims import Claim, Stability
 from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.dagan_feldman_2020.functions_law import law_of_counts, law_of_functions, reachable_counts, states_of
 from dpassay.mechanisms.dagan_feldman_2020.stable_draws import drawer_of
 from dpassay.mechanisms.dagan_feldman_2020.stable_worst import balanced, equal_records, exposed_counts, places_of
@@ -59,7 +59,7 @@ CHUNK = 2**21
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StableLearner:
+class StableLearner(Mechanism):
     """A^sta.
 
     Parameters

@@ -35,7 +35,7 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Averaged:
+class Averaged(Predictor):
     """Mean of r predictors, each trained on a block of its own; record i is in block i mod r.
 
     Parameters

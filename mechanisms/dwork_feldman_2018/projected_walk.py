@@ -39,7 +39,7 @@ from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw, bernoulli_law
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.pairs import FlipLabel, Pairs
 
@@ -64,7 +64,7 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectedWalk:
+class ProjectedWalk(Mechanism):
     """ExpPW(T, epsilon).
 
     Parameters

@@ -22,7 +22,7 @@ from dpassay.claims import Accuracy, Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import require
 from dpassay.laws import PointLaw
-from dpassay.mechanism import WorstCase
+from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk import ProjectedWalk, Ties, Traversed
 from dpassay.mechanisms.dwork_feldman_2018.unions import least_error
 from dpassay.numerics import UNIT_ROUNDOFF
@@ -30,7 +30,7 @@ from dpassay.pairs import FlipLabel, Pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectedWalkError:
+class ProjectedWalkError(Mechanism):
     """Excess of the empirical error of ExpPW(T, epsilon) over that of the best union of intervals.
 
     Parameters

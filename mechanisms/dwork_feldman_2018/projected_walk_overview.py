@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
@@ -34,7 +34,7 @@ from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import FlipLabel, Pairs
@@ -66,7 +66,7 @@ class BiasWalk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectedWalkOverview:
+class ProjectedWalkOverview(Mechanism):
     """The walk of the bias itself.
 
     Parameters
@@ -104,8 +104,6 @@ class ProjectedWalkOverview:
         coins = "answer fresh; there are no others"
         source = "Dwork and Feldman 2018, section 2.2"
         printed = DP(epsilon=self.epsilon, coins=coins, source=source, status="printed")
-        if (self.epsilon, self.alpha) == (1.0, 0.05):  # the catalogue's
-            printed = replace(printed, expected="refuted")
         source = "docs/findings.md, 'The projected walk of the overview'"
         return printed, DP(epsilon=self.exact_loss(), coins=coins, source=source, status="corrected")
 

@@ -25,7 +25,7 @@ from dpassay.claims import Accuracy, Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import is_real, require
 from dpassay.laws import PointLaw
-from dpassay.mechanism import WorstCase
+from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk import ProjectedWalk, Ties, Traversed
 from dpassay.mechanisms.dwork_feldman_2018.unions import least_error
 from dpassay.numerics import UNIT_ROUNDOFF
@@ -38,7 +38,7 @@ MOST_WORK = 10**10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectedWalkRisk:
+class ProjectedWalkRisk(Mechanism):
     """Expected error of ExpPW(T, epsilon) beyond e^epsilon times that of the best union of intervals.
 
     Parameters

@@ -20,7 +20,7 @@ from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw, bernoulli_law, mixture_law
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks, check_binary, partition_count, partitions
 from dpassay.mechanisms.shared.learners import BlockLearner, Teacher
 from dpassay.pairs import Change, FlipLabel, Pairs
@@ -30,7 +30,7 @@ MAX_PARTITIONS = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SoftMajority:
+class SoftMajority(Mechanism):
     """Soft majority of r teachers.
 
     Parameters

@@ -36,7 +36,7 @@ from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.relatives.pate import ARGUMENT, COINS
 from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks
 from dpassay.mechanisms.shared.teachers import Counts, Teachers, every_count, few_counts, states_of, worst_votes
@@ -49,7 +49,7 @@ SAFE = 1 + 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistanceToInstability:
+class DistanceToInstability(Mechanism):
     """The plurality of r teachers if its noisy distance to instability exceeds a threshold, else bottom.
 
     Parameters

@@ -24,7 +24,7 @@ from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks
 from dpassay.mechanisms.shared.noisy_max import NoisyMax
 from dpassay.mechanisms.shared.teachers import Teachers, every_count, few_counts, states_of, worst_votes
@@ -39,7 +39,7 @@ COINS = "noise fresh; partition and training frozen, the claim is made for every
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pate:
+class Pate(Mechanism):
     """Noisy plurality of r teachers, Laplace noise.
 
     Parameters

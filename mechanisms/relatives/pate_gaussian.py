@@ -28,7 +28,7 @@ from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.relatives.pate import ARGUMENT, COINS
 from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks
 from dpassay.mechanisms.shared.noisy_max import NoisyMax
@@ -38,7 +38,7 @@ from dpassay.pairs import Change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PateGaussian:
+class PateGaussian(Mechanism):
     """Noisy plurality of r teachers, Gaussian noise.
 
     Parameters

@@ -25,7 +25,7 @@ from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.noisy_max import NoisyMax
 from dpassay.mechanisms.shared.teachers import Counts, check_labels, every_count, few_counts, states_of, worst_votes
 from dpassay.pairs import Change
@@ -40,7 +40,7 @@ SEVERAL = "j replaced records are j replacements one after the other; of k recor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrivateKNN:
+class PrivateKNN(Mechanism):
     """Noisy plurality of the k nearest records.
 
     Parameters

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpassay.data import Labelled, points
 from dpassay.errors import as_real, is_count, is_real, require
 from dpassay.laws import PointLaw
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import FlipLabel, Pairs
@@ -26,7 +26,7 @@ OF_THE_MEAN = "of the prediction before noise: none; of the answer: noise fresh,
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinearPredictor:
+class LinearPredictor(Mechanism):
     """What empirical risk minimisation and gradient descent share.
 
     Parameters

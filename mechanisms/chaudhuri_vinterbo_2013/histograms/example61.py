@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from dpassay.data import Labelled, points
 from dpassay.errors import is_count, is_real, require
-from dpassay.mechanism import WorstCase
+from dpassay.mechanism import Trainer, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
@@ -38,7 +38,7 @@ class Released:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
+class Candidates(Trainer):
     """f(D, i) = share of the training records whose column feature + i - 1 is at least `cut`.
 
     Parameters
