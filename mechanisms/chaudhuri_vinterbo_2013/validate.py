@@ -38,6 +38,38 @@ Stable = Literal["enough", "printed", "corrected"]
 STABLE: Final[tuple[Stable, ...]] = ("enough", "printed", "corrected")
 
 
+def sample_one(
+    trainer: LinearTrainer, data: Labelled, *, beta1: float, beta2: float, alpha2: float, rng: np.random.Generator
+) -> int:
+    """One run of Algorithm 1, line by line as printed; `Validate` with fresh coins draws from the same law, many at a time.
+
+    Parameters
+    ----------
+    trainer : LinearTrainer
+        Theta, (G, F), q and alpha_1.
+    data : Labelled
+        T, then V.
+    beta1, beta2, alpha2 : float
+        beta_1, beta_2 and alpha_2.
+    rng : numpy.random.Generator
+        All coins.
+
+    Returns
+    -------
+    int
+        i*, counted from 0.
+    """
+    (n, m), t = trainer.sizes(data), []
+    for theta_i in trainer.thetas:  # line 2
+        R_i = trainer.noise(1, rng)  # line 3: R_i ~ G
+        h_i = trainer.apply(data, theta_i, R_i)  # h_i = F(T, theta_i, alpha_1, R_i)
+        beta = max(beta1 / n, beta2 / m)  # line 4
+        Z_i = rng.exponential(1 / alpha2)  # line 5: Exp(1 / alpha_2), by its expectation
+        q_i = trainer.score(h_i, data)[0][0]  # q(h_i, V)
+        t.append(q_i + 2 * beta * Z_i)
+    return int(np.argmax(t))  # line 7
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Validated:
     """State: the dataset, and with frozen coins what was trained for each parameter, its scores, and their numerical error.

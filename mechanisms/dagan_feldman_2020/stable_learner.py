@@ -43,6 +43,7 @@ from dpassay.mechanisms.shared.classes import (
     Functions,
     Halfspaces,
     HypothesisClass,
+    Labels,
     Points,
     Rule,
     Thresholds,
@@ -56,6 +57,38 @@ FEW = 8
 """For so few different points sets are enumerated in any case, which is faster."""
 CHUNK = 2**21
 """Numbers that `sample` keeps at a time."""
+
+
+def sample_one(
+    S: Labelled, x: Points, *, H: HypothesisClass, rule: Rule, n_prime: int, epsilon: float, rng: np.random.Generator
+) -> Labels:
+    """One run of A^sta, step by step as printed; `StableLearner` draws from the same law, many at a time.
+
+    Parameters
+    ----------
+    S : Labelled
+        n records.
+    x : array (q, d)
+        Where the one h that is selected answers.
+    H, rule
+        The class, and which function represents a labelling of S_I.
+    n_prime, epsilon : int, float
+        n' and the parameter of the exponential mechanism.
+    rng : numpy.random.Generator
+        All coins.
+
+    Returns
+    -------
+    bool array (q,)
+        h(x).
+    """
+    n = len(S)
+    I = rng.choice(n, size=n_prime, replace=False)  # noqa: E741  (step 1, the paper's letter)
+    H_SI = H.representatives(S.X[I], rule)  # step 2
+    L_S = (H.predict(H_SI, S.X) != S.y).mean(axis=1)  # error of each h on S
+    weights = np.exp(-epsilon * n * L_S / 2)
+    h = rng.choice(len(H_SI), p=weights / weights.sum())  # step 3
+    return H.predict(H_SI[[h]], x)[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
