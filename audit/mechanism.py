@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dpassay.claims import Claim, ScoreStability
+from dpassay.data import Labelled, points
 from dpassay.laws import Law
 from dpassay.pairs import Change, Compared, Pairs
 
@@ -31,6 +32,26 @@ class WorstCase:
     pairs: Pairs
     queries: NDArray[np.float64]
     reason: str
+
+    @classmethod
+    def of(cls, data: Labelled, change: Change, *, how: str, reason: str, query: ArrayLike | None = None) -> WorstCase:
+        """Return the worst case with one change of a dataset, asked at one point.
+
+        Parameters
+        ----------
+        data : Labelled
+            The dataset S.
+        change : Change
+            Makes the neighbour S'.
+        how : str
+            Dataset and change in words.
+        reason : str
+            Why this is bad.
+        query : array (1, d), optional
+            Where to ask; at the first record by default.
+        """
+        asked = points(data.X[:1] if query is None else query, "queries")
+        return cls(pairs=Pairs(base=data, changes=(change,), how=how), queries=asked, reason=reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

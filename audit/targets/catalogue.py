@@ -129,6 +129,7 @@ CATALOGUE: dict[str, Entry] = {
     "distance-to-instability": Entry(
         target="relatives.distance_to_instability:DistanceToInstability", source="Bassily, Thakkar and Thakurta 2018"
     ),
+    "randomised-majority": Entry(target="relatives.randomised_majority:RandomisedMajority", source="Warner 1965"),
     "objective-perturbation": Entry(
         target="chaudhuri_vinterbo_2013.objective_perturbation:ObjectivePerturbation", source=CHAUDHURI_VINTERBO
     ),
