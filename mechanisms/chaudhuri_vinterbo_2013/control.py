@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.choices import Array, Choice
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.released import RELEASED, Release
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import training_loss
-from dpassay.pairs import FlipLabel, Pairs
+from dpassay.pairs import FlipLabel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +53,7 @@ class Control(Choice):
         X[:21, 0] = 1.0
         data = Labelled(X, np.ones(20 + self.m, dtype=np.int64))
         how = f"{20 + self.m} records, 20 of T and one of V at one point, the others at the origin; the label of that one flipped"
-        pair = Pairs(base=data, changes=(FlipLabel(20),), how=how)
         reason = (
             "the largest weights score best on the one side; on the other all positive ones score alike, and the first is taken"
         )
-        return (WorstCase(pairs=pair, queries=points(X[:1], "queries"), reason=reason),)
+        return (WorstCase.of(data, FlipLabel(20), how=how, reason=reason, query=X[:1]),)

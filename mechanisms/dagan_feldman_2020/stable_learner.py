@@ -88,7 +88,7 @@ def sample_one(
     L_S = (H.predict(H_SI, S.X) != S.y).mean(axis=1)  # error of each h on S
     weights = np.exp(-epsilon * n * L_S / 2)
     h = rng.choice(len(H_SI), p=weights / weights.sum())  # step 3
-    return H.predict(H_SI[[h]], x)[0]
+    return np.asarray(H.predict(H_SI[[h]], x)[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,8 @@ from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import NoiseLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase, prepared
-from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged, one_record_per_block
+from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged
+from dpassay.mechanisms.shared.blocks import one_record_per_block
 from dpassay.mechanisms.shared.predictors import Predictor, predictor_of
 from dpassay.noise import Noise
 from dpassay.pairs import Change

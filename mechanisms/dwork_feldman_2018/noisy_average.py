@@ -24,7 +24,8 @@ from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase
-from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged, Parts, one_record_per_block
+from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged, Parts
+from dpassay.mechanisms.shared.blocks import one_record_per_block
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change

@@ -31,13 +31,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.pairs import FlipLabel, Pairs
+from dpassay.pairs import FlipLabel
 
 LEAST_ALPHA = 1e-6
 """Below it a rounding error of p at 1 - alpha is no small part of 1 - p any more."""
@@ -151,8 +151,7 @@ class ProjectedWalkOverview(Mechanism):
         data = Labelled(np.tile(x[:, None], (1, 1 + self.feature)), np.array([1] * ones + [0, 1]))
         how = f"{ones + 2} examples labelled 1 but for the last but one, at ascending points; the last label flipped"
         reason = f"p moves by two factors e^-epsilon, and label 0 is as rare as it can be after {ones} labels 1"
-        pair = Pairs(base=data, changes=(FlipLabel(ones + 1),), how=how)
-        return (WorstCase(pairs=pair, queries=points(data.X[-1:], "queries"), reason=reason),)
+        return (WorstCase.of(data, FlipLabel(ones + 1), how=how, reason=reason, query=data.X[-1:]),)
 
     def reachable(self) -> Reachable | None:
         """Whole steps from 1/2, from alpha and from 1 - alpha; None where these are more than 2,000."""

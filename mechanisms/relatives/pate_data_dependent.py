@@ -29,7 +29,8 @@ import numpy as np
 
 from dpassay.claims import DP, Claim
 from dpassay.errors import is_real, require
-from dpassay.mechanisms.relatives.pate import COINS, Pate
+from dpassay.mechanisms.relatives.pate import Pate
+from dpassay.mechanisms.relatives.votes import COINS
 
 MOMENTS = 1000
 """Moments l = 1, ..., so many are tried."""

@@ -57,6 +57,6 @@ class RandomisedMajority(Mechanism):
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """One record."""
-        data = Labelled(np.zeros((1, 1)), np.zeros(1))
+        data = Labelled(np.zeros((1, 1)), np.array([0]))
         reason = "the record alone decides the majority"
         return (WorstCase.of(data, FlipLabel(0), how="one record labelled 0, its label flipped", reason=reason),)
