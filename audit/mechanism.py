@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,6 +71,9 @@ class Reachable:
         Why there are no other states and no other moves, and why each of these occurs.
     several : str
         Why k changed records make just the moves of up to k steps; empty if that is not known. Claims about `replace-k` need it.
+    of : str
+        What the states are of, in words that go on 'of all datasets, of', where that is not quite what is released: exact
+        minimisers, where a solver comes near them. Empty where it is.
     """
 
     states: tuple[str, ...]
@@ -77,6 +81,7 @@ class Reachable:
     moves: NDArray[np.int64]
     argument: str
     several: str = ""
+    of: str = ""
 
 
 class Mechanism:
@@ -104,6 +109,11 @@ class Mechanism:
     looked_at : str
         If it answers less than its claims are about (a label computed from released weights): what it
         answers, in words that go before 'was looked at'. Empty if it answers everything.
+    one_query : bool
+        Whether every query shows the same of what it releases. It is then looked at through the first
+        query of a group alone.
+    derived_parameters : mapping
+        What is in force for parameters that may be left out, by name; more than were left out do no harm.
     alone : bool
         Whether it can be audited on its own worst cases only, because a part of it depends on them.
     """
@@ -126,6 +136,10 @@ class Mechanism:
         @property
         def looked_at(self) -> str: ...  # noqa: D102
         @property
+        def one_query(self) -> bool: ...  # noqa: D102
+        @property
+        def derived_parameters(self) -> Mapping[str, int | float | str]: ...  # noqa: D102
+        @property
         def alone(self) -> bool: ...  # noqa: D102
     else:
         claims = ()
@@ -134,6 +148,8 @@ class Mechanism:
         without_query = False
         dimension = 0
         looked_at = ""
+        one_query = False
+        derived_parameters = MappingProxyType({})
         alone = False
 
     def check(self, data: Any) -> None:

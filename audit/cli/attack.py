@@ -95,7 +95,7 @@ def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
     finally:
         dismiss()
     facts = laid | {
-        "command": command_of(words),
+        "command": command_of(words, arguments.environment),
         "commit": commit(),
         "complete": complete,
         "confidence": arguments.confidence,

@@ -39,7 +39,8 @@ IDLE_OPTIONS = {
 def configure(arguments: argparse.Namespace) -> Config:
     """Fill what the command line leaves open from the environment, the file and the profile; return what is in force.
 
-    Options that would change nothing are refused; what is configured for every run is not.
+    Options that would change nothing are refused; what is configured for every run is not. `arguments.environment` is
+    what variables said of the command's own options.
     """
     config = load_config({key: getattr(arguments, key, None) for key in OPTIONS})
     for option in IDLE_OPTIONS[config.mode] if hasattr(arguments, "mode") else ():
@@ -49,6 +50,8 @@ def configure(arguments: argparse.Namespace) -> Config:
         if hasattr(arguments, key):
             setattr(arguments, key, getattr(config, key))
     arguments.mechanisms = config.mechanisms
+    said = config.said_by_environment()
+    arguments.environment = {key: value for key, value in said.items() if hasattr(arguments, key)}
     return config
 
 

@@ -73,7 +73,7 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
         "confidence": settings.confidence,
         "budget": settings.budget,
         "profile": arguments.profile,
-        "command": command_of(words, config.said_by_environment()),
+        "command": command_of(words, arguments.environment),
         "catalogue": not (arguments.targets or config.mechanisms),
         "complete": complete,
         "data": None if data is None else data.source,

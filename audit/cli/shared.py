@@ -33,15 +33,18 @@ PAGES = (
 """What lies beside a record and is made from it; cells.csv is of an earlier version."""
 
 
-NOT_OF_A_RUN = ("baseline", "tolerance")
-"""Options that `run` does not have; no number of its record depends on them."""
-
-
 def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -> str:
     """Return the command that reproduces the record: where it was written to and how it was run does not belong to it.
 
     What environment variables said is said by options, so that the command does the same without them; what a configuration
     file says stays there.
+
+    Parameters
+    ----------
+    words : list of str
+        The command and what was said with it.
+    environment : mapping, optional
+        What variables said of options that the command has; see `dpassay.cli.options.configure`.
     """
     kept, rest = [], iter(words)
     for word in rest:
@@ -49,7 +52,7 @@ def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -
             next(rest, None)
         elif word not in ALONE and word.partition("=")[0] not in WITH_A_VALUE:
             kept.append(word)
-    settings = {OPTIONS[key].flag: value for key, value in (environment or {}).items() if key not in NOT_OF_A_RUN}
+    settings = {OPTIONS[key].flag: value for key, value in (environment or {}).items()}
     said = [f"{flag}={value}" for flag, value in settings.items() if flag not in WITH_A_VALUE]
     return shlex.join(["dpassay", *kept[:1], *said, *kept[1:]])
 

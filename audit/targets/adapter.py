@@ -6,10 +6,10 @@ from typing import Any
 
 from dpassay.mechanism import Mechanism, Trainer
 
-OPTIONAL = tuple(name for name in vars(Mechanism) if not name.startswith("_"))
-"""Every member of a mechanism."""
 TRAINING = tuple(name for name in vars(Trainer) if not name.startswith("_"))
-"""What a trainer has besides."""
+"""What a trainer has besides the members of a mechanism."""
+MEMBERS = frozenset((*TRAINING, *(name for name in vars(Mechanism) if not name.startswith("_"))))
+"""Every member of either."""
 
 
 class Adapted(Mechanism):
@@ -23,9 +23,13 @@ class Adapted(Mechanism):
 
     def __init__(self, given: Any) -> None:
         self.given = given
-        for name in (*OPTIONAL, *TRAINING):
-            if getattr(given, name, None) is not None:
-                setattr(self, name, getattr(given, name))
+
+    def __getattribute__(self, name: str) -> Any:
+        """Look at the object first, at that moment, and at the default where it has None or nothing."""
+        own = None
+        if name in MEMBERS:
+            own = getattr(object.__getattribute__(self, "given"), name, None)
+        return object.__getattribute__(self, name) if own is None else own
 
     def __getattr__(self, name: str) -> Any:
         if name == "given":  # not yet made: somebody copies it

@@ -113,6 +113,16 @@ class AuditTarget:
         """What is answered of what a claim is about, in words; empty where that is all of it, or nobody says otherwise."""
         return str(self.mechanism.looked_at) if isinstance(claim, (DP, Stability)) else ""
 
+    @property
+    def derived(self) -> dict[str, int | float | str]:
+        """What is in force for parameters that were left out, where the mechanism says it; empty where it fails over it."""
+        try:
+            told = dict(self.mechanism.derived_parameters)
+        except Exception:  # noqa: BLE001  (words about a result: none is better than no result)
+            return {}
+        left_out = [name for name, value in self.parameters.items() if value is None or value == ""]
+        return {name: told[name] for name in left_out if isinstance(told.get(name), (int, float, str))}
+
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
         """Say what an answer at a query stands for; empty where the mechanism does not say, or fails over it."""
         try:

@@ -284,7 +284,9 @@ class Desk:
             "numbers": subject.numbers,
             "has": [*has, *(TRAINING if is_trainer(mechanism) else ())],
             "without_query": bool(mechanism.without_query),
+            "one_query": bool(mechanism.one_query),
             "looked_at": str(mechanism.looked_at),
+            "derived_parameters": subject.derived,
             "alone": subject.alone,
             "code": code_of(subject),
         }
@@ -415,7 +417,7 @@ def introduced(name: str, build: Callable[[], AuditTarget], limits: Limits, fall
 def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
     """Return the target that a desk has described."""
     has: dict[str, Any] = dict.fromkeys(facts["has"], _elsewhere)
-    has |= {"without_query": facts["without_query"], "looked_at": facts["looked_at"]}
+    has |= {name: facts[name] for name in ("without_query", "one_query", "looked_at", "derived_parameters")}
     has |= {"labels": tuple(facts["labels"])} if facts["numbers"] is None else {"numbers": tuple(facts["numbers"])}
     mechanism = StandIn(has)
     return Isolated(

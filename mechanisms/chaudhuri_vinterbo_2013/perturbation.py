@@ -24,7 +24,7 @@ from dpassay.data import Labelled
 from dpassay.errors import as_real, is_count, is_real, require
 from dpassay.laws import FiniteLaw, NoiseLaw
 from dpassay.mechanism import Mechanism, WorstCase
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import as_text, released_auc, sample_of
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import UNIT_VECTORS, as_text, released_auc, sample_of
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.crossings import Crossing, laplace_bins
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import LOSSES, SCORES, UP, MarginLoss, Score
 from dpassay.mechanisms.shared.blocks import check_binary
@@ -169,6 +169,13 @@ class Perturbation(Mechanism):
         object.__setattr__(self, name, ";".join(map(repr, values)))
 
     @property
+    def derived_parameters(self) -> dict[str, str]:
+        """Edges of the bins, and the public sample, where they are used."""
+        if self.release == "bins":
+            return {"edges": ";".join(map(repr, self.cuts))}
+        return {"public": UNIT_VECTORS} if self.release == "auc" else {}
+
+    @property
     def claims(self) -> tuple[Claim, ...]:
         """What is promised."""
         raise NotImplementedError
@@ -213,6 +220,16 @@ class Perturbation(Mechanism):
     def without_query(self) -> bool:
         """Whether nothing is asked at a point: where only the AUC is released."""
         return self.release == "auc"
+
+    @property
+    def one_query(self) -> bool:
+        """Whether every query shows the same of the weights."""
+        return self.alike(self.release)
+
+    def alike(self, release: str) -> bool:
+        """Whether w or -w is looked at, by bins that lie alike on both sides: in one dimension, whatever the query is."""
+        mirrored = self.cuts == tuple(-cut for cut in reversed(self.cuts))
+        return self.d == 1 and (release == "vector" or (release == "bins" and mirrored))
 
     @property
     def looked_at(self) -> str:

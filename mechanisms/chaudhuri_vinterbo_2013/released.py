@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpassay.errors import require
 from dpassay.mechanism import Mechanism
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import as_text, released_auc, sample_of
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import UNIT_VECTORS, as_text, released_auc, sample_of
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import LOOKED_AT, Perturbation, bin_words
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import LinearTrainer
 
@@ -45,6 +45,11 @@ class Released(Mechanism):
         object.__setattr__(self, "public", as_text(self.public))
 
     @property
+    def derived_parameters(self) -> dict[str, float | str]:
+        """The public sample, where it is used."""
+        return {"public": UNIT_VECTORS} if self.release == "auc" else {}
+
+    @property
     def ways_to_answer(self) -> tuple[Release, ...]:
         """What `release` may be."""
         return RELEASES
@@ -53,6 +58,11 @@ class Released(Mechanism):
     def without_query(self) -> bool:
         """Whether nothing is asked at a point: where only the index or the AUC is released."""
         return self.release in ("index", "auc")
+
+    @property
+    def one_query(self) -> bool:
+        """Whether every query shows the same of the weights."""
+        return isinstance(self.shown, Perturbation) and self.shown.alike(self.release)
 
     @property
     def looked_at(self) -> str:

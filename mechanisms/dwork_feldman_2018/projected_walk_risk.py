@@ -90,6 +90,11 @@ class ProjectedWalkRisk(Mechanism):
         return self.least_samples if self.samples is None else self.samples
 
     @property
+    def derived_parameters(self) -> dict[str, int]:
+        """Records that are drawn."""
+        return {"samples": self.n}
+
+    @property
     def T(self) -> int:
         """Bound of the walk."""
         return self.walk.bound_for(self.alpha)
@@ -105,6 +110,7 @@ class ProjectedWalkRisk(Mechanism):
         return (
             Accuracy(
                 bound=math.exp(self.epsilon) * self.alpha,
+                excess=True,
                 unit=(
                     f"expected error after {self.n} draws from the records, beyond e^{self.epsilon:g} times that of the best"
                     f" union of intervals, k = {self.k}"

@@ -18,8 +18,8 @@ from dpassay.numerics import percent
 from dpassay.reports.run.findings import Finding, finding_of, findings_table, unit_words
 from dpassay.reports.run.notions import notions_table
 from dpassay.reports.run.profiles import ProfileView, profile_view
-from dpassay.reports.run.queries import QueryView, at_most, query_table, query_views, shortlist
-from dpassay.reports.run.words import UNITS, Part, blurred, claim_short, looked_at, parts_of, promised
+from dpassay.reports.run.queries import QueryView, at_most, merged, query_table, query_views, shortlist, worst_rows
+from dpassay.reports.run.words import UNITS, Part, blurred, claim_short, looked_at, parts_of, promised, unit_of
 from dpassay.reports.shared.numbers import MISSING, above, below, clean, count, exact, plain, plural, shorten, value
 from dpassay.reports.shared.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
 from dpassay.reports.shared.tables import Table
@@ -189,7 +189,7 @@ def make_view(record: Raw) -> View:
     counts = tuple(StatusCount(status=status, number=numbers[status.slug]) for status in ALL if numbers[status.slug])
     findings = tuple(result.finding for result in results if result.finding is not None)
     return View(
-        headline=_headline(numbers, len(results), any(result.sampled for result in results), run),
+        headline=_headline(numbers, results, run),
         tone=counts[0].status.slug if counts else "none",
         notes=_notes(numbers, results, run),
         caveat=CAVEAT,
@@ -199,7 +199,7 @@ def make_view(record: Raw) -> View:
         summary=_summary(results),
         anchors={result.id: result.anchor for result in results},
         findings=findings_table(findings),
-        findings_words=_findings_words(findings),
+        findings_words=_findings_words(findings, sum(result.bar is not None for result in results)),
         notions=notions_table(record["results"]),
         facts=_facts(run),
         command=clean(run["command"]),
@@ -239,6 +239,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
     )
     leak_shown = None if blurred(result) or bound else leak
     queries = query_views(result)
+    rows = merged(queries)
     profile = profile_view(result, queries)
     return ResultView(
         id=name,
@@ -258,17 +259,15 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         through=through_words((result.get("sight") or {}).get("frequency")),
         trials=count(result["trials"]),
         claimed=claimed,
-        unit=UNITS[result["claim"]["kind"]],
+        unit=unit_of(result["claim"]),
         bar=lower if leak is None else leak,
         upper=upper,
         sampled=sampled,
         parts=parts_of(result, status, run, () if profile is None else profile.words),
         queries=queries,
-        query_table=query_table(
-            queries, sampled=sampled, caption=f"Every query point of {name}: {UNITS[result['claim']['kind']]}"
-        ),
-        query_shortlist=shortlist(queries, sampled=sampled, limit=SHORTLIST, unit=UNITS[result["claim"]["kind"]]),
-        more=max(0, len(queries) - SHORTLIST),
+        query_table=query_table(rows, sampled=sampled, caption=f"Every query point of {name}: {unit_of(result['claim'])}"),
+        query_shortlist=shortlist(rows, sampled=sampled, limit=SHORTLIST, unit=unit_of(result["claim"])),
+        more=len(queries) - sum(row.of for row in worst_rows(rows, SHORTLIST)),
         profile=profile,
         finding=finding_of(result),
         explain=f"dpassay explain {shlex.quote(name)} --record record.json",
@@ -310,7 +309,7 @@ def _units(results: Sequence[ResultView]) -> str:
     if moved:
         both = "γ is a change of a probability or of a prediction"
         words.append(both if UNITS["DP"] in units else f"γ is a {' or a '.join(moved)}")
-    if UNITS["Accuracy"] in units:
+    if any(unit.endswith(UNITS["Accuracy"]) for unit in units):
         words.append("errors are those of one dataset, as the unit of the claim says")
     if UNITS["ScoreStability"] in units:
         words.append("β rows: share of bad random strings, against the claimed δ")
@@ -332,11 +331,11 @@ def _anchor(name: str, taken: set[str]) -> str:
     return unique
 
 
-def _headline(numbers: Mapping[str, int], total: int, sampled: bool, run: Raw) -> str:
-    if not total:
+def _headline(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) -> str:
+    if not results:
         return "Nothing was audited" if run["complete"] else "Nothing was audited: the run was interrupted"
     expected, refuted = numbers[EXPECTED.slug], numbers[REFUTED.slug] + numbers[EXPECTED.slug]
-    text = f"{refuted} of {plural(total, 'claim')} refuted" + (f" at {percent(run['confidence'])} confidence" if sampled else "")
+    text = f"{refuted} of {plural(len(results), 'claim')} refuted{_how_sure(results, refuted, run)}"
     if expected:
         text += ", as expected" if expected == refuted else f", {expected} of them as expected"
     others = (
@@ -346,6 +345,15 @@ def _headline(numbers: Mapping[str, int], total: int, sampled: bool, run: Raw) -
     )
     text += "".join(f"; {number} {words}" for number, words in others if number)
     return text if run["complete"] else f"{text}; the run is incomplete"
+
+
+def _how_sure(results: Sequence[ResultView], refuted: int, run: Raw) -> str:
+    """Say at which confidence claims were refuted; what was computed is certain, and is told apart."""
+    if not any(result.sampled for result in results):
+        return ""
+    confidence = f"at {percent(run['confidence'])} confidence"
+    drawn = sum(result.sampled and result.status in (REFUTED, EXPECTED) for result in results)
+    return f" {confidence}" if drawn == refuted else f" ({drawn} from trials, {confidence}; {refuted - drawn} computed)"
 
 
 def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) -> tuple[str, ...]:
@@ -376,7 +384,7 @@ def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) 
     return tuple(notes)
 
 
-def _findings_words(findings: Sequence[Finding]) -> tuple[str, ...]:
+def _findings_words(findings: Sequence[Finding], audited: int) -> tuple[str, ...]:
     texts = []
     if all(finding.kind == "tight" for finding in findings):
         texts.append("No claim was refuted or found to be loose.")
@@ -389,6 +397,11 @@ def _findings_words(findings: Sequence[Finding]) -> tuple[str, ...]:
         )
     if any(finding.kind == "loose" for finding in findings):
         texts.append("Loose: at these parameters it is less; at others the same claim may be tight.")
+    if findings and audited > len(findings):
+        texts.append(
+            "Claims that are not in this table ended in an error, or were not refuted, and the worst case of all that they are "
+            "about, over all datasets, is not known."
+        )
     return tuple(texts)
 
 

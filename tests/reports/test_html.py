@@ -81,7 +81,7 @@ def test_it_is_one_file_without_scripts_or_links_outward(small: Record) -> None:
 def test_language_viewport_and_headline(page: Page) -> None:
     assert page.all("html") == [{"lang": "en"}]
     assert {"name": "viewport", "content": "width=device-width, initial-scale=1"} in page.all("meta")
-    assert page.inside("h1").startswith("2 of 7 claims refuted at 99.9 % confidence")
+    assert page.inside("h1").startswith("2 of 7 claims refuted (1 from trials, at 99.9 % confidence; 1 computed)")
 
 
 def test_ids_are_unique_and_links_arrive(page: Page) -> None:
@@ -172,7 +172,7 @@ def test_nothing_audited(make: Any) -> None:
 
 
 def test_sixty_results_of_two_hundred_queries(make: Any) -> None:
-    cells = [make.cell(query, 0.5, 0.5, exact=0.5) for query in range(200)]
+    cells = [make.cell(query, 0.5 + query / 1000, 0.8, exact=0.5 + query / 1000) for query in range(200)]
     results = [make.computed(f"m{k}", "not refuted") for k in range(60)]
     results[3]["per_query"] = cells
     page = Page(to_html(make.record(*results)))

@@ -225,3 +225,21 @@ def test_a_user_s_mechanism_can_be_alone(
     assert main(["run", "own_pairs:OwnPairs", "--json", "-q"]) == 0
     (result,) = json.loads(capsys.readouterr().out)["results"]
     assert (result["verdict"], result["searched"]["pairs"]) == ("not refuted", 1)
+
+
+def test_nothing_of_an_object_is_called_before_it_is_needed() -> None:
+    """A user's properties run where its methods do, not when it is taken in."""
+
+    class Reluctant(PlainCoin):
+        @property
+        def dimension(self) -> int:
+            raise SystemExit("called")
+
+        @property
+        def derived_parameters(self) -> dict[str, float]:
+            raise SystemExit("called")
+
+    target = as_target(Reluctant())
+    assert not target.has_law
+    with pytest.raises(SystemExit):
+        _ = target.mechanism.dimension
