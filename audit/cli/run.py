@@ -244,7 +244,7 @@ def _plain_table(*columns: str) -> Any:
 
 def list_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001  (every command has one signature)
     """Print the catalogue."""
-    entries = [_entry(resolve(name)) for name in ENTRIES]
+    entries = [_entry(resolve(name)) | {"source": entry.cited} for name, entry in ENTRIES.items()]
     if arguments.json:
         sys.stdout.write(json.dumps(entries, indent=2, sort_keys=True) + "\n")
         return NOTHING

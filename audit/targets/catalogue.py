@@ -76,6 +76,11 @@ class Entry:
         """`module:Class`."""
         return f"{FOLDER}.{self.target}" if ":" in self.target else CATALOGUE[self.target].address
 
+    @property
+    def cited(self) -> str:
+        """The source, also of an entry that takes another's class."""
+        return self.source or CATALOGUE[self.target].source
+
 
 CATALOGUE: dict[str, Entry] = {
     "soft-majority": Entry(target="dwork_feldman_2018.soft_majority:SoftMajority", source=DWORK_FELDMAN),
