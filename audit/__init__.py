@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dpassay.laws import NoiseLaw as NoiseLaw
     from dpassay.laws import PointLaw as PointLaw
     from dpassay.laws import bernoulli_law as bernoulli_law
+    from dpassay.mechanism import Mechanism as Mechanism
     from dpassay.noise import Noise as Noise
     from dpassay.pairs import Pairs as Pairs
     from dpassay.pairs import replace_one as replace_one
@@ -37,6 +38,7 @@ _WHERE = {
     "FiniteLaw": "laws",
     "InvalidInput": "errors",
     "Labelled": "data",
+    "Mechanism": "mechanism",
     "Noise": "noise",
     "NoiseLaw": "laws",
     "Pairs": "pairs",

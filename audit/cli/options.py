@@ -19,7 +19,7 @@ from dpassay.engine.exhaustive import Domain
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.pairs import replace_one
-from dpassay.targets.catalogue import ENTRIES, READINGS
+from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import Answers, accepts, answers_of, is_function, relation_of, resolve
@@ -176,8 +176,8 @@ def _fallback(wanted: Configured, said: dict[str, float] | None, answers: Answer
 
 
 def _sized(wanted: Configured, records: int, *, fixed: bool) -> Configured:
-    """Tell a mechanism the number of records; a reading has its own, unless all datasets of one size are asked for."""
-    chosen = fixed and wanted.target in READINGS and "n" in READINGS[wanted.target].parameters
+    """Tell a mechanism the number of records; an entry may have its own, unless all datasets of one size are asked for."""
+    chosen = fixed and wanted.target in ENTRIES and "n" in ENTRIES[wanted.target].parameters
     if wanted.target not in ENTRIES or chosen or not accepts(wanted.target, "n"):
         return wanted
     return replace(wanted, parameters={"n": str(records), **wanted.parameters})

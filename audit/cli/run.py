@@ -23,7 +23,6 @@ from dpassay.engine.run import Baseline, assay
 from dpassay.engine.settings import Settings
 from dpassay.engine.wording import seen_words
 from dpassay.errors import InvalidInput, first_line
-from dpassay.mechanism import HasLaw, HasReachable
 from dpassay.numerics import upper_number
 from dpassay.record.attack_record import UNSEEN, broken, is_attack_record, outspent, read_attack_record, told_of_claims
 from dpassay.record.baseline import cells_of
@@ -65,7 +64,7 @@ def run_command(arguments: argparse.Namespace, words: list[str]) -> int:
         if directory is not None:
             writable(directory)
         if not arguments.quiet:
-            sampled = (each.name for each in targets if settings.mode == "monte-carlo" or not isinstance(each.mechanism, HasLaw))
+            sampled = (each.name for each in targets if settings.mode == "monte-carlo" or not each.has_law)
             foretell(() if settings.domain else sampled, settings.budget, 0 if data is None else len(data.queries))
         started = time.time()
         results, complete = _audited(targets, data, settings, _accepted(Path(config.baseline)), directory, arguments)
@@ -201,7 +200,7 @@ def _dry_run(targets: list[AuditTarget], data: Group | None, settings: Settings,
     for target in targets:
         groups = groups_for(target, data)
         speed = measure(target, groups)
-        law = settings.mode != "monte-carlo" and isinstance(target.mechanism, HasLaw)
+        law = settings.mode != "monte-carlo" and target.has_law
         plans += [(target.name, claim, law, cost(target, claim, groups, budget, speed)) for claim in target.claims]
     if as_json:
         shown = [{"mechanism": name, "claim": str(claim), "law": law} | _cost_json(each) for name, claim, law, each in plans]
@@ -245,7 +244,7 @@ def _plain_table(*columns: str) -> Any:
 
 def list_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001  (every command has one signature)
     """Print the catalogue."""
-    entries = [_entry(resolve(name)) for name in ENTRIES]
+    entries = [_entry(resolve(name)) | {"source": entry.cited} for name, entry in ENTRIES.items()]
     if arguments.json:
         sys.stdout.write(json.dumps(entries, indent=2, sort_keys=True) + "\n")
         return NOTHING
@@ -351,7 +350,7 @@ def exit_code(record: Mapping[str, Any], *, allow_inconclusive: bool) -> int:
 
 
 def _entry(target: AuditTarget) -> dict[str, Any]:
-    modes = ["exact", "exhaustive"] if isinstance(target.mechanism, HasLaw) else []
-    modes += ["monte-carlo"] + (["any size"] if isinstance(target.mechanism, HasReachable) else [])
+    modes = ["exact", "exhaustive"] if target.has_law else []
+    modes += ["monte-carlo"] + (["any size"] if target.has_reachable else [])
     claims = [claim.as_json() | {"text": str(claim), "expected": claim.expected} for claim in target.claims]
     return {"name": target.name, "parameters": target.parameters, "claims": claims, "modes": modes}

@@ -47,7 +47,7 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
     most : float
         The largest leak there can be: a claim of so much cannot be exceeded, and no sampled audit of it is `inconclusive`.
     looked_at : str
-        What was answered, in words, where that is less than what the claim is about; see `dpassay.mechanism.ShowsPart`. The
+        What was answered, in words, where that is less than what the claim is about; see `dpassay.mechanism.Mechanism`. The
         sentence says then that the numbers are of that part, and what of them holds for the release.
 
     Returns

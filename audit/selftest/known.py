@@ -16,6 +16,7 @@ from dpassay.data import Labelled
 from dpassay.engine.result import Result
 from dpassay.errors import TargetError
 from dpassay.laws import FiniteLaw, NoiseLaw, bernoulli_law
+from dpassay.mechanism import Mechanism
 from dpassay.noise import Noise
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.selftest.check import ALPHA
@@ -99,7 +100,7 @@ def counts_of(result: Result) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GaussianRelease:
+class GaussianRelease(Mechanism):
     """Answers the label of record 0 and normal noise: exactly (1 / sigma)-Gaussian differentially private, and no less.
 
     Parameters
@@ -133,7 +134,7 @@ class GaussianRelease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToyVote:
+class ToyVote(Mechanism):
     """Answers 1 with probability sigma(epsilon v), v being the labels 1 less the labels 0 among the records.
 
     Between two records that agree and two that do not, the loss is ln((1 + e^(2 epsilon)) / 2), by hand.
