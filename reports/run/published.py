@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpassay.claims import ScoreStability, claim_from_json
-from dpassay.reports.run.words import promised
+from dpassay.claims import claim_from_json
+from dpassay.reports.run.kinds import words_of
 from dpassay.reports.shared.numbers import below, clean, count, plural
 from dpassay.reports.shared.tables import Table
 from dpassay.stats.methods import method_name
@@ -70,7 +70,7 @@ def _headline(result: Raw) -> Raw | None:
 
 
 def _row(result: Raw, cell: Raw, ours: Limits, theirs: Limits) -> tuple[str, ...]:
-    counts, claimed = cell["counts"], promised(result["claim"])
+    counts, claimed = cell["counts"], words_of(result["claim"]).promised
     return (
         clean(result["id"]),
         f"{count(counts['x'])} of {count(counts['n1'])}",
@@ -87,14 +87,14 @@ def _leak(result: Raw, limits: Limits) -> float:
     from dpassay.stats.scales import scale_of
 
     claim = claim_from_json(dict(result["claim"]), result["expected"])
-    if isinstance(claim, ScoreStability):
+    if _single(result):
         return limits[0]
     return max(0.0, float(scale_of(claim).between(*limits)))
 
 
 def _single(result: Raw) -> bool:
     """Whether the claim is about one proportion, not about two."""
-    return bool(result["claim"]["kind"] == ScoreStability.__name__)
+    return words_of(result["claim"]).strings
 
 
 def _limits(result: Raw, cell: Raw) -> Limits:
