@@ -80,7 +80,10 @@ class ExperimentData:
 
     def training(self, coins: Coins, model: int) -> Labelled:
         """Training set of a model: its half of the records, and the background behind them."""
-        drawn = coins.dataset(self.records, model)
+        return self.behind(coins.dataset(self.records, model))
+
+    def behind(self, drawn: Labelled) -> Labelled:
+        """Return records with the background behind them, as every training set has it."""
         if self.background is None:
             return drawn
         return Labelled(np.concatenate([drawn.X, self.background.X]), np.concatenate([drawn.y, self.background.y]))

@@ -32,6 +32,7 @@ from dpassay.attacks.experiment.subjects import Subject, View
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.scores.interface import Attack
 from dpassay.claims import DP
+from dpassay.config.options import COMMAND_LINE
 from dpassay.errors import TargetError, is_count, is_real, require
 from dpassay.targets.groups import Progress, silent
 
@@ -54,7 +55,7 @@ class Design:
         Of all certified numbers of an experiment together, whatever the subject, in (0, 1).
     """
 
-    references: int = 64
+    references: int = COMMAND_LINE["references"].default
     targets: int = 32
     guesses: float = 0.1
     certified: int = 5
