@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -94,6 +94,16 @@ class NamesAnswers(Protocol):
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
         """Say what an answer at a query, shape (d,), stands for; empty where it is a label that needs no words."""
+        ...
+
+
+@runtime_checkable
+class DerivesParameters(Protocol):
+    """Works out for itself what its user leaves out of its parameters."""
+
+    @property
+    def derived_parameters(self) -> Mapping[str, int | float | str]:
+        """What is in force for parameters that may be left out, by name; more than were left out do no harm."""
         ...
 
 

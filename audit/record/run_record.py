@@ -18,10 +18,11 @@ from dpassay.errors import InvalidInput
 from dpassay.numerics import DIGITS, DOWN, NEAREST, UP, computed_number, lower_number, number, rounded, upper_number, written
 from dpassay.pairs import change_key
 from dpassay.record.files import fault, read_json, schema_at
-from dpassay.record.witness import event_json, make_witness, witness_fault
+from dpassay.record.witness import answer_names, event_json, make_witness, witness_fault
 from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Computed
 from dpassay.stats.profile import LEVELS, Profile, trade_off
+from dpassay.targets.guard import AuditTarget
 
 SCHEMA = "dpassay/record/1"
 FALSE_POSITIVE = np.array([rounded(level, 6, NEAREST) for level in LEVELS[::4]])
@@ -60,6 +61,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         "id": result.id,
         "mechanism": result.target.name,
         "parameters": result.target.parameters,
+        **_derived(result),
         "claim": result.claim.as_json(),
         "verdict": result.verdict,
         "reason": result.outcome.reason,
@@ -103,7 +105,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
             "any_size": _any_size(evidence, result.claim),
             "other": _other(result),
             "fit": _fit(evidence),
-            "per_query": [_cell(cell, evidence, claimed) for cell in evidence.cells],
+            "per_query": [_cell(cell, evidence, result.target, claimed) for cell in evidence.cells],
         }
         | ({"again": list(evidence.again)} if evidence.again else {})
         | ({"looked_at": part} if (part := result.target.looked_at(result.claim)) else {})
@@ -136,6 +138,12 @@ def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
     if wrong:
         raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
     return record
+
+
+def _derived(result: Result) -> dict[str, Any]:
+    """What is in force for parameters that were left out, where the mechanism says it."""
+    told = {name: number(value) if isinstance(value, float) else value for name, value in result.target.derived.items()}
+    return {"derived": told} if told else {}
 
 
 def _contradiction(result: Mapping[str, Any]) -> str:
@@ -238,7 +246,7 @@ def _computed(exact: Computed | None) -> dict[str, Any]:
     return {"exact": value, "error": error}
 
 
-def _cell(cell: Cell, evidence: Evidence, claimed: float) -> dict[str, Any]:
+def _cell(cell: Cell, evidence: Evidence, target: AuditTarget, claimed: float) -> dict[str, Any]:
     group = evidence.groups[cell.group]
     change = group.pairs.changes[cell.pair]
     return {
@@ -251,6 +259,7 @@ def _cell(cell: Cell, evidence: Evidence, claimed: float) -> dict[str, Any]:
         "pair_key": change_key(change, group.pairs.pool),
         "direction": cell.direction,
         "event": event_json(cell.event),
+        **({"answer": names} if (names := answer_names(target, cell.event, group.queries[cell.query])) else {}),
         "lower": lower_number(cell.lower.value, claimed),
         "upper": upper_number(cell.upper.value),
         "exact": _computed(cell.exact)["exact"],

@@ -166,11 +166,15 @@ def _event_words(result: Result, event: Event, query: NDArray[np.float64]) -> st
     """Name an event, and say what its answers stand for where the mechanism tells it."""
     if isinstance(event, HalfLine):
         return str(event)
-    labels = " or ".join(map(str, event))
-    if len(event) > MOST_NAMED:
-        return labels
-    names = " or ".join(filter(None, (result.target.answer_words(label, query) for label in event)))
+    labels, names = " or ".join(map(str, event)), answer_names(result.target, event, query)
     return f"{labels} ({names})" if names else labels
+
+
+def answer_names(target: AuditTarget, event: Event, query: NDArray[np.float64]) -> str:
+    """Say what the answers of an event stand for; empty where there are too many, or the mechanism does not say it."""
+    if isinstance(event, HalfLine) or len(event) > MOST_NAMED:
+        return ""
+    return " or ".join(filter(None, (target.answer_words(label, query) for label in event)))
 
 
 def _bad_strings(evidence: Evidence) -> str:

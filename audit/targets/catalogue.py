@@ -149,6 +149,7 @@ READINGS = {
     "example61-half-scale": Reading(
         target="example61-exponential",
         parameters={"scale": "noisy-max", "n": 1, "m": 0},
+        refuted=("own",),
         finding="The noise in section 6.1",
     ),
     "data-split-overlooked": Reading(

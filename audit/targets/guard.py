@@ -17,6 +17,7 @@ from dpassay.data import points
 from dpassay.errors import InvalidInput, TargetError, as_real, is_count, require, told
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import (
+    DerivesParameters,
     HasCheck,
     HasDirections,
     HasLabels,
@@ -112,6 +113,18 @@ class AuditTarget:
         """What is answered of what a claim is about, in words; empty where that is all of it, or nobody says otherwise."""
         part = isinstance(claim, (DP, Stability)) and isinstance(self.mechanism, ShowsPart)
         return str(getattr(self.mechanism, "looked_at", "")) if part else ""
+
+    @property
+    def derived(self) -> dict[str, int | float | str]:
+        """What is in force for parameters that were left out, where the mechanism says it; empty where it fails over it."""
+        if not isinstance(self.mechanism, DerivesParameters):
+            return {}
+        try:
+            told = dict(self.mechanism.derived_parameters)
+        except Exception:  # noqa: BLE001  (words about a result: none is better than no result)
+            return {}
+        left_out = [name for name, value in self.parameters.items() if value is None or value == ""]
+        return {name: told[name] for name in left_out if isinstance(told.get(name), (int, float, str))}
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
         """Say what an answer at a query stands for; empty where the mechanism does not say, or fails over it."""

@@ -296,6 +296,7 @@ class Desk:
             "has": [name for name in OFFERED if hasattr(mechanism, name)],
             "without_query": bool(getattr(mechanism, "without_query", False)),
             "looked_at": str(mechanism.looked_at) if isinstance(mechanism, ShowsPart) else None,
+            "derived": subject.derived,
             "code": code_of(subject),
         }
 
@@ -426,6 +427,7 @@ def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
     """Return the target that a desk has described."""
     has: dict[str, Any] = dict.fromkeys(facts["has"], _elsewhere) | {"without_query": facts["without_query"]}
     has |= {} if facts["looked_at"] is None else {"looked_at": str(facts["looked_at"])}
+    has |= {"derived_parameters": facts["derived"]} if facts["derived"] else {}
     has |= {"labels": tuple(facts["labels"])} if facts["numbers"] is None else {"numbers": tuple(facts["numbers"])}
     mechanism = StandIn(has)
     return Isolated(

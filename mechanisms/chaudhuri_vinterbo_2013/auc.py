@@ -7,7 +7,7 @@ counted half. In one dimension it is A, 1/2 or 1 - A, by the sign of w. Numbers 
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,10 @@ Array = NDArray[np.float64]
 
 MOST = 10_000
 """Numbers of a public sample at most: it is a parameter, and every record of a run holds its parameters."""
+
+
+UNIT_VECTORS: Final = "the unit vectors, labelled 1, and the origin, labelled 0"
+"""The public sample where none is given, in words."""
 
 
 class Margins(Protocol):

@@ -6,8 +6,8 @@ Claim as printed (section 4.1): alpha + 2 ln(1 + c / (lambda n)). Section 5 runs
 privacy" (oplr): `oplr=True` takes the extra term off alpha beforehand, and where nothing would be left, does as Algorithm 2 of
 Chaudhuri, Monteleoni and Sarwate (2011): alpha / 2, and lambda raised to c / (n (e^(alpha/4) - 1)).
 
-With the hinge loss it is not private at all (docs/findings.md, 'Algorithm 3 with the hinge loss'). Else the extra term is
-ln(1 + c / (lambda n)) at most, and none for the logistic loss if alpha lambda n >= 2 (docs/findings.md, 'Algorithm 3').
+With the hinge loss it is epsilon-private for no epsilon (docs/findings.md, 'Algorithm 3 with the hinge loss'). Else the extra
+term is ln(1 + c / (lambda n)) at most, and none for the logistic loss if alpha lambda n >= 2 (docs/findings.md, 'Algorithm 3').
 """
 
 from __future__ import annotations

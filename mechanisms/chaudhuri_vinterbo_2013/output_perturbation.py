@@ -3,7 +3,8 @@
     w* = argmin over w of lambda ||w||^2 / 2 + (1/n) sum_i l(w, x_i, y_i),  released: w* + 2 R / (lambda alpha n),  R ~ e^(-||r||)
 
 Claim as printed (section 4.1): alpha-differentially private. One record moves w* by at most 2 / (lambda n): tight for the Huber
-and the hinge loss; in one dimension the logistic loss loses little more than half of it (docs/findings.md, 'Algorithm 4').
+loss where lambda n (1 - h) >= 1 and the hinge loss where lambda n >= 1; in one dimension the logistic loss loses little more
+than half of it (docs/findings.md, 'Algorithm 4').
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from dpassay.data import Labelled, points
 from dpassay.errors import as_real, is_count, is_real, require
 from dpassay.laws import FiniteLaw, NoiseLaw
 from dpassay.mechanism import WorstCase
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import as_text, released_auc, sample_of
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import UNIT_VECTORS, as_text, released_auc, sample_of
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.crossings import Crossing, laplace_bins
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import LOSSES, SCORES, UP, MarginLoss, Score
 from dpassay.mechanisms.shared.blocks import check_binary
@@ -167,6 +167,13 @@ class Perturbation:
         known = len(values) >= least and all(low < value < math.inf for value in values)
         require(known, name, given, allowed)
         object.__setattr__(self, name, ";".join(map(repr, values)))
+
+    @property
+    def derived_parameters(self) -> dict[str, str]:
+        """Edges of the bins, and the public sample, where they are used."""
+        if self.release == "bins":
+            return {"edges": ";".join(map(repr, self.cuts))}
+        return {"public": UNIT_VECTORS} if self.release == "auc" else {}
 
     @property
     def claims(self) -> tuple[Claim, ...]:

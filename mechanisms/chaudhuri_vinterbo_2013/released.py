@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.errors import require
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import as_text, released_auc, sample_of
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import UNIT_VECTORS, as_text, released_auc, sample_of
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import LOOKED_AT, Perturbation, bin_words
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import LinearTrainer
 
@@ -42,6 +42,11 @@ class Released:
         known = self.ways_to_answer
         require(self.release in known, "release", self.release, f"one of {', '.join(known)}")
         object.__setattr__(self, "public", as_text(self.public))
+
+    @property
+    def derived_parameters(self) -> dict[str, float | str]:
+        """The public sample, where it is used."""
+        return {"public": UNIT_VECTORS} if self.release == "auc" else {}
 
     @property
     def ways_to_answer(self) -> tuple[Release, ...]:

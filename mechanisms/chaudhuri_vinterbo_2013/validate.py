@@ -13,7 +13,7 @@ proven error: see `dpassay.mechanisms.chaudhuri_vinterbo_2013.score_mixtures`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import DP, LARGEST, ScoreStability
 from dpassay.data import Labelled
-from dpassay.errors import is_count, is_real, require
+from dpassay.errors import InvalidInput, is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import HasWorstCases, WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation_scores import Scored
@@ -130,6 +130,11 @@ class Validate:
         return (self.beta1 or beta1), (self.beta2 or beta2)
 
     @property
+    def derived_parameters(self) -> dict[str, float]:
+        """Stability that the noise is made for."""
+        return dict(zip(("beta1", "beta2"), self.betas, strict=True))
+
+    @property
     def claims(self) -> tuple[DP, ...]:
         """What is printed, unless the frozen strings are bad; and what is true where that is more."""
         source, facts = "Chaudhuri and Vinterbo 2013, Theorem 1", dict[str, Any](unit="released index")
@@ -140,6 +145,7 @@ class Validate:
             facts["coins"] = f"selection fresh; random strings of training frozen at those of seed {self.seed}{self._quality}"
         if self.stability == "printed":
             source += f", with the stability of {stability_of(self.trainer, 'printed').source}"
+        source += self._given
         printed = DP(epsilon=self.alpha2, source=source, status="printed", **facts)
         times = self.shortfall
         if times is None or times <= 1 or self.alpha2 * times > LARGEST:
@@ -147,6 +153,19 @@ class Validate:
         page = "docs/findings.md, 'Equation 9'" + (", for these strings" if self.coins == "frozen" else "")
         true = DP(epsilon=self.alpha2 * times, source=page, status="corrected", **facts)
         return (printed, true) if self.good else (true,)
+
+    @property
+    def _given(self) -> str:
+        """Say which of beta_1 and beta_2 was given, where it is not what the trainer's claims make it."""
+        if self.beta1 is None and self.beta2 is None:
+            return ""
+        try:
+            made: tuple[float | None, ...] = replace(self, beta1=None, beta2=None).betas
+        except InvalidInput:  # the trainer claims no stability
+            made = (None, None)
+        named = zip(("beta_1", "beta_2"), (self.beta1, self.beta2), made, strict=True)
+        given = [f"{name} = {value:g}" for name, value, own in named if value not in (None, own)]
+        return f", with {' and '.join(given)} as given" if given else ""
 
     @property
     def _quality(self) -> str:

@@ -3,7 +3,7 @@
 Let i* be the index that Algorithm 1 releases; draw R and release h = F(T, theta_i*, alpha_1, R).
 
 Claim as printed (Theorem 2): (alpha_1 + alpha_2, delta)-differentially private, if Algorithm 1 is (alpha_2, delta)- and training
-alpha_1-differentially private. Algorithm 3 run with alpha_1, as line 3 has it, is not (docs/findings.md, 'Algorithm 2 over
+alpha_1-differentially private. Algorithm 3 run with alpha_1, as line 3 has it, need not be (docs/findings.md, 'Algorithm 2 over
 Algorithm 3'); what the base claims itself makes the claim with status `corrected`.
 """
 
@@ -69,6 +69,11 @@ class ValidateTrain(Released):
         binned = self.release != "bins" or isinstance(self.shown, Perturbation)
         require(binned, "base", self.base, "a trainer with bins, like objective-perturbation, if release is 'bins'")
         sample_of(self.public, getattr(self.shown, "d", 1))
+
+    @property
+    def derived_parameters(self) -> dict[str, float | str]:
+        """Those of Algorithm 1, and of the release."""
+        return {**self.validation.derived_parameters, **super(ValidateTrain, self).derived_parameters}
 
     @property
     def shown(self) -> LinearTrainer:

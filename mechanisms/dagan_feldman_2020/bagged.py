@@ -10,8 +10,8 @@ stability by a factor k at the expense of using k times more data" (introduction
 
 Claim as printed: stability gamma / r for a learner of stability gamma; every learner of labels has gamma = 1.
 
-Both are attained (docs/findings.md, 'Bagging'). No epsilon is claimed, and none is finite: a label that no model gives is
-impossible, and one replaced record makes it possible.
+Both are attained, the second where r divides n and the learner separates two points (docs/findings.md, 'Bagging'). No epsilon
+is claimed, and none is finite: a label that no model gives is impossible, and one replaced record makes it possible.
 """
 
 from __future__ import annotations

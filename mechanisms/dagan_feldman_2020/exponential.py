@@ -188,7 +188,12 @@ class Exponential:
             return None
         t = self._base(rare) - self.epsilon * n / 2
         return Reachable(
-            states=(f"{n} records labelled 0", "one of them flipped", "one record labelled 0, even odds", "that one flipped"),
+            states=(
+                f"{n} records at the query, all labelled 0",
+                f"{n} records at the query, one labelled 1 and {n - 1} labelled 0",
+                "one record at a query where the odds are even without it, labelled 0",
+                "one record at a query where the odds are even without it, labelled 1",
+            ),
             law=bernoulli_law(np.array([t, t + self.epsilon, -self.epsilon / 2, self.epsilon / 2])),
             moves=np.array([[0, 1], [2, 3]]),
             argument=(

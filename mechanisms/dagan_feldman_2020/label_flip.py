@@ -116,6 +116,7 @@ class LabelFlip:
             "corollary": "Dagan and Feldman 2020, section 3, steps 1 and 2 (proof of Corollary 1)",
             "overview": "Dagan and Feldman 2020, introduction (overview of the proof of Corollary 1)",
         }[self.calibration]
+        told += "" if self.epsilon < 1 else "; Corollary 1 itself is for epsilon < 1"
         printed: list[Claim] = [DP(epsilon=self.epsilon, coins=coins, source=told, status="printed")]
         if self.calibration == "corollary" and self.gamma <= 1:
             printed.append(Stability(gamma=self.gamma, coins=coins, source=told, status="printed"))

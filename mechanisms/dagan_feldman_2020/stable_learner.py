@@ -13,9 +13,9 @@ a label by epsilon at most, and sigma(t + epsilon/2) - sigma(t - epsilon/2) <= t
 
     eta + (1 - eta) tanh(epsilon / 4),
 
-and for no smaller number if representatives may be chosen in any way (docs/findings.md, 'The stable learner'). The outline's
-|T| = gamma n / 2 need not be an integer. Its proof has "a probability of at most gamma / 2 to appear in T", so it is rounded
-down; rounded up, the outline is false where gamma n is small (docs/findings.md, 'The size of T rounded up').
+and for no smaller number if n is odd and representatives may be chosen in any way (docs/findings.md, 'The stable learner'). The
+outline's |T| = gamma n / 2 need not be an integer. Its proof has "a probability of at most gamma / 2 to appear in T", so it is
+rounded down; rounded up, the outline is false where gamma n is small (docs/findings.md, 'The size of T rounded up').
 """
 
 from __future__ import annotations

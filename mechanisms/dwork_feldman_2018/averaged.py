@@ -66,6 +66,11 @@ class Averaged:
         object.__setattr__(self, "part", part)
 
     @property
+    def derived_parameters(self) -> dict[str, str]:
+        """What is averaged."""
+        return {"predictor": "a classifier"}
+
+    @property
     def numbers(self) -> tuple[float, float]:
         """Least and greatest prediction: those of one predictor."""
         return self.part.numbers

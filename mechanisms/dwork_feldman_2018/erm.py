@@ -9,7 +9,8 @@ How the text is read (derivations and numbers in docs/findings.md, 'Theorem 4.9'
 * Theorem 4.9 minimises the *sum* of the losses. Without a regulariser of its own that is the same as their mean. Corollary
   4.11 adds lambda ||w||^2 "to the objective function"; its rate 1/(lambda n) and its change of the objective by lambda R^2 are
   those of the *mean* plus lambda ||w||^2, where each record's loss carries the regulariser. `regulariser="sum"` adds it once to
-  the sum, of which the printed rate is false for n > 4 (docs/findings.md, 'The regulariser on the sum').
+  the sum, of which the printed rate is false for n > max(4, 2 L_f L_l / (lambda R)) (docs/findings.md, 'The regulariser on the
+  sum').
 * lambda ||w||^2 is 2 lambda-strongly convex in the convention of the works cited; the text plugs in lambda.
 * With the regulariser a record's loss is (L_f L_l + 2 lambda R)-Lipschitz, not L_f L_l; but the regulariser does not depend on
   the data and cancels in the proof, so the rate holds with L_f L_l.
@@ -120,6 +121,11 @@ class ERM(LinearPredictor):
         if self.lambda_ is not None:
             return self.lambda_
         return 2 * self.L_f * self.L_l / (self.R * math.sqrt(self.n * self.epsilon / (1 + self.epsilon)))
+
+    @property
+    def derived_parameters(self) -> dict[str, float]:
+        """Lambda."""
+        return {"lambda_": self.regularisation}
 
     @property
     def weight(self) -> float:

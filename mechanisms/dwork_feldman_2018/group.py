@@ -5,7 +5,7 @@ in at most k elements and all x: D_infinity^(k e^(epsilon (k - 1)) delta)(M(S, x
 
 Claim as printed: (k epsilon, k e^(epsilon (k - 1)) delta), relation `replace-k`. A chain of k replacements gives
 delta (1 + e^epsilon + ... + e^((k - 1) epsilon)) = delta (e^(k epsilon) - 1) / (e^epsilon - 1), which is smaller for k >= 2: the
-claim `corrected`. No smaller one holds for every M (docs/findings.md, 'Lemma 3.1').
+claim `corrected`. Up to 1 - e^-epsilon no smaller one holds for every M (docs/findings.md, 'Lemma 3.1').
 """
 
 from __future__ import annotations

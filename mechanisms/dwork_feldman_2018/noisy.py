@@ -68,6 +68,17 @@ class Noisy:
         """The rate gamma that the noise is made for."""
         return self.source.claims[0].promised if self.gamma is None else float(self.gamma)
 
+    def cited(self, source: str) -> str:
+        """The source of a claim that rests on the predictor's rate, and that this was given where the predictor claims more."""
+        claimed = self.source.claims[0].promised
+        given = f", with gamma = {self.rate:g} as given; the predictor claims {claimed:g}"
+        return source if self.rate >= claimed else source + given
+
+    @property
+    def derived_parameters(self) -> dict[str, float | str]:
+        """The predictor, and the rate that the noise is made for."""
+        return {"predictor": f"the mean of {self.r} classifiers", "gamma": self.rate}
+
     @property
     def noise(self) -> Noise:
         """What is added."""

@@ -25,6 +25,7 @@ from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged, Parts, one_record_per_block
+from dpassay.mechanisms.dwork_feldman_2018.noisy_average_number import BEYOND, COROLLARY
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change
@@ -62,7 +63,8 @@ class NoisyAverage:
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim, and the smallest epsilon that holds for the label."""
         coins = "noise and answer fresh; partition and training frozen, the claim is made for every value of theirs"
-        printed = DP(epsilon=self.epsilon, coins=coins, source="Dwork and Feldman 2018, Corollary 4.7", status="printed")
+        said = COROLLARY if self.epsilon <= 1 else BEYOND
+        printed = DP(epsilon=self.epsilon, coins=coins, source=said, status="printed")
         source = "docs/findings.md, 'Corollary 4.7: the label loses less than the number'"
         return printed, DP(epsilon=self.exact_loss(), coins=coins, source=source, status="corrected")
 

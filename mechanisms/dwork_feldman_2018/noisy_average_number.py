@@ -11,11 +11,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 from dpassay.claims import DP, Claim
 from dpassay.errors import require
 from dpassay.mechanisms.dwork_feldman_2018.noisy import Noisy
 from dpassay.noise import Noise
+
+COROLLARY: Final = "Dwork and Feldman 2018, Corollary 4.7"
+BEYOND: Final = "Dwork and Feldman 2018, Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)"
+"""What says the same for larger epsilon."""
+LEMMA: Final = "Dwork and Feldman 2018, Lemma 4.5 (Corollary 4.7 is for the mean of Boolean functions)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +51,9 @@ class NoisyAverageNumber(Noisy):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim."""
-        return (DP(epsilon=self.epsilon, coins=self.coins, source="Dwork and Feldman 2018, Corollary 4.7", status="printed"),)
+        votes = self.predictor is None and self.rate == self.source.claims[0].promised
+        source = COROLLARY if votes and self.epsilon <= 1 else BEYOND if votes else LEMMA
+        return (DP(epsilon=self.epsilon, coins=self.coins, source=self.cited(source), status="printed"),)
 
     @property
     def numbers(self) -> tuple[float, float]:

@@ -87,6 +87,11 @@ class ProjectedWalkRisk:
         return self.least_samples if self.samples is None else self.samples
 
     @property
+    def derived_parameters(self) -> dict[str, int]:
+        """Records that are drawn."""
+        return {"samples": self.n}
+
+    @property
     def T(self) -> int:
         """Bound of the walk."""
         return self.walk.bound_for(self.alpha)

@@ -22,7 +22,7 @@ Claims: prediction stability at the printed rate R L_f / sqrt(n), and at the lar
     fixed, before   2 (n - 1) / n R L_f / sqrt(n)         random, before   (n - 1) / n R L_f / sqrt(n)
     fixed, after    2 R L_f / sqrt(n)                     random, after    (n + 1) / n R L_f / sqrt(n)
 
-so that the printed rate is that of a random order and the average before the updates.
+so that the printed rate holds for a random order and the average before the updates.
 """
 
 from __future__ import annotations
@@ -142,6 +142,12 @@ class PSGD(LinearPredictor):
     def _rounded(self) -> float:
         """The h in force."""
         return self.eta * self.L_f**2 / 2 if self.h is None else self.h
+
+    @property
+    def derived_parameters(self) -> dict[str, float]:
+        """L_l, and h where the loss has a kink to be rounded."""
+        known = {"L_l": self._lipschitz if self.L_l is None else self.L_l}
+        return known | ({"h": self._rounded} if self.loss in ROUNDED else {})
 
     @property
     def claims(self) -> tuple[Claim, ...]:

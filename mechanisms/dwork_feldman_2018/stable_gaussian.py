@@ -65,7 +65,7 @@ class StableGaussian(Noisy):
             source = f"{text} Dwork and Roth 2014, Theorem A.1"
             if self.epsilon >= 1:
                 source, status = f"{source}, which does not speak of epsilon >= 1", OWN
-        return (DP(epsilon=self.epsilon, delta=self.delta, coins=self.coins, source=source, status=status),)
+        return (DP(epsilon=self.epsilon, delta=self.delta, coins=self.coins, source=self.cited(source), status=status),)
 
     @property
     def noise(self) -> Noise:

@@ -45,7 +45,7 @@ class StableLaplace(Noisy):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim."""
-        source = "Dwork and Feldman 2018, Lemma 4.5"
+        source = self.cited("Dwork and Feldman 2018, Lemma 4.5")
         return (DP(epsilon=self.epsilon, coins=self.coins, source=source, status="printed"),)
 
     @property

@@ -65,6 +65,11 @@ class PateDataDependent(Pate):
         require(is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)")
 
     @property
+    def derived_parameters(self) -> dict[str, int]:
+        """Votes by which the plurality leads on the dataset that the claim is for."""
+        return {"lead": self.r if self.lead is None else self.lead}
+
+    @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim for one dataset, held against all of them, and what holds of all of them."""
         lead = self.r if self.lead is None else self.lead

@@ -131,6 +131,7 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
     lower, upper, leak = (value(cell[name]) for name in ("lower", "upper", "exact"))
     least, most = below(lower, claimed), above(upper)
     event = event_words(cell["event"]) or ("error" if kind == "Accuracy" else "mean" if cell["histograms"] else "prediction")
+    event += f" ({clean(cell['answer'])})" if "answer" in cell else ""
     if kind == "ScoreStability":
         event = _STRINGS.get(tuple(cell["event"]), event)
     counts = cell["counts"]

@@ -189,7 +189,7 @@ def make_view(record: Raw) -> View:
     counts = tuple(StatusCount(status=status, number=numbers[status.slug]) for status in ALL if numbers[status.slug])
     findings = tuple(result.finding for result in results if result.finding is not None)
     return View(
-        headline=_headline(numbers, len(results), any(result.sampled for result in results), run),
+        headline=_headline(numbers, results, run),
         tone=counts[0].status.slug if counts else "none",
         notes=_notes(numbers, results, run),
         caveat=CAVEAT,
@@ -199,7 +199,7 @@ def make_view(record: Raw) -> View:
         summary=_summary(results),
         anchors={result.id: result.anchor for result in results},
         findings=findings_table(findings),
-        findings_words=_findings_words(findings),
+        findings_words=_findings_words(findings, sum(result.bar is not None for result in results)),
         notions=notions_table(record["results"]),
         facts=_facts(run),
         command=clean(run["command"]),
@@ -332,11 +332,11 @@ def _anchor(name: str, taken: set[str]) -> str:
     return unique
 
 
-def _headline(numbers: Mapping[str, int], total: int, sampled: bool, run: Raw) -> str:
-    if not total:
+def _headline(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) -> str:
+    if not results:
         return "Nothing was audited" if run["complete"] else "Nothing was audited: the run was interrupted"
     expected, refuted = numbers[EXPECTED.slug], numbers[REFUTED.slug] + numbers[EXPECTED.slug]
-    text = f"{refuted} of {plural(total, 'claim')} refuted" + (f" at {percent(run['confidence'])} confidence" if sampled else "")
+    text = f"{refuted} of {plural(len(results), 'claim')} refuted{_how_sure(results, refuted, run)}"
     if expected:
         text += ", as expected" if expected == refuted else f", {expected} of them as expected"
     others = (
@@ -346,6 +346,15 @@ def _headline(numbers: Mapping[str, int], total: int, sampled: bool, run: Raw) -
     )
     text += "".join(f"; {number} {words}" for number, words in others if number)
     return text if run["complete"] else f"{text}; the run is incomplete"
+
+
+def _how_sure(results: Sequence[ResultView], refuted: int, run: Raw) -> str:
+    """Say at which confidence claims were refuted; what was computed is certain, and is told apart."""
+    if not any(result.sampled for result in results):
+        return ""
+    confidence = f"at {percent(run['confidence'])} confidence"
+    drawn = sum(result.sampled and result.status in (REFUTED, EXPECTED) for result in results)
+    return f" {confidence}" if drawn == refuted else f" ({drawn} from trials, {confidence}; {refuted - drawn} computed)"
 
 
 def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) -> tuple[str, ...]:
@@ -376,7 +385,7 @@ def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) 
     return tuple(notes)
 
 
-def _findings_words(findings: Sequence[Finding]) -> tuple[str, ...]:
+def _findings_words(findings: Sequence[Finding], audited: int) -> tuple[str, ...]:
     texts = []
     if all(finding.kind == "tight" for finding in findings):
         texts.append("No claim was refuted or found to be loose.")
@@ -389,6 +398,11 @@ def _findings_words(findings: Sequence[Finding]) -> tuple[str, ...]:
         )
     if any(finding.kind == "loose" for finding in findings):
         texts.append("Loose: at these parameters it is less; at others the same claim may be tight.")
+    if findings and audited > len(findings):
+        texts.append(
+            "Claims that are not in this table ended in an error, or were not refuted, and the worst case of all that they are "
+            "about, over all datasets, is not known."
+        )
     return tuple(texts)
 
 

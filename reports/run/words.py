@@ -519,17 +519,27 @@ def _numbered(told: Sequence[str]) -> Iterator[str]:
 
 
 def _parameters(result: Raw) -> Part:
-    return Part(title="Mechanism", texts=(f"{clean(result['mechanism'])}; {parameter_words(result['parameters'])}.",))
+    words = parameter_words(result["parameters"], result.get("derived"))
+    return Part(title="Mechanism", texts=(f"{clean(result['mechanism'])}; {words}.",))
 
 
-def parameter_words(parameters: Raw) -> str:
-    """Write parameters as 'name = value', long values cut."""
-    pairs = (f"{clean(name)} = {_parameter(parameter)}" for name, parameter in sorted(parameters.items()))
+def parameter_words(parameters: Raw, derived: Raw | None = None) -> str:
+    """Write parameters as 'name = value', long values cut; `derived` is in force for those that were left out."""
+    known = derived or {}
+    pairs = (
+        f"{clean(name)} = {_derived(known[name]) if name in known else _parameter(parameter)}"
+        for name, parameter in sorted(parameters.items())
+    )
     return ", ".join(pairs) or "no parameters"
 
 
 def _parameter(parameter: object) -> str:
-    return "left to the mechanism" if parameter is None else shorten(clean(_json(parameter)))
+    return "not given" if parameter is None or parameter == "" else shorten(clean(_json(parameter)))
+
+
+def _derived(found: object) -> str:
+    """Write a value that the mechanism worked out itself."""
+    return f"{plain(found) if isinstance(found, float) else shorten(clean(found))} (derived)"
 
 
 def _replay(result: Raw) -> Part | None:

@@ -171,3 +171,30 @@ def test_other_losses_in_theorem_4_12(
     rates = [claim.promised for claim in psgd.claims]
     assert [f"{value:.6f}" for value in (*rates, change)] == [printed, corrected, found]
     assert f"{rates[0] / change:.3f}" == factor
+
+
+@pytest.mark.parametrize("lambda_", [0.1, 0.25, 0.4, 0.5, 1.0])
+def test_from_which_n_on_the_regulariser_on_the_sum_breaks_the_rate(lambda_: float) -> None:
+    """'False for n > max(4, 2 / lambda)', R = L_f = L_l = 1: not before, where the ball cuts the weights off."""
+    first = int(max(4, round(2 / lambda_)))
+    for n in (first - 1, first, first + 1, 3 * first):
+        mechanism = ERM(n=n, loss="absolute", lambda_=lambda_, regulariser="sum")
+        change = audit(mechanism, mode="exact").exact
+        assert change is not None
+        assert change == pytest.approx(min(1 / lambda_, 2.0), abs=1e-6)
+        assert (change > mechanism.claims[0].promised + 1e-6) == (n > first)
+
+
+def test_climbing_exceeds_the_rate_from_5_on_and_the_constant_of_descent_from_11_on() -> None:
+    """Squared loss, R = L_f = 1, labels 0 and 1 in turn, the first one flipped; the projection cuts in for large n."""
+    n = np.arange(4, 2001)
+    eta, ways = 1 / (2 * np.sqrt(n)), np.zeros((2, len(n)))
+    sums = np.zeros_like(ways)
+    for i in range(n[-1]):
+        on = i < n
+        sums[:, on] += ways[:, on]
+        y = np.array([1.0 if i % 2 else -1.0, 1.0 if i % 2 or i == 0 else -1.0])[:, None]
+        ways = np.where(on, np.clip(ways + eta * (ways - y), -1, 1), ways)
+    change, printed = np.abs(sums[0] - sums[1]) / n, 1 / np.sqrt(n)
+    assert n[change > printed].tolist() == list(range(5, 2001))
+    assert n[change > 2 * (n - 1) / n * printed].tolist() == list(range(11, 2001))

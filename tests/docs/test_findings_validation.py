@@ -135,3 +135,13 @@ def test_algorithm_2_over_algorithm_3() -> None:
     found = audit(raw.mechanism, claim=DP(epsilon=1.1, delta=0.01), mode="exhaustive", domain=Domain(n=1, points=20))
     assert f"{found.exact:.6f}" == "4.190101"
     assert found.verdict == "refuted"
+
+
+def test_with_the_logistic_loss_and_enough_records_theorem_2_holds_over_algorithm_3() -> None:
+    """'With the logistic loss and alpha_1 lambda n >= 2 it is'; elsewhere it need not be."""
+    assert "need not be (α₁ + α₂, δ)-differentially private" in section("Algorithm 2 over Algorithm 3")
+    for d in (1, 2):
+        for n, enough in ((24, True), (23, False)):  # lambda = 0.1: 2 / lambda = 20 training records
+            base = f"objective-perturbation,lambdas=0.1;0.1,lambda_=0.1,d={d},n={n}"
+            claims = resolve("validate-train", {"base": base, "m": 4, "release": "vector"}).claims
+            assert (claims[-1].promised <= 2.0 + 1e-9) == (enough or d == 1)

@@ -81,7 +81,7 @@ def test_it_is_one_file_without_scripts_or_links_outward(small: Record) -> None:
 def test_language_viewport_and_headline(page: Page) -> None:
     assert page.all("html") == [{"lang": "en"}]
     assert {"name": "viewport", "content": "width=device-width, initial-scale=1"} in page.all("meta")
-    assert page.inside("h1").startswith("2 of 7 claims refuted at 99.9 % confidence")
+    assert page.inside("h1").startswith("2 of 7 claims refuted (1 from trials, at 99.9 % confidence; 1 computed)")
 
 
 def test_ids_are_unique_and_links_arrive(page: Page) -> None:

@@ -393,7 +393,42 @@ class TestAnswers:
     @staticmethod
     def test_what_is_left_out_is_not_null(make: Any) -> None:
         result = make.computed("a", "not refuted", parameters={"h": None, "r": 3})
-        assert told(only(make.record(result)), "Mechanism") == "a; h = left to the mechanism, r = 3."
+        assert told(only(make.record(result)), "Mechanism") == "a; h = not given, r = 3."
+
+    @staticmethod
+    def test_what_is_left_out_is_shown_as_it_is_in_force(make: Any) -> None:
+        parameters = {"h": None, "edges": "", "public": "", "r": 3}
+        result = make.computed("a", "not refuted", parameters=parameters, derived={"h": 0.1, "edges": "0.0;1.0"})
+        record = make.record(result)
+        jsonschema.validate(record, record_schema())
+        assert told(only(record), "Mechanism") == "a; edges = 0.0;1.0 (derived), h = 0.1 (derived), public = not given, r = 3."
+
+    @staticmethod
+    @pytest.mark.parametrize(
+        ("name", "derived"),
+        [
+            ("stable-laplace", {"predictor": "the mean of 25 classifiers", "gamma": 0.04}),
+            ("erm-laplace", {"lambda_": 0.282842712475}),
+            ("soft-majority", None),
+        ],
+    )
+    def test_the_record_has_what_was_derived(name: str, derived: dict[str, Any] | None) -> None:
+        record = computed_record(name)
+        jsonschema.validate(record, record_schema())
+        assert [result.get("derived") for result in record["results"]] == [derived] * len(record["results"])
+
+    @staticmethod
+    @pytest.mark.parametrize(
+        ("name", "words"),
+        [("histogram", "2 (n~_i >= n, no other n~_j > 0)"), ("objective-perturbation", " <= <w, u> < ")],
+    )
+    def test_answers_are_read_in_tables_too(name: str, words: str) -> None:
+        record = computed_record(name)
+        jsonschema.validate(record, record_schema())
+        privacy = next(each for each in make_view(record).results if each.unit == "loss in nats")
+        table = privacy.query_table
+        assert table is not None
+        assert words in " ".join(row[table.columns.index("event")] for row in table.rows)
 
 
 class TestSearched:

@@ -45,9 +45,16 @@ def test_headline_without_refutation(make: Any) -> None:
 
 def test_headline_counts_everything_that_went_wrong(small: Record) -> None:
     assert headline(small) == (
-        "2 of 7 claims refuted at 99.9 % confidence, 1 of them as expected; 1 ended in an error; "
+        "2 of 7 claims refuted (1 from trials, at 99.9 % confidence; 1 computed), 1 of them as expected; 1 ended in an error; "
         "1 known to be wrong was not refuted; 1 inconclusive; the run is incomplete"
     )
+
+
+def test_what_is_not_among_the_findings_is_said(make: Any, small: Record) -> None:
+    said = "Claims that are not in this table ended in an error, or were not refuted, and the worst case"
+    assert any(words.startswith(said) for words in make_view(small).findings_words)
+    known = make.computed("a", "not refuted", 0.25, any_size=make.any_size(0.25))
+    assert not any(words.startswith(said) for words in make_view(make.record(known)).findings_words)
 
 
 def test_headline_of_nothing(make: Any) -> None:

@@ -135,6 +135,11 @@ class Candidates:
         bits = self.large(query[None])[0].astype(int)
         return ", ".join(f"t_{i + 1} {'>=' if pattern >> i & 1 else '<'} {bit}" for i, bit in enumerate(bits))
 
+    def shares(self, first: int, second: int) -> str:
+        """Say how many training records have a large value in the columns of candidates 1 and 2: n f(D, 1) and n f(D, 2)."""
+        n = self.trained
+        return f"{first} of {n} training records have a large value in the column of candidate 1, {second} of {n} in that of 2"
+
     def half(self) -> list[list[int]]:
         """The dataset of section 6.1: f(D, 1) = 1, f(D, 2) = 1/2, rounded down where n is odd; other candidates as 2."""
         few = self.trained - self.trained // 2

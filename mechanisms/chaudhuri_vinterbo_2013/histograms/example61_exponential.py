@@ -107,7 +107,10 @@ class Example61Exponential(Candidates):
         text, page = "Chaudhuri and Vinterbo 2013, section 6.1", "docs/findings.md, 'Section 6.1'"
         unit = "released index and values" if self.release == "all" else "released index"
         facts: dict[str, Any] = {"unit": unit, "coins": "all fresh"}
-        claims: list[Claim] = [DP(epsilon=self.alpha, source=text, status="printed", **facts)]
+        printed = DP(epsilon=self.alpha, source=text, status="printed", **facts)
+        if self.scale == "noisy-max":  # no line of the text gives A this noise
+            printed = replace(printed, source=f"not printed: {text}, its algorithm A with the noise of A'", status="own")
+        claims: list[Claim] = [printed]
         true = self.alpha / 2 + (self.l / self.spread if self.release == "all" else 0.0)
         if not math.isclose(true, self.alpha):
             derived = page if self.scale == "meant" or self.release == "index" else NOISE
@@ -158,12 +161,11 @@ class Example61Exponential(Candidates):
     def pairs(self) -> tuple[WorstCase, ...]:
         """The rarest index becomes less rare; the pair of the text; and a pair near a tie, which is bad for the most strings."""
         first, others = [1, *[0] * (self.l - 1)], [0, *[1] * (self.l - 1)]
-        rare = "candidate 1 is as rare as it can be, one record moves all f(D, i), and no t_i is between them"
+        rare = f"candidate 1 is as rare as it can be: {self.shares(0, self.trained)}; one record turns all its values round"
         n, ones = self.trained, self.trained // 2 + 1
-        second = "1/2" if n % 2 == 0 else f"{n // 2}/{n}"
-        whose = "the pair of section 6.1" if n % 2 == 0 else f"as near as T with n = {n} comes to the pair of section 6.1"
-        text = f"{whose}: f(D, 1) = 1 and f(D, 2) = {second}, one record moves both by 1/{n}"
-        near = f"f(D, 1) - f(D, 2) is {2 * ones - n}/{n}, where the index of the most random strings changes"
+        whose = "the pair of section 6.1" if n % 2 == 0 else f"as near as n = {n} comes to the pair of section 6.1"
+        text = f"{whose}: {self.shares(n, n // 2)}, and one record lowers the first and raises the second by one"
+        near = f"{self.shares(ones, n - ones)}: near such a tie the index of the most random strings changes"
         tie = [first] * ones + [others] * (n - ones)
         return (
             self.moved([others] * n, first, first, rare),

@@ -124,8 +124,9 @@ class Example61NoisyMax(Candidates):
         """One record moves all f(D, i) the same way; and one that moves them to and fro, where the index is rare."""
         ones, zeros = [1] * self.l, [0] * self.l
         first, others = [1, *zeros[1:]], [0, *ones[1:]]
-        same = f"one record moves every f(D, i) by 1/{self.trained}, and the largest t_i by as much whatever the noise is"
-        rare = "candidate 1 is as rare as it can be, and one record moves it up and the others down"
+        by = f"1/{self.trained}"
+        same = f"one record raises every candidate's share by {by}, and the largest t_i by as much whatever the noise is"
+        rare = f"candidate 1 is as rare as it can be: {self.shares(0, self.trained)}; one record turns all its values round"
         return (
             self.moved([zeros] * self.trained, ones, ones, same),
             self.moved([others] * self.trained, first, first, rare),
