@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.certified import Certified, certify, exposed
 from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import (
@@ -35,6 +34,7 @@ from dpassay.claims import DP
 from dpassay.config.options import COMMAND_LINE
 from dpassay.errors import TargetError, is_count, is_real, require
 from dpassay.targets.groups import Progress, silent
+from dpassay.trials.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +161,7 @@ def experiment(
     attacks: Mapping[str, Attack],
     design: Design,
     *,
-    cache: ModelCache,
+    ledger: Ledger | None = None,
     jobs: int = 1,
     progress: Progress = silent,
 ) -> Iterator[Attacked]:
@@ -178,9 +178,9 @@ def experiment(
         try:
             floor = data
             if data.adversarial:
-                floor = choose(target.subject, data, design.references, cache=cache, jobs=jobs, progress=progress)
-            reference = models(target.subject, floor, mine, "reference", cache=cache, jobs=jobs, progress=progress)
-            attacked = models(target.subject, floor, theirs, "target", cache=cache, jobs=jobs, progress=progress)
+                floor = choose(target.subject, data, design.references, ledger=ledger, jobs=jobs, progress=progress)
+            reference = models(target.subject, floor, mine, "reference", ledger=ledger, jobs=jobs, progress=progress)
+            attacked = models(target.subject, floor, theirs, "target", ledger=ledger, jobs=jobs, progress=progress)
         except TargetError as error:
             yield _failed(target, str(error))
             continue

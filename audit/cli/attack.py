@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.mechanisms import LEARNER, PROTECTED, at_loss, claim_of
-from dpassay.attacks.experiment.models import ExperimentData, dismiss
+from dpassay.attacks.experiment.models import ExperimentData
 from dpassay.attacks.experiment.planning import enough
 from dpassay.attacks.experiment.poisoning import ADVERSARIES
 from dpassay.attacks.experiment.record import make_attack_record
@@ -38,6 +37,7 @@ from dpassay.pairs import replace_one
 from dpassay.record.files import writable
 from dpassay.targets.groups import Group
 from dpassay.targets.resolve import accepts
+from dpassay.trials.ledger import Ledger
 
 DESCRIPTION = """Train many models on random halves of the records, and guess from their answers
 which records were in the training set: every attack against the unprotected learner and against
@@ -78,6 +78,8 @@ OF_MODELS = (
 """Options about the models that are trained and asked; a service has its own."""
 OF_CLAIMS = ("epsilon", "budgets", "transcripts")
 """Options about mechanisms, which have a claim and draw coins."""
+MODELS = "models.sqlite"
+"""The ledger of trained models, in its folder."""
 SMALLER = "fewer with --models, --references, --records, --copies or --transcripts, faster with --jobs"
 """What makes the command shorter."""
 
@@ -125,20 +127,20 @@ def action(arguments: argparse.Namespace) -> int:
         writable(directory)
     if not arguments.quiet:
         _foretell(targets, data, design, transcripts)
-    cache = Path(alone["cache"]) if alone["cache"] else None if directory is None else directory / "models"
     found, tested, complete = [], list[dict[str, Any]](), True
     try:
-        with bars(quiet=arguments.quiet, smaller=SMALLER) as progress, redirect_stdout(sys.stderr):
-            kept = ModelCache(cache)
-            for attacked in experiment(targets, data, attacks, design, cache=kept, jobs=config.jobs, progress=progress):
+        with (
+            _kept(alone["cache"], directory) as ledger,
+            bars(quiet=arguments.quiet, smaller=SMALLER) as progress,
+            redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
+        ):
+            for attacked in experiment(targets, data, attacks, design, ledger=ledger, jobs=config.jobs, progress=progress):
                 found.append(attacked)
                 _complain(attacked, quiet=arguments.quiet)
             for target in asked:
                 tested.append(attack_repeatedly(target, data, transcripts=transcripts, alpha=share, progress=progress))
     except KeyboardInterrupt:
         complete = False
-    finally:
-        dismiss()
     facts = laid | {
         "command": command_of(arguments.words, config.said_by_environment(), "attack"),
         "commit": commit(),
@@ -242,6 +244,21 @@ def _foretell(targets: Sequence[Target], data: ExperimentData, design: Design, t
         if target.claim is not None and transcripts:
             most = ladder(target.claim.epsilon)[-1]
             announce(target.name, f"{2 * transcripts:,} transcripts of {most} answers", 2 * transcripts * most, SMALLER)
+
+
+@contextmanager
+def _kept(cache: str | None, directory: Path | None) -> Iterator[Ledger | None]:
+    """Open the ledger of trained models, in a folder of its own or in that of the record."""
+    folder = directory if cache is None else Path(cache)
+    if folder is None:
+        yield None
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"--cache = '{folder}': cannot be made ({error.strerror})") from None
+    with Ledger(folder / MODELS, resume=True, remedy=f"remove {MODELS}") as ledger:
+        yield ledger
 
 
 def _complain(attacked: Attacked, *, quiet: bool) -> None:

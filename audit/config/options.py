@@ -252,7 +252,12 @@ _OF_ATTACKS = (
         metavar="COLUMN",
         help="guess which of two values this column has, instead of membership: a column name, its number, or label",
     ),
-    text("cache", shown="the folder of --out", metavar="DIR", help="folder that keeps the answers of trained models"),
+    text(
+        "cache",
+        shown="the folder of --out",
+        metavar="DIR",
+        help="folder that keeps the answers of trained models; empty it when your own code changes",
+    ),
 )
 COMMAND_LINE: dict[str, Option] = {option.key: option for option in (*_OF_RUN, *_OF_ATTACKS)}
 """Every option of `run` and `attack` that the command line alone may set."""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import roc
@@ -74,7 +73,7 @@ def floor(seed: int = 0) -> ExperimentData:
 
 
 def attack(targets: Sequence[Target], design: Design, attacks: Any = None) -> list[Attacked]:
-    return list(experiment(targets, floor(), attacks or {"loss-threshold": LossThreshold()}, design, cache=ModelCache(None)))
+    return list(experiment(targets, floor(), attacks or {"loss-threshold": LossThreshold()}, design))
 
 
 def test_all_that_is_certified_costs_one_alpha() -> None:
