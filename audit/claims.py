@@ -68,8 +68,8 @@ class Promise:
     """
 
     kind: ClassVar[str]
-    quantity: ClassVar[str]
-    """What is bounded, in words."""
+    named: ClassVar[str]
+    """What claims of the kind bound, in words."""
 
     relation: str = REPLACE_ONE
     unit: str = SINGLE
@@ -80,6 +80,11 @@ class Promise:
 
     def __post_init__(self) -> None:
         records_replaced(self.relation)
+
+    @property
+    def quantity(self) -> str:
+        """What is bounded, in words."""
+        return self.named
 
     @property
     def promised(self) -> float:
@@ -115,7 +120,7 @@ class DP(Promise):
     """
 
     kind: ClassVar[str] = "DP"
-    quantity: ClassVar[str] = "loss"
+    named: ClassVar[str] = "loss"
 
     epsilon: float
     delta: float = 0.0
@@ -157,7 +162,7 @@ class Stability(Promise):
     """
 
     kind: ClassVar[str] = "Stability"
-    quantity: ClassVar[str] = "change of a label's probability"
+    named: ClassVar[str] = "change of a label's probability"
 
     gamma: float
 
@@ -197,7 +202,7 @@ class PredictionStability(Promise):
     """
 
     kind: ClassVar[str] = "PredictionStability"
-    quantity: ClassVar[str] = "change of the prediction"
+    named: ClassVar[str] = "change of the prediction"
 
     gamma: float
 
@@ -239,7 +244,7 @@ class ScoreStability(Promise):
     """
 
     kind: ClassVar[str] = "ScoreStability"
-    quantity: ClassVar[str] = "proportion of bad random strings"
+    named: ClassVar[str] = "proportion of bad random strings"
 
     beta1: float
     beta2: float
@@ -276,6 +281,8 @@ class Accuracy(Promise):
     ----------
     bound : float
         Claimed largest error, in the units of the answer; finite and > 0.
+    excess : bool
+        Whether the number is an excess: an error minus what it is compared with, so that it may be below 0.
     relation, unit, coins, source, status, expected
         See `Promise`.
 
@@ -286,9 +293,10 @@ class Accuracy(Promise):
     """
 
     kind: ClassVar[str] = "Accuracy"
-    quantity: ClassVar[str] = "error"
+    named: ClassVar[str] = "error"
 
     bound: float
+    excess: bool = False
 
     def __post_init__(self) -> None:
         super(Accuracy, self).__post_init__()
@@ -298,6 +306,11 @@ class Accuracy(Promise):
 
     def __str__(self) -> str:
         return f"Accuracy({self.bound:g})"
+
+    @property
+    def quantity(self) -> str:
+        """An error, or an excess error."""
+        return f"excess {self.named}" if self.excess else self.named
 
     @property
     def promised(self) -> float:

@@ -62,6 +62,16 @@ class HasNoQuery(Protocol):
 
 
 @runtime_checkable
+class HasOneQuery(Protocol):
+    """Releases a value of which every query shows the same; it is looked at through the first query of a group alone."""
+
+    @property
+    def one_query(self) -> bool:
+        """Whether it is so."""
+        ...
+
+
+@runtime_checkable
 class HasDirections(Protocol):
     """Releases a vector, and answers at a query the number <w, u>, u a direction that belongs to the query.
 
@@ -181,6 +191,9 @@ class Reachable:
         Why there are no other states and no other moves, and why each of these occurs.
     several : str
         Why k changed records make just the moves of up to k steps; empty if that is not known. Claims about `replace-k` need it.
+    of : str
+        What the states are of, in words that go on 'of all datasets, of', where that is not quite what is released: exact
+        minimisers, where a solver comes near them. Empty where it is.
     """
 
     states: tuple[str, ...]
@@ -188,6 +201,7 @@ class Reachable:
     moves: NDArray[np.int64]
     argument: str
     several: str = ""
+    of: str = ""
 
 
 @runtime_checkable

@@ -25,7 +25,7 @@ from dpassay.attacks.scores.interface import Attack
 from dpassay.attacks.scores.registry import ATTACKS
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.mechanisms import parameters_of
-from dpassay.cli.options import in_force, read_table, transcripts_of
+from dpassay.cli.options import in_force, read_table, said_by_variables, transcripts_of
 from dpassay.cli.parser import Parser, add_option, add_options, add_output, add_parameters, add_targets, codes, examples
 from dpassay.cli.service import service_action
 from dpassay.cli.shared import announce, bars, command_of, commit, console, deliver_attacks
@@ -142,7 +142,7 @@ def action(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         complete = False
     facts = laid | {
-        "command": command_of(arguments.words, config.said_by_environment(), "attack"),
+        "command": command_of(arguments.words, said_by_variables(arguments, config)),
         "commit": commit(),
         "complete": complete,
         "confidence": config.confidence,

@@ -42,6 +42,11 @@ def in_force(arguments: argparse.Namespace) -> Config:
     return load_config({key: getattr(arguments, key, None) for key in (*OPTIONS, *COMMAND_LINE)})
 
 
+def said_by_variables(arguments: argparse.Namespace, config: Config) -> dict[str, Any]:
+    """Return what variables said of options that the command has, for the command that makes its record again."""
+    return {key: value for key, value in config.said_by_environment().items() if hasattr(arguments, key)}
+
+
 def settings_of(config: Config, *, resume: bool = False) -> Settings:
     """Return the settings of a run.
 

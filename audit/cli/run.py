@@ -13,7 +13,7 @@ from typing import Any
 from dpassay.cli.costs import dry_run
 from dpassay.cli.exit_codes import EVERY, of_run
 from dpassay.cli.mechanisms import opened, wanted_of
-from dpassay.cli.options import data_of, in_force, refuse_idle_limits, settings_of
+from dpassay.cli.options import data_of, in_force, refuse_idle_limits, said_by_variables, settings_of
 from dpassay.cli.parser import Parser, add_data, add_options, add_output, add_sizes, add_subject, add_targets, codes, examples
 from dpassay.cli.shared import bars, clear, command_of, commit, console, foretell, readers_may_leave, write_sidecars
 from dpassay.config.load import Config
@@ -122,15 +122,16 @@ def action(arguments: argparse.Namespace) -> int:
             _foretell(targets, data, settings)
         started = time.time()
         results, complete = _audited(targets, data, settings, _accepted(Path(config.baseline)), directory, arguments)
-    record = make_record(_facts(config, arguments.words, data, catalogue=not wanted.named, complete=complete), results)
+    command = command_of(arguments.words, said_by_variables(arguments, config))
+    record = make_record(_facts(config, command, data, catalogue=not wanted.named, complete=complete), results)
     _deliver(record, results, directory, arguments, time.time() - started)
     return of_run(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
-def _facts(config: Config, words: list[str], data: Group | None, *, catalogue: bool, complete: bool) -> dict[str, Any]:
+def _facts(config: Config, command: str, data: Group | None, *, catalogue: bool, complete: bool) -> dict[str, Any]:
     settings = {key: getattr(config, key) for key in ("seed", "confidence", "budget", "profile")}
     return settings | {
-        "command": command_of(words, config.said_by_environment()),
+        "command": command,
         "catalogue": catalogue,
         "complete": complete,
         "data": None if data is None else data.source,

@@ -17,19 +17,14 @@ from dpassay.attacks.services.defects import Probe, probe
 from dpassay.attacks.services.interface import service_of
 from dpassay.claims import DP
 from dpassay.cli.exit_codes import of_attack
-from dpassay.cli.options import read_table, transcripts_of
+from dpassay.cli.options import read_table, said_by_variables, transcripts_of
 from dpassay.cli.shared import bars, command_of, commit, deliver_attacks
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput
-from dpassay.record.attack_record import HELD, UNSEEN
+from dpassay.record.attack_record import HELD, UNEXAMINED, UNLOOKED, UNSEEN
 from dpassay.record.files import writable
 from dpassay.seeds import stream
 
-BLIND = {
-    "control": "no change of its answers was seen when its data changed",
-    "coins": "its coins could not be looked at",
-}
-"""Why nothing is known, by what was not looked at."""
 TRANSCRIPTS = 1000
 """Sessions a side, unless something else is said."""
 SMALLER = "fewer with --transcripts or --records"
@@ -83,7 +78,7 @@ def service_action(arguments: argparse.Namespace, config: Config) -> int:
                 progress=progress,
             )
     facts: dict[str, Any] = {
-        "command": command_of(arguments.words, config.said_by_environment(), "attack"),
+        "command": command_of(arguments.words, said_by_variables(arguments, config)),
         "commit": commit(),
         "complete": True,
         "confidence": config.confidence,
@@ -113,7 +108,7 @@ def _epsilon(losses: tuple[float, ...]) -> float:
 def told(name: str, seen: Probe, tested: tuple[Repeated, ...]) -> str:
     """Say in plain text what was found."""
     defects = f"{len(seen.defects) or 'no'} defect{'' if len(seen.defects) == 1 else 's'}"
-    unknown = f"inconclusive, {' and '.join(BLIND[each] for each in seen.blind)}" if seen.blind else ""
+    unknown = f"inconclusive, {' and '.join(UNLOOKED[each] for each in seen.blind)}" if seen.blind else ""
     lines = [f"{name}: {unknown}" if unknown and not seen.defects else f"{name}: {defects}{'; ' if unknown else ''}{unknown}"]
     for defect in seen.defects:
         chance = f" (of a correct service with probability at most {defect.probability:.1g})" if defect.probability else ""
@@ -127,7 +122,7 @@ def told(name: str, seen: Probe, tested: tuple[Repeated, ...]) -> str:
         lines.append(
             f"  {'m':>3}  {'certified':>9}  {'cap':>7}  {'detectable':>10}  {'claimed':>8}  {'advantage':>9}  {'allowed':>8}"
         )
-        lines += [_row(test, control="control" not in seen.blind) for test in each.tests]
+        lines += [_row(test, blind=bool(seen.blind)) for test in each.tests]
         lines += [f"  {each.why}"] if each.why else []
         lines.append(f"  {each.transcripts} transcripts a side; all certified numbers hold together with {1 - each.alpha:.4g}")
     if tested:
@@ -138,9 +133,9 @@ def told(name: str, seen: Probe, tested: tuple[Repeated, ...]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(test: TranscriptTest, *, control: bool) -> str:
-    could = control and test.reach.cap > test.basic
-    word = "claim broken" if test.broken else HELD if could else UNSEEN
+def _row(test: TranscriptTest, *, blind: bool) -> str:
+    held = UNEXAMINED if blind else HELD if test.reach.cap > test.basic else UNSEEN
+    word = "claim broken" if test.broken else held
     detectable = f"{test.reach.detectable:.3f}" if test.reach.detectable < math.inf else "no leak"
     return (
         f"  {test.m:>3}  {test.lower.value:>9.3f}  {test.reach.cap:>7.3f}  {detectable:>10}  {test.basic:>8.3f}"

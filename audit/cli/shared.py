@@ -34,14 +34,7 @@ PAGES = (
 """What lies beside a record and is made from it; cells.csv is of an earlier version."""
 
 
-OF_RECORDS = {
-    "run": tuple(key for key in OPTIONS if key not in ("baseline", "tolerance")),
-    "attack": ("data", "label", "seed", "confidence"),
-}
-"""Options that a command has which writes a record, and that a file or a variable may set."""
-
-
-def command_of(words: list[str], environment: Mapping[str, Any] | None = None, command: str = "run") -> str:
+def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -> str:
     """Return the command that reproduces the record: where it was written to and how it was run does not belong to it.
 
     What environment variables said is said by options, so that the command does the same without them; what a configuration
@@ -50,11 +43,9 @@ def command_of(words: list[str], environment: Mapping[str, Any] | None = None, c
     Parameters
     ----------
     words : list of str
-        Of the command line.
+        The command and what was said with it.
     environment : mapping, optional
-        What variables said, by key.
-    command : {"run", "attack"}
-        Which command it is, of which only its own options are said.
+        What variables said of options that the command has; see `dpassay.cli.options.said_by_variables`.
     """
     kept, rest = [], iter(words)
     for word in rest:
@@ -63,7 +54,7 @@ def command_of(words: list[str], environment: Mapping[str, Any] | None = None, c
         elif word not in ALONE and word.partition("=")[0] not in WITH_A_VALUE:
             kept.append(word)
     kept = _canonical(kept)
-    settings = {OPTIONS[key].flag: value for key, value in (environment or {}).items() if key in OF_RECORDS[command]}
+    settings = {OPTIONS[key].flag: value for key, value in (environment or {}).items()}
     said = [f"{flag}={value}" for flag, value in settings.items() if flag not in WITH_A_VALUE]
     return shlex.join(["dpassay", *kept[:1], *said, *kept[1:]])
 

@@ -93,12 +93,15 @@ class AnySize:
         The two neighbouring states that attain it, first the one with the larger probability of the event.
     argument : str
         Why no dataset does worse.
+    of : str
+        What the leak is of where that is not quite what is released; see `dpassay.mechanism.Reachable`.
     """
 
     loss: float
     error: float
     states: tuple[str, str]
     argument: str
+    of: str = ""
 
     def exceeds(self, claimed: float) -> bool:
         """Whether the worst leak is above a claim for certain, numerical error taken off; unrounded numbers decide."""

@@ -125,7 +125,7 @@ def exact_evidence(
         `lower` and `upper` are the worst loss minus and plus its numerical error; no probability is above 1.
     """
     cells: list[Cell] = []
-    highest, most = 0.0, target.most(claim) if isinstance(claim, (Stability, ScoreStability)) else np.inf
+    highest, most = -np.inf, target.most(claim) if isinstance(claim, (Stability, ScoreStability)) else np.inf
     columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in CELL_COLUMNS}
     for g, law in enumerate(laws):
         leaks = readable(target, claim, law.law)
@@ -139,7 +139,7 @@ def exact_evidence(
             columns[name].append(column.ravel())
         columns["group"].append(np.full(loss.value.size, g))
         upper = _no_more_than(most, loss.value, loss.error)
-        bounds = {"loss": loss.value, "lower": np.maximum(loss.certain, 0.0), "upper": upper}
+        bounds = {"loss": loss.value, "lower": np.maximum(loss.certain, leaks.least), "upper": upper}
         for name, values in bounds.items():
             columns[name].append(values.ravel())
         highest = max(highest, float(np.max(upper)))
@@ -191,6 +191,7 @@ def any_size(target: AuditTarget, claim: Claim) -> AnySize | None:
         error=float(loss.error[worst]),
         states=(reachable.states[first], reachable.states[second]),
         argument=reachable.argument if k == 1 else f"{reachable.argument} {reachable.several}",
+        of=reachable.of,
     )
 
 
@@ -254,7 +255,8 @@ def _no_more_than(most: float, value: NDArray[np.float64], error: NDArray[np.flo
 def _cell(leaks: Leaks, law: Laws, loss: Loss, place: tuple[int, int, int, int], most: float) -> Cell:
     g, direction, pair, query = place
     sides = (law.base[query], law.neighbours[pair, query])
-    exact = Computed(value=float(loss.value[direction, pair, query]), error=float(loss.error[direction, pair, query]))
+    value, error = (float(each[direction, pair, query]) for each in (loss.value, loss.error))
+    exact = Computed(value=value, error=error, least=leaks.least)
     seen = leaks.seen(sides[direction], sides[1 - direction], exact.value)
     return Cell(
         group=g,

@@ -227,7 +227,7 @@ def _search(laws: DomainLaws, leaks: Leaks, k: int) -> tuple[list[_Worst], float
     """
     *sizes, queries, columns = laws.table.shape
     worst: dict[int, _Worst] = {}
-    highest = 0.0
+    highest = -np.inf
     for axes in itertools.combinations(range(len(sizes)), k):
         values = list(itertools.product(range(sizes[0]), repeat=k))
         others = tuple(sizes[k:])
@@ -240,7 +240,7 @@ def _search(laws: DomainLaws, leaks: Leaks, k: int) -> tuple[list[_Worst], float
             for query in range(queries):
                 other, *place = (int(i) for i in np.unravel_index(np.argmax(certain[..., query]), certain.shape[:-1]))
                 cell = (other, *place, query)
-                found = Computed(value=float(loss.value[cell]), error=float(loss.error[cell]))
+                found = Computed(value=float(loss.value[cell]), error=float(loss.error[cell]), least=leaks.least)
                 if query not in worst or found.value - found.error > worst[query].loss.value - worst[query].loss.error:
                     choice, neighbour = (_filled(axes, each, place) for each in (given, values[other]))
                     worst[query] = _Worst(loss=found, choice=choice, other=neighbour)

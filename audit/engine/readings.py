@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ class Seen:
 class Leaks(Protocol):
     """How a claim reads the tables of two laws; see `Law.table`."""
 
+    least: ClassVar[float]
+    """No leak is below this."""
+
     def loss(self, one: Array, other: Array, error: float) -> Loss:
         """Leak of every cell, from `one` to `other`; the last axis is that of the table."""
         ...
@@ -48,6 +51,8 @@ class Leaks(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelLeaks:
     """Labels, by the table of their log-probabilities."""
+
+    least: ClassVar[float] = 0.0
 
     claim: Claim
     labels: tuple[int, ...]
@@ -73,6 +78,8 @@ class LabelLeaks:
 class ValueLeaks:
     """Predictions, by their value or their mean."""
 
+    least: ClassVar[float] = 0.0
+
     def loss(self, one: Array, other: Array, error: float) -> Loss:
         """See `prediction_difference`."""
         return prediction_difference(one, other, error)
@@ -90,11 +97,13 @@ class ValueLeaks:
 class ErrorLeaks:
     """Errors of one dataset, the first of the two; the other is looked at in the other direction."""
 
+    least: ClassVar[float] = -np.inf
+
     def loss(self, one: Array, other: Array, error: float) -> Loss:
-        """The error itself, 0 where it is below."""
+        """The error itself, below 0 where an excess is."""
         found = np.broadcast_arrays(one, other)[0][..., 0]
         doubt = np.full(found.shape, error)
-        return Loss(value=np.maximum(found, 0.0), event=np.zeros((*found.shape, 0), dtype=bool), error=doubt)
+        return Loss(value=found, event=np.zeros((*found.shape, 0), dtype=bool), error=doubt)
 
     def seen(self, one: Array, other: Array, loss: float) -> Seen:  # noqa: ARG002
         """No event; the errors of both datasets."""
@@ -108,6 +117,8 @@ class ErrorLeaks:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseLeaks:
     """Events of a number that is a value plus noise: the values are the table, half-lines the worst events."""
+
+    least: ClassVar[float] = 0.0
 
     claim: DP
     noise: Noise

@@ -3,8 +3,37 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from dpassay.numerics import UP, written
+
+
+def query_label(kind: str, query: int, *, own: int = 0, several: bool = False, point: Sequence[float] | None = None) -> str:
+    """Name a query point as tables, sentences and witnesses all do.
+
+    Parameters
+    ----------
+    kind : str
+        Of its group: data, own, learned or domain.
+    query : int
+        Its place in the group.
+    own : int
+        Which of the mechanism's own worst cases the group is, from 1.
+    several : bool
+        Whether that group has other queries.
+    point : sequence of float, optional
+        The point itself, in an enumerated domain.
+    """
+    if kind == "own":
+        return f"own {own}" + (f", query {query}" if several else "")
+    if point is not None:
+        return f"x = {', '.join(f'{value:.6g}' for value in point)}"
+    return "learned" if kind == "learned" else str(query)
+
+
+def query_words(label: str) -> str:
+    """Name a query point within a sentence, by its label."""
+    return label if "query" in label else f"query {label}"
 
 
 def seen_words(quantity: str, leak: float, frequency: float | None) -> str:

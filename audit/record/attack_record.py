@@ -14,6 +14,13 @@ from dpassay.record.files import fault, read_json, schema_at
 SCHEMA = "dpassay/attack/1"
 BROKEN, HELD, UNSEEN = "broken", "not broken", "could not have seen it"
 """What is said of a claim. The last: the certified number could not have exceeded it, however much leaks; its cap is too low."""
+UNEXAMINED = "not examined"
+"""What is said of a service's claim that is not broken where one of `UNLOOKED` could not be looked at."""
+UNLOOKED = {
+    "control": "no change of its answers was seen when its data changed",
+    "coins": "the randomness of its answers could not be examined",
+}
+"""Why nothing is known of a service, by what of it could not be looked at; see `dpassay.attacks.services.defects.Probe`."""
 OF_MODELS = (
     "adversary",
     "attribute",
@@ -113,6 +120,12 @@ def outspent(repeated: Mapping[str, Any]) -> bool:
     return any(rung.get("broken", False) for rung in rungs_of(repeated))
 
 
+def blind_to(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return why nothing is known of a service's claim unless it is broken; empty where that can be judged."""
+    found: Sequence[str] = record["run"].get("probe", {}).get("blind", ())
+    return tuple(UNLOOKED[each] for each in found)
+
+
 def told_of_repeated(repeated: Mapping[str, Any]) -> str:
     """Say what became of the claim that repeated answers were held against: broken, not broken, or could not have seen it."""
     seen = any(could_see(rung, float(rung.get("basic", rung.get("epsilon_claimed", "inf")))) for rung in rungs_of(repeated))
@@ -120,7 +133,7 @@ def told_of_repeated(repeated: Mapping[str, Any]) -> str:
 
 
 def told_of_claims(record: Mapping[str, Any]) -> dict[str, str]:
-    """Say what became of each claim: broken, not broken, or could not have seen it.
+    """Say what became of each claim: broken, not broken, could not have seen it, or not examined.
 
     Parameters
     ----------
@@ -132,14 +145,15 @@ def told_of_claims(record: Mapping[str, Any]) -> dict[str, str]:
     dict
         By the name of the subject; each claim once. It is broken if the guesses at membership or the repeated answers break it,
         and 'not broken' only if the guesses could have broken it; that repeated answers could is told with them. A service has
-        one claim, which repeated answers are held against.
+        one claim, which repeated answers are held against; it is not examined, unless broken, where `blind_to` says why.
     """
     repeated = record["repeated"]
     if "service" in record["run"]:
         told = {told_of_repeated(each) for each in repeated}
-        if "control" in record["run"].get("probe", {}).get("blind", ()):
-            told = {word if word == BROKEN else UNSEEN for word in told}  # it may not have been asked about these data at all
-        return {record["run"]["service"]: next(each for each in (BROKEN, HELD, UNSEEN) if each in told)} if told else {}
+        if blind_to(record):
+            told = {word if word == BROKEN else UNEXAMINED for word in told}
+        words = (BROKEN, HELD, UNSEEN, UNEXAMINED)
+        return {record["run"]["service"]: next(each for each in words if each in told)} if told else {}
     wrong = {each["name"] for each in repeated if outspent(each)}
     found = {}
     for subject in record["subjects"]:

@@ -297,12 +297,17 @@ def _any_size(evidence: Evidence, claim: Claim | None = None) -> dict[str, Any] 
     if found is None:
         return None
     exact, error = computed_number(found.loss, found.error)
-    return ({} if claim is None else {"exceeds": found.exceeds(claim.promised)}) | {
-        "exact": exact,
-        "error": error,
-        "states": list(found.states),
-        "argument": found.argument,
-    }
+    known = {} if claim is None else {"exceeds": found.exceeds(claim.promised)}
+    return (
+        known
+        | ({"of": found.of} if found.of else {})
+        | {
+            "exact": exact,
+            "error": error,
+            "states": list(found.states),
+            "argument": found.argument,
+        }
+    )
 
 
 def _other(result: Result) -> dict[str, Any] | None:

@@ -19,9 +19,10 @@ from threadpoolctl import threadpool_limits
 from dpassay.claims import Accuracy, Claim, ScoreStability, claim_from_json
 from dpassay.data import Labelled, load, points, split
 from dpassay.engine.apart import CAN_FORK
-from dpassay.engine.evidence import Event, Evidence, HalfLine
+from dpassay.engine.evidence import Cell, Event, Evidence, HalfLine
 from dpassay.engine.exact import check_alike, readable
 from dpassay.engine.result import Result
+from dpassay.engine.wording import query_label, query_words
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw, Law
 from dpassay.numerics import DOWN, UNIT_ROUNDOFF, VISIBLE, above, loss, lower_number, number
@@ -138,14 +139,15 @@ def in_words(result: Result) -> str:
         + "}"
     )
     where = "data" if group.kind == "data" else group.kind
-    point = "" if named else f" (x = {', '.join(f'{value:g}' for value in group.queries[cell.query])})"
-    at = f"At query {cell.query}{point} the " if group.asked else "The "
+    plain = named or group.kind == "domain"
+    point = "" if plain else f" (x = {', '.join(f'{value:g}' for value in group.queries[cell.query])})"
+    at = f"At {query_words(_query_label(evidence, cell))}{point} the " if group.asked else "The "
     event = f"answer {_event_words(result, cell.event, group.queries[cell.query])}"
     sides = ("S", "S'") if cell.direction == DIRECTIONS[0] else ("S'", "S")
     counts = cell.lower.counts
     if not isinstance(cell.event, HalfLine) and not cell.event:
         number_of = (
-            "error"
+            result.claim.quantity
             if isinstance(result.claim, Accuracy)
             else "prediction"
             if cell.lower.histograms is None
@@ -154,12 +156,23 @@ def in_words(result: Result) -> str:
         seen = f"{number_of} is {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
     elif isinstance(result.claim, ScoreStability):
         at, seen = "", _bad_strings(evidence)
+    elif counts is None and cell.exact is not None and cell.exact.value == 0:
+        at, seen = at.removesuffix("the "), f"{'no' if group.asked else 'No'} event leaks, here or at any other audited cell"
+        at = at if group.asked else ""
     elif counts is None:
         seen = f"{event} has probability {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
     else:
         seen = f"{event} came in {counts.x} of {counts.n1} runs on {sides[0]} and in {counts.y} of {counts.n0} on {sides[1]}"
     reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned") else ""
     return f"S: {shown} ({where}). S': {change}. {at}{seen}.{reason}"
+
+
+def _query_label(evidence: Evidence, cell: Cell) -> str:
+    """Name the query of a cell as the report's tables do."""
+    group = evidence.groups[cell.group]
+    own = sum(each.kind == "own" for each in evidence.groups[: cell.group + 1])
+    point = group.queries[cell.query].tolist() if group.kind == "domain" else None
+    return query_label(group.kind, cell.query, own=own, several=len(group.queries) > 1, point=point)
 
 
 def _event_words(result: Result, event: Event, query: NDArray[np.float64]) -> str:
@@ -343,6 +356,8 @@ def _replayed(
             laws = [_law(subject, each, place, where) for each, where in ((state, "S"), (neighbour, "S'"))]
             found = _exact(subject, claim, laws[::-1] if flip else laws, weights > 0, query)
             value = float(found.value)
+            if isinstance(claim, Accuracy) and "excess" not in witness["claim"]:
+                value = max(value, 0.0)  # so errors below 0 were written down before 0.2
             same = value == recorded or abs(value - recorded) <= TOLERANCE * max(1.0, recorded)
             return Replay(
                 loss=value,

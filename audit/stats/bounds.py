@@ -77,15 +77,18 @@ class Computed:
     error : float
         The true number is within this of `value`; inf where nothing is known (a probability that equals delta up to
         rounding), 0 where `value` is inf for certain.
+    least : float
+        No number of its kind is below this: 0 for a leak, -inf for an error that may be an excess.
     """
 
     value: float
     error: float
+    least: float = 0.0
 
     @property
     def lower(self) -> Bound:
         """The least it can be."""
-        return Bound(value=max(0.0, self.value - self.error), alpha=0.0, method=EXACT_LAW)
+        return Bound(value=max(self.least, self.value - self.error), alpha=0.0, method=EXACT_LAW)
 
     @property
     def upper(self) -> Bound:

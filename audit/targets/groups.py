@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from dpassay.claims import records_replaced
 from dpassay.data import digest
-from dpassay.mechanism import HasNoQuery
-from dpassay.pairs import Pairs, change_key, replace_several
+from dpassay.mechanism import HasNoQuery, HasOneQuery
+from dpassay.pairs import AnyOf, Pairs, change_key, replace_several
 from dpassay.targets.guard import AuditTarget
 
 Progress = Callable[[str, int, int], None]
@@ -50,7 +50,7 @@ class Group:
     source : dict or None
         Where the data came from, if a witness can name it instead of carrying the data.
     asked : bool
-        Whether the queries are asked; False where there are none, and one point stands for them.
+        Whether the queries are asked; False where what is looked at depends on none, and one point stands for them.
     digest : str
         SHA-256 of the base dataset before anybody has worked with it.
     """
@@ -86,7 +86,7 @@ def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
 
     Pairs made of a data set that is named are made as wide as the claims allow; own worst cases that are no neighbours under a
     claim are left out, and so are the user's where the mechanism is `alone`. A mechanism that says that it is
-    `without_query` is asked nothing.
+    `without_query` is asked nothing, and one with `one_query` at the first query of each group.
     """
     k = min(records_replaced(claim.relation) for claim in target.claims)
     own = tuple(
@@ -100,6 +100,8 @@ def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
     groups = own if data is None or target.alone else (data, *own)
     if isinstance(target.mechanism, HasNoQuery) and target.mechanism.without_query:
         return tuple(replace(group, queries=NOTHING_ASKED, asked=False) for group in groups)
+    if isinstance(target.mechanism, HasOneQuery) and target.mechanism.one_query:
+        return tuple(replace(group, queries=group.queries[:1], asked=False) for group in groups)
     return groups
 
 
@@ -112,4 +114,12 @@ def searched(groups: tuple[Group, ...]) -> dict[str, object]:
     keys = [group.key for group in groups]
     queries = sum(len(group.queries) for group in groups)
     asked = {} if any(group.asked for group in groups) else {"asked": False}
-    return {"pairs": pairs, "queries": queries, "cells": cells, "how": how, "keys": keys} | asked
+    parts = list(map(_part, groups))
+    return {"pairs": pairs, "queries": queries, "cells": cells, "how": how, "keys": keys, "parts": parts} | asked
+
+
+def _part(group: Group) -> dict[str, object]:
+    """What a group adds to what was searched; `together` where one of its pairs is all the others at once."""
+    first, several = group.pairs.changes[0], len(group.pairs) > 1
+    together = {"together": True} if several and isinstance(first, AnyOf) and len(first.changes) > 1 else {}
+    return {"kind": group.kind, "pairs": len(group.pairs), "queries": len(group.queries)} | together

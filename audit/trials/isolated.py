@@ -295,6 +295,7 @@ class Desk:
             "numbers": subject.numbers,
             "has": [name for name in OFFERED if hasattr(mechanism, name)],
             "without_query": bool(getattr(mechanism, "without_query", False)),
+            "one_query": bool(getattr(mechanism, "one_query", False)),
             "looked_at": str(mechanism.looked_at) if isinstance(mechanism, ShowsPart) else None,
             "derived": subject.derived,
             "code": code_of(subject),
@@ -425,7 +426,8 @@ def introduced(name: str, build: Callable[[], AuditTarget], limits: Limits, fall
 
 def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
     """Return the target that a desk has described."""
-    has: dict[str, Any] = dict.fromkeys(facts["has"], _elsewhere) | {"without_query": facts["without_query"]}
+    has: dict[str, Any] = dict.fromkeys(facts["has"], _elsewhere)
+    has |= {name: facts[name] for name in ("without_query", "one_query")}
     has |= {} if facts["looked_at"] is None else {"looked_at": str(facts["looked_at"])}
     has |= {"derived_parameters": facts["derived"]} if facts["derived"] else {}
     has |= {"labels": tuple(facts["labels"])} if facts["numbers"] is None else {"numbers": tuple(facts["numbers"])}

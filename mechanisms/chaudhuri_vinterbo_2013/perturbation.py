@@ -222,6 +222,16 @@ class Perturbation:
         return self.release == "auc"
 
     @property
+    def one_query(self) -> bool:
+        """Whether every query shows the same of the weights."""
+        return self.alike(self.release)
+
+    def alike(self, release: str) -> bool:
+        """Whether w or -w is looked at, by bins that lie alike on both sides: in one dimension, whatever the query is."""
+        mirrored = self.cuts == tuple(-cut for cut in reversed(self.cuts))
+        return self.d == 1 and (release == "vector" or (release == "bins" and mirrored))
+
+    @property
     def looked_at(self) -> str:
         """What of the weights is answered; nothing is said where that is all of them."""
         return "" if self.release == "vector" and self.d == 1 else LOOKED_AT[self.release]

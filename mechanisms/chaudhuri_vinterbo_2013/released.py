@@ -59,6 +59,11 @@ class Released:
         return self.release in ("index", "auc")
 
     @property
+    def one_query(self) -> bool:
+        """Whether every query shows the same of the weights."""
+        return isinstance(self.shown, Perturbation) and self.shown.alike(self.release)
+
+    @property
     def looked_at(self) -> str:
         """What of the index and the weights, which are what the paper releases, is answered."""
         return "the index of the parameter alone" if self.release == "index" else LOOKED_AT[self.release]

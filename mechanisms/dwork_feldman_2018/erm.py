@@ -196,7 +196,8 @@ class ERM(LinearPredictor):
             " among others at the origin makes just that move when its label is flipped. Weights that a solver finds within tau"
             " of the minimisers move it by 2 L_f tau more at most."
         )
-        return self.opposite(rate, argument)
+        of = f"exact minimisers (released weights lie within {self.tolerance * self.R:g} of them)"
+        return self.opposite(rate, argument, of)
 
     def _solve(self, data: Labelled) -> Fit:
         problem = Problem(

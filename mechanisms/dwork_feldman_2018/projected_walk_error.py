@@ -79,6 +79,7 @@ class ProjectedWalkError:
         return (
             Accuracy(
                 bound=self.walk.excess_error(self.n, self.k),
+                excess=True,
                 unit=f"empirical error of the whole dataset beyond that of the best union of intervals, k = {self.k}",
                 coins="none; the error is the mean over those of the walk's answers",
                 source="Dwork and Feldman 2018, Lemma 5.2",

@@ -117,6 +117,7 @@ class ProjectedWalkRisk:
         return (
             Accuracy(
                 bound=math.exp(self.epsilon) * self.alpha,
+                excess=True,
                 unit=(
                     f"expected error after {self.n} draws from the records, beyond e^{self.epsilon:g} times that of the best"
                     f" union of intervals, k = {self.k}"

@@ -93,11 +93,14 @@ class LinearPredictor:
         error = self.L_f * distance + gamma(len(w) + 2) * self.R * self.L_f
         return PointLaw(values=self.predictions(w, queries), error=error)
 
-    def opposite(self, rate: float, argument: str) -> Reachable:
-        """Return the two states of `lone_record` where no neighbours are further apart: predictions -rate / 2 and rate / 2."""
+    def opposite(self, rate: float, argument: str, of: str = "") -> Reachable:
+        """Return the two states of `lone_record` where no neighbours are further apart: predictions -rate / 2 and rate / 2.
+
+        `of` as in `dpassay.mechanism.Reachable`.
+        """
         law = PointLaw(values=np.array([-rate, rate]) / 2, error=gamma(8) * rate)
         states = tuple(f"prediction {value:g}" for value in law.values)
-        return Reachable(states=states, law=law, moves=np.array([[0, 1]]), argument=argument)
+        return Reachable(states=states, law=law, moves=np.array([[0, 1]]), argument=argument, of=of)
 
     def lone_record(self, reason: str) -> WorstCase:
         """One record of norm L_f, all others at the origin, where they pull at nothing; its label is flipped."""

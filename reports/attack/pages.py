@@ -9,6 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from dpassay.numerics import percent
+from dpassay.record.attack_record import blind_to
 from dpassay.record.files import dumps
 from dpassay.reports import Format
 from dpassay.reports.attack.tables import (
@@ -128,7 +129,7 @@ def to_html(record: Raw) -> str:
     from dpassay.reports.attack.figures import figures
 
     subjects = subject_views(record)
-    fine, found = sound(subjects), ladders(record["repeated"])
+    fine, found = sound(subjects), ladders(record["repeated"], blind=bool(blind_to(record)))
     sure = percent(record["run"]["confidence"])
     return template("attack.html.j2").render(
         headline=headline(record, subjects),
@@ -180,7 +181,7 @@ def to_markdown(record: Raw) -> str:
             ("LiRA and the loss threshold, paired", paired_table(subjects)),
         ):
             texts += [] if found is None else [f"## {title}", text_md(found.caption), table_md(found)]
-    repeated = repeated_table(ladders(record["repeated"]))
+    repeated = repeated_table(ladders(record["repeated"], blind=bool(blind_to(record))))
     texts += [] if repeated is None else ["## Repeated queries", text_md(repeated.caption), table_md(repeated)]
     if sound(subjects):
         for title, found in (("The most exposed records", vulnerable_table(subjects)), ("Slices", slices_table(subjects))):

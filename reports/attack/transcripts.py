@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.record.attack_record import HELD, UNSEEN, rungs_of
+from dpassay.record.attack_record import HELD, UNEXAMINED, UNSEEN, rungs_of
 from dpassay.reports.shared.numbers import clean, value
 
 Raw = Mapping[str, Any]
@@ -29,6 +29,8 @@ class TranscriptTest:
         What the bound could have been at most, and the smallest leak that would have exceeded the claim with probability 0.9.
     losing, telling : str
         The pairs of the bound and of the advantage; may be empty.
+    blind : bool
+        Whether the service could not be looked at, so that nothing but a broken claim says anything.
     """
 
     m: int
@@ -43,10 +45,13 @@ class TranscriptTest:
     detectable: float | None = None
     losing: str = ""
     telling: str = ""
+    blind: bool = False
 
     @property
     def word(self) -> str:
         """What became of the claim here."""
+        if self.blind and not self.broken:
+            return UNEXAMINED
         could = self.cap is not None and self.claimed is not None and self.cap > self.claimed
         return "claim broken" if self.broken else HELD if could else UNSEEN
 
@@ -82,11 +87,11 @@ class TranscriptTests:
     def word(self) -> str:
         """What became of the claim at any number of answers."""
         words = {rung.word for rung in self.rungs}
-        return next(each for each in ("claim broken", HELD, UNSEEN) if each in words)
+        return next(each for each in ("claim broken", HELD, UNSEEN, UNEXAMINED) if each in words)
 
 
-def ladders(repeated: Sequence[Raw]) -> tuple[TranscriptTests, ...]:
-    """Read the list `repeated` of a record; entries have `rungs`, or are one rung each."""
+def ladders(repeated: Sequence[Raw], *, blind: bool = False) -> tuple[TranscriptTests, ...]:
+    """Read the list `repeated` of a record; entries have `rungs`, or are one rung each; `blind` as in `TranscriptTest`."""
     found: dict[str, list[tuple[Raw, Raw]]] = {}
     for each in repeated:
         found.setdefault(clean(each.get("name", "an interface")), []).extend((each, rung) for rung in rungs_of(each))
@@ -94,7 +99,7 @@ def ladders(repeated: Sequence[Raw]) -> tuple[TranscriptTests, ...]:
     for name, rows in found.items():
         if rows:
             first = rows[0][0]
-            rungs = sorted((_rung(rung) for _, rung in rows), key=lambda rung: rung.m)
+            rungs = sorted((_rung(rung, blind=blind) for _, rung in rows), key=lambda rung: rung.m)
             why, sticky = clean(first.get("why", "")), bool(first.get("sticky", False))
             made.append(
                 TranscriptTests(name=name, epsilon=value(first.get("epsilon")), why=why, sticky=sticky, rungs=tuple(rungs))
@@ -102,7 +107,7 @@ def ladders(repeated: Sequence[Raw]) -> tuple[TranscriptTests, ...]:
     return tuple(made)
 
 
-def _rung(rung: Raw) -> TranscriptTest:
+def _rung(rung: Raw, *, blind: bool) -> TranscriptTest:
     limits: Raw = rung.get("limits") or {}
     claimed, lower = value(rung.get("basic", rung.get("epsilon_claimed"))), value(rung.get("lower"))
     return TranscriptTest(
@@ -118,4 +123,5 @@ def _rung(rung: Raw) -> TranscriptTest:
         detectable=value(rung.get("detectable")),
         losing=clean(rung.get("losing", "")),
         telling=clean(rung.get("telling", "")),
+        blind=blind,
     )

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from dpassay.numerics import percent
-from dpassay.record.attack_record import BROKEN, HELD, UNSEEN, broken, told_of_claims
+from dpassay.record.attack_record import BROKEN, HELD, UNEXAMINED, UNSEEN, blind_to, broken, told_of_claims
 from dpassay.reports.attack.paired import paired
 from dpassay.reports.attack.tables import detected, nats
 from dpassay.reports.attack.transcripts import TranscriptTests, ladders
@@ -47,10 +47,12 @@ def headline(record: Raw, subjects: Sequence[SubjectView]) -> str:
 
 
 def tally(told: Sequence[str]) -> str:
-    """Count claims by what became of them; what could not have been seen is never among what is not broken."""
+    """Count claims by what became of them; what was not or could not be seen is never among what is not broken."""
     wrong, seen, unseen = (told.count(word) for word in (BROKEN, HELD, UNSEEN))
     parts = [f"{wrong} BROKEN" if wrong else "0 broken", f"{seen} not broken (could have seen it)"]
-    return f"{plural(len(told), 'claim')}, {', '.join(parts)}, {unseen} could not have been seen"
+    parts.append(f"{unseen} could not have been seen")
+    parts += [f"{told.count(UNEXAMINED)} not examined"] if UNEXAMINED in told else []
+    return f"{plural(len(told), 'claim')}, {', '.join(parts)}"
 
 
 def opening(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
@@ -62,7 +64,8 @@ def opening(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
             _done(record, fine),
             _reached(fine),
             _claims(record["run"], fine),
-            _ladders(ladders(record["repeated"])),
+            _unexamined(record),
+            _ladders(ladders(record["repeated"], blind=bool(blind_to(record)))),
             _defects(record),
         )
         if text
@@ -221,6 +224,13 @@ def _needed(looks: Sequence[Look]) -> str:
         most[allowed] = max(most.get(allowed, 0.0), math.inf if look.detectable is None else look.detectable)
     told = [f"a leak of {detected(leak)} where ε = {plain(allowed)} is allowed" for allowed, leak in sorted(most.items())]
     return ", ".join(told)
+
+
+def _unexamined(record: Raw) -> str:
+    """Say why a service's claim was not examined; empty where it was."""
+    if UNEXAMINED not in told_of_claims(record).values():
+        return ""
+    return f"The claim was not examined: {', and '.join(blind_to(record))}. No answer that was asked for broke it."
 
 
 def _ladders(found: Sequence[TranscriptTests]) -> str:

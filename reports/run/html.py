@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dpassay.engine.wording import query_words
 from dpassay.reports.run.view import make_view
 from dpassay.reports.shared.templating import template
 
@@ -38,7 +39,7 @@ def to_html(record: Mapping[str, Any]) -> str:
                 delta=result.profile.delta,
                 slug=result.status.slug,
                 name=f"profile-{result.anchor}",
-                title=f"{result.id}, query {result.profile.label}",
+                title=f"{result.id}, {query_words(result.profile.label)}",
             )
             for result in view.results
             if result.profile is not None

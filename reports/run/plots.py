@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dpassay.reports.run.queries import QueryView
@@ -34,7 +34,7 @@ def interval_plot(view: View) -> str:
         edge = _edge([_finite_numbers(result) for result in results])
         for row, result in enumerate(results):
             _interval(axes, row, result, edge)
-        axes.set_xlim(0, edge)
+        axes.set_xlim(_start(result.bar for result in results), edge)
         axes.set_ylim(len(results) - 0.4, -0.6)
         axes.set_yticks(range(len(results)), [shorten(result.id, 46) for result in results])
         axes.set_xlabel(" / ".join(dict.fromkeys(result.unit for result in results)))
@@ -77,7 +77,7 @@ def query_plot(result: ResultView) -> str:
         axes.axhline(result.claimed, color=CLAIM, linewidth=1.3, dashes=(5, 3), zorder=1)
         last = places[-1] if places else 0
         axes.set_xlim(-0.8, last + 0.8)
-        axes.set_ylim(0, edge)
+        axes.set_ylim(_start(query.size for query in result.queries), edge)
         axes.set_ylabel(result.unit)
         axes.annotate(
             f"claim {result.claim}",
@@ -185,6 +185,11 @@ def _finite_numbers(result: ResultView) -> tuple[float, ...]:
 def _finite(size: float | None, upper: float | None) -> tuple[float, ...]:
     """Return what the axis should show: all of the losses, and upper bounds that are not far beyond them."""
     return tuple(number for number in (size, upper) if number is not None and math.isfinite(number))
+
+
+def _start(sizes: Iterable[float | None]) -> float:
+    """Return where the axis begins: at 0, or below an excess error that is less."""
+    return 1.12 * min((size for size in sizes if size is not None and size < 0), default=0.0)
 
 
 def _edge(rows: Sequence[tuple[float, ...]]) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpassay.engine.wording import query_words
 from dpassay.numerics import DOWN, NEAREST, UP, rounded, written
 from dpassay.reports.run.queries import QueryView
 from dpassay.reports.run.words import looked_at
@@ -68,10 +69,14 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
     epsilon, delta = result["claim"]["epsilon"], result["claim"]["delta"]
     place = min(range(len(profile["epsilon"])), key=lambda k: abs(profile["epsilon"][k] - epsilon))
     asked = (result["searched"] or {}).get("asked", True)
-    pair = f"{f'query {query.label}, ' if asked else ''}{clean(cell['change'])}"
+    pair = f"{f'{query_words(query.label)}, ' if asked else ''}{clean(cell['change'])}"
     part = looked_at(result)
     of = f" of what was looked at ({part})" if part else ""
-    needed = _needed(pair, profile, place, delta, found["alpha"], of) + _others(result) + _largest(known, query, place, delta)
+    needed = (
+        _needed(pair, profile, place, delta, found["alpha"], of)
+        + _others(result)
+        + _largest(known, query, place, delta, asked=asked)
+    )
     needed += " Of the whole release it may be larger." if part else ""
     apart = _told_apart(trade_off, epsilon, delta)
     apart += " A test of the whole release may do better." if part else ""
@@ -104,14 +109,15 @@ def _others(result: Raw) -> str:
     return "" if result["any_size"] else " Pairs that were not audited may need a larger δ."
 
 
-def _largest(known: Sequence[tuple[QueryView, Raw]], told: QueryView, place: int, delta: float) -> str:
+def _largest(known: Sequence[tuple[QueryView, Raw]], told: QueryView, place: int, delta: float, *, asked: bool) -> str:
     """Say at which other query point the worst pair needs a larger delta for certain; nothing where there is none."""
     query, cell = max(known, key=lambda each: each[1]["profile"]["lower"][place])
     here = next(cell for query, cell in known if query is told)
     low, high = (cell["profile"][name][place] for name in ("lower", "upper"))
     if low <= here["profile"]["upper"][place]:
         return ""
-    return f" Of the pairs in the table of query points the one at {query.label} needs the most: {_between(low, high, delta)}."
+    where = query_words(query.label) if asked else query.label
+    return f" Of the pairs in the table of query points the one at {where} needs the most: {_between(low, high, delta)}."
 
 
 def _told_apart(trade_off: Raw, epsilon: float, delta: float) -> str:

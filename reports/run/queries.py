@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from dpassay.engine.wording import query_label
 from dpassay.numerics import VISIBLE
-from dpassay.reports.run.words import event_words, promised
-from dpassay.reports.shared.numbers import above, below, clean, count, exact, plain, value
+from dpassay.reports.run.words import event_words, no_event, promised, quantity_of
+from dpassay.reports.shared.numbers import MISSING, above, below, clean, count, exact, plain, value
 from dpassay.reports.shared.tables import Table
 
 Raw = Mapping[str, Any]
@@ -76,6 +77,8 @@ class QueryView:
         Whether the claim is about predictions, means or errors: there are no events then.
     cells : tuple of str
         Its row in the table.
+    of : int
+        Query points that it stands for; see `merged`.
     """
 
     label: str
@@ -85,6 +88,7 @@ class QueryView:
     exact: float | None
     means: bool
     cells: tuple[str, ...]
+    of: int = 1
 
     @property
     def size(self) -> float:
@@ -96,6 +100,24 @@ def query_views(result: Raw) -> tuple[QueryView, ...]:
     """Return the worst cell of every query point, in the record's order."""
     cells = result["per_query"]
     return tuple(_query_view(cell, result["claim"], label) for cell, label in zip(cells, _labels(cells), strict=True))
+
+
+def merged(queries: Sequence[QueryView]) -> tuple[QueryView, ...]:
+    """Put query points of the data into one that have everything but their number in common, at the place of the first."""
+    same: dict[tuple[str, ...], list[QueryView]] = {}
+    for query in queries:
+        alike = query.cells[1:] if query.label.isdecimal() else query.cells
+        same.setdefault(alike, []).append(query)
+    return tuple(each[0] if len(each) == 1 else _together(each) for each in same.values())
+
+
+def _together(queries: Sequence[QueryView]) -> QueryView:
+    numbers = {int(query.label) for query in queries}
+    starts = sorted(number for number in numbers if number - 1 not in numbers)
+    ends = sorted(number for number in numbers if number + 1 not in numbers)
+    runs = (f"{first}" if first == last else f"{first} to {last}" for first, last in zip(starts, ends, strict=True))
+    label = ", ".join(runs)
+    return replace(queries[0], label=label, cells=(label, *queries[0].cells[1:]), of=len(queries))
 
 
 def query_table(queries: Sequence[QueryView], *, sampled: bool, caption: str) -> Table | None:
@@ -111,10 +133,14 @@ def query_table(queries: Sequence[QueryView], *, sampled: bool, caption: str) ->
     )
 
 
+def worst_rows(queries: Sequence[QueryView], limit: int) -> tuple[QueryView, ...]:
+    """Return the `limit` query points of the largest leak."""
+    return tuple(sorted(queries, key=lambda query: (query.size, query.upper), reverse=True)[:limit])
+
+
 def shortlist(queries: Sequence[QueryView], *, sampled: bool, limit: int, unit: str) -> Table | None:
     """Put the `limit` query points of the largest leak (`unit`) into a table that fits 80 columns. None without any."""
-    worst = tuple(sorted(queries, key=lambda query: (query.size, query.upper), reverse=True)[:limit])
-    table = query_table(worst, sampled=sampled, caption=f"Query points of the largest {unit}")
+    table = query_table(worst_rows(queries, limit), sampled=sampled, caption=f"Query points of the largest {unit}")
     if table is None:
         return None
     kept = [place for place, (title, _) in enumerate(_SAMPLED if sampled else _EXACT) if title in _SHORT]
@@ -130,11 +156,15 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
     claimed, kind = promised(claim), claim["kind"]
     lower, upper, leak = (value(cell[name]) for name in ("lower", "upper", "exact"))
     least, most = below(lower, claimed), above(upper)
-    event = event_words(cell["event"]) or ("error" if kind == "Accuracy" else "mean" if cell["histograms"] else "prediction")
+    value_of = quantity_of(claim) if kind == "Accuracy" else "mean" if cell["histograms"] else "prediction"
+    event = event_words(cell["event"]) or value_of
     event += f" ({clean(cell['answer'])})" if "answer" in cell else ""
     if kind == "ScoreStability":
         event = _STRINGS.get(tuple(cell["event"]), event)
-    counts = cell["counts"]
+    counts, nothing = cell["counts"], no_event(leak, cell["event"])
+    where = cell["direction"], clean(cell["change"])
+    if nothing:
+        event, where = "none", (MISSING, where[1] if cell["group"] == "own" else MISSING)
     if cell["histograms"] is not None:
         numbers: tuple[str, ...] = (least, most, plain(cell["p1"]), plain(cell["p0"]))
     elif counts is None:
@@ -143,7 +173,7 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
         known = f"≥ {least}" if vague else known
         if leak == 0 and at_most(kind, value(cell["p1"]), upper):
             known = f"≤ {most}"
-        numbers = (known, plain(cell["p1"]), plain(cell["p0"]))
+        numbers = (known, MISSING, MISSING) if nothing else (known, plain(cell["p1"]), plain(cell["p0"]))
     else:
         numbers = (
             least,
@@ -158,7 +188,7 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
         upper=upper if upper is not None else float("inf"),
         exact=leak,
         means=cell["event"] == [],
-        cells=(label, GROUPS[cell["group"]], *numbers, event, cell["direction"], clean(cell["change"])),
+        cells=(label, GROUPS[cell["group"]], *numbers, event, *where),
     )
 
 
@@ -172,17 +202,11 @@ def _labels(cells: Sequence[Raw]) -> Iterator[str]:
     starts = [place for place, cell in enumerate(cells) if cell["group"] == "own" and cell["query"] == 0]
     for place, cell in enumerate(cells):
         number = max(1, sum(start <= place for start in starts))
-        which = f", query {cell['query']}" if _several(cells, place) else ""
-        yield f"own {number}{which}" if cell["group"] == "own" else _label(cell)
+        several = _several(cells, place)
+        yield query_label(cell["group"], cell["query"], own=number, several=several, point=cell["point"])
 
 
 def _several(cells: Sequence[Raw], place: int) -> bool:
     """Whether the own worst case of a cell has other queries."""
     after = cells[place + 1] if place + 1 < len(cells) else None
     return cells[place]["query"] > 0 or (after is not None and after["group"] == "own" and after["query"] > 0)
-
-
-def _label(cell: Raw) -> str:
-    if cell["point"] is None:
-        return "learned" if cell["group"] == "learned" else str(cell["query"])
-    return f"x = {', '.join(plain(number) for number in cell['point'])}"

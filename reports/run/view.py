@@ -18,8 +18,8 @@ from dpassay.numerics import percent
 from dpassay.reports.run.findings import Finding, finding_of, findings_table, unit_words
 from dpassay.reports.run.notions import notions_table
 from dpassay.reports.run.profiles import ProfileView, profile_view
-from dpassay.reports.run.queries import QueryView, at_most, query_table, query_views, shortlist
-from dpassay.reports.run.words import UNITS, Part, blurred, claim_short, looked_at, parts_of, promised
+from dpassay.reports.run.queries import QueryView, at_most, merged, query_table, query_views, shortlist, worst_rows
+from dpassay.reports.run.words import UNITS, Part, blurred, claim_short, looked_at, parts_of, promised, unit_of
 from dpassay.reports.shared.numbers import MISSING, above, below, clean, count, exact, plain, plural, shorten, value
 from dpassay.reports.shared.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
 from dpassay.reports.shared.tables import Table
@@ -239,6 +239,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
     )
     leak_shown = None if blurred(result) or bound else leak
     queries = query_views(result)
+    rows = merged(queries)
     profile = profile_view(result, queries)
     return ResultView(
         id=name,
@@ -258,17 +259,15 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         through=through_words((result.get("sight") or {}).get("frequency")),
         trials=count(result["trials"]),
         claimed=claimed,
-        unit=UNITS[result["claim"]["kind"]],
+        unit=unit_of(result["claim"]),
         bar=lower if leak is None else leak,
         upper=upper,
         sampled=sampled,
         parts=parts_of(result, status, run, () if profile is None else profile.words),
         queries=queries,
-        query_table=query_table(
-            queries, sampled=sampled, caption=f"Every query point of {name}: {UNITS[result['claim']['kind']]}"
-        ),
-        query_shortlist=shortlist(queries, sampled=sampled, limit=SHORTLIST, unit=UNITS[result["claim"]["kind"]]),
-        more=max(0, len(queries) - SHORTLIST),
+        query_table=query_table(rows, sampled=sampled, caption=f"Every query point of {name}: {unit_of(result['claim'])}"),
+        query_shortlist=shortlist(rows, sampled=sampled, limit=SHORTLIST, unit=unit_of(result["claim"])),
+        more=len(queries) - sum(row.of for row in worst_rows(rows, SHORTLIST)),
         profile=profile,
         finding=finding_of(result),
         explain=f"dpassay explain {shlex.quote(name)} --record record.json",
@@ -310,7 +309,7 @@ def _units(results: Sequence[ResultView]) -> str:
     if moved:
         both = "γ is a change of a probability or of a prediction"
         words.append(both if UNITS["DP"] in units else f"γ is a {' or a '.join(moved)}")
-    if UNITS["Accuracy"] in units:
+    if any(unit.endswith(UNITS["Accuracy"]) for unit in units):
         words.append("errors are those of one dataset, as the unit of the claim says")
     if UNITS["ScoreStability"] in units:
         words.append("β rows: share of bad random strings, against the claimed δ")

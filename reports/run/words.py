@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from dpassay.engine.wording import seen_words
@@ -104,6 +105,11 @@ PROMISED = {
 """Which number of a claim is held against what is found."""
 
 
+def unit_of(claim: Raw) -> str:
+    """Say what a number of a claim is, for an axis or a table."""
+    return f"excess {UNITS['Accuracy']}" if claim.get("excess") else UNITS[claim["kind"]]
+
+
 def looked_at(result: Raw) -> str:
     """What of the release was looked at, in words; empty where that is all of it, or an older record does not say."""
     return clean(result.get("looked_at", "")).rstrip(",")
@@ -112,6 +118,7 @@ def looked_at(result: Raw) -> str:
 def quantity_of(claim: Raw) -> str:
     """Name what a claim bounds: a loss at which delta, where it has one."""
     name = QUANTITIES[claim["kind"]]
+    name = f"excess {name}" if claim.get("excess") else name
     return f"{name} at δ = {allowance(claim['delta'])}" if claim["kind"] == "DP" and claim["delta"] else name
 
 
@@ -152,7 +159,7 @@ def claim_short(claim: Raw, found: float | None = None) -> str:
     """
     number = promise(promised(claim), found)
     if claim["kind"] == "Accuracy":
-        return f"error ≤ {number}"
+        return f"{quantity_of(claim)} ≤ {number}"
     if claim["kind"] == "ScoreStability":
         return f"β = {promise(claim['beta1'])}, {promise(claim['beta2'])}, δ = {number}"
     if claim["kind"] != "DP":
@@ -192,7 +199,7 @@ def _several(claim: Raw, witness: Raw | None) -> str:
 def claim_name(claim: Raw) -> str:
     """Name what was promised in a few words."""
     if claim["kind"] == "Accuracy":
-        return f"error of at most {promise(claim['bound'])}"
+        return f"{quantity_of(claim)} of at most {promise(claim['bound'])}"
     relation = clean(claim["relation"])
     if claim["kind"] == "ScoreStability":
         numbers = f"{promise(claim['beta1'])}, {promise(claim['beta2'])}, {promise(claim['delta'])}"
@@ -209,7 +216,7 @@ def _promise(claim: Raw, parameters: Raw) -> str:
     name, k = claim_name(claim), clean(claim["relation"]).removeprefix("replace-")
     records = "one record" if k == "one" else f"up to {k} records"
     if claim["kind"] == "Accuracy":
-        error = f"The error is the {clean(claim['unit'])}."
+        error = f"The {quantity_of(claim)} is the {clean(claim['unit'])}."
         return f"{name}, on every dataset{taken(parameters)}; S and S' are looked at one by one. {error}"
     if claim["kind"] == "ScoreStability":
         beta1, beta2, delta = promise(claim["beta1"]), promise(claim["beta2"]), promise(claim["delta"])
@@ -247,7 +254,23 @@ def _verdict(result: Raw, status: Status) -> Part:
 
 def _witness(result: Raw) -> Part | None:
     witness = result["witness"]
-    return None if witness is None else Part(title="Witness", texts=(clean(witness["words"]),))
+    if witness is None:
+        return None
+    return Part(title="Witness", texts=(NOTHING_FOUND if nothing_found(result) else clean(witness["words"]),))
+
+
+NOTHING_FOUND = "There is none: nothing was found at the audited cells."
+
+
+def nothing_found(result: Raw) -> bool:
+    """Whether no audited pair, query and event is a witness of anything."""
+    witness = result["witness"]
+    return witness is not None and no_event(value(result["exact"]), witness["event"])
+
+
+def no_event(leak: float | None, event: Any) -> bool:
+    """Whether what stands as the worst event of a cell stands there for want of one that leaks; values are no events."""
+    return leak == 0 and event != []
 
 
 def _counts(result: Raw) -> Part | None:
@@ -260,7 +283,7 @@ def _counts(result: Raw) -> Part | None:
     if not event:
         of = "No trials" if trials is None else f"{count(trials['draws'])} runs on each side"
         mean = (
-            "error (see the unit)"
+            f"{quantity_of(result['claim'])} (see the unit)"
             if result["claim"]["kind"] == "Accuracy"
             else "prediction"
             if trials is None
@@ -276,7 +299,7 @@ def _counts(result: Raw) -> Part | None:
         return Part(title="Counts", texts=(f"{seen} {total}",))
     law = f"P[{event}] is {plain(witness['p1'])} on {one} and {plain(witness['p0'])} on {other}"
     if value(witness["loss"]) == 0:
-        return Part(title="Counts", texts=(f"No trials; by the law, {law}. {_nothing_leaks(result)}",))
+        return Part(title="Counts", texts=(f"No trials. {_nothing_leaks(result)}",))
     slack = f" - {allowance(result['claim']['delta'])}" if result["claim"]["delta"] else ""
     shown = exact(value(witness["loss"]), promised(result["claim"]), exceeds=result["verdict"] == "refuted")
     shown += f", for certain at least {below(value(result['lower']), promised(result['claim']))}" if blurred(result) else ""
@@ -313,7 +336,7 @@ def _method(result: Raw) -> Part | None:
         return Part(title="How the bound was made", texts=_sampled(result))
     if result["claim"]["kind"] == "Accuracy":
         every = "every dataset of the domain" if mode == "exhaustive" else "every audited dataset, S and each S'"
-        how = f"Computed: the error of {every}, with a bound on its rounding."
+        how = f"Computed: the {quantity_of(result['claim'])} of {every}, with a bound on its rounding."
         return Part(title="How the bound was made", texts=(how,))
     error = f"Numerical error at most {written(value(result['error']) or 0.0, 2, UP)}; the bounds already allow for it."
     if result["claim"]["kind"] == "ScoreStability":
@@ -321,6 +344,11 @@ def _method(result: Raw) -> Part | None:
             "Computed: at every audited pair the proportion of bad random strings from their law, or a proven upper bound on it, "
             "such as Chernoff's, where it is next to nothing."
         )
+        if value(result["exact"]) == 0 and (most := value(result["upper"])):
+            error = (
+                f"{above(most)} is what such an upper bound, and rounding, leave open; "
+                "no proportion above 0 was computed, so it is no numerical error."
+            )
     elif mode == "exhaustive":
         how = (
             "Exhaustive enumeration: the exact law of every dataset of the domain was compared with that of every neighbour at "
@@ -342,8 +370,10 @@ def _sampled(result: Raw) -> tuple[str, ...]:
         "several cells, and the bounds and the band of a cell come from the same trials; α is shared out among them."
     )
     methods = " or ".join(sorted({clean(method_name(cell["method"])) for cell in result["per_query"]}))
+    fewer = ", of which the table shows the worst at each query" if cells > len(result["per_query"]) else ""
     certified_words = (
-        f"Lower bound: {methods}, chosen before the certification trials; Bonferroni over the {plural(cells, 'certified cell')}. "
+        f"Lower bound: {methods}, chosen before the certification trials; "
+        f"Bonferroni over the {plural(cells, 'certified cell')}{fewer}. "
     )
     if value(result["upper"]) == math.inf:
         certified_words += "No upper bound: an event that was not looked at, or never came on one side, may leak any amount."
@@ -424,7 +454,7 @@ def _any_size(result: Raw) -> Part | None:
     one, other = (clean(state) for state in found["states"])
     error = f"numerical error at most {written(value(found['error']) or 0.0, 2, UP)}"
     quantity = quantity_of(result["claim"]) + (" of what was looked at" if looked_at(result) else "")
-    over = everywhere(result["parameters"])
+    over = everywhere(result["parameters"], found)
     text = f"The worst {quantity} over {over} is {worst} ({error}), between '{one}' and '{other}'."
     return Part(title="Worst over all datasets", texts=(text, clean(found["argument"])))
 
@@ -433,10 +463,11 @@ SINGLE_ANSWERS = "Single answers were looked at; the probability of an event of 
 """What the change of an answer's probability does not tell where there are more than two of them."""
 
 
-def everywhere(parameters: Raw) -> str:
-    """Say over which datasets a worst case is taken that the mechanism's own argument covers: all those that it takes."""
+def everywhere(parameters: Raw, found: Raw) -> str:
+    """Say over which datasets, of what, a worst case is taken: all that the mechanism takes, by its own argument."""
     over = f"all datasets{taken(parameters)}" if parameters.get("n") is not None else "datasets of any size"
-    return f"{over} (adversary '{clean(parameters['adversary'])}')" if "adversary" in parameters else over
+    over += f" (adversary '{clean(parameters['adversary'])}')" if "adversary" in parameters else ""
+    return f"{over}, of {clean(found['of'])}" if found.get("of") else over
 
 
 def taken(parameters: Raw) -> str:
@@ -459,10 +490,9 @@ def _other(result: Raw) -> Part | None:
     reached = other["any_size"]
     if reached is not None:
         worst = loss(value(reached["exact"]))
-        said += (
-            f" Over {everywhere(result['parameters'])} the worst{part} is {worst}, between '{clean(reached['states'][0])}' and "
-        )
-        said += f"'{clean(reached['states'][1])}'."
+        one, another = (clean(state) for state in reached["states"])
+        over = everywhere(result["parameters"], reached)
+        said += f" Over {over} the worst{part} is {worst}, between '{one}' and '{another}'."
     witness = other["witness"]
     if other["kind"] != "DP" and witness is not None and len(witness["labels"]) > 2:
         said += f" {SINGLE_ANSWERS}"
@@ -472,6 +502,8 @@ def _other(result: Raw) -> Part | None:
 
 OWN = "own worst case"
 """How a record begins what it says of a mechanism's own pairs."""
+SHOWS_NOTHING = "against this claim it shows nothing"
+"""What is said of an own worst case that another claim of the mechanism, or another variant of it, is the reason for."""
 FEW = 100
 """A law is held against more draws of a sampler than these, values without coins against fewer."""
 
@@ -488,7 +520,8 @@ def _fit(result: Raw) -> Part | None:
         return Part(title="Goodness of fit", texts=(coinless,))
     tests = plural(fit["tests"], "exact binomial test")
     text = (
-        f"{tests} of {count(fit['draws'])} draws each held the sampler against the declared law; "
+        f"{tests} of {count(fit['draws'])} draws each held the sampler against the declared law, "
+        "on one dataset and one neighbour; "
         f"smallest p-value after Bonferroni: {plain(fit['p_value'])}. "
         "Such a test can only find differences, never show that there are none."
     )
@@ -499,23 +532,59 @@ def _searched(result: Raw) -> Part | None:
     searched = result["searched"]
     if searched is None:
         return None
-    datasets = f"{plural(searched['datasets'], 'dataset')}, " if "datasets" in searched else ""
-    pairs, queries = plural(searched["pairs"], "pair"), searched["queries"]
-    cells = plural(searched["cells"], "cell")
-    size = f"{datasets}{pairs} of neighbours in both directions: {cells}; nothing is asked."
-    if searched.get("asked", True):
-        asked = f"{plural(queries, 'query')}, each pair at its own"
-        size = f"{datasets}{pairs} of neighbours and {asked}, in both directions: {cells}."
-    return Part(title="What was searched", texts=(size, *(f"{_capital(how)}." for how in _numbered(searched["how"]))))
+    pairs, queries = f"{plural(searched['pairs'], 'pair')} of neighbours", plural(searched["queries"], "query")
+    cells, asked = plural(searched["cells"], "cell"), searched.get("asked", True)
+    parts = "; ".join(_parts(searched.get("parts", ()), asked=asked))
+    if "datasets" in searched:
+        size = f"{plural(searched['datasets'], 'dataset')}, {pairs} and {queries}, each pair at all of them, in both directions: "
+        besides = any(clean(how).startswith(OWN) for how in searched["how"])
+        size += cells + (", and the mechanism's own worst cases besides." if besides else ".")
+    elif not asked:
+        size = f"{pairs}{f' ({parts})' if parts else ''}, in both directions: {cells}; {NOT_ASKED}."
+    else:
+        at = f" ({parts})" if parts else f" and {queries}, each pair at its own"
+        size = f"{pairs}{at}, in both directions: {cells}."
+    how = _numbered(searched["how"], _silent(result))
+    return Part(title="What was searched", texts=(size, *(f"{_capital(each)}." for each in how)))
 
 
-def _numbered(told: Sequence[str]) -> Iterator[str]:
-    """Number the mechanism's own worst cases, as the tables of query points do."""
+NOT_ASKED = "nothing is asked, since what was looked at depends on no query"
+"""Of what is released once for all queries."""
+
+
+def _parts(parts: Sequence[Raw], *, asked: bool) -> Iterator[str]:
+    """Say of each group how many pairs and queries it has, so that the sum can be made."""
+    own = 0
+    for _, alike in groupby(parts, key=lambda part: json.dumps(part, sort_keys=True)):
+        part, *others = alike
+        first, own = own + 1, own + (1 + len(others)) * (part["kind"] == "own")
+        cases = f"of own worst case {own}" if not others else f"of each of own worst cases {first} to {own}"
+        again = "again, in a learned direction" if not others else f"again, in each of {1 + len(others)} learned directions"
+        whose = {"data": "of the data", "own": cases, "learned": again}
+        at = f" at {plural(part['queries'], 'query')}{'' if part['pairs'] == 1 else ' each'}" if asked else ""
+        more = ", one of them all the others at once" if part.get("together") else ""
+        yield f"{count(part['pairs'])} {whose[part['kind']]}{at}{more}"
+
+
+def _silent(result: Raw) -> set[int]:
+    """Return which of the mechanism's own worst cases, from 1, show nothing at all of what the claim bounds."""
+    shown: dict[int, bool] = {}
+    own = 0
+    for cell in result["per_query"]:
+        if cell["group"] == "own":
+            own += cell["query"] == 0
+            shown[own] = shown.get(own, False) or value(cell["exact"]) != 0
+    return {number for number, seen in shown.items() if not seen}
+
+
+def _numbered(told: Sequence[str], silent: Collection[int]) -> Iterator[str]:
+    """Number the mechanism's own worst cases, as the tables of query points do, and say which show nothing."""
     number = 0
     for how in map(clean, told):
         own = how.startswith(OWN)
         number += own
-        yield f"{OWN} {number}{how.removeprefix(OWN)}" if own else how
+        here = f" ({SHOWS_NOTHING})" if own and number in silent else ""
+        yield f"{OWN} {number}{here}{how.removeprefix(OWN)}" if own else how
 
 
 def _parameters(result: Raw) -> Part:
@@ -544,7 +613,7 @@ def _derived(found: object) -> str:
 
 def _replay(result: Raw) -> Part | None:
     witness = result["witness"]
-    if witness is None:
+    if witness is None or nothing_found(result):
         return None
     if witness["target"] is None or witness["data"].get("kind") == "memory":
         why = "The mechanism or its data lived in memory only: replay the witness from Python, with the same pairs and queries."

@@ -101,7 +101,7 @@ def test_the_record_does_not_tell_how_it_was_run(project: Path, whole: list[byte
 def test_without_resume_nothing_is_taken_over(project: Path) -> None:
     assert main([*WORDS, "--out", "out"]) == 0
     connection = sqlite3.connect("out/ledger.sqlite")
-    connection.execute("UPDATE shards SET checksum = x'00'")
+    connection.execute("UPDATE work SET checksum = x'00'")
     connection.commit()
     connection.close()
     assert main([*WORDS, "--out", "out", "--resume"]) == 3

@@ -70,6 +70,49 @@ def test_the_worst_dataset_counts_and_not_the_difference() -> None:
     assert (held.verdict, held.exact) == ("not refuted", 1.0)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Excess(ShareOfOnes):
+    """What the share of labels 1 is beyond .9: below 0 on most datasets."""
+
+    numbers: tuple[float, float] = (-1.0, 1.0)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return (Accuracy(bound=self.bound, excess=True, unit="share beyond .9", source="by hand"),)
+
+    def prepare(self, data: Labelled) -> float:
+        return float(data.y.mean()) - 0.9
+
+
+def test_an_excess_below_0_is_told_as_it_is() -> None:
+    """It was cut off at 0: shown as at most 1e-15, at the first pair instead of the worst, 'at least 0' for certain."""
+    pairs = replace_one([[0.0], [1.0]], [1, 0], neighbours="flip")
+    pairs = replace(pairs, changes=pairs.changes[:1])  # none left: -.9; the base is the worse
+    result = audit(Excess(), pairs=pairs, queries=QUERIES, mode="exact")
+    assert result.verdict == "not refuted"
+    assert result.exact is not None
+    assert result.lower is not None
+    assert result.upper is not None
+    assert result.exact == pytest.approx(-0.4)
+    assert result.lower <= result.exact <= result.upper < -0.3
+    assert "the worst excess error at the audited cells is -0.400000; the claim allows 0.75" in result.outcome.reason
+    made = recorded(result)
+    assert made["claim"]["excess"] is True
+    assert claim_from_json(made["claim"]) == result.claim
+    assert claim_short(made["claim"]) == "excess error ≤ 0.75"
+    shown = "\n".join(text for part in parts_of(made, status_of(made), {"confidence": 0.999}) for text in part.texts)
+    assert "the excess error (see the unit) is -0.4 on S, -0.9 on S'" in shown
+    assert " error " not in shown.replace("excess error ", "").replace("numerical error ", "")
+    witness = make_witness(result)
+    assert witness is not None
+    assert replay(witness, target=result.target).reproduced
+    old = witness | {"loss": 0, "claim": {name: each for name, each in witness["claim"].items() if name != "excess"}}
+    assert replay(old, target=result.target).reproduced
+    domain = audit(Excess(), domain=Domain(n=1, points=1), mode="exhaustive")
+    assert domain.verdict == "verified"
+    assert domain.exact == pytest.approx(0.1)
+
+
 def test_every_dataset_of_a_domain() -> None:
     result = audit(ShareOfOnes(bound=1.0), domain=Domain(n=3, points=1), mode="exhaustive")
     assert (result.verdict, result.exact) == ("verified", 1.0)

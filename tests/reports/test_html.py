@@ -172,7 +172,7 @@ def test_nothing_audited(make: Any) -> None:
 
 
 def test_sixty_results_of_two_hundred_queries(make: Any) -> None:
-    cells = [make.cell(query, 0.5, 0.5, exact=0.5) for query in range(200)]
+    cells = [make.cell(query, 0.5 + query / 1000, 0.8, exact=0.5 + query / 1000) for query in range(200)]
     results = [make.computed(f"m{k}", "not refuted") for k in range(60)]
     results[3]["per_query"] = cells
     page = Page(to_html(make.record(*results)))

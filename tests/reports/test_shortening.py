@@ -33,7 +33,7 @@ def many(make: Any, number: int, **fields: Any) -> Record:
 
 
 def big_table(make: Any, made: Record, rows: int) -> Record:
-    made["per_query"] = [make.cell(query, 0.5, 0.5, exact=0.5) for query in range(rows)]
+    made["per_query"] = [make.cell(query, 0.5, 0.5, exact=0.5) | {"change": f"record {query}"} for query in range(rows)]
     return made
 
 

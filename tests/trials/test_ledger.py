@@ -101,7 +101,7 @@ def damage(path: Path, sql: str) -> None:
     [
         "UPDATE work SET value = zeroblob(32) WHERE first = 0",
         "UPDATE work SET value = (SELECT value FROM work WHERE first > 0) WHERE first = 0",
-        "UPDATE work SET value = value || x'00' WHERE first = 0",
+        "UPDATE work SET value = CAST(value || x'00' AS BLOB) WHERE first = 0",
         "UPDATE work SET checksum = x'00' WHERE first = 0",
         "UPDATE work SET stop = 3, dataset = x'00' WHERE first = 2; ",
     ],

@@ -89,6 +89,13 @@ class Certain(Honest):
         return int(odds(session.data, x, 1.0) > 0)
 
 
+class Majority(Honest):
+    """No coins, and no record alone matters: nothing that is asked shows what it does elsewhere."""
+
+    def answer(self, session: Session, x: Array) -> int:
+        return int(2 * session.data.y.sum() >= len(session.data))
+
+
 class Cached(Honest):
     def answer(self, session: Session, x: Array) -> int:
         cache = session.__dict__.setdefault("cache", {})
@@ -239,6 +246,7 @@ def askless(data: Labelled, seed: int, user: str) -> object:
 
 
 honest, undeclared, endless, counting, certain = Honest(), Undeclared(), Endless(), Counting(), Certain()
+majority = Majority()
 cached, eternal, sticky, shared = Cached(), Eternal(), Sticky(), Shared()
 declared, model, deaf, one_model = Declared(), Model(), Deaf(), OneModel()
 off_by_one, ask_on, reopened, racing, never = OffByOne(), AskOn(), Reopened(), Racing(), NeverRefuses()

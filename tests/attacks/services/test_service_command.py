@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,25 @@ def test_a_correct_model_is_not_broken(tmp_path: Path, capsys: pytest.CaptureFix
     assert all(test["lower"] <= 1 for test in found["rungs"])
 
 
+def test_the_command_of_a_record_says_what_variables_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Variables decide on seed and confidence; a command without them was none that makes the record again."""
+    words = ["attack", "--records", "20", "-q", "--service", f"{MODULE}:tells_query", "--out", str(tmp_path)]
+    for name, said in {"SEED": "3", "CONFIDENCE": "0.95", "JOBS": "2", "BUDGET": "200", "TOLERANCE": "0.5"}.items():
+        monkeypatch.setenv(f"DPASSAY_{name}", said)
+    assert main(words) == 1
+    record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
+    for name in ("SEED", "CONFIDENCE", "JOBS", "BUDGET", "TOLERANCE"):
+        monkeypatch.delenv(f"DPASSAY_{name}")
+    again = shlex.split(record["run"]["command"])
+    assert again[:4] == ["dpassay", "attack", "--confidence=0.95", "--seed=3"]
+    broken.tells_query.__init__()  # type: ignore[misc]  # nobody has been there
+    assert main([*again[1:], "-q", "--out", str(tmp_path / "again")]) == 1
+    replayed = json.loads((tmp_path / "again" / "attack.json").read_text(encoding="utf-8"))
+    assert replayed == record
+
+
 def test_a_service_says_whether_its_seed_is_shared() -> None:
     assert Service(broken.Declared(), "s").shares_seed
     assert not Service(broken.Shared(), "s").shares_seed
@@ -112,7 +132,10 @@ def test_a_service_says_whether_its_seed_is_shared() -> None:
         Service(odd, "s").shares_seed  # noqa: B018
 
 
-@pytest.mark.parametrize(("name", "said"), [("deaf", "no change of its answers"), ("certain", "its coins could not be")])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("deaf", "no change of its answers"), ("majority", "the randomness of its answers could not be")],
+)
 def test_what_was_not_looked_at_is_no_clean_bill(
     name: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -124,11 +147,15 @@ def test_what_was_not_looked_at_is_no_clean_bill(
     assert "no defects" not in told
     assert "not all could be looked at" in (tmp_path / "attack.md").read_text(encoding="utf-8")
     assert main([*words, "--seed", "1", "--allow-inconclusive"]) == 0  # another seed makes other users
-    if name == "deaf":
-        capsys.readouterr()
-        assert main([*words, "--seed", "2", "--epsilon", "1", "--transcripts", "200"]) == 4
-        assert "not broken" not in capsys.readouterr().out
-        assert "0 not broken" in (tmp_path / "attack.md").read_text(encoding="utf-8")
+    capsys.readouterr()
+    assert main([*words, "--seed", "2", "--epsilon", "1", "--transcripts", "200"]) == 4
+    shown, page = capsys.readouterr().out, (tmp_path / "attack.md").read_text(encoding="utf-8")
+    assert "not broken" not in shown
+    assert "  not examined\n" in shown
+    assert "1 claim, 0 broken, 0 not broken (could have seen it), 0 could not have been seen, 1 not examined" in page
+    assert "The claim was not examined: " in page
+    assert said in page
+    assert "did not break" not in page
 
 
 @pytest.mark.slow
