@@ -128,7 +128,11 @@ def named_table(given: str | Mapping[str, Any], argument: str) -> tuple[str, dic
     found = value_of(given, argument) if isinstance(given, str) else dict(given)
     if isinstance(found, str):
         name, *settings = (part.strip() for part in found.split(","))
-        return name, dict(assignment(setting, argument) for setting in settings)
+        try:
+            return name, dict(assignment(setting, "") for setting in settings)
+        except InvalidInput:
+            wrong = next(each for each in settings if not all(map(str.strip, each.partition("="))))
+            raise InvalidInput(f"{argument} = '{given}': '{wrong}' must have the form name=value") from None
     if not isinstance(found, dict) or not isinstance(found.get("name"), str) or not is_value(found):
         shown = given if isinstance(given, str) else written(dict(given))
         raise InvalidInput(f"{argument} = '{shown}': must be a name, or a table like {{name=\"soft-majority\", r=5}}")
