@@ -83,10 +83,10 @@ def test_a_long_attack_is_announced(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 def test_parameters_are_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Parameters in any spelling are the same mechanism; -p learner=... was overruled by the default learner."""
-    from dpassay.attacks.experiment.mechanisms import at_loss
+    from dpassay.attacks.experiment.mechanisms import at_loss, claim_of
 
     said = at_loss("soft-majority", 0.5, {"r": "5", "learner": "stump"}, records=40)
     assert said.parameters["learner"] == "stump"
     assert said.parameters["r"] == 5
-    assert said.claims[0].epsilon == 0.5  # type: ignore[attr-defined]
+    assert claim_of(said).epsilon == 0.5
     assert at_loss("soft-majority", 0.5, {}, records=40).parameters["learner"] == "tree"
