@@ -32,7 +32,7 @@ from sklearn.preprocessing import StandardScaler
 
 from dpassay.data import Labelled, load, points
 from dpassay.laws import FiniteLaw, Law, NoiseLaw
-from dpassay.mechanism import HasLaw
+from dpassay.mechanism import Mechanism
 from dpassay.mechanisms.relatives.pate_data_dependent import dependent_epsilon
 from dpassay.seeds import stream
 from dpassay.targets.resolve import accepts, resolve
@@ -196,9 +196,9 @@ def private_accuracy(name: str, epsilon: float, split: Split, column: int, rng: 
     return right
 
 
-def law_of(mechanism: Any, state: Any, queries: NDArray[np.float64]) -> Law | None:
+def law_of(mechanism: Mechanism, state: Any, queries: NDArray[np.float64]) -> Law | None:
     """Return the exact law, or None where there is none."""
-    return mechanism.distribution(state, queries) if isinstance(mechanism, HasLaw) else None
+    return mechanism.distribution(state, queries)
 
 
 def accuracies(name: str, data: Labelled, k: int) -> dict[str, float]:

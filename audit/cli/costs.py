@@ -8,14 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dpassay.claims import Accuracy, Claim
+from dpassay.claims import Claim
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.shared import console
 from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.planning import Cost, cost, draws_needed, ladder, measure
 from dpassay.engine.settings import Settings
 from dpassay.engine.wording import seen_words
-from dpassay.mechanism import HasLaw
 from dpassay.numerics import upper_number
 from dpassay.targets.groups import Group, groups_for
 from dpassay.targets.guard import AuditTarget
@@ -45,7 +44,7 @@ def _plans(targets: list[AuditTarget], data: Group | None, settings: Settings) -
     for target in targets:
         groups = groups_for(target, data)
         speed = measure(target, groups)
-        law = settings.mode != "monte-carlo" and isinstance(target.mechanism, HasLaw)
+        law = settings.mode != "monte-carlo" and target.has_law
         for claim in target.claims:
             yield target.name, claim, law, cost(target, claim, groups, budget, speed)
 
@@ -53,7 +52,7 @@ def _plans(targets: list[AuditTarget], data: Group | None, settings: Settings) -
 def _words(name: str, claim: Claim, each: Cost, *, law: bool) -> Iterator[str]:
     yield f"{name}, {claim}: {each.pairs:,} pairs, {each.queries:,} queries, {each.cells:,} cells"
     if law:
-        only = isinstance(claim, Accuracy)
+        only = claim.computed
         yield f"  exact, without trials{'' if only else ', if its law is known for these data; else sampled as follows'}"
         if only:
             return

@@ -10,7 +10,6 @@ from dpassay.cli.costs import plain_table, print_json
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.parser import Parser, add_output, examples
 from dpassay.cli.shared import console
-from dpassay.mechanism import HasLaw, HasReachable
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
@@ -30,7 +29,7 @@ def add_arguments(command: Parser) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Print the catalogue."""
-    entries = [_entry(resolve(name)) for name in ENTRIES]
+    entries = [_entry(resolve(name)) | {"source": entry.cited} for name, entry in ENTRIES.items()]
     if arguments.json:
         print_json(entries)
         return Exit.NOTHING
@@ -54,7 +53,7 @@ def _about(claim: dict[str, Any]) -> str:
 
 
 def _entry(target: AuditTarget) -> dict[str, Any]:
-    modes = ["exact", "exhaustive"] if isinstance(target.mechanism, HasLaw) else []
-    modes += ["monte-carlo"] + (["any size"] if isinstance(target.mechanism, HasReachable) else [])
+    modes = ["exact", "exhaustive"] if target.has_law else []
+    modes += ["monte-carlo"] + (["any size"] if target.has_reachable else [])
     claims = [claim.as_json() | {"text": str(claim), "expected": claim.expected} for claim in target.claims]
     return {"name": target.name, "parameters": target.parameters, "claims": claims, "modes": modes}

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from dpassay.claims import DP, Claim, PredictionStability, Stability
+from dpassay.claims import SPELLED, SPELLINGS
+from dpassay.claims import spelled as claim_of
 from dpassay.config.load import Config
-from dpassay.config.mechanisms import CLAIMS, Configured
+from dpassay.config.mechanisms import Configured
 from dpassay.config.values import assignment, listed, spelled, table_of, value_of, written
 from dpassay.engine.apart import CAN_FORK
 from dpassay.errors import InvalidInput
@@ -21,8 +22,6 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import Answers, accepts, answers_of, is_function, relation_of, resolve, sized
 from dpassay.trials.hosts import Limits
 from dpassay.trials.isolated import Isolated, StandIn, introduced
-
-CLAIM = "epsilon=E, or epsilon=E,delta=D, or gamma=G"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +147,7 @@ def _fallback(each: Configured, wanted: Wanted) -> AuditTarget | None:
         return None
     with _placed(each):
         answers = (_answers(each.answers, "answers") if wanted.answers is None else wanted.answers) or Answers()
-    claim = _claim(numbers, answers, _source(each, wanted.claim))
+    claim = claim_of(numbers, _source(each, wanted.claim), labels=answers.numbers is None)
     has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
     return AuditTarget(name=each.called, address=each.target, parameters={}, mechanism=StandIn(has), claims=(claim,))
 
@@ -174,7 +173,8 @@ def _built(each: Configured, given: dict[str, Any], said: dict[str, float] | Non
     numbers = each.claim if said is None else said
     if numbers is None:
         return resolve(each.target, parameters, None, answers, name=each.called)
-    claim = _claim(numbers, answers or answers_of(each.target, parameters), _source(each, said))
+    known = answers or answers_of(each.target, parameters)
+    claim = claim_of(numbers, _source(each, said), labels=known.numbers is None)
     claim = replace(claim, relation=relation_of(each.target, parameters))
     return resolve(each.target, parameters, (claim,), answers, name=each.called)
 
@@ -185,20 +185,13 @@ def _source(each: Configured, said: dict[str, float] | None) -> str:
 
 
 def _claim_numbers(text: str) -> dict[str, float]:
-    given = table_of(text, "--claim", CLAIM)
-    if set(given) not in CLAIMS:
-        raise InvalidInput(f"--claim = '{text}': must be {CLAIM}")
+    given = table_of(text, "--claim", SPELLED)
+    if set(given) not in SPELLINGS:
+        raise InvalidInput(f"--claim = '{text}': must be {SPELLED}")
     try:
         return {name: float(value) for name, value in given.items()}
     except (ValueError, TypeError):
-        raise InvalidInput(f"--claim = '{text}': must be {CLAIM}, where E, D and G are numbers") from None
-
-
-def _claim(numbers: Mapping[str, float], answers: Answers, source: str) -> Claim:
-    if "epsilon" in numbers:
-        return DP(epsilon=numbers["epsilon"], delta=numbers.get("delta", 0.0), source=source)
-    kind = Stability if answers.numbers is None else PredictionStability
-    return kind(gamma=numbers["gamma"], source=source)
+        raise InvalidInput(f"--claim = '{text}': must be {SPELLED}, with numbers") from None
 
 
 def _answers(text: str | None, option: str) -> Answers | None:

@@ -123,7 +123,8 @@ def add_subject(command: Any) -> None:
     what.add_argument(
         "--claim",
         metavar="CLAIM",
-        help="audit against this claim instead of the mechanism's own: epsilon=E, or epsilon=E,delta=D, or gamma=G (stability)",
+        help="audit against this claim instead of the mechanism's own: epsilon=E, or epsilon=E,delta=D, or mu=M "
+        "(Gaussian), or gamma=G (stability)",
     )
     what.add_argument(
         "--answers",

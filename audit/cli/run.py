@@ -22,7 +22,6 @@ from dpassay.engine.result import Result
 from dpassay.engine.run import Baseline, assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, first_line
-from dpassay.mechanism import HasLaw
 from dpassay.record.baseline import cells_of
 from dpassay.record.files import dumps, writable
 from dpassay.record.run_record import make_record, read_record
@@ -142,7 +141,7 @@ def _facts(config: Config, command: str, data: Group | None, *, catalogue: bool,
 def _foretell(targets: list[AuditTarget], data: Group | None, settings: Settings) -> None:
     """Say before the start that sampling takes long, if its size alone tells."""
     if settings.domain is None:
-        sampled = (each.name for each in targets if settings.mode == "monte-carlo" or not isinstance(each.mechanism, HasLaw))
+        sampled = (each.name for each in targets if settings.mode == "monte-carlo" or not each.has_law)
         foretell(sampled, settings.budget, 0 if data is None else len(data.queries))
 
 

@@ -29,7 +29,7 @@ neighbours = "one+flip"         # per training record: one, flip, one+flip or al
 [[mechanisms]]
 target = "dpassay_example:predict"   # module:object of your own, or a name of `dpassay list`
 name = "nearest-vote"                # its name in results
-claim = { epsilon = 1.0 }            # or { epsilon = 1.0, delta = 1e-6 }, or { gamma = 0.1 }
+claim = { epsilon = 1.0 }            # or { epsilon = 1.0, delta = 1e-6 }, { mu = 1.0 }, { gamma = 0.1 }
 answers = "0,1"                      # answers of a function: labels [0, 1, 2] or numbers "0..1"
 # parameters = { r = 5 }             # parameters of a mechanism class
 

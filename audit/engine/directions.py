@@ -74,7 +74,7 @@ def learned(
     Parameters
     ----------
     target : AuditTarget
-        Nothing is learned unless it releases a vector of at least two coordinates; see `dpassay.mechanism.HasDirections`.
+        Nothing is learned unless it releases a vector of at least two coordinates; see `dpassay.mechanism.Mechanism`.
     groups : tuple of Group
         Whose pairs are looked at.
     draws : (int, int)

@@ -251,7 +251,7 @@ def code_of(target: AuditTarget) -> list[str]:
     Those of Python, of the numerical packages and of dpassay itself, of the file that defines the mechanism or function, and
     of files that its parameters name as `module:object`. What these files import is not followed.
     """
-    mechanism = target.mechanism
+    mechanism = target.given
     thing = mechanism.function if isinstance(mechanism, FunctionMechanism) else type(mechanism)
     modules: list[str | None] = [getattr(thing, "__module__", None)]
     modules += [value.partition(":")[0] for value in target.parameters.values() if isinstance(value, str) and ":" in value]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,33 +13,26 @@ from dpassay.config.values import named_text
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import HasScores
+from dpassay.mechanism import Trainer
 from dpassay.mechanisms.shared.bases import read_base
+from dpassay.targets.adapter import is_trainer
 from dpassay.targets.resolve import accepts, resolve
 
 Array = NDArray[np.float64]
 
 
-class LinearTrainer(HasScores, Protocol):
-    """A private training procedure that releases weights."""
+class LinearTrainer(Trainer):
+    """A private training procedure that releases weights; alpha is the privacy parameter of one release."""
 
-    @property
-    def claims(self) -> tuple[Any, ...]:
-        """What it promises: `DP` of the release, `ScoreStability` of its score."""
-        ...
+    __slots__ = ()
+    if TYPE_CHECKING:
 
-    @property
-    def alpha(self) -> float:
-        """Privacy parameter of one release."""
-        ...
-
-    def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` if these data can never be trained on."""
-        ...
+        @property
+        def alpha(self) -> float: ...  # noqa: D102
 
     def margins(self, trained: Any, X: Array) -> Array:
         """<w, phi(x)> for each of the trained weights and each point, shape (size, q)."""
-        ...
+        raise NotImplementedError
 
 
 def trainer_of(base: Any, *, alpha: float, m: int, delta: float, released: bool = True) -> LinearTrainer:
@@ -68,10 +61,10 @@ def trainer_of(base: Any, *, alpha: float, m: int, delta: float, released: bool 
         for key in told:
             require(key not in given, "base", base, f"without {key}, which is said of the whole")
         try:
-            trainer = resolve(name, told | given).mechanism
+            trainer = resolve(name, told | given).given
         except InvalidInput as error:
             raise InvalidInput(f"base = '{named_text(base, 'base')}': {error}") from error
-    known = isinstance(trainer, HasScores) and hasattr(trainer, "alpha")
+    known = is_trainer(trainer) and hasattr(trainer, "alpha")
     require(known, "base", base, "a trainer with noise, apply and score")
     require(not released or hasattr(trainer, "margins"), "base", base, "a trainer that releases weights, with margins")
     found: LinearTrainer = trainer

@@ -4,17 +4,92 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpassay.claims import DP, Stability
 from dpassay.config.values import named_table, named_text, spelled
 from dpassay.errors import InvalidInput, require
-from dpassay.mechanism import Mechanism
+from dpassay.laws import Law
+from dpassay.mechanism import Mechanism, Reachable, WorstCase, prepared
+from dpassay.pairs import Change
+from dpassay.targets.adapter import is_mechanism
 from dpassay.targets.guard import AuditTarget
-from dpassay.targets.resolve import accepts, is_function, resolve
+from dpassay.targets.resolve import accepts, declared, is_function, resolve
 
 SINGLE = 1.0
 """Privacy loss that a base claims unless it is said otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Member:
+    """State of a wrapper: the dataset, and the state in which it leaves the base."""
+
+    data: Any
+    state: Any
+
+
+class Wrapper(Mechanism):
+    """A mechanism around another, its base: everything that it does not redefine is the base's.
+
+    Attributes
+    ----------
+    built : AuditTarget
+        The base. A subclass declares it as a field.
+    """
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+
+        @property
+        def built(self) -> AuditTarget: ...  # noqa: D102
+
+    @property
+    def base_mechanism(self) -> Mechanism:
+        """The base itself."""
+        return self.built.mechanism
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """Those of the base; none if it answers numbers."""
+        return self.built.labels
+
+    @property
+    def numbers(self) -> tuple[float, float] | None:
+        """Least and greatest answer of the base; None if it answers labels."""
+        return self.built.numbers
+
+    def check(self, data: Any) -> None:
+        """Raise `InvalidInput` if the base does."""
+        self.base_mechanism.check(data)
+
+    def prepare(self, data: Any) -> Any:
+        """Prepare the base."""
+        return Member(data=data, state=self.base_mechanism.prepare(data))
+
+    def update(self, state: Any, change: Change) -> Any:
+        """Return the neighbour's state, by the base's `update` where it has one."""
+        data = change.apply(state.data)
+        return Member(data=data, state=prepared(self.base_mechanism, state.state, change, data))
+
+    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Answers of `size` independent trials of the base at q queries, shape (size, q)."""
+        return self.base_mechanism.sample(state.state, queries, size, rng)
+
+    def distribution(self, state: Any, queries: NDArray[np.float64]) -> Law | None:
+        """Exact law of the base; None where it has none."""
+        return self.base_mechanism.distribution(state.state, queries)
+
+    def pairs(self) -> tuple[WorstCase, ...]:
+        """Those of the base."""
+        return self.base_mechanism.pairs()
+
+    def reachable(self) -> Reachable | None:
+        """States of the base, where it knows them."""
+        return self.base_mechanism.reachable()
 
 
 def base_of(
@@ -117,9 +192,9 @@ def stable_base_of(base: Any, given: dict[str, Any], wrapper: str) -> tuple[Any,
 
 def _object(base: Any) -> AuditTarget:
     """Return a mechanism that is given as it is."""
-    known = hasattr(base, "sample") and hasattr(base, "claims")
+    known = is_mechanism(base) and hasattr(base, "claims")
     require(known, "base", base, "a name of the catalogue, module:object, or a mechanism")
-    return AuditTarget(name="base", address=None, parameters={}, mechanism=base, claims=base.claims)
+    return AuditTarget(name="base", address=None, parameters={}, mechanism=base, claims=declared("", base))
 
 
 def read_base(base: str | dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpassay.claims import ScoreStability
 from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
+from dpassay.mechanism import Trainer
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.densities import (
     Masses,
     integrated_score,
@@ -35,7 +36,7 @@ NO_SHARE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Binned:
+class Binned(Trainer):
     """Columns of X scaled to [0, 1] by public limits and clipped, and a trainer of histograms with the widths H.
 
     Parameters
