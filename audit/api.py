@@ -79,7 +79,7 @@ def audit(
             raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
         subject: Mechanism = mechanism
     elif claim is None:
-        raise InvalidInput("claim is missing: a function promises nothing by itself, say claim=DP(epsilon=...)")
+        raise InvalidInput("claim is missing: a function has no claim of its own; add claim=DP(epsilon=...)")
     elif labels is not None and numbers is not None:
         raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
     else:

@@ -131,7 +131,7 @@ def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
     except OSError as error:
         raise InvalidInput(f"{argument} = '{path}': cannot be read ({error.strerror})") from None
     except ValueError:
-        raise InvalidInput(f"{argument} = '{path}': is no JSON") from None
+        raise InvalidInput(f"{argument} = '{path}': is not valid JSON") from None
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
         raise InvalidInput(f"{argument} = '{path}': must be a file of schema {SCHEMA}")
     wrong = fault(record, "record") or next(filter(None, map(_contradiction, record["results"])), "")

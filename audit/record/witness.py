@@ -270,7 +270,7 @@ def read_witness(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InvalidInput(f"WITNESS = '{path}': cannot be read ({error.strerror})") from None
     except ValueError:
-        raise InvalidInput(f"WITNESS = '{path}': is no JSON") from None
+        raise InvalidInput(f"WITNESS = '{path}': is not valid JSON") from None
     if not isinstance(witness, dict) or witness.get("schema") != SCHEMA:
         raise InvalidInput(f"WITNESS = '{path}': must be a file of schema {SCHEMA}")
     wrong = witness_fault(witness)

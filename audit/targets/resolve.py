@@ -93,7 +93,7 @@ def resolve(
     elif callable(found):
         if not claims:
             raise InvalidInput(
-                f"'{target}' is a plain function, it promises nothing by itself: say --claim epsilon=..., mu=... or gamma=..."
+                f"'{target}' is a plain function and has no claim of its own; add --claim epsilon=..., mu=... or gamma=..."
             )
         given_answers = answers or Answers()
         mechanism = FunctionMechanism(function=found, claims=claims, labels=given_answers.labels, numbers=given_answers.numbers)
@@ -116,6 +116,17 @@ def accepts(target: str, parameter: str) -> bool:
     """Whether the target is a mechanism class with this parameter."""
     found = load_object(_address(target), "target")
     return isinstance(found, type) and parameter in _fields(found)
+
+
+def sized(target: str, parameters: Mapping[str, Any], records: int, *, fixed: bool = True) -> dict[str, Any]:
+    """Tell a mechanism of the catalogue the number n of records, if its claims depend on that and nothing else was said.
+
+    An entry that has an n of its own keeps it, unless it is not `fixed`: where all datasets of one size are asked for.
+    """
+    chosen = fixed and target in ENTRIES and "n" in ENTRIES[target].parameters
+    if target not in ENTRIES or chosen or not accepts(target, "n"):
+        return dict(parameters)
+    return {"n": str(records), **parameters}
 
 
 def load_object(address: str, argument: str) -> Any:
@@ -171,7 +182,7 @@ def _address(target: str) -> str:
         return target
     if target not in ENTRIES:
         close = get_close_matches(target, ENTRIES, n=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(ENTRIES)}"
+        hint = f"did you mean '{close[0]}'?" if close else "see `dpassay list`"
         raise InvalidInput(f"target = '{target}': no such mechanism; {hint} (your own: module:object)")
     return ENTRIES[target].address
 

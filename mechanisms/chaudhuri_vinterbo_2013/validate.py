@@ -29,6 +29,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.score_mixtures import fresh_log_
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.selection import select, selection_log_p
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import LinearTrainer, enough_stability_of, stability_of, trainer_of
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validation_pairs import found_pairs
+from dpassay.mechanisms.shared.bases import base_text
 from dpassay.pairs import Change
 from dpassay.seeds import stream
 from dpassay.targets.adapter import full
@@ -92,7 +93,7 @@ class Validate(Mechanism):
     ----------
     alpha1, alpha2 : float
         Privacy parameters of training and of validation; finite and > 0.
-    base : str or trainer
+    base : str, dict or trainer
         See `trainer_of`; its `thetas` are the parameter list Theta, of at least two.
     m : int
         Records of V, >= 1: the last ones. The others are T.
@@ -139,6 +140,7 @@ class Validate(Mechanism):
         require(self.stability in STABLE, "stability", self.stability, f"one of {', '.join(STABLE)}")
         require(self.coins in ("frozen", "fresh"), "coins", self.coins, "'frozen' or 'fresh'")
         require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
+        object.__setattr__(self, "base", base_text(self.base))
         trainer = trainer_of(self.base, alpha=self.alpha1, m=self.m, delta=self.delta, released=False)
         require(len(trainer.thetas) >= 2, "base", self.base, "a trainer with at least two parameters to choose from")
         object.__setattr__(self, "trainer", trainer)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, Stability
+from dpassay.config.values import named_table, named_text, spelled
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import Law
 from dpassay.mechanism import Mechanism, Reachable, WorstCase, prepared
@@ -96,9 +99,9 @@ def base_of(
 
     Parameters
     ----------
-    base : str or Mechanism
-        A name of the catalogue or `module:object`, its parameters behind it (`soft-majority,r=5,learner=tree`; all but
-        epsilon), or an object.
+    base : str, dict or Mechanism
+        A name of the catalogue or `module:object`, with its parameters, all but epsilon, in one of the spellings of
+        `read_base`; or an object.
     epsilon : float
         What it is to claim, in nats; > 0. An object has its own, and `left_out` stands for that.
     wrapper : str
@@ -111,7 +114,7 @@ def base_of(
     Returns
     -------
     base : str or Mechanism
-        The same with all parameters filled in, so that it makes the algorithm again; as it was given where one of them has a
+        The same with all parameters filled in, so that it makes the algorithm again; without them where one of them has a
         comma in it.
     epsilon : float
         What it claims first.
@@ -123,21 +126,19 @@ def base_of(
         If there is no such base or parameter, it claims another epsilon, or promises no differential privacy.
     """
     written, own = base, True
-    if isinstance(base, str):
-        name, *settings = (part.strip() for part in base.split(","))
-        try:
+    if isinstance(base, (str, dict)):
+        name, given = read_base(base)
+        written = named_text(base, "base")
+        with _placed(written):
             own = not accepts(name, "epsilon")
-            told = {} if own else {"epsilon": epsilon}
+            told: dict[str, Any] = {} if own else {"epsilon": epsilon}
             told |= {} if n is None or not accepts(name, "n") else {"n": n}
             promise = (DP(epsilon=epsilon),) if is_function(name) else None
-            built = resolve(name, _given(settings, wrapper, ("epsilon", *told)) | told, promise)
+            refuse_decided(given, wrapper, ("epsilon", *told))
+            built = resolve(name, given | told, promise)
             own = own and promise is None
-        except InvalidInput as error:
-            raise InvalidInput(f"base = '{base}': {error}") from error
         if not own:
-            filled = [f"{key}={value}" for key, value in built.parameters.items() if key not in told and value is not None]
-            commas = any("," in each for each in filled)  # those of a base within the base
-            written = base if commas else ",".join([name, *filled])
+            written = _filled(written, name, built, told)
     else:
         built = _object(base)
     claims = dp_claims(built.mechanism)
@@ -154,8 +155,9 @@ def stable_base_of(base: Any, given: dict[str, Any], wrapper: str) -> tuple[Any,
 
     Parameters
     ----------
-    base : str or Mechanism
-        A name of the catalogue or `module:object`, its parameters behind it (all but those that are given), or an object.
+    base : str, dict or Mechanism
+        A name of the catalogue or `module:object`, with its parameters, all but those that are given, in one of the spellings
+        of `read_base`; or an object.
     given : dict
         Parameters that the wrapper decides, for a base that has them; an object has its own.
     wrapper : str
@@ -164,7 +166,7 @@ def stable_base_of(base: Any, given: dict[str, Any], wrapper: str) -> tuple[Any,
     Returns
     -------
     base : str or Mechanism
-        The same with all other parameters filled in; as it was where one of them has a comma in it.
+        The same with all other parameters filled in; without them where one has a comma in it.
     built : AuditTarget
 
     Raises
@@ -173,16 +175,14 @@ def stable_base_of(base: Any, given: dict[str, Any], wrapper: str) -> tuple[Any,
         If there is no such base or parameter, or it promises no stability that is not known to be wrong.
     """
     written = base
-    if isinstance(base, str):
-        name, *settings = (part.strip() for part in base.split(","))
-        try:
+    if isinstance(base, (str, dict)):
+        name, own = read_base(base)
+        written = named_text(base, "base")
+        with _placed(written):
             told = {key: value for key, value in given.items() if accepts(name, key)}
-            built = resolve(name, _given(settings, wrapper, tuple(told)) | told)
-        except InvalidInput as error:
-            raise InvalidInput(f"base = '{base}': {error}") from error
-        filled = [f"{key}={value}" for key, value in built.parameters.items() if key not in told and value is not None]
-        commas = any("," in each for each in filled)
-        written = base if commas else ",".join([name, *filled])
+            refuse_decided(own, wrapper, tuple(told))
+            built = resolve(name, own | told)
+        written = _filled(written, name, built, told)
     else:
         built = _object(base)
     stable = [claim for claim in built.claims if isinstance(claim, Stability) and claim.expected is None]
@@ -197,17 +197,49 @@ def _object(base: Any) -> AuditTarget:
     return AuditTarget(name="base", address=None, parameters={}, mechanism=base, claims=declared("", base))
 
 
-def _given(settings: list[str], wrapper: str, theirs: tuple[str, ...] = ("epsilon",)) -> dict[str, str]:
-    """Read the parameters of a base; those that the wrapper decides are refused."""
-    given = {}
-    for setting in settings:
-        name, separator, value = (part.strip() for part in setting.partition("="))
-        if not (name and separator and value):
-            raise InvalidInput(f"'{setting}' must have the form name=value")
-        if name in theirs:
-            raise InvalidInput(f"'{setting}' must be said of the {wrapper}: -p {setting}")
-        given[name] = value
-    return given
+def read_base(base: str | dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Read what a base is and which parameters it has: the one place where that is done.
+
+    Parameters
+    ----------
+    base : str or dict
+        `{name="soft-majority", r=5}` as a text or read already, or `soft-majority,r=5`. A parameter may be a base itself.
+
+    Raises
+    ------
+    InvalidInput
+        If it is neither.
+    """
+    name, parameters = named_table(base, "base")
+    return name, {key: spelled(value) for key, value in parameters.items()}
+
+
+def base_text(base: Any) -> Any:
+    """Return how records name a base: a table in the spelling of `dpassay.config.values.named_text`, an object as it is."""
+    return named_text(base, "base") if isinstance(base, (str, dict)) else base
+
+
+def refuse_decided(given: dict[str, Any], wrapper: str, theirs: tuple[str, ...]) -> None:
+    """Raise `InvalidInput` if a base is told what its wrapper decides."""
+    for name in theirs:
+        if name in given:
+            said = f"{name}={given[name]}"
+            raise InvalidInput(f"'{said}' must be a parameter of the {wrapper}: -p {said}")
+
+
+def _filled(written: str, name: str, built: AuditTarget, told: dict[str, Any]) -> str:
+    """Return a base with all its parameters, as records name it; as it was written where one of them cannot be put so shortly."""
+    filled = [f"{key}={value}" for key, value in built.parameters.items() if key not in told and value is not None]
+    return written if any("," in each for each in filled) else ",".join([name, *filled])
+
+
+@contextmanager
+def _placed(base: str) -> Iterator[None]:
+    """Say of what is refused that it belongs to the base."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"base = '{base}': {error}") from error
 
 
 def dp_claims(mechanism: Mechanism) -> list[DP]:

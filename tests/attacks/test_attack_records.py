@@ -77,7 +77,7 @@ def test_a_record_of_the_learner_alone(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_the_folder_and_the_table(both: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert {path.name for path in both.iterdir()} == {"attack.json", "attack.html", "attack.md", "models"}
+    assert {path.name for path in both.iterdir()} == {"attack.json", "attack.html", "attack.md", "models.sqlite"}
     before = (both / "attack.json").read_text()
     words = ["soft-majority", "--epsilon", "1,8", "--budgets", "1,2", "--out", str(both)]
     assert main([*SMALL[:1], *SMALL[2:], *words]) == 4  # from the models that are kept

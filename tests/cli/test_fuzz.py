@@ -225,8 +225,8 @@ DAMAGE: list[tuple[tuple[Any, ...], Any, str]] = [
     (("lower",), 10**400, ': must be a finite number or "inf" or null'),
     (("witness", "query"), "x", 'the witness of soft-majority.printed.exact: query = "x": must be a whole number'),
     (("witness", "event"), [7], "its event [7] is not made of its labels [0, 1]"),
-    (("witness", "loss"), -1e999, "is no JSON"),
-    (("unknown",), float("inf"), "is no JSON"),
+    (("witness", "loss"), -1e999, "is not valid JSON"),
+    (("unknown",), float("inf"), "is not valid JSON"),
 ]
 
 

@@ -72,7 +72,7 @@ def contents(out: str) -> list[bytes]:
 def blocks_are_whole(out: str, *, complete: bool = True) -> None:
     """Every dataset's blocks are there once, and at the end none is missing: they add up to the trials of the record."""
     connection = sqlite3.connect(Path(out, "ledger.sqlite"))
-    rows = connection.execute("SELECT dataset, first, stop, trials FROM shards ORDER BY dataset, first").fetchall()
+    rows = connection.execute("SELECT dataset, first, stop, trials FROM work ORDER BY dataset, first").fetchall()
     connection.close()
     ends: dict[bytes, int] = defaultdict(int)
     for dataset, first, stop, _ in rows:
@@ -104,7 +104,7 @@ def test_the_record_does_not_tell_how_it_was_run(project: Path, whole: list[byte
 def test_without_resume_nothing_is_taken_over(project: Path) -> None:
     assert main([*WORDS, "--out", "out"]) == 0
     connection = sqlite3.connect("out/ledger.sqlite")
-    connection.execute("UPDATE shards SET checksum = x'00'")
+    connection.execute("UPDATE work SET checksum = x'00'")
     connection.commit()
     connection.close()
     assert main([*WORDS, "--out", "out", "--resume"]) == 3
@@ -116,10 +116,10 @@ def test_a_changed_source_file_is_run_anew(project: Path) -> None:
     assert main([*WORDS, "--out", "out"]) == 0
     expected = contents("out")
     connection = sqlite3.connect("out/ledger.sqlite")
-    (before,) = connection.execute("SELECT count(*) FROM shards").fetchone()
+    (before,) = connection.execute("SELECT count(*) FROM work").fetchone()
     Path("mine.py").write_text(PREDICT.format(pause=0) + "# changed\n")
     assert main([*WORDS, "--out", "out", "--resume"]) == 0
-    assert connection.execute("SELECT count(*) FROM shards").fetchone() == (2 * before,)
+    assert connection.execute("SELECT count(*) FROM work").fetchone() == (2 * before,)
     connection.close()
     assert contents("out") == expected
 
@@ -211,7 +211,7 @@ def has_begun() -> bool:
         return False
     connection = sqlite3.connect("out/ledger.sqlite")
     try:
-        return bool(connection.execute("SELECT count(*) FROM shards").fetchone()[0])
+        return bool(connection.execute("SELECT count(*) FROM work").fetchone()[0])
     except sqlite3.OperationalError:  # it is just being made
         return False
     finally:

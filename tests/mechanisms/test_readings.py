@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from typing import Any
 
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.cli.options import targets_of
+from dpassay.cli.mechanisms import Wanted, targets_of
+from dpassay.config.mechanisms import Configured
 from dpassay.targets.catalogue import ENTRIES, READINGS
 from dpassay.targets.resolve import resolve
 
@@ -35,9 +35,9 @@ def test_readings_of_one_size_run_with_any_data(capsys: pytest.CaptureFixture[st
 
 def test_errors_are_left_out_of_a_sampled_catalogue() -> None:
     """In a run of every dataset of a size they are looked at, and a reading of another size is looked at in that size."""
-    given: dict[str, Any] = {"parameters": [], "learner": None, "claim": None, "answers": None, "targets": [], "mechanisms": []}
+    every = tuple(Configured(target=name) for name in ENTRIES)
     for mode in ("exact", "exhaustive", "monte-carlo"):
-        targets = targets_of(argparse.Namespace(**given, mode=mode), 100)
+        targets = targets_of(Wanted(mechanisms=every, named=False, parameters={}, mode=mode), 100)
         names = {target.name: target for target in targets}
         assert ("projected-walk-error" in names) is (mode != "monte-carlo")
         assert "stable-laplace-printed-scale" in names

@@ -169,7 +169,7 @@ def test_every_number_is_rounded_outwards() -> None:
 def test_reading_what_is_no_record(tmp_path: Path) -> None:
     path = tmp_path / "record.json"
     for text, message in (
-        ("{", "is no JSON"),
+        ("{", "is not valid JSON"),
         ("[1]", "must be a file of schema"),
         ('{"schema": "dpassay/record/2"}', "schema dpassay/record/1"),
     ):
