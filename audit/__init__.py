@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpassay.api import audit as audit
     from dpassay.claims import DP as DP
+    from dpassay.claims import GDP as GDP
     from dpassay.claims import Accuracy as Accuracy
     from dpassay.claims import PredictionStability as PredictionStability
     from dpassay.claims import ScoreStability as ScoreStability
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "DP": "claims",
+    "GDP": "claims",
     "AuditeeError": "errors",
     "TargetError": "errors",
     "Domain": "engine.exhaustive",

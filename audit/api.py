@@ -50,7 +50,7 @@ def audit(
     mechanism : Mechanism or callable
         A `Mechanism`, another object with some of its members, or a function `function(data, queries, size, rng)` that returns
         the answers of `size` independent runs at q queries, shape (size, q).
-    claim : DP, Stability, PredictionStability or ScoreStability, optional
+    claim : DP, GDP, Stability, PredictionStability, ScoreStability or Accuracy, optional
         What to hold it against; its own first claim by default. A function promises nothing by itself.
     pairs : Pairs, optional
         Neighbouring datasets, from `replace_one` say; the mechanism's own worst cases come on top.

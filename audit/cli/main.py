@@ -310,7 +310,8 @@ def _subject(command: Any) -> None:
     what.add_argument(
         "--claim",
         metavar="CLAIM",
-        help="hold it against this claim instead of its own: epsilon=E, or epsilon=E,delta=D, or gamma=G (stability)",
+        help="hold it against this claim instead of its own: epsilon=E, or epsilon=E,delta=D, or mu=M (Gaussian), or gamma=G "
+        "(stability)",
     )
     what.add_argument(
         "--answers",

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from dpassay.claims import DP, Claim, PredictionStability, Stability
+from dpassay.claims import SPELLED, SPELLINGS, spelled
 from dpassay.config.load import Config, load_config
-from dpassay.config.mechanisms import CLAIMS, Configured
+from dpassay.config.mechanisms import Configured
 from dpassay.config.options import OPTIONS
 from dpassay.data import BUILT_IN, load, split
 from dpassay.engine.apart import CAN_FORK
@@ -169,7 +169,8 @@ def _fallback(wanted: Configured, said: dict[str, float] | None, answers: Answer
         return None
     with _placed(wanted):
         answers = (_answers(wanted.answers, "answers") if answers is None else answers) or Answers()
-    claim = _claim(numbers, answers, "--claim" if said is not None else wanted.where.partition(",")[0])
+    source = "--claim" if said is not None else wanted.where.partition(",")[0]
+    claim = spelled(numbers, source, labels=answers.numbers is None)
     has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
     return AuditTarget(name=wanted.called, address=wanted.target, parameters={}, mechanism=StandIn(has), claims=(claim,))
 
@@ -204,26 +205,20 @@ def _built(wanted: Configured, given: dict[str, str], said: dict[str, float] | N
     numbers = wanted.claim if said is None else said
     if numbers is None:
         return resolve(wanted.target, parameters, None, answers, name=wanted.called)
-    claim = _claim(numbers, answers or answers_of(wanted.target, parameters), source)
+    known = answers or answers_of(wanted.target, parameters)
+    claim = spelled(numbers, source, labels=known.numbers is None)
     claim = replace(claim, relation=relation_of(wanted.target, parameters))
     return resolve(wanted.target, parameters, (claim,), answers, name=wanted.called)
 
 
 def _claim_numbers(text: str) -> dict[str, float]:
     given = dict(_assignment(part, "--claim") for part in text.split(","))
-    if set(given) not in CLAIMS:
-        raise InvalidInput(f"--claim = '{text}': must be epsilon=E, or epsilon=E,delta=D, or gamma=G")
+    if set(given) not in SPELLINGS:
+        raise InvalidInput(f"--claim = '{text}': must be {SPELLED}")
     try:
         return {name: float(value) for name, value in given.items()}
     except ValueError:
         raise InvalidInput(f"--claim = '{text}': must hold numbers") from None
-
-
-def _claim(numbers: Mapping[str, float], answers: Answers, source: str) -> Claim:
-    if "epsilon" in numbers:
-        return DP(epsilon=numbers["epsilon"], delta=numbers.get("delta", 0.0), source=source)
-    kind = Stability if answers.numbers is None else PredictionStability
-    return kind(gamma=numbers["gamma"], source=source)
 
 
 def _answers(text: str | None, option: str) -> Answers | None:

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpassay.claims import SINGLE, Accuracy, claim_from_json
+from dpassay.claims import SINGLE, claim_from_json
 from dpassay.cli.options import configure, data_of, opened, refuse_idle_limits, settings_of
 from dpassay.cli.shared import bars, clear, command_of, commit, console, foretell, readers_may_leave, write_sidecars
 from dpassay.engine.monte_carlo import Budget
@@ -209,7 +209,7 @@ def _dry_run(targets: list[AuditTarget], data: Group | None, settings: Settings,
     for name, claim, law, each in plans:
         out.print(f"{name}, {claim}: {each.pairs:,} pairs, {each.queries:,} queries, {each.cells:,} cells")
         if law:
-            only = isinstance(claim, Accuracy)
+            only = claim.computed
             out.print(f"  exact, without trials{'' if only else ', if its law is known for these data; else sampled as follows'}")
             if only:
                 continue

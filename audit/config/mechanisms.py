@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from dpassay.claims import SPELLINGS
 from dpassay.errors import InvalidInput, is_real, require
 
-CLAIMS = ({"epsilon"}, {"epsilon", "delta"}, {"gamma"})
-"""What a claim may consist of."""
 LONGEST_NAME = 60
 
 
@@ -23,7 +22,7 @@ class Configured:
     target : str
         A name of the catalogue, or `module:object`.
     claim : dict of float, optional
-        Numbers of the claim by name: epsilon, epsilon and delta, or gamma; its own claims by default.
+        Numbers of the claim by name: epsilon, epsilon and delta, mu, or gamma; its own claims by default.
     answers : str, optional
         What a plain function answers, as after `--answers`.
     parameters : dict of str
@@ -107,8 +106,8 @@ def _entry(entry: dict[str, Any], where: str) -> Configured:
 def _claim(claim: Any, where: str) -> dict[str, float] | None:
     if claim is None:
         return None
-    allowed = "{ epsilon = E }, { epsilon = E, delta = D } or { gamma = G }, of numbers"
-    numbers = isinstance(claim, dict) and set(claim) in CLAIMS and all(is_real(value) for value in claim.values())
+    allowed = "{ epsilon = E }, { epsilon = E, delta = D }, { mu = M } or { gamma = G }, of numbers"
+    numbers = isinstance(claim, dict) and set(claim) in SPELLINGS and all(is_real(value) for value in claim.values())
     require(numbers, f"{where}: claim", claim, allowed)
     try:
         return {name: float(value) for name, value in claim.items()}

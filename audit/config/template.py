@@ -28,7 +28,7 @@ neighbours = "one+flip"         # per training record: one, flip, one+flip or al
 [[mechanisms]]
 target = "dpassay_example:predict"   # module:object of your own, or a name of `dpassay list`
 name = "nearest-vote"                # what results call it
-claim = { epsilon = 1.0 }            # or { epsilon = 1.0, delta = 1e-6 }, or { gamma = 0.1 }
+claim = { epsilon = 1.0 }            # or { epsilon = 1.0, delta = 1e-6 }, { mu = 1.0 }, { gamma = 0.1 }
 answers = "0,1"                      # what a function answers: labels like 0,1,2 or numbers between limits like 0..1
 # parameters = { r = 5 }             # of a mechanism class
 

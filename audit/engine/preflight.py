@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dpassay.claims import Accuracy, Claim, PredictionStability, records_replaced
+from dpassay.claims import Claim, records_replaced
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.targets.groups import Group
@@ -38,11 +38,11 @@ def check(targets: Sequence[AuditTarget], data: Group | None, settings: Settings
 
 def _check_claim(target: AuditTarget, claim: Claim, settings: Settings) -> None:
     sampled = settings.mode == "monte-carlo" or not target.has_law
-    if sampled and isinstance(claim, Accuracy):
+    if sampled and claim.computed:
         raise InvalidInput(f"{target.name}: {claim} is held against computed errors only; use mode exact or exhaustive")
-    if sampled and isinstance(claim, PredictionStability) and not all(map(math.isfinite, target.numbers or ())):
+    if sampled and claim.means and not all(map(math.isfinite, target.numbers or ())):
         raise InvalidInput(f"{target.name}: answers without limits have no certified mean; say numbers=(least, greatest)")
-    if sampled and isinstance(claim, PredictionStability) and math.isinf(target.most(claim)):
+    if sampled and claim.means and math.isinf(target.most(claim)):
         raise InvalidInput(f"numbers = {target.numbers}: range too wide: upper - lower overflows ({target.name})")
     if settings.detect is not None and settings.mode in ("auto", "monte-carlo") and claim.promised < target.most(claim):
         target.check_detect(claim, settings.detect)

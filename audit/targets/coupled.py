@@ -111,6 +111,11 @@ def parts(target: AuditTarget) -> tuple[AuditTarget, ...]:
     return (*answers, *(coupled(target, claim) for claim in scores))
 
 
+def as_audited(target: AuditTarget, claim: Claim) -> AuditTarget:
+    """Return what is audited against one claim: a mechanism, or, for score stability, what stands in its place."""
+    return coupled(target, claim) if isinstance(claim, ScoreStability) else target
+
+
 def coupled(target: AuditTarget, claim: ScoreStability) -> AuditTarget:
     """Return what is audited for score stability in the place of a trainer."""
     return replace(target, mechanism=Coupled(trainer=target.mechanism, claim=claim), claims=(claim,))

@@ -12,13 +12,12 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import DP, Accuracy, Claim, PredictionStability, ScoreStability, Stability
+from dpassay.claims import KINDS, Claim
 from dpassay.data import points
 from dpassay.errors import InvalidInput, TargetError, as_real, is_count, require, told
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change, one_by_one
-from dpassay.stats.scales import scale_of
 from dpassay.targets.adapter import full, given, is_trainer
 
 T = TypeVar("T")
@@ -64,30 +63,20 @@ class AuditTarget:
             numbers = as_real(numbers[0]), as_real(numbers[1])
         require(isinstance(self.claims, tuple) and len(self.claims) > 0, "claims", self.claims, "a tuple of at least one claim")
         for claim in self.claims:
-            require(
-                isinstance(claim, Claim),
-                "claim",
-                claim,
-                "a DP(...), Stability(...), PredictionStability(...), ScoreStability(...) or Accuracy(...)",
-            )
+            require(isinstance(claim, Claim), "claim", claim, f"a {', '.join(f'{kind}(...)' for kind in KINDS)}")
             self._check_claim(claim, numbers)
         object.__setattr__(self, "numbers", numbers)
         object.__setattr__(self, "labels", labels)
 
     def _check_claim(self, claim: Claim, numbers: tuple[float, float] | None) -> None:
         """Raise `InvalidInput` if a claim cannot be about such answers."""
-        if isinstance(claim, ScoreStability):
+        if claim.coupled:
             trainer = getattr(self.mechanism, "trainer", self.mechanism)
             allowed = f"about a trainer with noise, apply and score; {self.name} is none"
             require(is_trainer(trainer), "claim", claim, allowed)
             return
-        if isinstance(claim, Stability) and numbers is not None:
-            raise InvalidInput(f"claim = {claim}: is about labels, {self.name} answers numbers; say PredictionStability(...)")
-        if isinstance(claim, PredictionStability) and numbers is None:
-            raise InvalidInput(f"claim = {claim}: is about real predictions, {self.name} answers labels; say Stability(...)")
-
-        if isinstance(claim, Accuracy) and numbers is None:
-            raise InvalidInput(f"claim = {claim}: is about an error, {self.name} answers labels, not numbers")
+        if misfit := claim.misfit(numbers, self.name):
+            raise InvalidInput(f"claim = {claim}: {misfit}")
 
     @property
     def given(self) -> Any:
@@ -111,7 +100,7 @@ class AuditTarget:
 
     def looked_at(self, claim: Claim) -> str:
         """What is answered of what a claim is about, in words; empty where that is all of it, or nobody says otherwise."""
-        return str(self.mechanism.looked_at) if isinstance(claim, (DP, Stability)) else ""
+        return str(self.mechanism.looked_at) if claim.of_answers else ""
 
     @property
     def derived(self) -> dict[str, int | float | str]:
@@ -132,12 +121,7 @@ class AuditTarget:
 
     def most(self, claim: Claim) -> float:
         """Largest leak that there can be of what a claim is about, in its units."""
-        if isinstance(claim, Accuracy):
-            return max(0.0, (self.numbers or (0.0, 1.0))[1])
-        if not isinstance(claim, PredictionStability):
-            return scale_of(claim).most
-        low, high = self.numbers or (0.0, 1.0)
-        return high - low
+        return claim.most(self.numbers)
 
     def check_detect(self, claim: Claim, leak: float, argument: str = "detect") -> None:
         """Raise `InvalidInput` unless a leak that an audit is to see lies above the claim, and below the largest there can be."""
@@ -151,16 +135,13 @@ class AuditTarget:
     @property
     def only_computed(self) -> bool:
         """Whether all its claims are about errors, which are computed and never sampled."""
-        return all(isinstance(claim, Accuracy) for claim in self.claims)
+        return all(claim.computed for claim in self.claims)
 
     @property
     def sampled(self) -> AuditTarget:
         """The same without claims that no trials can certify, as long as others are left: of errors, and means without limits."""
-        hopeless = [
-            isinstance(claim, Accuracy) or (isinstance(claim, PredictionStability) and math.isinf(self.most(claim)))
-            for claim in self.claims
-        ]
-        left = tuple(claim for claim, lost in zip(self.claims, hopeless, strict=True) if not lost)
+        hopeless = {claim for claim in self.claims if claim.computed or (claim.means and math.isinf(self.most(claim)))}
+        left = tuple(claim for claim in self.claims if claim not in hopeless)
         return replace(self, claims=left) if left else self
 
     @property

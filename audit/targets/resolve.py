@@ -93,7 +93,7 @@ def resolve(
     elif callable(found):
         if not claims:
             raise InvalidInput(
-                f"'{target}' is a plain function, it promises nothing by itself: say --claim epsilon=... or gamma=..."
+                f"'{target}' is a plain function, it promises nothing by itself: say --claim epsilon=..., mu=... or gamma=..."
             )
         given_answers = answers or Answers()
         mechanism = FunctionMechanism(function=found, claims=claims, labels=given_answers.labels, numbers=given_answers.numbers)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, Final, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, require
@@ -52,7 +52,7 @@ def auc(scores: Array, y: NDArray[np.int64]) -> Array:
     """
     positive = y == 1
     p, q = int(positive.sum()), int((~positive).sum())
-    ranks = rankdata(scores, axis=1)[:, positive].sum(axis=1)
+    ranks = scipy.stats.rankdata(scores, axis=1)[:, positive].sum(axis=1)
     areas: Array = (ranks - p * (p + 1) / 2) / (p * q)
     return areas
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
@@ -107,7 +107,7 @@ class PrivateKNN(Votes):
 
     def _nearest(self, data: Labelled, queries: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which records vote at each query, shape (q, n)."""
-        distance = cdist(queries, data.X, "sqeuclidean")
+        distance = scipy.spatial.distance.cdist(queries, data.X, "sqeuclidean")
         farthest = np.partition(distance, self.k - 1, axis=1)[:, [self.k - 1]]
         nearer, tied = distance < farthest, distance == farthest
         room = self.k - nearer.sum(axis=1, keepdims=True)

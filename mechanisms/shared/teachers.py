@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import Claim
 from dpassay.data import Labelled
-from dpassay.engine.readings import leaks_of
+from dpassay.engine.kinds import leaks_of
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable, WorstCase

@@ -244,18 +244,18 @@ def _in_result(name: str, value: Any) -> Callable[[dict[str, Any]], object]:
 
 DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "no cells": (_in_result("per_query", []), "has a verdict and no evidence"),
-    "a claim of text": (_in_result("claim", "x"), "claim is no object"),
+    "a claim of text": (_in_result("claim", "x"), 'results[0].claim = "x": must be an object'),
     "a claim of nothing": (
         lambda record: record["results"][0]["claim"].update(epsilon=None),
         "claim of api.own.monte-carlo: epsilon",
     ),
     "not searched": (_in_result("searched", None), "has a verdict and no evidence"),
     "no JSON": (_in_result("detectable", float("nan")), "is no JSON"),
-    "no verdict": (_in_result("verdict", "banana"), "verdict is 'banana', no such value is known"),
+    "no verdict": (_in_result("verdict", "banana"), 'results[0].verdict = "banana": must be one of "refuted", '),
     "more than all": (lambda record: record["results"][0]["per_query"][0]["counts"].update(x=99999), "more answers than trials"),
     "no counts": (lambda record: record["results"][0]["per_query"][0].update(counts=None), "was sampled and has no counts"),
     "no run": (lambda record: record.pop("run"), "has no field 'run'"),
-    "no seed": (lambda record: record["run"].update(seed=-1), "seed = -1 is out of range"),
+    "no seed": (lambda record: record["run"].update(seed=-1), "run.seed = -1: must be a whole number of at most 64 bits >= 0"),
 }
 
 
