@@ -88,6 +88,7 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
     shown = span if blurred else exact(worst, promised, exceeds=False)
     if worst == 0 and claim.coupled and upper.value > 0:
         shown = f"at most {loss(upper.value, UP)}"
+        equal = ", which is within rounding of the claim" if equal else ""
     allowed += "; that of the whole release may be larger" if looked_at else ""
     if evidence.domain is not None:
         return Verdict(word="verified", reason=f"the worst {quantity}{part} over {evidence.domain} is {shown}{equal}; {allowed}")

@@ -206,15 +206,15 @@ class Choice(Released):
         coins, parted = np.arange(1, n + 1) % 2, np.zeros(n, dtype=np.int64)
         parted[self.rows(0, k)] = 1
         split = bool((parted == 0).any())
-        part = " of the last part of T" if split else ", of another record"
-        chosen = "a weight of the wrong sign is chosen against its errors, and there is one less of them"
-        chosen = chosen if self.by_errors else "the errors of the weights change by one, which this choice does not look at"
-        apart = "one part of T trains against the others, and its errors are one more"
+        part = " of the last part of T" if split else " of another record"
+        chosen = "a weight of the wrong sign is chosen despite its errors, and the flip removes one of these errors"
+        chosen = chosen if self.by_errors else "the flip changes the error counts by one, but this choice ignores error counts"
+        apart = "one part of T has the opposite labels of the others, and the flip adds one to its errors"
         told = (
-            (coins, 0, 1.0 - n % 2, "the signs of the weights are coins, and a training label turns them"),
-            (coins, 0, 0.5, "the signs are almost coins, as is best where losses differ, and a training label turns them"),
-            (sure, 0, 1.0, "a label that only a rare weight answers gets its chance from one training label more"),
-            (sure, min(k, n) - 1, 1.0, f"a label of only a rare weight gets its chance from one label more{part}"),
+            (coins, 0, 1.0 - n % 2, "both signs of the weights are equally likely, and one training label shifts that balance"),
+            (coins, 0, 0.5, "both signs of the weights are almost equally likely, and one training label shifts that balance"),
+            (sure, 0, 1.0, "a label that only rare weights answer becomes likelier by one more training label"),
+            (sure, min(k, n) - 1, 1.0, f"a label that only rare weights answer becomes likelier by one more label{part}"),
             (sure, n, 1.0, chosen),
             (parted, n, 1.0, apart if split and self.by_errors else chosen),
         )
@@ -227,5 +227,5 @@ class Choice(Released):
         X[:, 0] = getattr(self.trainer, "scale", np.ones(1))[0]
         query = points(X[:1], "queries")
         X[len(y) - 1] *= last
-        pair = Pairs(base=Labelled(X, labels), changes=(FlipLabel(index),), how=f"{len(labels)} records, a label flipped")
+        pair = Pairs(base=Labelled(X, labels), changes=(FlipLabel(index),), how=f"{len(labels)} records, one label flipped")
         return WorstCase(pairs=pair, queries=query, reason=reason)

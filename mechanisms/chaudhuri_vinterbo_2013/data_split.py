@@ -54,7 +54,7 @@ class DataSplit(Choice):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """A changed record counts for what the base claims of its part, or is in V; in both it moves the choice besides."""
-        coins = "training and choice fresh; the partition is fixed, the claim is made for each"
+        coins = "training and choice fresh; partition fixed (the claim holds for every partition)"
         source = "Chaudhuri and Vinterbo 2013, Theorem 5 (dataSplit)"
         apart = self.composed(printed=source, chosen=self.alpha, parts=len(self.thetas), coins=coins)
         if self.V == "apart":
@@ -87,8 +87,8 @@ class DataSplit(Choice):
         few, many = np.zeros(max(k, m) + 1, dtype=np.int64), np.zeros(16 * m * k, dtype=np.int64)
         part = np.arange(len(many))[self.rows((len(many) - m) % k, k)]
         many[part[: (len(part) - TAIL) // 2]] = 1
-        one = "the weight of one part turns more easily to the wrong sign, and such a weight errs less"
-        rare = "one part's wrong sign and the choice of it are as rare as it takes, and next to impossible for the other parts"
+        one = "the flip makes a wrong sign likelier for the weight of one part, and lowers the errors of such a weight"
+        rare = "one part rarely has the wrong sign and is then rarely chosen; the other parts almost never have it"
         return self._flipped(few, one), self._flipped(many, rare)
 
     def _flipped(self, y: Any, reason: str) -> WorstCase:

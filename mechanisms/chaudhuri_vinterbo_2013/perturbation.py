@@ -386,15 +386,17 @@ class Perturbation(Mechanism):
         first, new, *others = self.turned(n)
         turned = self.line([first, *others], [-1.0] * self.m)
         reason = (
-            "for the weights, the pull of a training record turns round at the weight where it can most, others at the origin"
+            "for the weights, one training record is replaced so that its gradient changes most; all others are at the origin"
         )
-        cases = [self.case(turned, 0, new, "records on the first axis, the first of them turned round", reason)]
+        cases = [self.case(turned, 0, new, "records on the first axis; the first of them changes sides", reason)]
         if self.m:
             theta = min(self.thetas)
             pull = min(1.0, self.training_loss.peak / self.held_at(theta, n))
-            moves = "all records pull together, and a validation record moves from one end to the other"
-            reason = f"for the score, {moves}; the weights do not depend on it"
-            how = "records on the first axis, a validation record turned round"
+            reason = (
+                "for the score, all records pull the weights one way, and one validation record moves from one end to the"
+                " other; the weights do not depend on it"
+            )
+            how = "records on the first axis; one validation record changes sides"
             cases.append(self.case(self.line([pull] * n, [1.0] * self.m), n + self.m - 1, -1.0, how, reason))
         return tuple(cases)
 

@@ -175,7 +175,7 @@ class Validate(Mechanism):
             facts |= {"delta": self.delta, "coins": "training and selection fresh"}
         else:
             source = f"{source} (Equation 9)"
-            facts["coins"] = f"selection fresh; random strings of training frozen at those of seed {self.seed}{self._quality}"
+            facts["coins"] = f"selection fresh; the random strings of training frozen, from seed {self.seed}{self._quality}"
         if self.stability == "printed":
             source += f", with the stability of {stability_of(self.trainer, 'printed').source}"
         source += self._given
@@ -205,9 +205,12 @@ class Validate(Mechanism):
         """Say whether the frozen strings are good, and by what."""
         trainer = self.trainer
         if not isinstance(trainer, Scored):
-            return "; whether they are good is not known"
-        within = f"within the length that a share delta / k = {trainer.delta / len(trainer.thetas):g} of all strings exceeds"
-        return f", good: all {within}" if self.good else f", bad: not all {within}; Equation 9 says nothing of them"
+            return " (not known whether they are good)"
+        share = trainer.delta / len(trainer.thetas)
+        within = f"no longer than the length that is exceeded with probability delta / k = {share:g}"
+        if self.good:
+            return f" (good strings: all are {within})"
+        return f" (bad strings: not all are {within}; Equation 9 does not cover them)"
 
     @property
     def strings(self) -> tuple[Array, ...]:

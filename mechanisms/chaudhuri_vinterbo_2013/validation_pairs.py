@@ -36,18 +36,21 @@ def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
     n, m = trainer.own_n, mechanism.m
     cases = []
     for where, (T, V, index, new) in zip(("training", "validation"), _searched(mechanism, n, m), strict=True):
-        how = f"records on the line, at {VALUES}; a {where} record moves"
-        alike = (
-            f"all of T (n = {n}) alike, all of V (m = {m}) alike, at {VALUES}, and one {where} record moved to another of these"
+        how = f"records on a line, at {VALUES}; one {where} record moves"
+        alike = f"all records of T (n = {n}) are equal and all of V (m = {m}) are equal, at {VALUES}"
+        coarsely = " (by its law in coarse bins)" if mechanism.coins == "fresh" else ""
+        reason = (
+            f"largest loss of the index alone{coarsely} in a search over datasets where {alike}, and one {where} record"
+            " moves to another of these values"
         )
-        coarsely = ", as far as its law in coarse bins shows" if mechanism.coins == "fresh" else ""
-        reason = f"of all datasets with {alike}, the index tells most in this one{coarsely}; the index alone was compared"
         cases.append(trainer.case(trainer.line(T, V), index, new, how, reason))
     if trainer.n is None:
         beta1, beta2 = mechanism.betas
         n = min(max(2, math.ceil(m * beta1 / beta2)), MOST_RECORDS)
-        how = f"{n} training records that pull one way, a validation record goes to the origin"
-        reason = "the noise is no more than V needs, and weights that fit a record better score like all others at the origin"
+        how = f"{n} equal training records; one validation record moves to the origin"
+        reason = (
+            "the noise is no larger than V requires; at the origin a record no longer tells weights that fit it well from others"
+        )
         cases.append(trainer.case(trainer.line([1.0] * n, [1.0] * m), n, 0.0, how, reason))
     return tuple(cases)
 

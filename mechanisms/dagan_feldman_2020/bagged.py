@@ -85,9 +85,9 @@ class Bagged(Mechanism):
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim; n' / n where rounding down makes that smaller by more than a tenth."""
         if self.how == "disjoint":
-            coins = "block fresh; partition and training frozen, the claim is made for every value of theirs"
+            coins = "block fresh; partition and training frozen (the claim holds for every value of these)"
         else:
-            coins = "subset fresh; training frozen, the claim is made for every value of its coins"
+            coins = "subset fresh; training frozen (the claim holds for every value of its coins)"
         source = "Dagan and Feldman 2020, introduction, after [SSSSS10]"
         printed = Stability(gamma=1 / self.r, coins=coins, source=source, status="printed")
         share = self.size / self.n
@@ -137,19 +137,19 @@ class Bagged(Mechanism):
         """
         if self.how == "subset":
             return (self._alone(),)
-        first = one_record_per_block(self.r, 0, f"the vote moves from 0 to 1 of {self.r}: no model answered 1")
+        first = one_record_per_block(self.r, 0, f"the votes for 1 rise from 0 to 1 of {self.r}: no model answered 1 before")
         ones = self.r // 2
         if ones < 1:
             return (first,)
-        return first, one_record_per_block(self.r, ones, f"the vote moves from {ones} to {ones + 1} of {self.r}")
+        return first, one_record_per_block(self.r, ones, f"the votes for 1 rise from {ones} to {ones + 1} of {self.r}")
 
     def _alone(self) -> WorstCase:
         X, y = np.ones((self.n, COLUMNS)), np.zeros(self.n, dtype=np.int64)
         X[0] = 2.0
-        how = f"{self.n} records labelled 0, all but one at one point, the label of that one flipped"
+        how = f"{self.n} records labelled 0, one of them apart from all others; its label is flipped"
         reason = (
-            f"the record is drawn with probability {self.size}/{self.n} and then decides at its point, if the learner separates"
-            " two points; no model answered 1"
+            f"the record is drawn with probability {self.size}/{self.n} and then decides the answer at its point, if the"
+            " learner separates two points; without it no model answers 1"
         )
         return WorstCase.of(Labelled(X, y), FlipLabel(0), how=how, reason=reason, query=X[:1])
 
@@ -163,8 +163,8 @@ class Bagged(Mechanism):
             law=share_law((np.arange(self.r)[:, None] < votes).astype(np.int64)),
             moves=np.stack([votes[:-1], votes[1:]], axis=1),
             argument=(
-                "A record lies in one block, so a replacement changes one of the r models; r records, one per block, reach every"
-                " count and every step, whatever the learner (a block with one class is a constant predictor)."
+                "A record lies in one block, so a replacement changes one of the r models. Every count and every such change"
+                " occurs for r records, one per block, whatever the learner: a block of one class gives a constant model."
             ),
             several=SEVERAL_VOTES,
         )

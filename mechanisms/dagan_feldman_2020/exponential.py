@@ -117,7 +117,7 @@ class Exponential(Mechanism):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claims, the second where it says anything, and the gamma that is attained."""
-        coins = "choice of h fresh; there are no others"
+        coins = "choice of h fresh; no other coins"
         stability = math.expm1(self.epsilon) if self.epsilon < math.log(2) else 1.0
         printed: list[Claim] = [DP(epsilon=self.epsilon, coins=coins, source="Dagan and Feldman 2020, Lemma 4", status="printed")]
         if stability < 1:
@@ -172,12 +172,14 @@ class Exponential(Mechanism):
         rare, even = int(np.argmin(ones)), self._even()
         found = []
         if self._needed(rare) <= MOST_RECORDS:
-            moves = f"the log-odds move by epsilon below -{CERTAIN:g}: the probability of label 1"
-            loses = f"{moves} by a factor of e^epsilon but for less than {SHORT} of its logarithm"
+            loses = (
+                f"the log-odds of label 1 change by epsilon, below -{CERTAIN:g}: its probability changes by a factor of"
+                f" e^epsilon, up to an error of less than {SHORT} in the logarithm"
+            )
             found.append(self._case(rare, 1 - self._needed(rare), loses))
         v = round(-2 / self.epsilon * self._base(even))
         if abs(v) < MOST_RECORDS:
-            found.append(self._case(even, v, "the log-odds move by epsilon about 0, where probabilities change most"))
+            found.append(self._case(even, v, "the log-odds change by epsilon around 0, where probabilities change most"))
         return tuple(found)
 
     def reachable(self) -> Reachable | None:
@@ -197,10 +199,11 @@ class Exponential(Mechanism):
             law=bernoulli_law(np.array([t, t + self.epsilon, -self.epsilon / 2, self.epsilon / 2])),
             moves=np.array([[0, 1], [2, 3]]),
             argument=(
-                "A replacement moves the log-odds by at most epsilon. Of all such moves those about 0 change a probability most,"
-                f" and those towards -inf approach the loss epsilon: with log-odds below -{CERTAIN:g} they fall short of it by"
-                f" less than {SHORT}. Flipping the label of a record at the query moves them by just epsilon. No state can"
-                " do worse than the four that were computed by more than that."
+                "A replacement changes the log-odds by at most epsilon. Of all such changes, those around 0 change a"
+                " probability most. The loss approaches epsilon as the log-odds tend to -inf: below"
+                f" -{CERTAIN:g} it falls short of epsilon by less than {SHORT}. Flipping the label of a"
+                " record at the query changes the log-odds by exactly epsilon. So no dataset"
+                " exceeds the four computed states by more than that."
             ),
         )
 

@@ -99,13 +99,16 @@ def reachable_counts(H: Functions, rule: Rule, n: int, *, epsilon: float, m: int
         return None
     counts, moves = found
     return Reachable(
-        states=tuple(f"{one} ones and {zero} zeros at the point, else {c}" for one, zero, c in counts.tolist()),
+        states=tuple(
+            f"{one} records labelled 1 and {zero} labelled 0 at the point, and the rule answers {c}"
+            for one, zero, c in counts.tolist()
+        ),
         law=law_of_counts(counts, n, epsilon=epsilon, m=m),
         moves=moves,
         argument=(
-            f"Of {n} records the answer at x depends on how many are at x with label 1 and with label 0, and on the rule's answer"
-            " where x is not in T. A replacement moves one record between three places: at x with 1, at x with 0, elsewhere."
-            " Every count occurs, and every such move."
+            f"With {n} records, the answer at x depends on how many are at x with label 1 and how many with label 0, and on the"
+            " rule's answer where x is not in T. A replacement moves one record between three places: at x with label 1, at x"
+            " with label 0, elsewhere. Every combination of counts and every such move occurs."
         ),
-        several="k replacements move at most k records between the three places, and any such k can be replaced one by one.",
+        several="k replacements move at most k records between the three places, and any k records can be moved one by one.",
     )

@@ -101,7 +101,7 @@ class LabelFlip(Wrapper):
     def claims(self) -> tuple[Claim, ...]:
         """The printed claims, and what flipping makes of the least stability that the base is known to have."""
         known = known_stability(self.built)
-        coins = f"flip fresh; those of the base: {known.coins}"
+        coins = f"flip fresh; for the base: {known.coins}"
         told = {
             "corollary": "Dagan and Feldman 2020, section 3, steps 1 and 2 (proof of Corollary 1)",
             "overview": "Dagan and Feldman 2020, introduction (overview of the proof of Corollary 1)",

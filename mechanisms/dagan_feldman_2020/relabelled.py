@@ -117,7 +117,7 @@ class Relabelled(Mechanism):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Theorem 5 with the constants of its proof where eta n >= 1 and n' < n; what can be proven; and stability."""
-        coins = "subset, choice of h, answer and flip fresh; the partition of A^R frozen, the claim is made for every value of it"
+        coins = "subset, choice of h, answer and flip fresh; the partition of A^R frozen (the claim holds for every partition)"
         found: list[Claim] = []
         if self.rate <= 1 and self.n_prime < self.n:
             source = (
@@ -241,12 +241,12 @@ class Relabelled(Mechanism):
         """A record leaves a crowd for another point and changes its label, which is best for all h that answer 0 to the crowd."""
         rare = (math.sqrt(self.alpha * (1 - self.alpha)) - self.alpha) / (1 - 2 * self.alpha)
         ones = round(self.eta * self.n * math.log((1 - rare) / rare))
-        moves = "error counts change, and where the record is drawn there is one more h that answers 0"
-        loses = f"label 0 has a probability of about the root of alpha (1 - alpha), where a factor changes it most; {moves}"
-        even = f"both labels are about as likely; {moves}"
+        moves = "error counts change, and if the record is drawn, one more h answers 0"
+        loses = f"label 0 has a probability near sqrt(alpha (1 - alpha)), where a factor changes it most; {moves}"
+        even = f"both labels are about equally likely; {moves}"
         found = [self._crowd(ones, False, loses), self._crowd(0, False, even)]
         if self.r < self.n:
-            found.append(self._crowd(1, True, f"{even}; and its block has no other record there, so that a vote changes too"))
+            found.append(self._crowd(1, True, f"{even}; its block has no other record at that point, so a vote changes too"))
         return tuple(found)
 
     def _crowd(self, more: int, alone: bool, reason: str) -> WorstCase:
@@ -262,6 +262,7 @@ class Relabelled(Mechanism):
         data = Labelled(np.where(away[:, None], there, here), 1 - labels if mirrored else labels)
         change = Replace(0, there, int(mirrored)) if self.points > 1 else FlipLabel(0)
         how = (
-            f"{len(stay) + 1} of {self.n} records at one point, {int(data.y.sum())} labelled 1; one leaves it with another label"
+            f"{len(stay) + 1} of {self.n} records at one point, {int(data.y.sum())} labelled 1;"
+            " one moves away and changes its label"
         )
         return WorstCase.of(data, change, how=how, reason=reason, query=here[None])

@@ -85,8 +85,8 @@ def balanced(n: int, places: Points) -> WorstCase:
     """
     base = Labelled(places[np.minimum(np.arange(n), 1)], np.arange(n) % 2)
     one, across = Replace(0, places[0], 1).apply(base), Replace(0, places[2], 0)
-    how = f"{n - 1} records at 2, half of them labelled 1, and (1, 1), which goes to (3, 0)"
-    reason = "functions that represent T = {1} say 1 at 2, those of T = {3} say 0, and those of T = {2} differ everywhere"
+    how = f"{n - 1} records at 2, half of them labelled 1, and the record (1, 1), which is replaced by (3, 0)"
+    reason = "representatives for T = {1} answer 1 at point 2, those for T = {3} answer 0; those for T = {2} differ at every point"
     return WorstCase.of(one, across, how=how, reason=reason, query=places[1:2])
 
 
@@ -99,9 +99,9 @@ def both_ways(p: FiniteLaw, q: FiniteLaw) -> tuple[NDArray[np.float64], NDArray[
 
 def _case(one: Labelled, other: Labelled, query: Points) -> WorstCase:
     change = Replace(0, other.X[0], int(other.y[0]))
-    reason = "a T that lacks the record knows nothing of its place; a T that has it decides the answer there"
+    reason = "if T has the record, its label decides the answer at its point; if T lacks it, the rule decides"
     return WorstCase.of(
-        one, change, how=f"{len(one) - 1} equal records and another one, which is replaced", reason=reason, query=query
+        one, change, how=f"{len(one) - 1} equal records and one other, which is replaced", reason=reason, query=query
     )
 
 
@@ -123,10 +123,10 @@ def exposed_counts(
     """
     p, q = (FiniteLaw(log_p=law.log_p[each], error=law.error) for each in moves.T)
     gamma, epsilon = both_ways(p, q)
-    worst = {int(np.argmax(gamma)), int(np.lexsort((gamma, epsilon))[-1])}
+    change, loss = int(np.argmax(gamma)), int(np.lexsort((gamma, epsilon))[-1])
     answers = H.elsewhere(rule).tolist()
     cases = []
-    for move in sorted(worst):
+    for move in sorted({change, loss}):
         (ones, zeros, answer), (ones_after, zeros_after, _) = counts[moves[move]].tolist()
         spot = answers.index(bool(answer)) + 1 if H.points > 1 else 1
         other = 1 if spot > 1 else 2

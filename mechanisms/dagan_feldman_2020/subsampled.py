@@ -146,7 +146,7 @@ class Subsampled(Wrapper):
             claim,
             epsilon=epsilon,
             delta=self.size / self.n * claim.delta,
-            coins=f"subset fresh; on it: {claim.coins}",
+            coins=f"subset fresh; for the base: {claim.coins}",
             source=f"{claim.source}; {source}",
             status=status,
             expected=None,
@@ -231,9 +231,9 @@ class Subsampled(Wrapper):
             law=masses.law(ones.astype(float), self.counted.slope),
             moves=np.stack([ones[:-1], ones[1:]], axis=1),
             argument=(
-                "A block of one record is a constant predictor, so the vote of a subset is its number of labels 1. Their number"
-                f" among the {self.n} records decides its law; a replacement changes it by 1 at most, and every number and every"
-                " step occurs."
+                "A block of one record is a constant predictor, so the vote count of a subset is its number of labels 1. Its law"
+                f" depends on the number of labels 1 among the {self.n} records alone; a replacement changes that number by at"
+                " most 1, and every number and every such change occurs."
             ),
             several="k replaced records change the number of labels 1 by at most k, and any k labels can be flipped.",
         )

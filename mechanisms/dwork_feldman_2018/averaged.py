@@ -83,7 +83,7 @@ class Averaged(Predictor):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim."""
-        coins = "none; partition and training frozen, the claim is made for every value of theirs"
+        coins = "none; partition and training frozen (the claim holds for every value of these)"
         source = "Dwork and Feldman 2018, Lemma 4.6"
         return (PredictionStability(gamma=self.gamma, coins=coins, source=source, status="printed"),)
 
@@ -126,7 +126,7 @@ class Averaged(Predictor):
         """One record per block, one label flipped, where the predictor is a classifier."""
         if self.predictor is not None:
             return ()
-        reason = f"one of {self.r} predictions moves from 0 to 1, and the mean by 1/{self.r}"
+        reason = f"one of {self.r} predictions changes from 0 to 1, and so the mean by 1/{self.r}"
         return (one_record_per_block(self.r, 0, reason),)
 
     def reachable(self) -> Reachable | None:
@@ -139,8 +139,8 @@ class Averaged(Predictor):
             law=PointLaw(values=votes / self.r, error=UNIT_ROUNDOFF),
             moves=np.stack([votes[:-1], votes[1:]], axis=1),
             argument=(
-                "A record lies in one block, so a replacement changes one of the r predictions; r records, one per block, reach"
-                " every count and every step, whatever the learner (a block with one class is a constant predictor)."
+                "A record lies in one block, so a replacement changes one of the r predictions. Every count and every such change"
+                " occurs for r records, one per block, whatever the learner: a block of one class gives a constant predictor."
             ),
             several=SEVERAL_VOTES,
         )

@@ -182,7 +182,7 @@ class ERM(LinearPredictor):
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """The lone record: nothing but its slope, which the flip reverses, and the regulariser decide."""
-        reason = "the whole slope of the record turns round, and nothing but the regulariser resists"
+        reason = "the flip reverses the slope of the only record that matters; only the regulariser limits the change"
         return (self.lone_record(reason),)
 
     def reachable(self) -> Reachable | None:
@@ -192,9 +192,9 @@ class ERM(LinearPredictor):
             return None
         most = "L_f^2 L_l / (lambda n)" if self.regulariser == "mean" else "L_f^2 L_l / lambda"
         argument = (
-            f"No replacement moves a prediction of exact minimisers by more than {most} ({self.derived}); one record of norm L_f"
-            " among others at the origin makes just that move when its label is flipped. Weights that a solver finds within tau"
-            " of the minimisers move it by 2 L_f tau more at most."
+            f"No replacement changes a prediction of exact minimisers by more than {most} ({self.derived}). Flipping the label of"
+            " one record of norm L_f, with all others at the origin, changes it by exactly that. Weights within tau of the"
+            " minimisers add at most 2 L_f tau."
         )
         of = f"exact minimisers (released weights lie within {self.tolerance * self.R:g} of them)"
         return self.opposite(rate, argument, of)

@@ -45,7 +45,7 @@ class ErmLaplace(ERM):
     def claims(self) -> tuple[Claim, ...]:
         """Privacy as printed, and what the sharp rate gives; then both rates."""
         printed, sharp = super(ErmLaplace, self).claims
-        coins = "noise fresh; there are no others"
+        coins = "noise fresh; no other coins"
         source = "Dwork and Feldman 2018, Corollaries 4.10 and 4.11"
         true = (sharp.promised + self._inexact) / self.noise.scale
         return (

@@ -108,11 +108,11 @@ class Group(Wrapper):
         pairs = Pairs(
             base=case.pairs.base,
             changes=changes,
-            how=f"{case.pairs.how}, and with it the next equal labels, {self.k} in all where there are so many",
+            how=f"{case.pairs.how}, and with it the next records of the same label, up to {self.k} in all",
             pool=case.pairs.pool,
             relation=replace_relation(self.k),
         )
-        return replace(case, pairs=pairs, reason=f"one record: {case.reason}; {self.k} records go on in the same way")
+        return replace(case, pairs=pairs, reason=f"for the first record, {case.reason}; {self.k} records change in this way")
 
 
 def printed_delta(k: int, epsilon: float, delta: float) -> float:

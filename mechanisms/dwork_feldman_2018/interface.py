@@ -110,7 +110,7 @@ class PredictionInterface:
         """
         with self._lock:
             if self._spent >= self._budget:
-                raise BudgetSpent(f"the budget of {self._budget} predictions is spent: nothing is answered any more")
+                raise BudgetSpent(f"the budget of {self._budget} predictions is spent: no more answers")
             query = points([x], "x")  # type: ignore[arg-type]
             require(query.shape[1] == self._columns, "x", f"{query.shape[1]} features", f"a point of {self._columns} features")
             self._spent += 1
@@ -315,7 +315,7 @@ class Interface(Mechanism):
     def pairs(self) -> tuple[WorstCase, ...]:
         """The base's worst cases, asked m times: under `repeat` the worst of all for delta = 0."""
         cases = self.predictor.pairs()
-        return tuple(replace(case, reason=f"{case.reason}; {self.m} predictions are asked") for case in cases)
+        return tuple(replace(case, reason=f"{case.reason}; the query is asked {self.m} times") for case in cases)
 
     def reachable(self) -> Reachable | None:
         """The base's states, for an adversary that repeats: m answers of one state. None for the others, and without states.
@@ -330,9 +330,9 @@ class Interface(Mechanism):
         if states is None or not isinstance(states.law, FiniteLaw):
             return None
         repeated = (
-            f" All {self.m} answers are given at one point, hence in one state, with coins of their own: the law of a transcript"
-            " is the product. The claim is for whatever is asked; this is for one query that is repeated, which is the worst that"
-            " can be asked for delta = 0 (docs/findings.md, 'Composition: the interface')."
+            f" All {self.m} answers are given at one point, hence in one state, with independent coins, so the law of a"
+            " transcript is the product of theirs. The claim covers any queries; this number is for one repeated query,"
+            " which is the worst case for delta = 0 (docs/findings.md, 'Composition: the interface')."
         )
         return replace(states, law=self._along(states.law, np.zeros_like(self.places)), argument=states.argument + repeated)
 

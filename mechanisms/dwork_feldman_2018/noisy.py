@@ -93,7 +93,7 @@ class Noisy(Mechanism):
     @property
     def coins(self) -> str:
         """Which coins are fresh."""
-        return "noise fresh; the predictor's coins, if any, frozen"
+        return "noise fresh; the coins of the predictor, if any, frozen"
 
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` if the predictor can never take these data."""
@@ -122,7 +122,7 @@ class Noisy(Mechanism):
         """The predictor's own; for votes also one in the middle, where answers are frequent."""
         own = self.source.pairs()
         if self.predictor is None and self.r >= 4:
-            reason = f"half of {self.r} predictions are 1, and one more becomes so"
+            reason = f"half of the {self.r} predictions are 1, and one more becomes 1"
             own = (*own, one_record_per_block(self.r, self.r // 2 - 1, reason))
         return own
 

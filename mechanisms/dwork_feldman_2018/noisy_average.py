@@ -63,7 +63,7 @@ class NoisyAverage(Mechanism):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim, and the smallest epsilon that holds for the label."""
-        coins = "noise and answer fresh; partition and training frozen, the claim is made for every value of theirs"
+        coins = "noise and answer fresh; partition and training frozen (the claim holds for every value of these)"
         said = COROLLARY if self.epsilon <= 1 else BEYOND
         printed = DP(epsilon=self.epsilon, coins=coins, source=said, status="printed")
         source = "docs/findings.md, 'Corollary 4.7: the label loses less than the number'"
@@ -107,11 +107,11 @@ class NoisyAverage(Mechanism):
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """One record per block, one label flipped: from no vote to one, and just below the middle."""
-        rare = one_record_per_block(self.r, 0, f"the vote moves from 0 to 1 of {self.r}, and label 1 is as rare as it can be")
+        rare = one_record_per_block(self.r, 0, f"the votes for 1 rise from 0 to 1 of {self.r}, where label 1 is rarest")
         ones = self.r // 2 - 1
         if ones < 1:
             return (rare,)
-        reason = f"the vote moves from {ones} to {ones + 1} of {self.r}, and both labels are frequent"
+        reason = f"the votes for 1 rise from {ones} to {ones + 1} of {self.r}, where both labels are frequent"
         return rare, one_record_per_block(self.r, ones, reason)
 
     def reachable(self) -> Reachable | None:

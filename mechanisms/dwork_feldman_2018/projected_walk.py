@@ -105,7 +105,7 @@ class ProjectedWalk(Mechanism):
         return (
             DP(
                 epsilon=self.epsilon,
-                coins="answer fresh; there are no others",
+                coins="answer fresh; no other coins",
                 source="Dwork and Feldman 2018, Lemma 5.1",
                 status="printed",
             ),
@@ -166,7 +166,7 @@ class ProjectedWalk(Mechanism):
     def pairs(self) -> tuple[WorstCase, ...]:
         """T examples labelled 0 at one point, one label flipped: V moves from -T to 2 - T."""
         data = Labelled(np.ones((self.T, 1 + self.feature)), np.zeros(self.T, dtype=int))
-        reason = f"the walk ends at {2 - self.T} instead of {-self.T}, and label 1 is as rare as it can be"
+        reason = f"the walk ends at {2 - self.T} instead of {-self.T}, where label 1 is rarest"
         beyond = 0.0 if self.traversed == "up-to" else 1.0
         return (
             WorstCase.of(
@@ -187,13 +187,13 @@ class ProjectedWalk(Mechanism):
             law=bernoulli_law(self.epsilon * ends / 2),
             moves=np.concatenate([np.stack([states[:-step], states[step:]], axis=1) for step in (1, 2)]),
             argument=(
-                "Removing an example changes one step by 1 and every later step keeps or shrinks the distance, so a"
-                " replacement, a removal and an insertion, moves the end by at most 2. |v| equal labels end at v without"
-                " touching the border; flipping one of them makes the move of 2, putting it beyond the query the move of 1."
+                "Removing an example changes one step by 1, and later steps never increase the distance. A replacement is a"
+                " removal and an insertion, so it changes the end by at most 2. |v| equal labels end at v without"
+                " touching the border: flipping one changes the end by 2, moving one beyond the query by 1."
             ),
             several=(
-                "k replacements move the end by at most 2k. Let |v| >= |u|: |v| equal labels end at v, and flipping half of"
-                " |u - v| of them ends at u; where u - v is odd, the last half step is one of them put beyond the query."
+                "k replacements change the end by at most 2k. Let |v| >= |u|: |v| equal labels end at v, and flipping |u - v| / 2"
+                " of them ends at u; if u - v is odd, the last half is one of them moved beyond the query."
             ),
         )
 

@@ -24,7 +24,7 @@ from dpassay.errors import require
 from dpassay.laws import PointLaw
 from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk import ProjectedWalk, Ties, Traversed
-from dpassay.mechanisms.dwork_feldman_2018.unions import least_error
+from dpassay.mechanisms.dwork_feldman_2018.unions import in_words, least_error
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import FlipLabel
 
@@ -77,8 +77,8 @@ class ProjectedWalkError(Mechanism):
             Accuracy(
                 bound=self.walk.excess_error(self.n, self.k),
                 excess=True,
-                unit=f"empirical error of the whole dataset beyond that of the best union of intervals, k = {self.k}",
-                coins="none; the error is the mean over those of the walk's answers",
+                unit=f"empirical error on the whole dataset minus that of the best {in_words(self.k)}",
+                coins="none: the error is its mean over the coins of the answers",
                 source="Dwork and Feldman 2018, Lemma 5.2",
                 status="printed",
             ),
@@ -111,9 +111,9 @@ class ProjectedWalkError(Mechanism):
         """All records at one point: the last 2 T of them undo what the others have said, or nobody listens."""
         few = min(2 * self.T, self.n // 2)
         last = 1 if self.ties == "label" else 0
-        reason = f"all records lie at one point, and the last {few} labels alone decide where ties are taken one by one"
+        reason = f"all records lie at one point; a walk that takes ties one by one depends on the last {few} labels only"
         if self.traversed == "below":
-            few, reason = 0, "all records lie at one point and have one label, and the walk at this point has seen none of them"
+            few, reason = 0, "all records lie at one point and have one label; a walk through smaller points meets none of them"
         y = np.where(np.arange(self.n) < self.n - few, 1 - last, last)
         data = Labelled(np.ones((self.n, 1 + self.feature)), y)
         how = (

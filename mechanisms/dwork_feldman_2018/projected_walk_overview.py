@@ -101,7 +101,7 @@ class ProjectedWalkOverview(Mechanism):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim, and the smallest epsilon that holds."""
-        coins = "answer fresh; there are no others"
+        coins = "answer fresh; no other coins"
         source = "Dwork and Feldman 2018, section 2.2"
         printed = DP(epsilon=self.epsilon, coins=coins, source=source, status="printed")
         source = "docs/findings.md, 'The projected walk of the overview'"
@@ -149,8 +149,8 @@ class ProjectedWalkOverview(Mechanism):
         ones = min(1 + self._limits()[HALF][1], MAX_STATES)
         x = np.array([1.0] * ones + [2.0, 3.0])
         data = Labelled(np.tile(x[:, None], (1, 1 + self.feature)), np.array([1] * ones + [0, 1]))
-        how = f"{ones + 2} examples labelled 1 but for the last but one, at ascending points; the last label flipped"
-        reason = f"p moves by two factors e^-epsilon, and label 0 is as rare as it can be after {ones} labels 1"
+        how = f"{ones + 2} examples at ascending points, labelled 1 except for the second to last; the last label flipped"
+        reason = f"p changes by two factors of e^-epsilon after {ones} labels 1, where label 0 is rarest"
         return (WorstCase.of(data, FlipLabel(ones + 1), how=how, reason=reason, query=data.X[-1:]),)
 
     def reachable(self) -> Reachable | None:
@@ -166,10 +166,10 @@ class ProjectedWalkOverview(Mechanism):
             law=self._law(self._log_p(places)),
             moves=np.array(sorted(moves), dtype=np.int64).reshape(-1, 2),
             argument=(
-                "ln p is a whole number of steps of epsilon away from ln(1/2), or from that of the border that it touched"
-                " last, and equal labels reach every such place. Neighbours share all records but one each: their walks move"
-                " together, part where the one record and where the other is met, and all pairs of places that this allows"
-                " were enumerated. Larger steps at a point with several records are steps of one, taken together or apart."
+                "ln p is a whole number of steps of epsilon away from ln(1/2), or from the border that the walk touched last, and"
+                " equal labels reach every such place. Neighbours differ in one record each: their walks make the same steps"
+                " except at these two records. All pairs of places that this allows were enumerated. A larger step at a point"
+                " with several records is a sequence of single steps."
             ),
         )
 

@@ -27,7 +27,7 @@ from dpassay.errors import is_real, require
 from dpassay.laws import PointLaw
 from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk import ProjectedWalk, Ties, Traversed
-from dpassay.mechanisms.dwork_feldman_2018.unions import least_error
+from dpassay.mechanisms.dwork_feldman_2018.unions import in_words, least_error
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import FlipLabel
 
@@ -112,10 +112,10 @@ class ProjectedWalkRisk(Mechanism):
                 bound=math.exp(self.epsilon) * self.alpha,
                 excess=True,
                 unit=(
-                    f"expected error after {self.n} draws from the records, beyond e^{self.epsilon:g} times that of the best"
-                    f" union of intervals, k = {self.k}"
+                    f"expected error after training on {self.n} draws from the records, minus e^{self.epsilon:g} times"
+                    f" the error of the best {in_words(self.k)}"
                 ),
-                coins="none; the error is the mean over the draws and the walk's answers",
+                coins="none: the error is its mean over the draws and the coins of the answers",
                 source="Dwork and Feldman 2018, Theorem 5.3",
                 status="printed",
             ),

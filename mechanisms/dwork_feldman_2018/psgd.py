@@ -228,13 +228,13 @@ class PSGD(LinearPredictor):
 
         Climbing also all records at one point, where every later step takes the two ways further apart.
         """
-        reason = "the step of the first record turns round, and all later iterates stay as far apart as that"
+        reason = "the flip reverses the step of the first record, and all later iterates stay that far apart"
         lone = self.lone_record(reason)
         if self.sign == "-":
             return (lone,)
         data = Labelled(np.tile(lone.pairs.base.X[:1], (self.n, 1)), np.arange(self.n) % 2)
         how = f"{self.n} records with the same features of norm {self.L_f:g}, labelled 0 and 1 in turn, the first label flipped"
-        reason = "every step after the first takes the two ways further apart"
+        reason = "every step after the first moves the two sequences of iterates further apart"
         return lone, replace(lone, pairs=Pairs(base=data, changes=(FlipLabel(0),), how=how), reason=reason)
 
     def reachable(self) -> Reachable | None:
@@ -243,8 +243,8 @@ class PSGD(LinearPredictor):
         if self.sign == "+" or self.order == "random" or self.loss not in ROUNDED or self.L_l is not None or self._rounded > 1:
             return None
         argument = (
-            "No replacement moves a prediction by more than that (docs/findings.md, 'Theorem 4.12'); the first record, of norm"
-            " L_f, among others at the origin makes just that move when its label is flipped."
+            "No replacement changes a prediction by more than that (docs/findings.md, 'Theorem 4.12'). Flipping the label of the"
+            " first record, of norm L_f and with all others at the origin, changes it by exactly that."
         )
         return self.opposite(largest, argument)
 

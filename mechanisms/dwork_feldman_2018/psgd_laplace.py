@@ -95,7 +95,7 @@ class PsgdLaplace(PSGD):
         )
         private = (printed,) if self.sign == "+" else (printed, largest)
         if self.threshold is not None:
-            unit = f"whether the number of a single prediction is at least {self.threshold:g}"
+            unit = f"whether a single prediction, a number, is at least {self.threshold:g}"
             return tuple(replace(claim, unit=unit) for claim in private)
         if self.order == "random":
             return private
@@ -135,9 +135,7 @@ class PsgdLaplace(PSGD):
         alike[:] = alike[0]
         how = f"{self.n} records with the same features of norm {self.L_f:g}, all labelled 0, one label flipped"
         pair = Pairs(base=Labelled(alike, own[0].pairs.base.y), changes=(FlipLabel(0),), how=how)
-        reason = (
-            "in one order in n the flipped label comes first and turns all the others back, and no order without it goes as far"
-        )
+        reason = "in 1 of n orders the flipped record comes first and reverses the other steps; no order without it gets as far"
         return (*own, replace(own[0], pairs=pair, reason=reason))
 
     def reachable(self) -> Reachable | None:

@@ -81,8 +81,8 @@ class SoftMajority(Mechanism):
     @property
     def _coins(self) -> str:
         if self.partition == "fixed":
-            return "answer fresh; partition and training frozen, the claim is made for every value of theirs"
-        return "partition and answer fresh; training frozen, the claim is made for every value of its coins"
+            return "answer fresh; partition and training frozen (the claim holds for every value of these)"
+        return "partition and answer fresh; training frozen (the claim holds for every value of its coins)"
 
     def blocks_for(self, alpha: float) -> int:
         """Return r = ceil(6 ln(4 / alpha) / epsilon), the theorem's number of blocks for error alpha in (0, 1)."""
@@ -147,23 +147,25 @@ class SoftMajority(Mechanism):
         The first is the largest loss, of an answer that may be too rare to be sampled; the second loses less where answers are
         frequent.
         """
-        rare = f"the vote count moves from 0 to 1 of {self.r}, and label 1 is as rare as it can be"
+        rare = f"the votes for 1 rise from 0 to 1 of {self.r}, where label 1 is rarest"
         ones = self.r // 2 - 1
         if ones < 1:
             return (one_record_per_block(self.r, 0, rare),)
-        frequent = f"the vote count moves from {ones} to {ones + 1} of {self.r}, and both labels are frequent"
+        frequent = f"the votes for 1 rise from {ones} to {ones + 1} of {self.r}, where both labels are frequent"
         return one_record_per_block(self.r, 0, rare), one_record_per_block(self.r, ones, frequent)
 
     def reachable(self) -> Reachable:
         """Vote counts 0, ..., r; a replaced record moves one vote at most."""
         votes = np.arange(self.r + 1)
         how = (
-            "A record lies in one block, so a replacement changes one teacher and the vote count by at most 1; r records, one per"
-            " block, reach every count and every step, whatever the learner (a block with one class is a constant predictor)."
+            "A record lies in one block, so a replacement changes one teacher, and the vote count by at most 1. Every count and"
+            " every such change occurs for r records, one per block, whatever the learner: a block of one class gives a"
+            " constant teacher."
         )
         fresh = (
-            " A fresh partition averages over partitions that neighbours share, and the loss of an average is at most the largest"
-            " loss averaged; with one record per block all partitions are alike, so the same worst case is attained."
+            " With a fresh partition the law is an average over partitions that both neighbours share, and the loss of an average"
+            " is at most the largest of the losses; with one record per block all partitions are equivalent, so the same"
+            " worst case is attained."
         )
         return Reachable(
             states=tuple(f"{k} of {self.r} votes for 1" for k in votes),

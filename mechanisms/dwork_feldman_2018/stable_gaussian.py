@@ -64,7 +64,7 @@ class StableGaussian(Noisy):
         if self.calibration == "classic":
             source = f"{text} Dwork and Roth 2014, Theorem A.1"
             if self.epsilon >= 1:
-                source, status = f"{source}, which does not speak of epsilon >= 1", OWN
+                source, status = f"{source}, which does not cover epsilon >= 1", OWN
         return (DP(epsilon=self.epsilon, delta=self.delta, coins=self.coins, source=self.cited(source), status=status),)
 
     @property

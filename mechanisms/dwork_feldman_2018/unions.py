@@ -6,6 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 
+def in_words(k: int) -> str:
+    """Name the functions of Thr_(N,k) for a claim's unit: k counts the ends of the intervals, not the intervals."""
+    return f"union of intervals with at most {k} end{'s' * (k > 1)}"
+
+
 def least_error(ones: ArrayLike, zeros: ArrayLike, k: int) -> float:
     """Return the weight that the best function with at most k interval ends labels wrongly.
 

@@ -85,7 +85,7 @@ class DistanceToInstability(TeacherVotes):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """What the framework is commonly said to give, and what holds."""
-        source = "ours: the constants, for the framework that Bassily, Thakkar and Thakurta 2018 name"
+        source = "ours: the constants; Bassily, Thakkar and Thakurta 2018 name the framework"
         usual = DP(epsilon=self.epsilon, delta=self.delta, coins=COINS, source=source, status="own")
         factor, farthest = (1, 0) if self.distance == "replacements" else (2, 1)
         released = float(np.exp(self._log_released(np.asarray(farthest)))) * SAFE

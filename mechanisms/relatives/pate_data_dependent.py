@@ -78,9 +78,9 @@ class PateDataDependent(Pate):
             DP(
                 epsilon=dependent_epsilon(self.gamma, self.K, lead, self.delta),
                 delta=self.delta,
-                unit=f"single prediction, of a dataset whose plurality leads by {lead} of {self.r} votes; held against all",
-                coins=f"{COINS}; claimed for such a dataset only, and the number itself may leak; held here against all datasets",
-                source="Papernot et al. 2017, Theorem 3 and Lemma 4 (known from the authors' code), of one dataset only",
+                unit=f"single prediction, of a dataset whose plurality leads by {lead} of {self.r} votes; tested on all datasets",
+                coins=f"{COINS}; claimed for such datasets only, and the number itself may leak; tested here on all datasets",
+                source="Papernot et al. 2017, Theorem 3 and Lemma 4 (known from the authors' code), for one dataset only",
                 status="printed",
             ),
             DP(

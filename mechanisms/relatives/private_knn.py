@@ -58,7 +58,7 @@ class PrivateKNN(Votes):
         " vote moves at most; k records at one point, all of them voters, reach all counts and every move."
     )
     SEVERAL: ClassVar = (
-        "j replaced records are j replacements one after the other; of k records at one point any labels can be changed."
+        "Replacing j records is j replacements in turn; of k records at one point, any labels can be changed."
     )
     gamma: float = 0.5
     k: int = 25
@@ -73,7 +73,7 @@ class PrivateKNN(Votes):
     def claims(self) -> tuple[Claim, ...]:
         """Ours: what Theorem 2 of Papernot et al. (2017) says of any such counts."""
         source = "ours: docs/findings.md, 'Private nearest neighbours', from Papernot et al. 2017, Theorem 2"
-        return (DP(epsilon=2 * self.gamma, coins="noise fresh; there are no others", source=source, status="own"),)
+        return (DP(epsilon=2 * self.gamma, coins="noise fresh; no other coins", source=source, status="own"),)
 
     @property
     def voters(self) -> int:

@@ -18,7 +18,7 @@ from dpassay.mechanisms.shared.noisy_max import NoisyMax
 from dpassay.mechanisms.shared.teachers import Counts, Teachers, every_count, few_counts, states_of, worst_votes
 from dpassay.pairs import Change
 
-COINS: Final = "noise fresh; partition and training frozen, the claim is made for every value of theirs"
+COINS: Final = "noise fresh; partition and training frozen (the claim holds for every value of these)"
 
 
 class Votes(Mechanism):

@@ -15,7 +15,7 @@ from dpassay.mechanisms.shared.learners import Teacher
 from dpassay.pairs import FlipLabel
 
 SEVERAL_VOTES = (
-    "k replaced records lie in at most k blocks and change at most k votes; of r records, one per block, any k labels can be"
+    "k replaced records lie in at most k blocks and change at most k votes; with one record per block, any k labels can be"
     " flipped."
 )
 """Why k replaced records make just the moves of up to k votes; see `Reachable`."""

@@ -21,7 +21,7 @@ from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import FlipLabel
 
-OF_THE_MEAN = "of the prediction before noise: none; of the answer: noise fresh, of mean 0, so that its mean is that prediction"
+OF_THE_MEAN = "prediction before noise: none; answer: fresh noise of mean 0, so that its mean is that prediction"
 """The coins of a rate that is claimed beside a noisy answer."""
 
 

@@ -139,9 +139,9 @@ def worst_votes(
     claims = tuple(claims)
     said = any(getattr(claim, "delta", 0.0) for claim in claims)
     half = (r - r // 2, r // 2)
-    cases = {(half[0], half[1], *[0] * (K - 2)): (0, 1, "two labels have as many votes as can be, and one vote changes sides")}
+    cases = {(half[0], half[1], *[0] * (K - 2)): (0, 1, "two labels share all votes as evenly as possible, and one vote changes")}
     if reachable is None:
-        cases[(r, *[0] * (K - 1))] = (0, 1, f"all {r} votes are for one label, and one of them leaves it")
+        cases[(r, *[0] * (K - 1))] = (0, 1, f"all {r} votes are for one label, and one of them changes")
     else:
         counts, (one, other) = every_count(r, K), reachable.moves.T
         table = reachable.law.table
@@ -164,8 +164,8 @@ def worst_votes(
 def _why(loss: float, delta: float, *, said: bool) -> str:
     """Say of a move that loses most at a delta what it is, whichever claims it stands under; `said` if any claims a delta."""
     if loss == 0:
-        return f"at delta = {delta:.9g} no move of one vote loses anything"
-    return "of all moves of one vote this loses most" + (f" at delta = {delta:.9g}" if said else "")
+        return f"no change of one vote has a loss at delta = {delta:.9g}"
+    return "largest loss of all changes of one vote" + (f" at delta = {delta:.9g}" if said else "")
 
 
 def _case(counts: tuple[int, ...], a: int, b: int, reason: str) -> WorstCase:
@@ -173,5 +173,5 @@ def _case(counts: tuple[int, ...], a: int, b: int, reason: str) -> WorstCase:
     y = np.repeat(np.arange(len(counts)), counts)
     data, place = Labelled(np.zeros((len(y), 1)), y), int(np.argmax(y == a))
     change: Change = FlipLabel(place) if len(counts) == 2 else Replace(place, np.zeros(1), b)
-    how = f"{len(y)} records at one point, labelled 0, 1, ... {', '.join(map(str, counts))} times; a label {a} becomes {b}"
+    how = f"{len(y)} records at one point, labelled 0, 1, ... {', '.join(map(str, counts))} times; one label changes from {a} to {b}"
     return WorstCase.of(data, change, how=how, reason=reason, query=[[0.0]])

@@ -87,11 +87,11 @@ def test_the_pair_of_section_6_1_is_the_one_that_is_described(n: int, m: int) ->
     mechanism = Example61Exponential(n=n + m, m=m)
     for case in mechanism.pairs():
         counts = mechanism.counts(case.pairs.base)
-        said = f"{counts[0]} of {n} training records have a large value in the column of candidate 1, {counts[1]} of {n} in "
+        said = f"{counts[0]} of {n} training records have a large value for candidate 1, {counts[1]} of {n} for "
         assert said in case.reason
         if "pair of section 6.1" in case.reason:
             assert counts[0] == n
-            assert ("as near as" in case.reason) == (n % 2 == 1)
+            assert ("the closest to" in case.reason) == (n % 2 == 1)
         moved = mechanism.counts(case.pairs.changes[0].apply(case.pairs.base))
         assert np.abs(moved - counts).tolist() == [1, 1]
 
@@ -103,7 +103,7 @@ def test_a_noisy_answer_is_not_said_to_have_no_coins(name: str) -> None:
     private = any(isinstance(claim, DP) for claim in target.claims)
     for claim in target.claims:
         if private and isinstance(claim, PredictionStability):
-            assert claim.coins.startswith("of the prediction before noise: none; of the answer: noise fresh")
+            assert claim.coins.startswith("prediction before noise: none; answer: fresh noise of mean 0")
 
 
 PRINTED_ELSEWHERE = {
@@ -136,8 +136,9 @@ def test_nothing_computed_is_called_printed() -> None:
 
 
 STRINGS = {
-    5: "frozen at those of seed 5, good: all within the length that a share delta / k = 0.25 of all strings exceeds",
-    2: "frozen at those of seed 2, bad: not all within the length that a share delta / k = 0.25 of all strings exceeds",
+    5: "frozen, from seed 5 (good strings: all are no longer than the length that is exceeded with probability delta / k = 0.25)",
+    2: "frozen, from seed 2 (bad strings: not all are no longer than the length that is exceeded with probability delta / k = "
+    "0.25; Equation 9 does not cover them)",
 }
 
 
@@ -156,17 +157,19 @@ def test_of_other_trainers_it_is_not_known_whether_strings_are_good() -> None:
     mechanism = Validate(base="histogram", seed=3)
     assert not isinstance(mechanism.trainer, Scored)
     for claim in mechanism.claims:
-        assert claim.coins.endswith("random strings of training frozen at those of seed 3; whether they are good is not known")
+        assert claim.coins.endswith("the random strings of training frozen, from seed 3 (not known whether they are good)")
 
 
 @pytest.mark.parametrize("coins", ["frozen", "fresh"])
 def test_a_searched_pair_says_what_was_searched(coins: Literal["frozen", "fresh"]) -> None:
     mechanism = Validate(base="output-perturbation,lambdas=1;1,n=5", m=2, coins=coins)
-    found = [case.reason for case in mechanism.pairs() if "of all datasets with" in case.reason]
+    found = [case.reason for case in mechanism.pairs() if "in a search over datasets" in case.reason]
     assert len(found) == 2
     for reason, where in zip(found, ("training", "validation"), strict=True):
-        assert "all of T (n = 3) alike, all of V (m = 2) alike, at -1, -1/2, 0, 1/2 or 1 (label times feature)" in reason
-        assert f"one {where} record moved to another of these, the index tells most in this one" in reason
+        values = "at -1, -1/2, 0, 1/2 or 1 (label times feature)"
+        assert f"all records of T (n = 3) are equal and all of V (m = 2) are equal, {values}" in reason
+        assert f"and one {where} record moves to another of these values" in reason
+        assert reason.startswith("largest loss of the index alone")
         assert ("coarse" in reason) == (coins == "fresh")
 
 
@@ -181,33 +184,33 @@ def test_the_worst_move_of_a_vote_is_worst_at_the_delta_that_is_named(name: str)
         worst = any_size(target, claim)
         assert worst is not None
         at = f" at delta = {claim.delta:.9g}" if any(each.delta for each in target.claims) else ""  # type: ignore[union-attr]
-        most = re.compile(rf"(^|; )of all moves of one vote this loses most{at}($|;)")
+        most = re.compile(rf"(^|; )largest loss of all changes of one vote{at}($|;)")
         told = [i for i, reason in enumerate(reasons) if most.search(reason)]
         if worst.loss > 0:
             assert [own_losses(target.mechanism, claim)[i] for i in told] == pytest.approx([worst.loss], abs=1e-12)
         else:
             assert told == []
-            assert any(f"{at.strip()} no move of one vote loses anything" in reason for reason in reasons)
+            assert any(f"no change of one vote has a loss{at}" in reason for reason in reasons)
 
 
 def test_the_worst_moves_of_both_claims_are_told_of_one_pair() -> None:
     reasons = [case.reason for case in resolve("distance-by-margin").mechanism.pairs()]
     most, nothing = (
-        "of all moves of one vote this loses most at delta = 0.001",
-        "at delta = 0.00135914091 no move of one vote loses",
+        "largest loss of all changes of one vote at delta = 0.001",
+        "no change of one vote has a loss at delta = 0.00135914091",
     )
-    assert reasons[1] == f"{most}; {nothing} anything"
+    assert reasons[1] == f"{most}; {nothing}"
 
 
 def test_epsilon_is_approached() -> None:
     mechanism = Exponential()
     known = mechanism.reachable()
     assert known is not None
-    assert "towards -inf approach the loss epsilon" in known.argument
-    assert f"with log-odds below -{CERTAIN:g} they fall short of it by less than 5e-18" in known.argument
+    assert "The loss approaches epsilon as the log-odds tend to -inf" in known.argument
+    assert f"below -{CERTAIN:g} it falls short of epsilon by less than 5e-18" in known.argument
     assert np.exp(-CERTAIN) < 5e-18
     rare = mechanism.pairs()[0].reason
-    assert "by a factor of e^epsilon but for less than 5e-18 of its logarithm" in rare
+    assert "by a factor of e^epsilon, up to an error of less than 5e-18 in the logarithm" in rare
 
 
 @pytest.mark.parametrize("name", ["output-perturbation", "objective-perturbation"])
@@ -227,8 +230,8 @@ def test_a_worst_case_says_what_it_is_the_worst_case_of(name: str) -> None:
 def test_reasons_speak_of_parts_and_errors_only_where_there_are_some(name: str) -> None:
     reasons = " ".join(case.reason for case in resolve(name).mechanism.pairs())
     assert ("part of T" in reasons) == (name == "data-split")
-    assert ("chosen against its errors" in reasons) == (name != "random-choice")
-    assert ("does not look at" in reasons) == (name == "random-choice")
+    assert ("chosen despite its errors" in reasons) == (name != "random-choice")
+    assert ("ignores error counts" in reasons) == (name == "random-choice")
 
 
 @pytest.mark.parametrize(

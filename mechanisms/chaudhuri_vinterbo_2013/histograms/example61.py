@@ -126,7 +126,7 @@ class Candidates(Trainer):
         """Return a pair: training records with these bits, the first of them replaced; and the query with the bits `asked`."""
         data = Labelled(self.rows(bits + [bits[-1]] * self.m), np.zeros(self.n, dtype=np.int64))
         before, after = ("".join(map(str, each)) for each in (bits[0], other))
-        how = f"of {self.trained} training records, described by {self.l} bits each, one goes from {before} to {after}"
+        how = f"{self.trained} training records of {self.l} bits each; one changes from {before} to {after}"
         return WorstCase.of(data, Replace(0, self.rows([other])[0], 0), how=how, reason=reason, query=self.rows([asked]))
 
     def values_words(self, pattern: int, query: Array) -> str:
@@ -137,7 +137,7 @@ class Candidates(Trainer):
     def shares(self, first: int, second: int) -> str:
         """Say how many training records have a large value in the columns of candidates 1 and 2: n f(D, 1) and n f(D, 2)."""
         n = self.trained
-        return f"{first} of {n} training records have a large value in the column of candidate 1, {second} of {n} in that of 2"
+        return f"{first} of {n} training records have a large value for candidate 1, {second} of {n} for candidate 2"
 
     def half(self) -> list[list[int]]:
         """The dataset of section 6.1: f(D, 1) = 1, f(D, 2) = 1/2, rounded down where n is odd; other candidates as 2."""

@@ -109,7 +109,7 @@ class Example61Exponential(Candidates):
         facts: dict[str, Any] = {"unit": unit, "coins": "all fresh"}
         printed = DP(epsilon=self.alpha, source=text, status="printed", **facts)
         if self.scale == "noisy-max":  # no line of the text gives A this noise
-            printed = replace(printed, source=f"not printed: {text}, its algorithm A with the noise of A'", status="own")
+            printed = replace(printed, source=f"not printed: {text}, algorithm A with the noise of A'", status="own")
         claims: list[Claim] = [printed]
         true = self.alpha / 2 + (self.l / self.spread if self.release == "all" else 0.0)
         if not math.isclose(true, self.alpha):
@@ -117,7 +117,7 @@ class Example61Exponential(Candidates):
             claims.append(DP(epsilon=true, source=derived, status="corrected", **facts))
         if self.l == 2 and self.scale == "meant":
             same: dict[str, Any] = {"beta2": 0.0, "unit": "score", "coins": "the same on both sides"}
-            wrong = f"nobody: {text}, says that it does not hold"
+            wrong = f"not printed: {text}, says that it does not hold"
             false = ScoreStability(beta1=self.trained / 3, source=wrong, status="own", **same)
             beta1 = 1 + self.spread * quantile(self.delta)
             claims += [
@@ -149,7 +149,7 @@ class Example61Exponential(Candidates):
     @property
     def looked_at(self) -> str:
         """What is answered of the release."""
-        return "" if self.release == "index" else "i*, and of each t_i whether it is at least a threshold, 0 or 1,"
+        return "" if self.release == "index" else "i*, and for each t_i whether it is at least a threshold (0 or 1),"
 
     def answer_words(self, answer: int, query: Array) -> str:
         """The index, counted from 1 as in the text, and the side of each t_i."""
@@ -160,11 +160,11 @@ class Example61Exponential(Candidates):
     def pairs(self) -> tuple[WorstCase, ...]:
         """The rarest index becomes less rare; the pair of the text; and a pair near a tie, which is bad for the most strings."""
         first, others = [1, *[0] * (self.l - 1)], [0, *[1] * (self.l - 1)]
-        rare = f"candidate 1 is as rare as it can be: {self.shares(0, self.trained)}; one record turns all its values round"
+        rare = f"candidate 1 is as rare as possible: {self.shares(0, self.trained)}; one record reverses all its values"
         n, ones = self.trained, self.trained // 2 + 1
-        whose = "the pair of section 6.1" if n % 2 == 0 else f"as near as n = {n} comes to the pair of section 6.1"
-        text = f"{whose}: {self.shares(n, n // 2)}, and one record lowers the first and raises the second by one"
-        near = f"{self.shares(ones, n - ones)}: near such a tie the index of the most random strings changes"
+        whose = "the pair of section 6.1" if n % 2 == 0 else f"the closest to the pair of section 6.1 for n = {n}"
+        text = f"{whose}: {self.shares(n, n // 2)}; one record lowers the first count by 1 and raises the second by 1"
+        near = f"{self.shares(ones, n - ones)}: so near a tie, the index changes for the largest share of random strings"
         tie = [first] * ones + [others] * (n - ones)
         return (
             self.moved([others] * n, first, first, rare),

@@ -114,7 +114,7 @@ class Example61NoisyMax(Candidates):
     @property
     def looked_at(self) -> str:
         """What is answered of the release."""
-        return "" if self.release == "index" else "of each t_i whether it is at least a threshold, 0 or 1,"
+        return "" if self.release == "index" else "for each t_i whether it is at least a threshold (0 or 1),"
 
     def answer_words(self, answer: int, query: Array) -> str:
         """The index, counted from 1 as in the text, or the side of each t_i."""
@@ -125,8 +125,8 @@ class Example61NoisyMax(Candidates):
         ones, zeros = [1] * self.l, [0] * self.l
         first, others = [1, *zeros[1:]], [0, *ones[1:]]
         by = f"1/{self.trained}"
-        same = f"one record raises every candidate's share by {by}, and the largest t_i by as much whatever the noise is"
-        rare = f"candidate 1 is as rare as it can be: {self.shares(0, self.trained)}; one record turns all its values round"
+        same = f"one record raises every candidate's share by {by}, and so the largest t_i, whatever the noise"
+        rare = f"candidate 1 is as rare as possible: {self.shares(0, self.trained)}; one record reverses all its values"
         return (
             self.moved([zeros] * self.trained, ones, ones, same),
             self.moved([others] * self.trained, first, first, rare),

@@ -81,7 +81,7 @@ class Histogram(Binned):
     @property
     def looked_at(self) -> str:
         """What of all noisy counts is answered."""
-        return "of one bin i, whether n~_i >= n and whether another n~_j > 0," if self.release == "all" else ""
+        return "for one bin i, whether n~_i >= n and whether any other n~_j > 0," if self.release == "all" else ""
 
     @property
     def numbers(self) -> tuple[float, float] | None:
@@ -92,7 +92,7 @@ class Histogram(Binned):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Privacy as printed, and of a single count; Theorem 6 where its condition holds, and with the constant that is true."""
-        facts: dict[str, Any] = {"unit": UNITS[self.release], "coins": "noise fresh; there are no others"}
+        facts: dict[str, Any] = {"unit": UNITS[self.release], "coins": "noise fresh; no other coins"}
         text = "Chaudhuri and Vinterbo 2013, Algorithm 5"
         claims: list[Claim] = [DP(epsilon=self.alpha, source=text, status="printed", **facts)]
         page = "docs/findings.md, 'The histogram: one count and all of them'"
@@ -159,8 +159,11 @@ class Histogram(Binned):
         data = Labelled(X, np.zeros(self.n, dtype=np.int64))
         there, back = self._row(center)[1], self._row(center)[0]
         changes = (Replace(0, there, 0), *((Replace(self.n - 1, back, 0),) if self.m else ()))
-        how = f"{self.n - self.m} records in the first bin, {self.m} of validation in the second; one of either goes to the other"
-        reason = "two counts move by 1, and the estimate moves from where nothing of V is to where all of it is"
+        how = (
+            f"{self.n - self.m} training records in the first bin, {self.m} validation records in the second;"
+            " one record of either moves to the other bin"
+        )
+        reason = "two counts change by 1, and mass moves from a bin without records of V to the bin that holds all of V"
         return (WorstCase(pairs=Pairs(base=data, changes=changes, how=how), queries=self._row(center), reason=reason),)
 
     def _row(self, values: list[float]) -> Array:
@@ -181,8 +184,8 @@ class Histogram(Binned):
             law=self._bits(counts) if self.release == "all" else count,
             moves=np.stack([counts[:-1], counts[1:]], axis=1),
             argument=(
-                "A record lies in one bin, so a replacement moves at most two counts, each by at most 1; records can be put in"
-                " any bin."
+                "A record lies in one bin, so a replacement changes at most two counts, each by at most 1. Every count"
+                " can occur, and every such change."
             ),
-            several="k replacements move a count by at most k, and each step is one record put in or out of the bin.",
+            several="k replacements change a count by at most k; each step puts one record into the bin or takes one out.",
         )
