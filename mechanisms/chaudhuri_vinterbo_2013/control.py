@@ -53,7 +53,5 @@ class Control(Choice):
         X[:21, 0] = 1.0
         data = Labelled(X, np.ones(20 + self.m, dtype=np.int64))
         how = f"{20 + self.m} records: 20 of T and one of V at one point, the others at the origin; that record of V is flipped"
-        reason = (
-            "on one side the largest weights score best; on the other all positive weights tie, and the first is chosen"
-        )
+        reason = "on one side the largest weights score best; on the other all positive weights tie, and the first is chosen"
         return (WorstCase.of(data, FlipLabel(20), how=how, reason=reason, query=X[:1]),)

@@ -86,7 +86,9 @@ def balanced(n: int, places: Points) -> WorstCase:
     base = Labelled(places[np.minimum(np.arange(n), 1)], np.arange(n) % 2)
     one, across = Replace(0, places[0], 1).apply(base), Replace(0, places[2], 0)
     how = f"{n - 1} records at 2, half of them labelled 1, and the record (1, 1), which is replaced by (3, 0)"
-    reason = "representatives for T = {1} answer 1 at point 2, those for T = {3} answer 0; those for T = {2} differ at every point"
+    reason = (
+        "representatives for T = {1} answer 1 at point 2, those for T = {3} answer 0; those for T = {2} differ at every point"
+    )
     return WorstCase.of(one, across, how=how, reason=reason, query=places[1:2])
 
 

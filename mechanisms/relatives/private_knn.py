@@ -54,12 +54,11 @@ class PrivateKNN(Votes):
     """
 
     ARGUMENT: ClassVar = (
-        "A replacement changes the distance of one record, so one record at most leaves the k nearest and one enters, and one"
-        " vote moves at most; k records at one point, all of them voters, reach all counts and every move."
+        "A replacement changes the distance of one record, so at most one record leaves the k nearest and one enters, and"
+        " at most one vote moves. Every count and every such move occurs for k records at one point, which are all"
+        " neighbours."
     )
-    SEVERAL: ClassVar = (
-        "Replacing j records is j replacements in turn; of k records at one point, any labels can be changed."
-    )
+    SEVERAL: ClassVar = "Replacing j records is j replacements in turn; of k records at one point, any labels can be changed."
     gamma: float = 0.5
     k: int = 25
     K: int = 2

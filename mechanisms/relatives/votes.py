@@ -97,8 +97,9 @@ class TeacherVotes(Votes):
 
     __slots__ = ()
     ARGUMENT = (
-        "A record lies in one block, so a replacement changes one teacher and moves one vote at most; r records, one per block,"
-        " reach all counts and every move, whatever the learner (a block with one class is a constant predictor)."
+        "A record lies in one block, so a replacement changes one teacher and moves at most one vote. Every count and"
+        " every such move occurs for r records, one per block, whatever the learner: a block of one class gives a"
+        " constant teacher."
     )
     SEVERAL = SEVERAL_VOTES
     if TYPE_CHECKING:

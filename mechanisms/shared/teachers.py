@@ -173,5 +173,6 @@ def _case(counts: tuple[int, ...], a: int, b: int, reason: str) -> WorstCase:
     y = np.repeat(np.arange(len(counts)), counts)
     data, place = Labelled(np.zeros((len(y), 1)), y), int(np.argmax(y == a))
     change: Change = FlipLabel(place) if len(counts) == 2 else Replace(place, np.zeros(1), b)
-    how = f"{len(y)} records at one point, labelled 0, 1, ... {', '.join(map(str, counts))} times; one label changes from {a} to {b}"
+    times = ", ".join(map(str, counts))
+    how = f"{len(y)} records at one point, labelled 0, 1, ... {times} times; one label changes from {a} to {b}"
     return WorstCase.of(data, change, how=how, reason=reason, query=[[0.0]])

@@ -71,9 +71,9 @@ def print_attacks(record: Raw, console: Console) -> None:
                 console.print(Text(_certified(look)))
         console.print(
             Text(
-                "\nPer view the attack with the highest AUC, and LiRA. 'ε ≥' is certified: the largest lower bound on the "
-                f"loss of a record, {percent(record['run']['confidence'])} for all of them together; 'claim' is what it is held "
-                f"against: the ε of all answers of the view together. {REACH} All other numbers are estimates."
+                "\nFor each view, the attack with the highest AUC, and LiRA. 'ε ≥' is certified: the largest lower bound on "
+                f"the loss of a record, at a simultaneous confidence of {percent(record['run']['confidence'])}; 'claim' is the "
+                f"ε that the claim allows for all answers of the view. {REACH} All other numbers are estimates."
             )
         )
     for text in (*opening(record, subjects), *notes(record, subjects), *map(defect_words, record["defects"])):

@@ -13,8 +13,9 @@ from dpassay.reports.shared.tables import Table
 
 Raw = Mapping[str, Any]
 REACH = (
-    "'Cap' is the most that could have been certified, had every guess been right; 'detectable' is the smallest leak that would "
-    "have been certified above the claim, or above 0 where there is none, with probability 0.9, if guesses show all of it."
+    "'Cap' is the largest bound that could have been certified, if every guess had been correct; 'detectable' is the smallest "
+    "leak that would have been certified above the claim (above 0 if there is none) with probability 0.9, if guesses reveal all "
+    "of it."
 )
 
 
@@ -41,7 +42,7 @@ def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
             )
     return Table(
         caption="The attack with the highest AUC in each view, and LiRA; 'certified' is the largest lower bound on the loss of a "
-        f"record, in nats, all of them together at confidence {confidence}. {REACH} All other numbers are estimates.",
+        f"record, in nats, simultaneously at confidence {confidence}. {REACH} All other numbers are estimates.",
         columns=(
             *("subject", "view", "best attack", "AUC [95 %]", "TPR at FPR", "advantage"),
             *("LiRA: AUC", "TPR at FPR", "certified ε ≥", "cap", "detectable", "claim, composed", "status"),
@@ -69,9 +70,9 @@ def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
             )
         )
     return Table(
-        caption="'Certified' is the lower bound on the loss of a record, in nats, that is largest against its claim, all of them "
-        f"together at confidence {confidence}; 'claim' is what all the answers of that view may lose. {REACH} Then, where the "
-        "highest AUC was reached: estimates.",
+        caption="'Certified' is the lower bound on the loss of a record, in nats, that is largest relative to its claim, "
+        f"simultaneously at confidence {confidence}; 'claim' is the loss that the claim allows for all answers of that view. "
+        f"{REACH} The last columns show the attack with the highest AUC; these are estimates.",
         columns=(
             *("subject", "status", "certified ε ≥", "cap", "detectable", "claim", "in view"),
             *("best attack", "AUC [95 %]", "adv."),
@@ -98,7 +99,7 @@ def paired_table(subjects: Sequence[SubjectView]) -> Table | None:
         return None
     return Table(
         caption="LiRA minus the loss threshold: mean difference of the TPR on the same targets at an FPR of 1 %, with Student's "
-        "95 % interval over the targets; an estimate. A coin is tossed where scores tie, so that both attacks have that FPR.",
+        "95 % interval over the targets; an estimate. Ties of scores are broken at random, so that both attacks have that FPR.",
         columns=("subject", "view", "LiRA", "loss threshold", "difference", "95 % interval", "targets"),
         numeric=(False, False, True, True, True, True, True),
         rows=tuple(rows),
@@ -118,8 +119,8 @@ def vulnerable_table(subjects: Sequence[SubjectView]) -> Table:
             )
         )
     return Table(
-        caption="The record that moves most with its membership, on the reference models (an estimate), and the record with the "
-        f"largest certified bound; 'right guesses' are counted on targets that had no part in the choice. {REACH}",
+        caption="The record whose scores depend most on its membership, on the reference models (an estimate), and the record "
+        f"with the largest certified bound; 'right guesses' are counted on targets that were not used to choose it. {REACH}",
         columns=(
             *("subject", "record", "label", "separation"),
             *("certified record", "view", "ε ≥", "cap", "detectable", "claim, composed", "right guesses"),
@@ -167,8 +168,8 @@ def exposed_table(subject: SubjectView) -> Table:
         head = (str(record), MISSING, MISSING) if told is None else (str(record), str(told["label"]), f"{told['separation']:.3g}")
         rows.append((*head, *(nats(own.get(look.name)) for look in subject.looks)))
     return Table(
-        caption="Records that move most with their membership, then others that a bound of their own was certified for. A dash: "
-        "not certified, or not among the most exposed.",
+        caption="Records whose scores depend most on their membership, then others with a certified bound of their own. A dash "
+        "means not certified, or not among the most exposed.",
         columns=(
             *("record", "label", "separation"),
             *(f"ε ≥, {look.name} (cap {nats(look.cap)}, detectable {detected(look.detectable)})" for look in subject.looks),
@@ -199,9 +200,9 @@ def attacks_table(subject: SubjectView) -> Table:
             )
     return Table(
         caption="Every attack in every view, the highest AUC first. 'Above' is how far the curve rises above the region that the "
-        "composed claim allows, an estimate that chance alone can raise. 'Transcript' is the one-run bound on the loss of all "
-        "that a target has answered, certified; no claim about single answers is held against it. 'Cap' is what it would be, had "
-        "all guesses been right, 'detectable' the smallest leak that lifts it above 0 with probability 0.9.",
+        "composed claim allows, an estimate that chance alone can raise. 'Transcript' is the certified one-run bound on the loss "
+        "of all answers of a target; it is not compared with claims about single answers. 'Cap' is its value if all guesses had "
+        "been correct, 'detectable' the smallest leak that lifts it above 0 with probability 0.9.",
         columns=(
             *("attack", "view", "AUC [95 %]", "TPR at FPR ≤ 1 %", "TPR at FPR ≤ 0.1 %", "advantage", "above"),
             *("transcript ε ≥", "cap", "detectable", "right guesses"),
@@ -219,8 +220,8 @@ def slices_table(subjects: Sequence[SubjectView]) -> Table:
         for part in subject.raw["slices"]
     ]
     return Table(
-        caption="How far records move with their membership, by class: mean and 95 % quantile of the separation, on the "
-        "reference models; an estimate.",
+        caption="How much the scores of records depend on their membership, by class: mean and 95 % quantile of the separation, "
+        "on the reference models; an estimate.",
         columns=("subject", "slice", "records", "mean", "95 % quantile"),
         numeric=(False, False, True, True, True),
         rows=tuple(rows),
@@ -256,9 +257,9 @@ def apart_table(subjects: Sequence[SubjectView]) -> Table | None:
     if not rows:
         return None
     return Table(
-        caption="Canaries, records surrounded by poison, and natural records apart: for each the attack with the highest AUC. "
-        "Exposure is in bits, the mean over the target models of the highest there can be; 'certified' is a lower bound on the "
-        "loss of everything that a target has answered, by one-run guesses on these records; the others are estimates.",
+        caption="Canaries, records surrounded by poisoned ones, and natural records separately: for each group the attack with "
+        "the highest AUC. Exposure is in bits: the mean over the target models, and the highest possible value. 'Certified' is a "
+        "lower bound on the loss of all answers of a target, by one-run guesses on these records; the others are estimates.",
         columns=(
             *("subject", "records", "number", "view", "attack", "AUC", "advantage", "exposure"),
             *("certified ε ≥", "cap", "detectable"),
@@ -284,9 +285,9 @@ def repeated_table(found: Sequence[TranscriptTests]) -> Table | None:
         for rung in ladder.rungs
     ]
     return Table(
-        caption="Repeated answers to one query: the loss of all m together, in nats, and the advantage, each at the pair of "
-        "datasets that is worst for it among those looked at. 'Certified' is a lower bound; 'exact' and 'optimal' are the most "
-        f"that anybody gets on any of these pairs, by the exact laws; the advantage is an estimate. {REACH}",
+        caption="Repeated answers to one query: the joint loss of all m answers, in nats, and the advantage, each at the worst "
+        "of the examined pairs of datasets. 'Certified' is a lower bound; 'exact' and 'optimal' are the maxima over these pairs, "
+        f"for any attacker, by the exact laws; the advantage is an estimate. {REACH}",
         columns=(
             *("interface", "m", "claim, composed", "certified ε ≥", "cap", "detectable", "exact"),
             *("advantage", "allowed", "optimal", "claim"),

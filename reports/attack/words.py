@@ -18,9 +18,9 @@ Raw = Mapping[str, Any]
 
 CAVEAT = "These attacks are averages over records, and other attacks may do better."
 CAVEAT_DETAIL = (
-    "An average understates the worst case: one record may lose far more than the curve of all shows. The audit, 'dpassay run', "
-    "says what leaks there. AUC, rates and advantages are estimates; the best of many attacks looks better than it is, by "
-    "chance. Only bounds that name their confidence are certified."
+    "An average understates the worst case: one record may lose far more than the average curve shows. 'dpassay run' audits that "
+    "worst case. AUC, rates and advantages are estimates, and by chance the best of many attacks looks better than it is. Only "
+    "bounds stated with a confidence are certified."
 )
 
 
@@ -31,13 +31,13 @@ def headline(record: Raw, subjects: Sequence[SubjectView]) -> str:
     if told:
         found.append(tally(told))
     elif subjects:
-        found.append("nothing was claimed" if sound(subjects) else "nothing was found out")
+        found.append("nothing was claimed" if sound(subjects) else "no attack gave a result")
     failed = len(subjects) - len(sound(subjects))
     found += [f"{failed} failed"] if failed else []
     if "service" in run:
-        seen = "found" if record["defects"] or not run.get("probe", {}).get("untold") else "found in what was looked at"
+        seen = "found" if record["defects"] or not run.get("probe", {}).get("untold") else "found in what was examined"
         found.insert(0, f"{plural(len(record['defects']), 'defect')} {seen}")
-        found += ["not all could be looked at"] if run.get("probe", {}).get("blind") else []
+        found += ["not everything could be examined"] if run.get("probe", {}).get("blind") else []
         return f"Attacks on {clean(run['service'])}: {', '.join(found)}"
     if not subjects:
         return "Nothing was attacked" + ("" if run["complete"] else ": interrupted")
@@ -76,14 +76,14 @@ def notes(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
     """Say what the reader must know before believing a number."""
     run, found = record["run"], []
     if not run["complete"]:
-        found.append("Interrupted: the subjects that were not done are missing.")
-    found += [f"Not looked at: {each}." for each in run.get("probe", {}).get("untold", ())]
+        found.append("The run was interrupted; subjects that it did not reach are missing.")
+    found += [f"Not examined: {each}." for each in run.get("probe", {}).get("untold", ())]
     found += [f"Remark: {clean(each)}." for each in run.get("probe", {}).get("remarks", ())]
     found += [f"{subject.name}: {subject.status.word}: {subject.error}" for subject in subjects if subject.status is FAILED]
     non_members = run.get("targets", 0) * (run["records"] // 2)
     for rate in (0.01, 0.001):
         if subjects and non_members * rate < 10 * (1 - 1e-12):
-            needed = f"fewer than the {count(round(10 / rate))} that a rate needs"
+            needed = f"fewer than the {count(round(10 / rate))} that such a rate needs"
             found.append(f"No rates at FPR {percent(rate)}: {count(non_members)} answers about non-members are {needed}.")
             break
     return tuple(found)
@@ -94,13 +94,11 @@ def _done(record: Raw, fine: Sequence[SubjectView]) -> str:
     attacks = {each["attack"] for subject in fine for look in subject.looks for each in look.outcomes}
     data = clean(run["data"].get("name", "the data"))
     if "service" in run:
-        return (
-            f"The service was opened on {count(run['records'])} records of {data}, probed for defects, and asked again and again."
-        )
+        return f"The service was opened on {count(run['records'])} records of {data}, probed for defects, and queried repeatedly."
     return (
-        f"A fair coin for each pair of the {count(run['records'])} records of {data} said which of the two a model was trained "
-        f"on. The attacker trained {count(run['references'])} reference models of the same kind, then asked "
-        f"{count(run['targets'])} target models about every record and guessed who was in"
+        f"The {count(run['records'])} records of {data} were paired, and for each model a fair coin chose which record of each "
+        f"pair was in its training set. The attacker trained {count(run['references'])} reference models of the same kind, then "
+        f"queried {count(run['targets'])} target models about every record and guessed which records were in"
         + (f", by {plural(len(attacks), 'attack')}." if attacks else ".")
         + _adversary(run)
     )
@@ -111,8 +109,8 @@ def _adversary(run: Raw) -> str:
     texts = []
     if run["attribute"] is not None:
         texts.append(
-            f"The two of a pair differ in {clean(run['attribute'])} alone: what is guessed is which of two values of it the "
-            "training record has, and 'member' means that value."
+            f"The two records of a pair differ in {clean(run['attribute'])} alone. The attacker guesses which of its two values "
+            "the training record has; 'member' means the record with that value."
         )
     if run["canaries"]:
         texts.append(f"{plural(len(run['canaries']), 'record')} were replaced by canaries, with random {clean(run['planted'])}.")
@@ -122,7 +120,7 @@ def _adversary(run: Raw) -> str:
             f"{count(len(run['poisoned']))} of the records."
         )
     if run["adversary"].endswith("miaq"):
-        texts.append("It asked about each record at a point chosen on reference models, not at the record itself.")
+        texts.append("For each record it queried a point chosen on the reference models, not the record itself.")
     return "".join(f" {text}" for text in texts)
 
 
@@ -153,8 +151,8 @@ def _best(subject: SubjectView, lead: str) -> str:
         said += f", where the loss threshold has {share(simple['auc'])}"
     found = best["operating"][0]
     if found is not None:
-        said += f"; it names {plain(round(100 * found['tpr'], 1))} % of the members while it accuses "
-        said += f"{plain(round(100 * found['fpr'], 2))} % of the others"
+        said += f"; it identifies {plain(round(100 * found['tpr'], 1))} % of the members at a false positive rate of "
+        said += f"{plain(round(100 * found['fpr'], 2))} %"
     return f"{said}."
 
 
@@ -170,7 +168,7 @@ def _paired_words(subject: SubjectView) -> str:
 
 def comparison_words(difference: float, low: float, high: float, view: str) -> str:
     """Say what a paired comparison found."""
-    better = "finds more members than" if low > 0 else "finds fewer members than" if high < 0 else "cannot be told apart from"
+    better = "finds more members than" if low > 0 else "finds fewer members than" if high < 0 else "is not distinguishable from"
     gap = f"{100 * difference:+.1f} points, paired 95 % interval {100 * low:+.1f} to {100 * high:+.1f}"
     return f"On {view}, at FPR 1 %, ties broken by a coin, LiRA {better} the loss threshold: {gap} (an estimate)."
 
@@ -181,9 +179,9 @@ def _claims(run: Raw, fine: Sequence[SubjectView]) -> str:
     if not claimed:
         return ""
     wrong = [(subject, each) for subject in fine for each in broken(subject.raw)]
-    sure = f"at confidence {percent(run['confidence'])} for all of them together"
+    sure = f"at a simultaneous confidence of {percent(run['confidence'])}"
     if all(look.lower is None for _, look in claimed):
-        return "No claim could be held against a certified bound."
+        return "No certified bound was available to test a claim."
     if wrong:
         subject, bound = max(wrong, key=lambda found: float(found[1]["lower"]))
         look = next(look for look in subject.looks if bound in look.bounds)
@@ -199,14 +197,14 @@ def _claims(run: Raw, fine: Sequence[SubjectView]) -> str:
     if able:
         number, seen = _number({each.name for each, _ in able}), _needed([look for _, look in able])
         texts.append(
-            f"Guesses at {count(run['targets'])} targets could have broken {number}. Where they show the whole leak of a record "
-            f"that the reference models point to, it takes {seen}, for a chance of 0.9; smaller leaks may be there."
+            f"Guesses at {count(run['targets'])} targets could have broken {number}. If they reveal the whole leak of a record "
+            f"that the reference models single out, breaking a claim with probability 0.9 takes {seen}; smaller leaks may exist."
         )
     blind = [subject for subject in fine if subject.status is BLIND]
     if blind:
         cap = max(look.cap or 0.0 for subject in blind for look in subject.looks)
         texts.append(
-            f"Of {_number({each.name for each in blind})} they could have shown nothing, since {count(run['targets'])} right "
+            f"They could not have broken {_number({each.name for each in blind})}, since {count(run['targets'])} correct "
             f"guesses certify no more than {nats(cap)}: {', '.join(each.name for each in blind)}."
         )
     return " ".join(texts)
@@ -230,7 +228,7 @@ def _unexamined(record: Raw) -> str:
     """Say why a service's claim was not examined; empty where it was."""
     if UNEXAMINED not in told_of_claims(record).values():
         return ""
-    return f"The claim was not examined: {', and '.join(blind_to(record))}. No answer that was asked for broke it."
+    return f"The claim was not examined: {', and '.join(blind_to(record))}. No observed answer broke it."
 
 
 def _ladders(found: Sequence[TranscriptTests]) -> str:
@@ -240,15 +238,16 @@ def _ladders(found: Sequence[TranscriptTests]) -> str:
     if held:
         texts.append(
             f"Repeated answers to one query on worst pairs did not break {_number([each.name for each in held])} that they could "
-            "have broken, for some number of answers; the table of repeated queries tells what had to leak."
+            "have broken, for some number of answers; the table of repeated queries shows the leak that this would have taken."
         )
     if blind:
         names = ", ".join(each.name for each in blind)
-        texts.append(f"Of {_number([each.name for each in blind])} repeated answers could not have shown a violation: {names}.")
+        texts.append(f"Repeated answers could not have broken {_number([each.name for each in blind])}: {names}.")
     for ladder in found:
         worst = next((rung for rung in ladder.rungs if rung.broken), None)
         if worst is not None:
-            lost = f"at m = {worst.m} at least {plain(worst.lower or 0.0)} is lost where {plain(worst.claimed or 0.0)} is claimed"
+            least, claimed = plain(worst.lower or 0.0), plain(worst.claimed or 0.0)
+            lost = f"at m = {worst.m} the loss is at least {least}; the claim is {claimed}"
             texts.append(f"Repeated answers of {ladder.name} break its claim: {lost}.")
         if ladder.why:
             texts.append(f"{ladder.name}: {ladder.why.rstrip('.')}.")
@@ -257,7 +256,7 @@ def _ladders(found: Sequence[TranscriptTests]) -> str:
 
 def _defects(record: Raw) -> str:
     found = record["defects"]
-    return "" if not found else f"{plural(len(found), 'defect')} found of what was attacked, see 'Defects'."
+    return "" if not found else f"{plural(len(found), 'defect')} found in the attacked code; see 'Defects'."
 
 
 def defect_words(defect: Raw) -> str:
@@ -269,5 +268,5 @@ def defect_words(defect: Raw) -> str:
         likely = f"with probability at most {plain(defect['probability'])}" if defect["probability"] else "never"
         texts.append(f"A correct interface shows this {likely}")
     if isinstance(defect.get("again"), str):
-        texts.append(f"To see it again: {clean(defect['again']).rstrip('.')}")
+        texts.append(f"To reproduce it: {clean(defect['again']).rstrip('.')}")
     return ". ".join(texts) + "."

@@ -43,7 +43,7 @@ def headline(comparison: Raw) -> str:
     excused = {(each["id"], each["kind"]) for each in comparison["suppressed"]}
     open_ = sum((change["id"], change["kind"]) not in excused for change in comparison["regressions"])
     said = f"{plural(open_, 'privacy regression')}" if open_ else _none_shown(comparison)
-    let_pass = f", {len(comparison['suppressed'])} let pass" if comparison["suppressed"] else ""
+    let_pass = f", {len(comparison['suppressed'])} suppressed" if comparison["suppressed"] else ""
     return f"{said}{let_pass}; {plural(len(comparison['unchanged']), 'entry')} unchanged"
 
 
@@ -58,14 +58,13 @@ def seen(limit: Raw) -> str:
     """Say which rise of an entry's leak would have been seen, and which not."""
     name, of = clean(limit["id"]), plural(limit["of"], "cell")
     if not limit["cells"]:
-        return f"{name}: none of the baseline's {of} was counted again, so no rise could have been seen: run `dpassay run` again"
+        return f"{name}: none of the baseline's {of} was counted again, so no rise could have been seen; run `dpassay run` again"
     where = f"the baseline's {of}" if limit["cells"] == limit["of"] else f"{limit['cells']} of the baseline's {of}"
     was = f"{name}: {where} counted again; at the worst the {limit['quantity']} was at most {_upward(limit['before'][1])}"
     if limit["least"] == "inf":
         return f"{was}; no rise would have been seen"
-    return (
-        f"{was}; a rise to less than {_upward(limit['least'])} might not have been seen (one to more would: with probability 0.9)"
-    )
+    least = _upward(limit["least"])
+    return f"{was}; a rise to less than {least} may have been missed (one to {least} or more is seen with probability 0.9)"
 
 
 def _upward(bound: float | str) -> str:
@@ -152,8 +151,8 @@ def _in_order(comparison: Raw) -> Iterator[Raw]:
 def _let_pass(change: Raw, comparison: Raw) -> str:
     for each in comparison["suppressed"]:
         if (each["id"], each["kind"]) == (change["id"], change["kind"]):
-            up_to = "" if each["up_to"] is None else f" and up to {each['up_to']:g}"
-            return f"let pass until {each['expires']}{up_to}: {each['reason']}"
+            up_to = "" if each["up_to"] is None else f", up to {each['up_to']:g}"
+            return f"suppressed until {each['expires']}{up_to}: {each['reason']}"
     return ""
 
 
@@ -177,7 +176,8 @@ def _section(change: Raw, comparison: Raw, folder: Path) -> str:
 def _notes(comparison: Raw) -> tuple[str, ...]:
     probability = percent(1 - 2 * comparison["alpha"])
     how = (
-        f"Bounds of both records made anew at one error probability; that one entry's leak rose or fell as said, at cells that "
-        f"both have certified, holds with {probability}. Tolerance: {100 * comparison['tolerance']:.10g} % of the claim."
+        f"The bounds of both records were recomputed at one error probability. Each statement that an entry's leak rose or fell, "
+        f"at cells certified in both records, holds with probability {probability}. "
+        f"Tolerance: {100 * comparison['tolerance']:.10g} % of the claim."
     )
     return (*(f"Suppression {note}." for note in comparison["notes"]), *map(seen, comparison["rise_limits"]), how)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from dpassay.numerics import DOWN
 from dpassay.record.files import witness_file
 from dpassay.reports.run.words import blurred, claim_short, everywhere, exceeds, looked_at, promised
-from dpassay.reports.shared.numbers import below, clean, exact, factor, loss, value
+from dpassay.reports.shared.numbers import INFINITY, below, clean, exact, factor, loss, value
 from dpassay.reports.shared.tables import Table
 
 Raw = Mapping[str, Any]
@@ -21,6 +21,10 @@ TIGHT = 0.99
 
 AUDITED = "the audited cells"
 ANY_SIZE = "datasets of any size"
+WITNESS_NOTE = (
+    "A witness file replays the worst audited cell; where that cell leaks less than the number in the table, "
+    "its own number follows the file name"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +64,10 @@ def finding_of(result: Raw) -> Finding | None:
     kind, part = _kind(result, true, scope), looked_at(result)
     if kind is None or (kind == "loose" and part):  # what was not looked at may leak all that is claimed
         return None
-    least, broken = scope != ANY_SIZE and (result["exact"] is None or blurred(result)), kind in ("refuted", "exceeded")
-    if least or part:
+    broken = kind in ("refuted", "exceeded")
+    if scope == AUDITED or part or (scope != ANY_SIZE and blurred(result)):
         certain = floor(result, scope)
-        words = f"≥ {below(certain, claimed)}", f"≥ {factor(certain, claimed, DOWN)}"
+        words = at_least(below(certain, claimed)), at_least(factor(certain, claimed, DOWN))
     else:
         words = exact(true, claimed, exceeds=broken), factor(true, claimed, exceeds=broken)
     return Finding(
@@ -101,6 +105,11 @@ def floor(result: Raw, scope: str) -> float:
     return value(result["lower"]) or 0.0
 
 
+def at_least(number: str) -> str:
+    """Mark a written number as a lower bound; nothing is larger than infinity."""
+    return number if number.startswith(INFINITY) else f"≥ {number}"
+
+
 def findings_table(findings: tuple[Finding, ...]) -> Table | None:
     """Put the findings into a table: refuted and exceeded claims first, then loose and tight ones; None without any."""
     rows = tuple(
@@ -110,10 +119,12 @@ def findings_table(findings: tuple[Finding, ...]) -> Table | None:
     if not rows:
         return None
     return Table(
-        caption="Claimed and true leak: a loss in nats, at the claimed δ where there is one, unless γ, μ, an error (that of "
-        "the unit) or, for β, a proportion δ is claimed; the factor is true over claimed. Where the worst is over the "
-        "audited cells only, or a part of the release was looked at (≥), the true leak may be larger. "
-        "A witness replays the worst audited cell; its number follows the file where it is another",
+        caption="Claimed and true leak. The leak is a loss in nats, at the claimed δ if there is one; for a claim of γ it "
+        "is a change of a probability or prediction, for one of μ the μ of Gaussian differential privacy, for an "
+        "excess error that error (see the unit), for β the share of bad random strings, to be compared with δ. "
+        "The factor is true / claimed. '≥' marks a lower bound: only the audited cells, or only a part of the "
+        "release, were examined, and the true leak may be larger. "
+        f"{WITNESS_NOTE}",
         columns=("result", "finding", "claimed", "true", "factor", "unit", "worst over", "witness", "source"),
         numeric=(False, False, True, True, True, False, False, False, False),
         rows=rows,

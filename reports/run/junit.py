@@ -100,9 +100,9 @@ def _case(result: ResultView, raw: Raw) -> ET.Element:
 
 def _bound(result: ResultView, raw: Raw) -> str:
     if raw["lower"] is None or raw["confidence"] is None:
-        return "no bound was made"
+        return "no bound was computed"
     cells = plural((raw["searched"] or {}).get("certified_cells", len(raw["per_query"])), "cell")
-    of = "" if value(raw["upper"]) == math.inf else f" at the {cells} certified"
+    of = "" if value(raw["upper"]) == math.inf else f" at the {cells} that were certified"
     sampled = f"{result.unit} ≥ {result.lower} and {result.top}{of}"
     known = sampled if result.sampled else f"{result.unit} {result.top}"
     return f"{known}; confidence {percent(raw['confidence'])}; detectable {result.detectable} {result.through}".rstrip()
@@ -115,7 +115,7 @@ def _story(result: ResultView, bound: str, titles: set[str]) -> str:
         claim,
         Part(title="Bound", texts=(f"{bound}.",)),
         *(part for part in others if part.title in titles),
-        Part(title="Explain", texts=("Everything known of this result:",), command=result.explain),
+        Part(title="Explain", texts=("Everything known about this result:",), command=result.explain),
     )
     return "\n".join(
         f"{part.title}. {' '.join(part.texts)}" + ("" if part.command is None else f"\n    {part.command}") for part in parts

@@ -322,9 +322,9 @@ def units_words(units: set[str]) -> str:
     if Distance.unit in units:
         words.append("μ is a Gaussian distance, in standard deviations")
     if any(unit.endswith(ERROR) for unit in units):
-        words.append("errors are those of one dataset, as the unit of the claim says")
+        words.append("the unit of the claim says which excess error is meant")
     if BadStrings.unit in units:
-        words.append("β rows: share of bad random strings, against the claimed δ")
+        words.append("rows with β give the share of bad random strings, to be compared with the claimed δ")
     return f"{'; '.join(words)}."
 
 

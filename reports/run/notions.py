@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpassay.reports.run.findings import AUDITED, floor, known, unit_words, witness_words
+from dpassay.reports.run.findings import AUDITED, WITNESS_NOTE, at_least, floor, known, unit_words, witness_words
 from dpassay.reports.run.words import claim_short, exceeds, looked_at, promised
-from dpassay.reports.shared.numbers import INFINITY, MISSING, below, clean, exact, loss, value
+from dpassay.reports.shared.numbers import MISSING, below, clean, exact, loss, value
 from dpassay.reports.shared.tables import Table
 
 Raw = Mapping[str, Any]
@@ -25,10 +25,11 @@ def notions_table(results: Sequence[Raw]) -> Table | None:
     if not rows:
         return None
     return Table(
-        caption="True worst loss ε in nats at δ = 0, and true worst change γ of a probability, promised or not; '≥' where it is "
-        "the worst of the audited cells only, of a part of the release, or, of γ, of single answers where events of several may "
-        "change more. A witness replays the worst audited cell; its number follows the file where it is another",
-        columns=("mechanism", "unit", "ε promised", "ε", "its witness", "γ promised", "γ", "its witness"),
+        caption="True worst loss ε in nats at δ = 0, and true worst change γ of a probability, whether claimed or not. "
+        "'≥' marks a lower bound: only the audited cells or only a part of the release were examined, or, for γ, only "
+        "single answers, while an event of several answers may change more. A claim marked 'corrected' or 'own' is not "
+        f"printed in a paper. {WITNESS_NOTE}",
+        columns=("mechanism", "unit", "ε claimed", "ε", "witness of ε", "γ claimed", "γ", "witness of γ"),
         numeric=(False, False, True, True, False, True, True, False),
         rows=tuple(rows),
     )
@@ -55,7 +56,7 @@ def _notion(same: Sequence[Raw], kind: str) -> tuple[str, str, str] | None:
                 shown = _at_least(floor(result, found[1]), promised(claim))
             else:
                 shown = exact(found[0], promised(claim), exceeds=above)
-            ours = ", corrected" if claim["status"] == "corrected" else ""
+            ours = "" if claim["status"] == "printed" else f", {claim['status']}"
             return claim_short(claim, found[0] if above else None) + ours, shown, witness_words(result, found[1])
     for result in same:
         other = result["other"]
@@ -82,5 +83,4 @@ def _least(result: Raw, scope: str, kind: str, witness: Raw | None) -> bool:
 
 
 def _at_least(number: float, claimed: float = math.inf) -> str:
-    """Write a lower bound; nothing is worse than infinite."""
-    return INFINITY if math.isinf(number) else f"≥ {below(number, claimed)}"
+    return at_least(below(number, claimed))

@@ -85,7 +85,7 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
         + _others(result)
         + _largest(known, query, place, delta, asked=asked)
     )
-    needed += " Of the whole release it may be larger." if part else ""
+    needed += " For the whole release it may be larger." if part else ""
     apart = _told_apart(trade_off, claimed["false_negative"])
     apart += " A test of the whole release may do better." if part else ""
     return ProfileView(
@@ -105,7 +105,7 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
 
 def _needed(pair: str, profile: Raw, place: int, delta: float, alpha: float, of: str) -> str:
     """Say what delta one pair and query needs at the claimed epsilon."""
-    held = "" if alpha == 0 else f" (the whole band is wrong with a probability of at most {plain(alpha)})"
+    held = "" if alpha == 0 else f" (the whole band is wrong with probability at most {plain(alpha)})"
     shown = _between(profile["lower"][place], profile["upper"][place], delta)
     asked = f"At this pair ({pair}) δ({promise(profile['epsilon'][place])}){of} is {shown}{held}"
     return f"{asked}; the claim allows {allowance(delta)}."
@@ -114,7 +114,7 @@ def _needed(pair: str, profile: Raw, place: int, delta: float, alpha: float, of:
 def _others(result: Raw) -> str:
     """Say what other pairs may need: where the law was computed and the claim holds at every audited cell, none of those more."""
     if result["verdict"] == "refuted" or result["exact"] is None:
-        return " Others may need a larger δ."
+        return " Other pairs may need a larger δ."
     return "" if result["any_size"] else " Pairs that were not audited may need a larger δ."
 
 
@@ -126,7 +126,7 @@ def _largest(known: Sequence[tuple[QueryView, Raw]], told: QueryView, place: int
     if low <= here["profile"]["upper"][place]:
         return ""
     where = query_words(query.label) if asked else query.label
-    return f" Of the pairs in the table of query points the one at {where} needs the most: {_between(low, high, delta)}."
+    return f" Of the pairs in the table of query points, the one at {where} needs the largest δ: {_between(low, high, delta)}."
 
 
 def _told_apart(trade_off: Raw, claimed: Sequence[float]) -> str:
@@ -138,8 +138,8 @@ def _told_apart(trade_off: Raw, claimed: Sequence[float]) -> str:
     has = "has" if narrow else "is known to have"
     promised = min(low, allowed) if narrow and allowed <= high else allowed  # equal within rounding
     return (
-        f"A test that tells S from S', either way, by what was answered there, with a false positive rate of {corner:.6g}, {has} "
-        f"a false negative rate of at least {written(low, 6, DOWN)}; the claim promises at least {written(promised, 6, DOWN)}."
+        f"A test of S against S', or of S' against S, that sees this answer and has a false positive rate of {corner:.6g}, {has} "
+        f"a false negative rate of at least {written(low, 6, DOWN)}; the claim guarantees at least {written(promised, 6, DOWN)}."
     )
 
 

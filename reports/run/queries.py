@@ -141,7 +141,7 @@ def worst_rows(queries: Sequence[QueryView], limit: int) -> tuple[QueryView, ...
 
 def shortlist(queries: Sequence[QueryView], *, sampled: bool, limit: int, unit: str) -> Table | None:
     """Put the `limit` query points of the largest leak (`unit`) into a table that fits 80 columns. None without any."""
-    table = query_table(worst_rows(queries, limit), sampled=sampled, caption=f"Query points of the largest {unit}")
+    table = query_table(worst_rows(queries, limit), sampled=sampled, caption=f"Query points with the largest {unit}")
     if table is None:
         return None
     kept = [place for place, (title, _) in enumerate(_SAMPLED if sampled else _EXACT) if title in _SHORT]

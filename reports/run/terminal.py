@@ -43,7 +43,7 @@ def print_summary(record: Mapping[str, Any], console: Console) -> None:
     if view.results:
         console.print(_summary(view, console.width))
         if any(result.released == SINGLE for result in view.results):
-            _say(console, f"A claim is about a {SINGLE} unless its row says what else.")
+            _say(console, f"Each claim is about a {SINGLE} unless its row says otherwise.")
     for note in view.notes:
         _say(console, note)
     _say(console, view.caveat, "bold")

@@ -29,13 +29,14 @@ Raw = Mapping[str, Any]
 
 CAVEAT = "Not refuted does not mean private."
 CAVEAT_DETAIL = (
-    "It means that no violation was found at the pairs, queries and events that were looked at; 'detectable' is the smallest "
-    "true leak that the audit would have refuted with probability 0.9, its screening included, were it that of one of these "
-    "pairs, through an answer of the probability that the result states; a leak through a rarer answer may be there unseen. "
-    "Where the law is known every cell is certified; where it was sampled, those that the screening ranked first, and an upper "
-    "bound is of those only."
+    "It means that the audit found no violation at the pairs, queries and events that it examined. "
+    "'Detectable' is the smallest leak that the audit, its screening included, would have refuted with "
+    "probability 0.9, if one of these pairs leaked that much through an answer of the probability that the "
+    "result states. A leak through a rarer answer may go unseen. If the law is known, every cell is "
+    "certified; if it was sampled, only the cells that the screening ranked first are, and an upper bound "
+    "covers only those."
 )
-INTERRUPTED = "The run was interrupted: claims that it did not reach are missing here."
+INTERRUPTED = "The run was interrupted; claims that it did not reach are missing."
 SHORTLIST = 10
 """Query points that a short table shows."""
 
@@ -278,7 +279,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
 def _summary(results: Sequence[ResultView]) -> Table | None:
     if not results:
         return None
-    top = "exact, or upper of certified cells"
+    top = "exact, or upper bound of the certified cells"
     titles = ("status", "result", "claim", "lower bound", top, "detectable", "trials", "unit", "source")
     return Table(
         caption="Every claim, worst first. " + units_words({result.unit for result in results}) + _parts(results),
@@ -294,8 +295,8 @@ def _summary(results: Sequence[ResultView]) -> Table | None:
 def _parts(results: Sequence[ResultView]) -> str:
     """Say what the numbers of a part of a release are."""
     return (
-        " Where a part of the release was looked at (≥), the release leaks at least so much, and 'detectable' is a leak of that "
-        "part."
+        " If only a part of the release was examined (≥), the whole release leaks at least that much, and 'detectable' is a leak "
+        "of that part."
         if any(result.part for result in results)
         else ""
     )
@@ -346,24 +347,24 @@ def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) 
     if not run["complete"]:
         notes.append(INTERRUPTED)
     if run["catalogue"]:
-        notes.append("The built-in catalogue was audited, no mechanism of your own.")
+        notes.append("This run audited the built-in catalogue, not a mechanism of yours.")
     if numbers[MISSED.slug]:
-        notes.append("A claim known to be wrong was not refuted: this audit was too weak to see it, or blind.")
+        notes.append("A claim known to be wrong was not refuted: this audit was too weak for it, or blind to it.")
     known = [result for result in results if result.bar is not None]
     sampled = sum(result.sampled for result in known)
     if sampled:
         notes.append(
-            f"{plural(sampled, 'result')} sampled, {len(known) - sampled} computed; all sampled bounds hold together with a "
-            f"probability of at least {percent(run['confidence'])}."
+            f"{plural(sampled, 'result')} sampled, {len(known) - sampled} computed; all sampled bounds hold simultaneously "
+            f"with a probability of at least {percent(run['confidence'])}."
         )
         if any(result.sampled and result.upper not in (None, math.inf) for result in known):
-            notes.append("A sampled upper bound (≤) is of the cells certified, not of those that were only screened.")
+            notes.append("A sampled upper bound (≤) covers the certified cells, not those that were only screened.")
         through = {result.through for result in known if result.through}
         if through:
-            which = through.pop() if len(through) == 1 else "through answers of the probability that each result states"
-            of = "Where trials were drawn 'detectable'" if sampled < len(known) else "'detectable'"
-            rarer = "through a rarer answer it takes more, or no leak would be refuted with probability 0.9"
-            notes.append(f"{of} is a leak at one of the pairs looked at, {which}; {rarer}.")
+            which = through.pop() if len(through) == 1 else "through an answer of the probability that the result states"
+            of = "For sampled results, 'detectable'" if sampled < len(known) else "'Detectable'"
+            rarer = "through a rarer answer only a larger leak, or none, would be refuted with probability 0.9"
+            notes.append(f"{of} is a leak at one of the examined pairs, {which}; {rarer}.")
     elif known:
         notes.append("Every number was computed from an exact law; none was sampled.")
     return tuple(notes)
@@ -377,15 +378,15 @@ def _findings_words(findings: Sequence[Finding], audited: int) -> tuple[str, ...
         texts.append("Exceeded: a reachable dataset outside the audited ones violates the claim.")
     if any(finding.kind == "tight" for finding in findings):
         texts.append(
-            "Tight: at these parameters the true worst leak is at least 99 % of the claim; where a δ is claimed, the worst loss "
+            "Tight: at these parameters the true worst leak is at least 99 % of the claim; if a δ is claimed, the worst loss "
             "at that δ is at least 99 % of the claimed ε."
         )
     if any(finding.kind == "loose" for finding in findings):
-        texts.append("Loose: at these parameters it is less; at others the same claim may be tight.")
+        texts.append("Loose: at these parameters it is less than that; at others the same claim may be tight.")
     if findings and audited > len(findings):
         texts.append(
-            "Claims that are not in this table ended in an error, or were not refuted, and the worst case of all that they are "
-            "about, over all datasets, is not known."
+            "Claims missing from this table either ended in an error, or were not refuted and their worst case, "
+            "over all datasets and the whole release, is not known."
         )
     return tuple(texts)
 

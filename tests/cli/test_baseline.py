@@ -114,8 +114,8 @@ def test_a_suppression_makes_it_green_and_says_so(project: Path, capsys: pytest.
     capsys.readouterr()
     assert main(["baseline", "check"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "No privacy regression shown, 2 let pass" in text
-    assert f"let pass until {soon}: board, minute 7" in text
+    assert "No privacy regression shown, 2 suppressed" in text
+    assert f"suppressed until {soon}: board, minute 7" in text
     assert "expired on 2001-01-01: vanished of api.own.monte-carlo" in text
     assert main(["config"]) == 0
     assert "board, minute 7" in capsys.readouterr().out
@@ -371,7 +371,7 @@ def test_the_cells_of_the_baseline_are_counted_again(started: Path, capsys: pyte
     text = " ".join(capsys.readouterr().out.split())
     assert "No privacy regression shown; 1 entry unchanged" in text
     assert "the baseline's 10 cells counted again" in text
-    assert "might not have been seen" in text
+    assert "may have been missed" in text
 
 
 @pytest.mark.slow

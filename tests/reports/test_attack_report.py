@@ -198,16 +198,16 @@ def test_the_words_tell_what_came_of_it(whole: Record) -> None:
     assert "64 reference models" in done
     assert "32 target models" in done
     assert "Against tree (unprotected), the best attack is rmia on scores, with AUC 0.710" in reached
-    assert "the loss threshold has 0.670; it names 4 % of the members while it accuses 0.95 % of the others" in reached
+    assert "the loss threshold has 0.670; it identifies 4 % of the members at a false positive rate of 0.95 %" in reached
     assert "On scores, at FPR 1 %, ties broken by a coin, LiRA finds more members than the loss threshold: +3.0 points" in reached
     assert claims == (
-        "Claims are broken, certified at confidence 99.9 % for all of them together: broken, epsilon = 1. The most: record 7 "
+        "Claims are broken, certified at a simultaneous confidence of 99.9 %: broken, epsilon = 1. The most: record 7 "
         "loses at least 1.5 on one label of broken, epsilon = 1, where the claim allows ε = 1. Guesses at 32 targets could have "
-        "broken 2 claims. Where they show the whole leak of a record that the reference models point to, it takes a leak of 2.6 "
-        "where ε = 0.1 is allowed, a leak of 2.6 where ε = 0.8 is allowed, a leak of 3.5 where ε = 1 is allowed, for a chance of "
-        "0.9; smaller leaks may be there."
+        "broken 2 claims. If they reveal the whole leak of a record that the reference models single out, breaking a claim with "
+        "probability 0.9 takes a leak of 2.6 where ε = 0.1 is allowed, a leak of 2.6 where ε = 0.8 is allowed, a leak of 3.5 "
+        "where ε = 1 is allowed; smaller leaks may exist."
     )
-    assert "Repeated answers of shared break its claim: at m = 1 at least 1.5 is lost where 1 is claimed." in repeated
+    assert "Repeated answers of shared break its claim: at m = 1 the loss is at least 1.5; the claim is 1." in repeated
     assert "sticky: the noise is sticky." in repeated
     assert "1 defect" in defects
     words = defect_words(whole["defects"][0])
@@ -223,7 +223,7 @@ def test_without_a_broken_claim_the_closest_bound_is_told(whole: Record) -> None
         "Attacks on 3 subjects: 2 claims, 0 broken, 2 not broken (could have seen it), 0 could not have been seen"
     )
     said = opening(record, subjects)[2]
-    sure = "at confidence 99.9 % for all of them together"
+    sure = "at a simultaneous confidence of 99.9 %"
     assert said.startswith(
         f"No certified lower bound on the loss of a record, {sure}, exceeds what a claim allows. Guesses at 32"
     )
@@ -244,7 +244,7 @@ def test_what_could_not_have_been_seen_is_never_called_not_broken(whole: Record)
         "Attacks on 3 subjects: 3 claims, 0 broken, 1 not broken (could have seen it), 2 could not have been seen"
     )
     assert (
-        "Of 2 claims they could have shown nothing, since 32 right guesses certify no more than 0.41: m, epsilon = 1, m"
+        "They could not have broken 2 claims, since 32 correct guesses certify no more than 0.41: m, epsilon = 1, m"
         in (opening(record, subjects)[2])
     )
     for text in (printed(record), to_html(record), to_markdown(record)):
@@ -369,7 +369,7 @@ def test_unlucky_numbers_make_reports() -> None:
     assert "1.000 [1.00, 1.00]" in printed(record)
     assert "m, δ = 0.01: could not have seen it" in printed(record)
     ET.fromstring(figures(subject_views(record), ())[0].svg)
-    assert "No claim could be held against a certified bound." in to_markdown(record)
+    assert "No certified bound was available to test a claim." in to_markdown(record)
 
 
 def test_a_record_of_ladders_in_one_row_each() -> None:

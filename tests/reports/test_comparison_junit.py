@@ -47,8 +47,8 @@ def test_a_regression_is_a_failure_and_what_is_let_pass_and_news_are_none() -> N
     (failure,) = found.iter("failure")
     assert failure.attrib == {"type": "refuted", "message": "refuted: worse"}
     assert failure.text == "worse\nS and S'\n    dpassay replay report/witnesses/m.json"
-    assert "let pass until 2027-01-01: minute 7" in (found.findall("testcase")[1].findtext("system-out") or "")
-    assert "1 privacy regression, 1 let pass" in (found.findtext("system-out") or "")
+    assert "suppressed until 2027-01-01: minute 7" in (found.findall("testcase")[1].findtext("system-out") or "")
+    assert "1 privacy regression, 1 suppressed" in (found.findtext("system-out") or "")
 
 
 @pytest.mark.parametrize("name", [NASTY, "", "x" * 10_000])

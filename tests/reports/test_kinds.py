@@ -42,7 +42,7 @@ def test_each_kind_is_held_against_its_own_number(kinds: Record) -> None:
     assert view.summary is not None
     assert "γ is a change" in view.summary.caption
     assert view.results[0].finding is not None
-    assert view.results[0].finding.factor == "2.00 ×"
+    assert view.results[0].finding.factor == "≥ 2.00 ×"  # of the audited cells
 
 
 def test_the_words_fit_the_kind(kinds: Record) -> None:
@@ -69,7 +69,7 @@ def test_nothing_but_a_loss_is_in_nats(make: Any, kinds: Record) -> None:
     stable = make.record(make.of_kind(make.computed("stable.exact", "refuted", loss=0.25), "Stability", 0.125))
     console = Console(record=True, width=200, file=io.StringIO())
     print_explanation(stable, "stable.exact", console)
-    assert "Query points of the largest change of a probability" in console.export_text()
+    assert "Query points with the largest change of a probability" in console.export_text()
     assert make_view(stable).summary.caption == "Every claim, worst first. γ is a change of a probability."  # type: ignore[union-attr]
     for text in (to_markdown(stable), to_html(stable)):
         assert "nats." not in text
@@ -108,7 +108,7 @@ def test_the_profile_of_the_worst_query_is_told_and_drawn(make: Any, width: floa
     record = make.record(result)
     text = to_markdown(record)
     assert f"δ(1) {said}" in text
-    assert ("wrong with a probability of at most 0.0001" in text) == (alpha > 0)
+    assert ("wrong with probability at most 0.0001" in text) == (alpha > 0)
     assert "a false positive rate of 0.0625, " in text
     page = to_html(record)
     assert page.count("<svg") == 3

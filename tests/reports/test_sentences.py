@@ -12,7 +12,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from dpassay.claims import Stability
+from dpassay.claims import ScoreStability, Stability
 from dpassay.data import Labelled
 from dpassay.engine.alternatives import Answers
 from dpassay.engine.detection import Design, sight
@@ -106,21 +106,21 @@ class TestProfile:
         cells = curve(make, 2, 0.75, 0.0, 0.0), here, curve(make, 0, 0.5, 0.0004, 0.0004, group="own")
         said = told(only(make.record(profiled(make, *cells, worst=1))), "Privacy profile")
         assert "query 16, record 3 replaced by record 9 of the pool" in said
-        assert "needs the most" not in said
+        assert "needs the largest" not in said
         assert "Pairs that were not audited may need a larger δ." in said
         cells = *cells[:2], curve(make, 0, 0.5, 0.002, 0.002, group="own")
         said = told(only(make.record(profiled(make, *cells, worst=1))), "Privacy profile")
-        assert "the one at query own 1 needs the most: 0.002." in said
+        assert "the one at query own 1 needs the largest δ: 0.002." in said
         result = profiled(make, *cells, worst=1)
         result["searched"] |= {"asked": False}
-        assert "the one at own 1 needs the most: 0.002." in told(only(make.record(result)), "Privacy profile")
+        assert "the one at own 1 needs the largest δ: 0.002." in told(only(make.record(result)), "Privacy profile")
 
     @staticmethod
     def test_a_false_negative_rate_is_bounded_at_the_level_that_was_looked_at(make: Any) -> None:
         said = told(only(make.record(profiled(make, curve(make, 0, 0.75, 0.1, 0.1)))), "Privacy profile")
         allowed = math.floor(1e6 * max(1 - math.e * 0.0544967, (1 - 0.0544967) / math.e)) / 1e6
         assert "a false positive rate of 0.0544967, has a false negative rate of at least 0.871733;" in said
-        assert said.endswith(f"promises at least {allowed}.")
+        assert said.endswith(f"guarantees at least {allowed}.")
         assert "at best" not in said
         assert "answer with" not in said
 
@@ -215,7 +215,7 @@ class TestAnySize:
     @staticmethod
     def test_one_query_is_repeated() -> None:
         record = computed_record("interface", ("base", "soft-majority,r=3"))
-        assert "this is for one query that is repeated" in record["results"][0]["any_size"]["argument"]
+        assert "this number is for one repeated query" in record["results"][0]["any_size"]["argument"]
 
 
 class TestScores:
@@ -383,7 +383,7 @@ class TestAnswers:
     @pytest.mark.parametrize("name", ["example61-noisy-max", "example61-exponential"])
     def test_what_of_the_release_was_looked_at(name: str) -> None:
         result = next(iter(computed(name, n=20)))
-        assert "of each t_i whether it is at least a threshold, 0 or 1) at the audited cells is" in result.outcome.reason
+        assert "for each t_i whether it is at least a threshold (0 or 1)) at the audited cells is" in result.outcome.reason
         assert result.outcome.reason.endswith("; that of the whole release may be larger")
         alone = next(iter(computed(name, n=20, release="index")))
         assert "looked at" not in alone.outcome.reason
@@ -395,7 +395,7 @@ class TestAnswers:
         assert "change of one answer's probability" in said
         assert "Single answers were looked at; the probability of an event of several may change by more." in said
         assert view.notions is not None
-        assert "of single answers where events of several may change more" in view.notions.caption
+        assert "for γ, only single answers, while an event of several answers may change more" in view.notions.caption
         assert view.notions.rows[0][6].startswith("≥ ")
         two = told(make_view(computed_record("soft-majority", ("r", 3))).results[0])
         assert "Single answers" not in two
@@ -411,7 +411,7 @@ class TestAnswers:
         notions = make_view(make.record(one, other)).notions
         assert notions is not None
         row = dict(zip(notions.columns, notions.rows[0], strict=True))
-        assert row["γ promised"] == said
+        assert row["γ claimed"] == said
 
     @staticmethod
     def test_predictions_are_no_probabilities(make: Any) -> None:
@@ -716,6 +716,50 @@ class TestNumbers:
         assert same.rows[0][4] == "witnesses/a.json"
 
     @staticmethod
+    @pytest.mark.parametrize("loss", [1.5, math.inf])
+    def test_the_worst_of_the_audited_cells_is_a_lower_bound(make: Any, loss: float) -> None:
+        """One number must not be 'true 1.500000' in the findings and '≥ 1.500000' in 'Both notions'."""
+        result = make.computed("a", "refuted", loss if math.isfinite(loss) else "inf")
+        result["other"] = {"id": "b", "kind": "Stability", "exact": 0.25, "error": 0.0, "any_size": None}
+        result["other"]["witness"] = result["witness"]
+        view = make_view(make.record(result))
+        assert view.findings is not None
+        assert view.notions is not None
+        known = ("≥ 1.500000", "≥ 1.50 ×") if math.isfinite(loss) else ("∞", "∞ ×")
+        assert view.findings.rows[0][3:5] == known
+        assert view.notions.rows[0][3] == known[0]
+        if math.isfinite(loss):
+            result["any_size"] = make.any_size(loss)
+            over_all = make_view(make.record(result)).findings
+            assert over_all is not None
+            assert over_all.rows[0][3:5] == ("1.500000", "1.50 ×")
+
+    @staticmethod
+    @pytest.mark.parametrize(("status", "claimed"), [("printed", "1"), ("own", "1, own"), ("corrected", "1, corrected")])
+    def test_a_claim_that_no_paper_prints_is_marked(make: Any, status: str, claimed: str) -> None:
+        result = make.computed("a", "not refuted")
+        result["claim"]["status"] = status
+        result["other"] = {"id": "b", "kind": "Stability", "exact": 0.25, "error": 0.0, "any_size": None}
+        result["other"]["witness"] = result["witness"]
+        notions = make_view(make.record(result)).notions
+        assert notions is not None
+        assert notions.rows[0][2] == claimed
+
+    @staticmethod
+    def test_k_counts_the_ends_of_the_intervals() -> None:
+        """Thr_(N, 1) of section 5 are the thresholds: not the unions of one interval."""
+        for name in ("projected-walk-error", "projected-walk-risk"):
+            assert "union of intervals with at most 1 end" in resolve(name, {}).claims[0].unit
+            assert "union of intervals with at most 2 ends" in resolve(name, {"k": 2}).claims[0].unit
+
+    @staticmethod
+    def test_an_upper_bound_above_a_claim_of_0_is_no_equality() -> None:
+        """8.89e-16 of the strings may be bad by what was proven, 0 by what was found: that is not 'equal to' the claim."""
+        (outcome,) = (each.outcome for each in computed("example61-noisy-max") if isinstance(each.claim, ScoreStability))
+        assert "which is within rounding of the claim; the claim allows 0" in outcome.reason
+        assert "equal to the claim" not in outcome.reason
+
+    @staticmethod
     def test_a_half_line_ends_at_the_number_before_its_threshold(make: Any) -> None:
         assert event_words({"below": math.nextafter(0.0, 1.0)}) == "≤ 0"
         assert event_words({"below": math.nextafter(2.5, 3.0)}) == "≤ 2.5"
@@ -768,7 +812,7 @@ class TestSampled:
             "Through one of 0.01, or a rarer one, no leak, however large, would be refuted with probability 0.9."
         )
         assert any(
-            "through a rarer answer it takes more, or no leak would be refuted with probability 0.9." in note
+            "through a rarer answer only a larger leak, or none, would be refuted with probability 0.9." in note
             for note in view.notes
         )
 
@@ -798,8 +842,8 @@ class TestUnits:
     @staticmethod
     def test_a_claim_of_one_dataset_says_that_others_are_held_against_it() -> None:
         claim = resolve("pate-data-dependent", {}).claims[0]
-        assert "claimed for such a dataset only" in claim.coins
-        assert "held here against all datasets" in claim.coins
+        assert "claimed for such datasets only" in claim.coins
+        assert "tested here on all datasets" in claim.coins
 
     @staticmethod
     def test_what_is_tight_or_loose_is_so_at_these_parameters(make: Any) -> None:

@@ -144,9 +144,9 @@ def test_a_row_says_what_its_claim_is_about(make: Any, console: Console) -> None
     """A single prediction is said once; anything else stands in the row."""
     other = make.computed("histogram.printed", "not refuted", 1.0)
     print_summary(make.record(make.computed("majority", "not refuted", 1.0), other), console)
-    assert "unless its row says what else" in printed(console)
+    assert "unless its row says otherwise" in printed(console)
     other["claim"]["unit"] = "all noisy counts"
     print_summary(make.record(other), console)
     last = printed(console).rpartition("status")[2]
     assert "(all noisy" in last.replace("\n", "")
-    assert "unless its row says what else" not in last
+    assert "unless its row says otherwise" not in last

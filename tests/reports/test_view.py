@@ -51,7 +51,7 @@ def test_headline_counts_everything_that_went_wrong(small: Record) -> None:
 
 
 def test_what_is_not_among_the_findings_is_said(make: Any, small: Record) -> None:
-    said = "Claims that are not in this table ended in an error, or were not refuted, and the worst case"
+    said = "Claims missing from this table either ended in an error, or were not refuted"
     assert any(words.startswith(said) for words in make_view(small).findings_words)
     known = make.computed("a", "not refuted", 0.25, any_size=make.any_size(0.25))
     assert not any(words.startswith(said) for words in make_view(make.record(known)).findings_words)
@@ -271,9 +271,9 @@ def test_digits_that_the_error_reaches_are_not_shown(make: Any) -> None:
 def test_what_was_computed_needs_no_frequent_answer(make: Any) -> None:
     sampled = make.sampled("a", "not refuted")
     notes = [make_view(make.record(sampled, *more)).notes for more in ((), (make.computed("b", "not refuted"),))]
-    alone, mixed = ([note for note in each if "'detectable'" in note] for each in notes)
-    assert [note[:12] for note in alone] == ["'detectable'"][: len(alone)]
-    assert [note.startswith("Where trials were drawn") for note in mixed] == [True] * len(alone)
+    alone, mixed = ([note for note in each if "'detectable'" in note.lower()] for each in notes)
+    assert [note[:12] for note in alone] == ["'Detectable'"][: len(alone)]
+    assert [note.startswith("For sampled results,") for note in mixed] == [True] * len(alone)
     assert alone
 
 

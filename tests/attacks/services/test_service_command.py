@@ -145,7 +145,7 @@ def test_what_was_not_looked_at_is_no_clean_bill(
     assert told.startswith(f"{MODULE}:{name}: inconclusive, ")
     assert said in told
     assert "no defects" not in told
-    assert "not all could be looked at" in (tmp_path / "attack.md").read_text(encoding="utf-8")
+    assert "not everything could be examined" in (tmp_path / "attack.md").read_text(encoding="utf-8")
     assert main([*words, "--seed", "1", "--allow-inconclusive"]) == 0  # another seed makes other users
     capsys.readouterr()
     assert main([*words, "--seed", "2", "--epsilon", "1", "--transcripts", "200"]) == 4

@@ -100,7 +100,7 @@ def test_a_refusal_is_the_same_whatever_the_data_and_draws_nothing() -> None:
                 interface.ask(x)
             refusals.add((type(refusal.value), str(refusal.value)))
         assert rng.bit_generator.state == before
-    assert refusals == {(BudgetSpent, "the budget of 2 predictions is spent: nothing is answered any more")}
+    assert refusals == {(BudgetSpent, "the budget of 2 predictions is spent: no more answers")}
 
 
 @pytest.mark.parametrize("x", [[1.0, 2.0], [math.nan], [math.inf], 1.0, [[1.0]], [], ["one"], None])
