@@ -132,7 +132,7 @@ def claim_words(claim: Raw, witness: Raw | None = None, parameters: Raw | None =
     unit = clean(claim["unit"])
     scope = f"Unit: {unit}. Coins: {clean(claim['coins'])}."
     if "single prediction" in unit:
-        scope += f" {ONE_BY_ONE}{_several(claim, witness)}"
+        scope += f" {ONE_BY_ONE}{_several(claim, witness, parameters or {})}"
     return (
         words_of(claim).sentence(taken(parameters or {})),
         scope,
@@ -145,13 +145,13 @@ def _claim(result: Raw) -> tuple[str, ...]:
     return (*said, f"Of the release only a part was looked at: {part}. The release leaks at least as much.") if part else said
 
 
-def _several(claim: Raw, witness: Raw | None) -> str:
+def _several(claim: Raw, witness: Raw | None, parameters: Raw) -> str:
     """Say what looks at several answers to one batch: it takes catalogue entries that answer 0 or 1 and claim a loss."""
     several = witness is not None and words_of(claim).batches and witness["labels"] == [0, 1]
     target = witness["target"] if witness is not None and several else None
     if target is None or ":" in target or not clean(claim["unit"]).startswith("single prediction"):
         return ""
-    name = clean(target)
+    name = clean(target) + (f",n={parameters['n']}" if "n" in parameters else "")
     command = f"dpassay run interface -p base={name} -p adversary=batch"
     return f" To look at several: {command} (with parameters base={name},NAME=VALUE)."
 

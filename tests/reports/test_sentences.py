@@ -760,6 +760,14 @@ class TestNumbers:
         assert "equal to the claim" not in outcome.reason
 
     @staticmethod
+    def test_the_command_for_several_answers_runs_on_the_same_data() -> None:
+        """Without n the command printed beside `relabelled` ended in 'n = 400: must be the number of records, 398'."""
+        record = computed_record("relabelled", ("n", 20), ("n_prime", 3), ("r", 4))
+        (base,) = set(re.findall(r"interface -p base=(\S+) -p adversary=batch", to_markdown(record)))
+        mechanism: Any = resolve("interface", {"base": base, "adversary": "batch"}).mechanism
+        assert mechanism.predictor.n == 20
+
+    @staticmethod
     def test_a_half_line_ends_at_the_number_before_its_threshold(make: Any) -> None:
         assert event_words({"below": math.nextafter(0.0, 1.0)}) == "≤ 0"
         assert event_words({"below": math.nextafter(2.5, 3.0)}) == "≤ 2.5"
