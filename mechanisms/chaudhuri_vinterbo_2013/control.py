@@ -43,7 +43,7 @@ class Control(Choice):
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Nobody's: what one training promises, and with it `RandomChoice`. It is false."""
-        source = "nobody: Chaudhuri and Vinterbo 2013, section 5, says that it is not private"
+        source = "not printed: Chaudhuri and Vinterbo 2013, section 5, says that it is not private"
         epsilon = max(claim.epsilon for claim in training_loss(self.trainer, "printed"))
         return (DP(epsilon=epsilon, source=source, status="own", unit=RELEASED),)
 

@@ -68,7 +68,7 @@ def test_the_classic_gaussian_by_hand() -> None:
     assert [f"{term:.5f}" for term in (*terms, terms[0] - terms[1])] == ["0.02378", "0.01260", "0.01119"]
     result = audit(StableGaussian(epsilon=7.0, delta=0.01, r=1, calibration="classic"), mode="exact")
     assert (f"{result.exact:.6f}", result.claim.status, result.verdict) == ("7.098761", "own", "refuted")
-    assert "does not speak of epsilon >= 1" in result.claim.source
+    assert "does not cover epsilon >= 1" in result.claim.source
     below = StableGaussian(epsilon=0.99, calibration="classic").claims[0]
     assert (below.status, "speak" in below.source) == ("printed", False)
 

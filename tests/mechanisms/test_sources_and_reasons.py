@@ -112,7 +112,7 @@ PRINTED_ELSEWHERE = {
     "objective-perturbation": "section 4.1 (Algorithm 3), with c = 0.25 of Chaudhuri, Monteleoni and Sarwate 2011",
     "theorem-4-lost-factor": "section 4.1 (Algorithm 3), with c = 1 of Chaudhuri, Monteleoni and Sarwate 2011",
     "pate": "Theorem 2, known from restatements only",
-    "pate-data-dependent": "Theorem 3 and Lemma 4 (known from the authors' code), of one dataset only",
+    "pate-data-dependent": "Theorem 3 and Lemma 4 (known from the authors' code), for one dataset only",
     "pate-gaussian": "Proposition 8, (lambda, lambda / sigma^2)-Renyi privacy; the conversion to (epsilon, delta) is ours",
     "relabelled": "Theorem 5 by Lemma 8, which prints O(epsilon), with the constants of its proof (Lemmas 10 and 11)",
 }
