@@ -53,7 +53,7 @@ def test_a_printed_claim_that_is_refuted_says_what_it_is_read_as(name: str) -> N
 
 
 def test_nothing_is_put_into_the_mouth_of_a_paper_that_says_otherwise() -> None:
-    """What a paper denies or hedges is held up by nobody: it is not called printed."""
+    """What a paper denies or hedges is not its claim: it is not called printed."""
     for name in ENTRIES:
         for claim in resolve(name).claims:
             assert not (claim.status == "printed" and {"says", "without"} & set(claim.source.split())), claim.source
