@@ -379,6 +379,32 @@ class TestVerdict:
                 assert allowed in make_view(record | {"results": [result]}).results[0].claim
 
     @staticmethod
+    def test_what_is_inconclusive_by_its_numerical_error_is_not_said_to_have_been_missed() -> None:
+        """Of a law that is known up to .1 the page said that a violation could have been missed, or nothing was seen to move."""
+
+        class Vague:
+            claims = (Stability(gamma=0.5),)
+
+            def prepare(self, data: Labelled) -> int:
+                return int(data.y[0])
+
+            def sample(self, state: int, queries: Any, size: int, rng: Any) -> Any:
+                return rng.integers(0, 2, (size, len(queries))) if state else np.zeros((size, len(queries)))
+
+            def distribution(self, state: int, queries: Any) -> FiniteLaw:
+                row = np.log([0.5, 0.5]) if state else [0.0, -np.inf]
+                return FiniteLaw(log_p=np.array([row] * len(queries)), error=0.1)
+
+        target = AuditTarget(name="vague", address=None, parameters={}, mechanism=Vague(), claims=Vague.claims)
+        pairs = Pairs(base=Labelled(np.zeros((1, 1)), np.zeros(1, dtype=np.int64)), changes=(FlipLabel(0),), how="x")
+        group = Group(pairs=pairs, queries=np.zeros((1, 1)), kind="data", reason="x")
+        record = make_record(FACTS, assay([target], group, Settings(mode="exact")))
+        (result,) = record["results"]
+        assert result["verdict"] == "inconclusive"
+        assert "numerical error" in result["reason"]
+        assert "numerical error" in only(record).status.meaning
+
+    @staticmethod
     def test_the_bounds_allow_for_the_error(make: Any) -> None:
         said = told(only(make.record(make.computed("a", "not refuted"))), "How the bound was made")
         assert "Numerical error at most 1e-14; the bounds already allow for it." in said
@@ -677,6 +703,13 @@ class TestPart:
         if verdict == "refuted":
             assert part.findings is not None
             assert part.findings.rows[0][3:5] == ("≥ 1.500000", "≥ 1.50 ×")
+
+    @staticmethod
+    def test_a_part_verifies_nothing_of_the_rest(make: Any) -> None:
+        """'The claim holds for every dataset of the named domain' stood behind 'that of the whole release may be larger'."""
+        said = told(only(make.record(TestPart.of_part(make, "verified", 0.5, mode="exhaustive"))), "Verdict")
+        assert "The claim holds" not in said
+        assert "satisfies the claim in what was looked at, for the declared law. It says nothing beyond these." in said
 
     @staticmethod
     def test_an_upper_bound_of_a_part_is_none(make: Any) -> None:
