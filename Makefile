@@ -46,6 +46,7 @@ $(STAMP):
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	rm -rf build/lib
 	$(BIN)/python -m pip install --quiet --constraint requirements.lock --editable '.[dev]' --config-settings editable_mode=strict
+	$(BIN)/python -c 'import compileall, dpassay; compileall.compile_dir(dpassay.__path__[0], quiet=1)'
 	@mkdir -p .make && rm -f .make/install-* && touch $@
 
 lock:  ## renew requirements.lock from what is newest

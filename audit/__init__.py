@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpassay.api import audit as audit
     from dpassay.claims import DP as DP
+    from dpassay.claims import GDP as GDP
     from dpassay.claims import Accuracy as Accuracy
     from dpassay.claims import PredictionStability as PredictionStability
     from dpassay.claims import ScoreStability as ScoreStability
@@ -22,12 +23,14 @@ if TYPE_CHECKING:
     from dpassay.laws import NoiseLaw as NoiseLaw
     from dpassay.laws import PointLaw as PointLaw
     from dpassay.laws import bernoulli_law as bernoulli_law
+    from dpassay.mechanism import Mechanism as Mechanism
     from dpassay.noise import Noise as Noise
     from dpassay.pairs import Pairs as Pairs
     from dpassay.pairs import replace_one as replace_one
 
 _WHERE = {
     "DP": "claims",
+    "GDP": "claims",
     "AuditeeError": "errors",
     "TargetError": "errors",
     "Domain": "engine.exhaustive",
@@ -35,6 +38,7 @@ _WHERE = {
     "FiniteLaw": "laws",
     "InvalidInput": "errors",
     "Labelled": "data",
+    "Mechanism": "mechanism",
     "Noise": "noise",
     "NoiseLaw": "laws",
     "Pairs": "pairs",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -15,17 +14,18 @@ from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import ModeWanted, Settings
 from dpassay.errors import InvalidInput, require
-from dpassay.mechanism import FunctionMechanism, HasScores, Mechanism
+from dpassay.mechanism import FunctionMechanism, Mechanism
 from dpassay.pairs import Pairs
+from dpassay.targets.adapter import is_mechanism
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.moved import known_as
-from dpassay.targets.resolve import can_be_rebuilt, parameters_of
+from dpassay.targets.resolve import can_be_rebuilt, declared, parameters_of
 from dpassay.trials.executors import Kind
 
 
 def audit(
-    mechanism: Mechanism | Callable[..., Any],
+    mechanism: Any,
     *,
     claim: Claim | None = None,
     pairs: Pairs | None = None,
@@ -48,9 +48,9 @@ def audit(
     Parameters
     ----------
     mechanism : Mechanism or callable
-        An object of the protocol, or a function `function(data, queries, size, rng)` that returns the answers of `size`
-        independent runs at q queries, shape (size, q).
-    claim : DP, Stability, PredictionStability or ScoreStability, optional
+        A `Mechanism`, another object with some of its members, or a function `function(data, queries, size, rng)` that returns
+        the answers of `size` independent runs at q queries, shape (size, q).
+    claim : DP, GDP, Stability, PredictionStability, ScoreStability or Accuracy, optional
         What to hold it against; its own first claim by default. A function promises nothing by itself.
     pairs : Pairs, optional
         Neighbouring datasets, from `replace_one` say; the mechanism's own worst cases come on top.
@@ -74,12 +74,12 @@ def audit(
     """
     if isinstance(mechanism, type):
         raise InvalidInput(f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with its parameters")
-    if hasattr(mechanism, "sample") or isinstance(mechanism, HasScores):
+    if is_mechanism(mechanism):
         if labels is not None or numbers is not None:
             raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
-        subject: Mechanism = mechanism  # type: ignore[assignment]
+        subject: Mechanism = mechanism
     elif claim is None:
-        raise InvalidInput("claim is missing: a function promises nothing by itself, say claim=DP(epsilon=...)")
+        raise InvalidInput("claim is missing: a function has no claim of its own; add claim=DP(epsilon=...)")
     elif labels is not None and numbers is not None:
         raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
     else:
@@ -93,7 +93,7 @@ def audit(
         address=address,
         parameters=parameters,
         mechanism=subject,
-        claims=subject.claims[:1] if claim is None else (claim,),
+        claims=declared(name, subject)[:1] if claim is None else (claim,),
     )
     require(pairs is None or isinstance(pairs, Pairs), "pairs", pairs, "Pairs, from replace_one say")
     if pairs is not None and mode == "exhaustive":
@@ -120,7 +120,7 @@ def audit(
 
 def _address(mechanism: Any) -> tuple[str, str | None]:
     """Name of a mechanism or function, and the same as a target if that is enough to make it again."""
-    function = not (hasattr(mechanism, "sample") or isinstance(mechanism, HasScores))
+    function = not is_mechanism(mechanism)
     thing = mechanism if function and hasattr(mechanism, "__qualname__") else type(mechanism)
     name = f"{known_as(thing.__module__)}:{thing.__qualname__}"
     importable = thing.__module__ != "__main__" and thing.__qualname__.isidentifier()

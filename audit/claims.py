@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Literal
 
 from dpassay.errors import as_real, require
+from dpassay.numerics import allowance
 
 REPLACE_ONE = "replace-one"
 """Two datasets of the same size that differ in one record, which keeps its place."""
@@ -25,6 +27,8 @@ LARGEST = 700.0
 """No larger epsilon is a claim: a factor of e to this is next to the largest number there is."""
 LEAST = 1e-100
 """No smaller epsilon is a claim: noise made for it would have no finite scale."""
+LARGEST_MU = 30.0
+"""No larger mu is a claim: normal laws so far apart are told apart but once in 10^50 times."""
 
 
 def records_replaced(relation: str) -> int:
@@ -62,14 +66,27 @@ class Promise:
         Paper and theorem, or where the promise was made.
     status : {"printed", "corrected", "own", "measured"}
         As printed in the source; corrected by a derivation in docs/findings.md; the user's own; or no promise at all, but a
-        notion that is measured beside what is promised, see `unclaimed`.
+        notion that is measured beside what is promised, see `beside`.
     expected : {"refuted"}, optional
         Declared for catalogue claims that are known to be wrong: the refutation is then a finding, not an alarm.
     """
 
     kind: ClassVar[str]
+    """The name that records know it by."""
     named: ClassVar[str]
     """What claims of the kind bound, in words."""
+    profiled: ClassVar[bool] = False
+    """Whether it speaks of all events, so that there is a privacy profile; the band of one takes a part of alpha."""
+    share: ClassVar[bool] = False
+    """Whether what is bounded is a probability, or a difference of two."""
+    means: ClassVar[bool] = False
+    """Whether it speaks of a real prediction or its mean, not of the probability of an answer."""
+    computed: ClassVar[bool] = False
+    """Whether it is held against computed numbers only: trials certify nothing about it."""
+    coupled: ClassVar[bool] = False
+    """Whether both datasets are run with the same coins; such a claim is about strings of them, and may see none move."""
+    letter: ClassVar[str] = ""
+    """Its number in the name of a result that is measured beside a claim."""
 
     relation: str = REPLACE_ONE
     unit: str = SINGLE
@@ -90,6 +107,36 @@ class Promise:
     def promised(self) -> float:
         """The number that what is found is held against."""
         raise NotImplementedError
+
+    @property
+    def of_answers(self) -> bool:
+        """Whether it is about the probabilities of answers."""
+        return not (self.means or self.computed or self.coupled)
+
+    @property
+    def amount(self) -> str:
+        """What is measured, in words, with what it depends on."""
+        return self.quantity
+
+    def most(self, numbers: tuple[float, float] | None) -> float:  # noqa: ARG002
+        """Largest leak that there can be, in the units of the claim; `numbers` are the limits of real answers."""
+        return 1.0 if self.share else math.inf
+
+    def misfit(self, numbers: tuple[float, float] | None, name: str) -> str:  # noqa: ARG002
+        """Why it cannot be about what `name` answers, numbers in such limits or labels (None); empty where it can."""
+        return ""
+
+    def beside(self) -> Claim | None:
+        """The notion for labels that it is not about, to be measured beside it; None for claims about anything else.
+
+        Its number is the largest there is, so that nothing finite exceeds it.
+        """
+        return None
+
+    def as_measured(self) -> dict[str, Any]:
+        """The fields that every kind has, for a notion that nobody claims."""
+        shared = {field.name: getattr(self, field.name) for field in fields(Promise)}
+        return shared | {"source": "measured, not claimed", "status": "measured", "expected": None}
 
     def as_json(self) -> dict[str, Any]:
         """Every field of the claim for the record; parameters of other kinds of claim are null."""
@@ -121,6 +168,8 @@ class DP(Promise):
 
     kind: ClassVar[str] = "DP"
     named: ClassVar[str] = "loss"
+    letter: ClassVar[str] = "epsilon"
+    profiled: ClassVar[bool] = True
 
     epsilon: float
     delta: float = 0.0
@@ -140,6 +189,57 @@ class DP(Promise):
     def promised(self) -> float:
         """epsilon, in nats."""
         return self.epsilon
+
+    @property
+    def amount(self) -> str:
+        """The loss, and at which delta."""
+        return f"{self.quantity} at δ = {allowance(self.delta)}" if self.delta else self.quantity
+
+    def beside(self) -> Claim:
+        """The change of a label's probability."""
+        return Stability(gamma=1.0, **self.as_measured())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GDP(Promise):
+    """mu-Gaussian differential privacy: P[M(S) in E] <= Phi(Phi^-1(P[M(S') in E]) + mu) for every event E.
+
+    No test tells S and S' apart better than it tells N(0, 1) and N(mu, 1) apart. Dong, Roth and Su, 'Gaussian
+    differential privacy' (2022), section 2. What is measured is the largest Phi^-1(P[M(S) in E]) - Phi^-1(P[M(S') in E]).
+
+    Parameters
+    ----------
+    mu : float
+        Claimed distance of the two normal laws, in standard deviations; in [1e-100, 30].
+    relation, unit, coins, source, status, expected
+        See `Promise`.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is out of its range.
+    """
+
+    kind: ClassVar[str] = "GDP"
+    named: ClassVar[str] = "Gaussian distance"
+    letter: ClassVar[str] = "mu"
+    profiled: ClassVar[bool] = True
+
+    mu: float
+
+    def __post_init__(self) -> None:
+        super(GDP, self).__post_init__()
+        mu = as_real(self.mu)
+        require(LEAST <= mu <= LARGEST_MU, "mu", self.mu, f"a number in [{LEAST:g}, {LARGEST_MU:g}]")
+        object.__setattr__(self, "mu", mu)
+
+    def __str__(self) -> str:
+        return f"GDP({self.mu:g})"
+
+    @property
+    def promised(self) -> float:
+        """mu, a distance in standard deviations."""
+        return self.mu
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +263,8 @@ class Stability(Promise):
 
     kind: ClassVar[str] = "Stability"
     named: ClassVar[str] = "change of a label's probability"
+    letter: ClassVar[str] = "gamma"
+    share: ClassVar[bool] = True
 
     gamma: float
 
@@ -179,6 +281,14 @@ class Stability(Promise):
     def promised(self) -> float:
         """gamma, a difference of probabilities."""
         return self.gamma
+
+    def misfit(self, numbers: tuple[float, float] | None, name: str) -> str:
+        """It is about labels."""
+        return "" if numbers is None else f"is about labels, {name} answers numbers; say PredictionStability(...)"
+
+    def beside(self) -> Claim:
+        """The privacy loss."""
+        return DP(epsilon=LARGEST, **self.as_measured())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +313,7 @@ class PredictionStability(Promise):
 
     kind: ClassVar[str] = "PredictionStability"
     named: ClassVar[str] = "change of the prediction"
+    means: ClassVar[bool] = True
 
     gamma: float
 
@@ -219,6 +330,15 @@ class PredictionStability(Promise):
     def promised(self) -> float:
         """gamma, a difference of predictions."""
         return self.gamma
+
+    def most(self, numbers: tuple[float, float] | None) -> float:
+        """The range of the predictions."""
+        low, high = numbers or (0.0, 1.0)
+        return high - low
+
+    def misfit(self, numbers: tuple[float, float] | None, name: str) -> str:
+        """It is about numbers."""
+        return f"is about real predictions, {name} answers labels; say Stability(...)" if numbers is None else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,6 +365,8 @@ class ScoreStability(Promise):
 
     kind: ClassVar[str] = "ScoreStability"
     named: ClassVar[str] = "proportion of bad random strings"
+    share: ClassVar[bool] = True
+    coupled: ClassVar[bool] = True
 
     beta1: float
     beta2: float
@@ -294,6 +416,7 @@ class Accuracy(Promise):
 
     kind: ClassVar[str] = "Accuracy"
     named: ClassVar[str] = "error"
+    computed: ClassVar[bool] = True
 
     bound: float
     excess: bool = False
@@ -317,24 +440,35 @@ class Accuracy(Promise):
         """The bound, an error."""
         return self.bound
 
+    def most(self, numbers: tuple[float, float] | None) -> float:
+        """The largest error that can be answered."""
+        return max(0.0, (numbers or (0.0, 1.0))[1])
 
-Claim = DP | Stability | PredictionStability | ScoreStability | Accuracy
+    def misfit(self, numbers: tuple[float, float] | None, name: str) -> str:
+        """An error is a number."""
+        return f"is about an error, {name} answers labels, not numbers" if numbers is None else ""
+
+
+Claim = DP | GDP | Stability | PredictionStability | ScoreStability | Accuracy
 """Every kind of claim there is."""
 
-KINDS: dict[str, type[Claim]] = {kind.kind: kind for kind in (DP, Stability, PredictionStability, ScoreStability, Accuracy)}
+KINDS: dict[str, type[Claim]] = {kind.kind: kind for kind in (DP, GDP, Stability, PredictionStability, ScoreStability, Accuracy)}
 """Each kind by the name that a record knows it by."""
 
 
-def unclaimed(claim: Claim) -> Claim | None:
-    """Return the notion for labels that a claim is not about, to be measured: gamma for epsilon, and epsilon for gamma.
+SPELLINGS = (frozenset({"epsilon"}), frozenset({"epsilon", "delta"}), frozenset({"mu"}), frozenset({"gamma"}))
+"""Numbers by which a claim is named on a command line or in a file."""
+SPELLED = "epsilon=E, or epsilon=E,delta=D, or mu=M, or gamma=G"
+"""The same in words."""
 
-    Its number is the largest there is, so that nothing finite exceeds it; None for claims about anything else than answers.
-    """
-    if isinstance(claim, (PredictionStability, ScoreStability, Accuracy)):
-        return None
-    shared = {field.name: getattr(claim, field.name) for field in fields(Promise)}
-    named = shared | {"source": "measured, not claimed", "status": "measured", "expected": None}
-    return Stability(gamma=1.0, **named) if isinstance(claim, DP) else DP(epsilon=LARGEST, **named)
+
+def spelled(numbers: Mapping[str, float], source: str, *, labels: bool) -> Claim:
+    """Return the claim of one of the `SPELLINGS`; gamma is about labels, or about real predictions."""
+    if "epsilon" in numbers:
+        return DP(epsilon=numbers["epsilon"], delta=numbers.get("delta", 0.0), source=source)
+    if "mu" in numbers:
+        return GDP(mu=numbers["mu"], source=source)
+    return (Stability if labels else PredictionStability)(gamma=numbers["gamma"], source=source)
 
 
 def claim_from_json(facts: dict[str, Any], expected: Any = None) -> Claim:

@@ -6,14 +6,16 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from dpassay.errors import InvalidInput, require
 from dpassay.seeds import stream
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -147,6 +149,8 @@ def load(source: str, target: str | None = None) -> Table:
 
 
 def _load_csv(path: Path, target: str | None) -> Table:
+    import pandas as pd
+
     require(path.is_file(), "--data", str(path), "an existing CSV file, or 'breast-cancer'")
     if target is None:
         raise InvalidInput("--label is missing: must name the column of --data that holds the label")
@@ -181,6 +185,8 @@ def _load_csv(path: Path, target: str | None) -> Table:
 
 def _columns(features: pd.DataFrame) -> dict[str, tuple[int, ...]]:
     """Where `pd.get_dummies` puts each column: those that it leaves as they are first, then the others, each in its order."""
+    import pandas as pd
+
     texts = list(features.select_dtypes(include=["object", "string", "category"]).columns)
     widths = {name: 1 for name in features.columns if name not in texts}
     widths |= {name: pd.get_dummies(features[[name]]).shape[1] for name in texts}

@@ -1,150 +1,19 @@
-"""The Mechanism protocol: what an algorithm offers to be audited. Only `claims`, `prepare` and `sample` are needed."""
+"""What an algorithm offers to be audited: the base class `Mechanism`, with a default for all that is optional."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from dpassay.claims import Claim
+from dpassay.claims import Claim, ScoreStability
+from dpassay.data import Labelled, points
 from dpassay.laws import Law
-from dpassay.pairs import Change, Pairs
-
-
-class Mechanism(Protocol):
-    """A randomised algorithm M(S, x) that answers a label, or a real number, at each query."""
-
-    @property
-    def claims(self) -> tuple[Claim, ...]:
-        """What it promises; one or more."""
-        ...
-
-    def prepare(self, data: Any) -> Any:
-        """Everything about dataset S that does not depend on the fresh coins: trained sub-models, sorted data, counts."""
-        ...
-
-    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
-        """Return `size` independent trials at q queries, shape (size, q); every row is a trial with all its coins fresh."""
-        ...
-
-
-@runtime_checkable
-class HasLabels(Protocol):
-    """Names the labels it may answer; without it they are 0 and 1."""
-
-    @property
-    def labels(self) -> tuple[int, ...]:
-        """At least two."""
-        ...
-
-
-@runtime_checkable
-class HasNumbers(Protocol):
-    """Answers real numbers instead of labels."""
-
-    @property
-    def numbers(self) -> tuple[float, float]:
-        """Least and greatest answer there can be; infinite where there is no limit."""
-        ...
-
-
-@runtime_checkable
-class HasNoQuery(Protocol):
-    """Releases a value that nobody asks for at a point; it is sampled at one query, whatever that is."""
-
-    @property
-    def without_query(self) -> bool:
-        """Whether it is so."""
-        ...
-
-
-@runtime_checkable
-class HasOneQuery(Protocol):
-    """Releases a value of which every query shows the same; it is looked at through the first query of a group alone."""
-
-    @property
-    def one_query(self) -> bool:
-        """Whether it is so."""
-        ...
-
-
-@runtime_checkable
-class HasDirections(Protocol):
-    """Releases a vector, and answers at a query the number <w, u>, u a direction that belongs to the query.
-
-    The answers of one trial at several queries must all be of one vector w.
-    """
-
-    @property
-    def dimension(self) -> int:
-        """Number d of coordinates of w; 0 where its parameters have it release something else."""
-        ...
-
-    def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
-        """Return the queries (k, columns) that ask for <w, u>, for each u of `directions`, shape (k, d), of norm 1."""
-        ...
-
-
-@runtime_checkable
-class ShowsPart(Protocol):
-    """Answers less than its claims are about: a label computed from weights that are released, say."""
-
-    @property
-    def looked_at(self) -> str:
-        """What is answered, in words that go before 'was looked at'; empty where its parameters have it answer everything."""
-        ...
-
-
-@runtime_checkable
-class NamesAnswers(Protocol):
-    """Writes what it answers as a number that has to be read: a transcript, an index and bits, a bin."""
-
-    def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
-        """Say what an answer at a query, shape (d,), stands for; empty where it is a label that needs no words."""
-        ...
-
-
-@runtime_checkable
-class DerivesParameters(Protocol):
-    """Works out for itself what its user leaves out of its parameters."""
-
-    @property
-    def derived_parameters(self) -> Mapping[str, int | float | str]:
-        """What is in force for parameters that may be left out, by name; more than were left out do no harm."""
-        ...
-
-
-@runtime_checkable
-class HasCheck(Protocol):
-    """Can tell beforehand that data do not fit its parameters."""
-
-    def check(self, data: Any) -> None:
-        """Raise `InvalidInput` if these data can never be prepared; cheap, trains nothing."""
-        ...
-
-
-@runtime_checkable
-class HasUpdate(Protocol):
-    """Makes the neighbour's state for less than `prepare` on the neighbour."""
-
-    def update(self, state: Any, change: Change) -> Any:
-        """Return the state of the changed dataset; `state` itself is left as it is.
-
-        The change is of one record; several are made one after the other.
-        """
-        ...
-
-
-@runtime_checkable
-class HasLaw(Protocol):
-    """Knows its exact output law."""
-
-    def distribution(self, state: Any, queries: NDArray[np.float64]) -> Law | None:
-        """Return the exact law per query, or None where it is out of reach for this dataset."""
-        ...
+from dpassay.pairs import Change, Compared, Pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -165,14 +34,25 @@ class WorstCase:
     queries: NDArray[np.float64]
     reason: str
 
+    @classmethod
+    def of(cls, data: Labelled, change: Change, *, how: str, reason: str, query: ArrayLike | None = None) -> WorstCase:
+        """Return the worst case with one change of a dataset, asked at one point.
 
-@runtime_checkable
-class HasWorstCases(Protocol):
-    """Brings its own worst cases; they are audited besides the user's pairs."""
-
-    def pairs(self) -> tuple[WorstCase, ...]:
-        """Each with the reason."""
-        ...
+        Parameters
+        ----------
+        data : Labelled
+            The dataset S.
+        change : Change
+            Makes the neighbour S'.
+        how : str
+            Dataset and change in words.
+        reason : str
+            Why this is bad.
+        query : array (1, d), optional
+            Where to ask; at the first record by default.
+        """
+        asked = points(data.X[:1] if query is None else query, "queries")
+        return cls(pairs=Pairs(base=data, changes=(change,), how=how), queries=asked, reason=reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -204,43 +84,168 @@ class Reachable:
     of: str = ""
 
 
-@runtime_checkable
-class HasReachable(Protocol):
-    """Depends on the dataset only through a small state, so that all datasets of any size can be covered."""
+class Mechanism:
+    """A randomised algorithm M(S, x) that answers a label, or a real number, at each query.
+
+    A subclass states `claims` and defines `sample`. Every other member has a default, which says that
+    the mechanism does not offer it: a method that returns None, an empty value, False. A class that
+    does not inherit from this one may have any of the members; `full` adds the defaults.
+
+    Attributes
+    ----------
+    claims : tuple of Claim
+        What it promises; one or more, unless the user states a claim.
+    labels : tuple of int
+        The labels that it may answer, at least two. Default: 0 and 1. Not used with `numbers`.
+    numbers : tuple of float, or None
+        Least and greatest answer of a mechanism that answers real numbers, infinite where there is no
+        limit. Default: None, it answers labels.
+    without_query : bool
+        Whether it releases a value that does not depend on a query point. It is then sampled at one
+        query, whatever that is.
+    dimension : int
+        Number d of coordinates of the vector that it releases; 0 if it releases none. If it is
+        positive, `towards` is needed.
+    looked_at : str
+        If it answers less than its claims are about (a label computed from released weights): what it
+        answers, in words that go before 'was looked at'. Empty if it answers everything.
+    one_query : bool
+        Whether every query shows the same of what it releases. It is then looked at through the first
+        query of a group alone.
+    derived_parameters : mapping
+        What is in force for parameters that may be left out, by name; more than were left out do no harm.
+    alone : bool
+        Whether it can be audited on its own worst cases only, because a part of it depends on them.
+    """
+
+    __slots__ = ()
+    # Class attributes at run time, so that a dataclass may have fields of these names; read-only
+    # properties for the type checker, so that a subclass may compute them.
+    if TYPE_CHECKING:
+
+        @property
+        def claims(self) -> tuple[Claim, ...]: ...  # noqa: D102
+        @property
+        def labels(self) -> tuple[int, ...]: ...  # noqa: D102
+        @property
+        def numbers(self) -> tuple[float, float] | None: ...  # noqa: D102
+        @property
+        def without_query(self) -> bool: ...  # noqa: D102
+        @property
+        def dimension(self) -> int: ...  # noqa: D102
+        @property
+        def looked_at(self) -> str: ...  # noqa: D102
+        @property
+        def one_query(self) -> bool: ...  # noqa: D102
+        @property
+        def derived_parameters(self) -> Mapping[str, int | float | str]: ...  # noqa: D102
+        @property
+        def alone(self) -> bool: ...  # noqa: D102
+    else:
+        claims = ()
+        labels = (0, 1)
+        numbers = None
+        without_query = False
+        dimension = 0
+        looked_at = ""
+        one_query = False
+        derived_parameters = MappingProxyType({})
+        alone = False
+
+    def check(self, data: Any) -> None:
+        """Raise `InvalidInput` if these data can never be prepared; cheap, trains nothing. Default: accept all."""
+
+    def prepare(self, data: Any) -> Any:
+        """Return everything about dataset S that does not depend on the fresh coins: trained sub-models, sorted data, counts.
+
+        Default: the dataset itself.
+        """
+        return data
+
+    def update(self, state: Any, change: Change) -> Any:  # noqa: ARG002
+        """Return the state of the changed dataset, for less than `prepare` costs; `state` itself is left as it is.
+
+        The change is of one record; several are made one after the other. Default: None, the
+        neighbour is prepared.
+        """
+        return None
+
+    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Return `size` independent trials at q queries, shape (size, q); every row is a trial with all its coins fresh."""
+        raise NotImplementedError(f"{type(self).__name__} defines no sample")
+
+    def distribution(self, state: Any, queries: NDArray[np.float64]) -> Law | None:  # noqa: ARG002
+        """Return the exact law per query, or None where it is out of reach for this dataset. Default: None."""
+        return None
+
+    def pairs(self) -> tuple[WorstCase, ...]:
+        """Return its own worst cases, each with the reason; they are audited besides the user's pairs. Default: none."""
+        return ()
 
     def reachable(self) -> Reachable | None:
-        """Return the reachable states, or None where the parameters do not allow the argument."""
-        ...
+        """Return the states in which datasets of any size can leave it, if the dataset matters only through a small state.
+
+        Default: None, they are not known.
+        """
+        return None
+
+    def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:  # noqa: ARG002
+        """Say what an answer at a query, shape (d,), stands for: a transcript, an index and bits, a bin.
+
+        Default: empty, the answer is a label or number that needs no words.
+        """
+        return ""
+
+    def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
+        """Return the queries (k, columns) that ask for <w, u>, for each u of `directions`, shape (k, d), of norm 1.
+
+        Here w is the released vector. The answers of one trial at several queries must all be of one w.
+        """
+        raise NotImplementedError(f"{type(self).__name__} releases no vector: it defines no towards")
 
 
-@runtime_checkable
-class HasScores(Protocol):
-    """A training procedure T = (G, F) with a validation score q, as in sections 2 and 3 of Chaudhuri and Vinterbo (2013)."""
+class Trainer(Mechanism):
+    """A training procedure T = (G, F) with a validation score q, as in sections 2 and 3 of Chaudhuri and Vinterbo (2013).
 
-    @property
-    def thetas(self) -> tuple[float, ...]:
-        """The parameters Theta that are tried, at least one."""
-        ...
+    It needs no `sample`: a claim `ScoreStability` is about its scores.
+
+    Attributes
+    ----------
+    thetas : tuple of float
+        The parameters Theta that are tried, at least one.
+    """
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+
+        @property
+        def thetas(self) -> tuple[float, ...]: ...  # noqa: D102
+    else:
+        thetas = ()
 
     def sizes(self, data: Any) -> tuple[int, int]:
         """Return n and m: the first n records train, the last m validate."""
-        ...
+        raise NotImplementedError
 
     def noise(self, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw `size` random strings R from G, shape (size, ...); they may not depend on the data."""
-        ...
+        raise NotImplementedError
 
     def apply(self, data: Any, theta: float, R: NDArray[np.float64]) -> Any:
         """Return F(T, theta, alpha, R) for each R: what training releases; deterministic."""
-        ...
+        raise NotImplementedError
 
     def score(self, trained: Any, data: Any) -> tuple[NDArray[np.float64], float]:
         """Return q(h, V) for each h that `apply` returned, shape (size,), and a bound on the numerical error of each."""
-        ...
+        raise NotImplementedError
+
+    def bad_share(self, state: Compared, claim: ScoreStability) -> tuple[float, float] | None:  # noqa: ARG002
+        """Return the exact proportion of bad random strings and the error of its logarithm. Default: None, not known."""
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionMechanism:
+class FunctionMechanism(Mechanism):
     """A plain function as a mechanism: all its coins are drawn inside the call, nothing is prepared.
 
     Parameters
@@ -261,10 +266,18 @@ class FunctionMechanism:
     labels: tuple[int, ...] = (0, 1)
     numbers: tuple[float, float] | None = None
 
-    def prepare(self, data: Any) -> Any:
-        """Keep the dataset as the state."""
-        return data
-
     def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
         """Call the function."""
         return np.asarray(self.function(state, queries, size, rng))
+
+
+def offers(mechanism: Mechanism, method: str) -> bool:
+    """Whether a mechanism has a method of its own, where `Mechanism` has a default that says there is none."""
+    found = getattr(mechanism, method)
+    return found is not None and getattr(found, "__func__", found) is not getattr(Mechanism, method)
+
+
+def prepared(mechanism: Mechanism, state: Any, change: Change, neighbour: Any) -> Any:
+    """Return the state of a neighbour, by `update` where the mechanism has it, else prepared from the neighbour."""
+    updated = mechanism.update(state, change)
+    return mechanism.prepare(neighbour) if updated is None else updated

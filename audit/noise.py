@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtri
+from scipy.special import log_ndtr, ndtri, ndtri_exp
 
 from dpassay.errors import as_real, require
 from dpassay.numerics import UNIT_ROUNDOFF
@@ -109,6 +109,20 @@ class Noise:
         most = self._root(apart + wide, delta - np.minimum(slack, delta / 2))
         error = np.maximum(value - least, most - value) + 2 * UNIT_ROUNDOFF * value
         return value[places].reshape(s.shape), error[places].reshape(s.shape)
+
+    def distance(self, s: Array, wide: float = 0.0) -> tuple[Array, Array]:
+        """Return the smallest mu of Gaussian differential privacy for a shift of s >= 0 scales, and its numerical error.
+
+        Gaussian: s, at every threshold. Laplace: -2 Phi^-1(e^(-s/2) / 2), at the threshold half-way. For with
+        h(u) = -Phi^-1(e^-u / 2), u >= 0, the threshold u in [0, s] has h(u) + h(s - u), and one of u >= s has h(u) - h(u - s);
+        h' = Phi(-h) / phi(h) falls as h rises, so h is concave: the first is the largest at s / 2, the second at u = s. Where
+        answers are projected to limits, the threshold half-way lies between them, and projecting adds no event.
+        `wide` bounds the error of s; h' <= sqrt(pi / 2).
+        """
+        s = np.asarray(s, dtype=float)
+        if self.kind == "gaussian":
+            return s, wide * np.ones_like(s)
+        return -2 * np.asarray(ndtri_exp(-s / 2 - LN2)), 1.2534 * wide + 32 * UNIT_ROUNDOFF * (1 + s)
 
     def _top(self, s: Array, delta: Array | float) -> Array:
         """Return an epsilon at which even Phi(s/2 - epsilon/s) is at most delta."""

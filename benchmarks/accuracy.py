@@ -32,7 +32,7 @@ from sklearn.preprocessing import StandardScaler
 
 from dpassay.data import Labelled, load, points
 from dpassay.laws import FiniteLaw, Law, NoiseLaw
-from dpassay.mechanism import HasLaw
+from dpassay.mechanism import Mechanism
 from dpassay.mechanisms.relatives.pate_data_dependent import dependent_epsilon
 from dpassay.seeds import stream
 from dpassay.targets.resolve import accepts, resolve
@@ -104,33 +104,43 @@ COLUMN = {"breast-cancer": 20, "adult": 2, "magic": 8}
 
 
 INTRODUCTION = """\
-What privacy costs: the classifiers of the catalogue beside the learner that they are made from and beside the
-majority label, as `python benchmarks/accuracy.py` found them. Every number is exact given the split, the mean probability
-of the right answer, from the exact law; except for the linear classifiers of Chaudhuri and Vinterbo and the choices among
-them, which have no exact law in more than one dimension: theirs are means over {RELEASES} releases a split.
-Parameters are the catalogue's, but for those listed here; none was tuned. A released number counts as the answer 1 if it is
-at least the middle of the predictions' range.
+What does privacy cost? The tables compare the private classifiers of the catalogue with the
+non-private learner that they are made from, and with the majority label.
+`python benchmarks/accuracy.py` computes the numbers and writes this page.
 
-Splits: at random; {PUBLIC} records count as public and standardise the others, at most {TRAIN:,} train and {TEST:,}
-are asked for. Standardised columns are divided by the root of their number, so that a typical record has norm 1 and the linear
-classifiers, which cut records back to the unit ball, need no other scale (`feature_scale` is 1): what is public decides it, not
-the records that train. Intervals are Student's, 95 %, for the mean of the paired differences over the splits; splits of one
-data set overlap, so that they say how much a split matters, not how another sample would come out. epsilon is what is
-claimed; where it is not the true loss (the overview's entries, `erm-laplace`, `psgd-laplace`) see findings.md.
+An accuracy is the mean probability of the right answer under the exact law of the answers. It is
+exact for a given split. The exceptions are the linear classifiers of Chaudhuri and Vinterbo and the
+choices among them. These have no exact law in more than one dimension, so their numbers are means
+over {RELEASES} releases per split. Parameters are those of the catalogue, except for the ones listed
+below. None was tuned. A released number counts as the answer 1 if it is at least the middle of the
+range of predictions.
+
+Splits are random. In each split, {PUBLIC} records count as public and standardise the others. At
+most {TRAIN:,} records train, and at most {TEST:,} are asked for. Each standardised column is divided
+by the square root of the number of columns, so that a typical record has norm 1. The linear
+classifiers clip records to the unit ball, so they need no other scale (`feature_scale` is 1). The
+scale depends on public records only, not on the records that train. The intervals are Student's
+95 % intervals for the mean of the paired differences over the splits. Splits of one data set
+overlap. The intervals therefore show how much the split matters, not how another sample would come
+out. epsilon is the claimed loss. It is not the true loss of the overview's entries, `erm-laplace`
+and `psgd-laplace`: see findings.md.
 
 * `erm-laplace`, `psgd-laplace`: logistic loss.
-* `pate`, `private-knn`: gamma = epsilon / 2. `pate-data-dependent` answers as `pate` does, with the same gamma: what it says of
-  a dataset on which all 25 teachers agree is {dependent}, whatever epsilon is claimed of all datasets, and is no promise
-  (findings.md). `pate-gaussian`: the sigma for which the printed claim is epsilon, with delta = 1e-5.
+* `pate`, `private-knn`: gamma = epsilon / 2. `pate-data-dependent` answers as `pate` does, with the
+  same gamma. For a dataset on which all 25 teachers agree, it states a loss of {dependent},
+  while epsilon is claimed for all datasets. That loss is not a guarantee (findings.md).
+  `pate-gaussian`: the sigma for which the printed claim is epsilon, with delta = 1e-5.
 * `distance-to-instability`: delta = 1e-3. It may answer neither label, which counts as wrong.
-* `objective-perturbation`, `output-perturbation`: logistic loss, lambda = 0.1, no validation records. `oplr` where there is an
-  extra term to be taken off.
-* `validate-train`, `alpha-split`, `data-split`, `random-choice`, `control`: lambda from {{{listed}}} for
-  `objective-perturbation` with `oplr`; a ninth of the records validate, as in section 5 of the paper. `validate-train` spends
-  half of epsilon on training and half on validation, with delta = 0.01. `control` is **not private**: epsilon is that of each
-  training, the choice has no noise. It is no upper bound on accuracy: by its score, minus the mean of min(1, max(0, 1 - z)) over
-  the margins z, small weights, whose margins are all near 0, do about as badly as wrong ones. So it prefers small lambda, where
-  noise hurts most: on Adult and breast cancer at epsilon = 0.5 it is less accurate than `random-choice`.
+* `objective-perturbation`, `output-perturbation`: logistic loss, lambda = 0.1, no validation
+  records. `oplr` is on where there is an extra term to subtract from epsilon.
+* `validate-train`, `alpha-split`, `data-split`, `random-choice`, `control`: lambda from {{{listed}}}
+  for `objective-perturbation` with `oplr`. A ninth of the records validate, as in section 5 of the
+  paper. `validate-train` spends half of epsilon on training and half on validation, with
+  delta = 0.01. `control` is **not private**: epsilon is the loss of each training, and the choice
+  has no noise. Its accuracy is not an upper bound. Its score is minus the mean of
+  min(1, max(0, 1 - z)) over the margins z. Small weights have margins near 0, and by this score
+  they do about as badly as wrong weights. So `control` prefers small lambda, where noise hurts most.
+  On Adult and breast cancer at epsilon = 0.5 it is less accurate than `random-choice`.
 """
 
 
@@ -196,9 +206,9 @@ def private_accuracy(name: str, epsilon: float, split: Split, column: int, rng: 
     return right
 
 
-def law_of(mechanism: Any, state: Any, queries: NDArray[np.float64]) -> Law | None:
+def law_of(mechanism: Mechanism, state: Any, queries: NDArray[np.float64]) -> Law | None:
     """Return the exact law, or None where there is none."""
-    return mechanism.distribution(state, queries) if isinstance(mechanism, HasLaw) else None
+    return mechanism.distribution(state, queries)
 
 
 def accuracies(name: str, data: Labelled, k: int) -> dict[str, float]:

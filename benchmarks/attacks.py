@@ -21,31 +21,43 @@ COLUMNS = (
     *("tpr_at_0.01", "tpr_at_0.001", "advantage", "one_run_epsilon", "one_run_cap", "one_run_detectable"),
     *("certified_epsilon", "certified_cap", "certified_detectable", "allowed_epsilon"),
 )
+SHOWN = (
+    *("subject", "accuracy", "best attack", "AUC", "95 % interval", "TPR, 1 %", "0.1 %", "adv."),
+    *("ε ≥", "cap", "detectable", "allowed", "claim"),
+)
+"""Columns of the page's tables."""
 HEAD = """# What the attacks reach
 
-Every score attack of `dpassay attack` against the unprotected learner and six mechanisms at five losses of a single answer, as it
-came out; nothing was tuned. Made by `python benchmarks/attacks.py` from these runs:
+This page shows every score attack of `dpassay attack` on the unprotected learner and on six
+mechanisms at five claimed losses of a single answer. The results stand as they came out. Nothing
+was tuned. `python benchmarks/attacks.py` writes the page from these runs:
 
 {commands}
 
 {made}
 
-AUC, rates and advantages are estimates over all targets and records of a run; `attack_results.csv` has those of every attack in
-every view, the true positive rate at 1 % and at 0.1 % where there are enough non-members (ties broken by a coin), and what is
-certified: `one_run_epsilon` of all that a target answered together, `certified_epsilon` of the answers about one record, all of
-a run at 99.9 % confidence. Beside each stand its cap, the most that so many guesses could have certified, and the smallest leak
-that would have been certified above the claim with probability 0.9. Tables show the attack with the highest AUC in any view; the
-best of many looks better than it is. The certified number is that of the view which could have broken the claim, if there is one.
+The AUC, the rates and the advantage are estimates over all targets and records of a run.
+`attack_results.csv` has them for every attack in every view. It also has the true positive rates at
+a false positive rate of 1 % and of 0.1 %, where there are enough non-members (a coin breaks ties),
+and the certified numbers: `one_run_epsilon` bounds the loss of everything that a target answered,
+`certified_epsilon` that of the answers about one record. All certified numbers of a run hold
+together with 99.9 % confidence. Beside each stand its cap and its detectable leak. The cap is the
+most that so many guesses could have certified. The detectable leak is the smallest one that would
+have been certified above the claim with probability 0.9.
+
+The tables show the attack with the highest AUC in any view. The best of many attacks looks better
+than it is. The certified number is from the view that could have broken the claim, if there is one.
 """
-MADE = "{name}: of this version; its command makes the same record again."
-TABLE = """
-## {name}
+MADE = "{name}: made with this version. Its command makes the same record again."
+TABLE = f"""
+## {{name}}
 
-{records} records, {references} reference models and {targets} targets; unprotected accuracy {accuracy}. LiRA minus the loss
-threshold at an FPR of 1 %, on the scores of the unprotected learner: {paired}.
+{{records}} records, {{references}} reference models and {{targets}} targets. Accuracy of the unprotected
+learner: {{accuracy}}. True positive rate of LiRA minus that of the loss threshold, at an FPR of 1 %
+on the scores of the unprotected learner: {{paired}}.
 
-| subject | accuracy | best attack | AUC | 95 % interval | TPR, 1 % | 0.1 % | adv. | ε ≥ | cap | detectable | allowed | claim |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|
+| {" | ".join(SHOWN)} |
+{"|---" * len(SHOWN)}|
 """
 
 

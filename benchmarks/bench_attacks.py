@@ -10,7 +10,6 @@ import time
 
 import numpy as np
 
-from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.models import build_data
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.subjects import Learner
@@ -35,7 +34,7 @@ def main() -> None:
     floor, attacks = build_data(records, test, copies=0, noise=0.0, seed=0), {name: make() for name, make in ATTACKS.items()}
     started = time.perf_counter()
     design = Design(references=64, targets=16)
-    (found,) = experiment([tree], floor, attacks, design, cache=ModelCache(None), jobs=chosen.jobs)
+    (found,) = experiment([tree], floor, attacks, design, jobs=chosen.jobs)
     print(f"{RECORDS:,} records, {design.references} + {design.targets} trees, {len(attacks)} attacks on two views:", end=" ")
     print(f"{time.perf_counter() - started:.1f} s with {chosen.jobs} jobs")
     for outcome in found.outcomes[: len(attacks)]:

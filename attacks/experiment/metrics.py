@@ -10,8 +10,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata, t
 
 from dpassay.attacks.observed import Array, Flags
 from dpassay.errors import is_real, require
@@ -102,7 +102,7 @@ def roc(members: ArrayLike, non_members: ArrayLike) -> Roc:
 def auc(members: ArrayLike, non_members: ArrayLike) -> float:
     """Return the chance that a member scores above a non-member, ties counted half (Mann and Whitney 1947); in [0, 1]."""
     one, other = scores_of(members, non_members)
-    ranks = rankdata(np.concatenate([one, other]))
+    ranks = scipy.stats.rankdata(np.concatenate([one, other]))
     return float((ranks[: one.size].sum() - one.size * (one.size + 1) / 2) / (one.size * other.size))
 
 
@@ -219,7 +219,7 @@ def auc_interval(scores: Array, membership: Flags, told: Flags | None = None) ->
     ]
     without = (above.sum() - above - below + np.array(own)) / rest
     whole, n = float(above.sum() / (m.sum() * k.sum())), len(scores)
-    half = float(t.ppf(0.975, n - 1)) * math.sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
+    half = float(scipy.stats.t.ppf(0.975, n - 1)) * math.sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
     return max(0.0, whole - half), min(1.0, whole + half)
 
 
@@ -244,7 +244,7 @@ def interval(values: ArrayLike, confidence: float = 0.95, *, least: float = 0.0,
     """
     values = np.asarray(values, dtype=float)
     require(values.ndim == 1 and values.size >= 2, "values", f"shape {values.shape}", "of shape (models,) with at least two")
-    half = float(t.ppf((1 + confidence) / 2, values.size - 1)) * float(values.std(ddof=1)) / math.sqrt(values.size)
+    half = float(scipy.stats.t.ppf((1 + confidence) / 2, values.size - 1)) * float(values.std(ddof=1)) / math.sqrt(values.size)
     middle = float(values.mean())
     return max(least, middle - half), min(most, middle + half)
 

@@ -1,25 +1,31 @@
-"""Fleets: many models trained on the coins of an experiment, reference models for the attacker and targets, each seen once."""
+"""Many models trained on the coins of an experiment, reference models for the attacker and targets, each seen once."""
 
 from __future__ import annotations
 
-import sys
-import warnings
+import hashlib
+import json
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.coins import Coins
 from dpassay.attacks.experiment.subjects import Points, Subject
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.data import Labelled, digest
+from dpassay.errors import DpassayError, TargetError, told
 from dpassay.seeds import stream
 from dpassay.targets.groups import Progress, silent
+from dpassay.trials.ledger import Key, Ledger
+from dpassay.trials.pool import in_order
+
+VERSION = 3
+"""Of how answers are made: raised when equal keys may stand for other answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -80,7 +86,10 @@ class ExperimentData:
 
     def training(self, coins: Coins, model: int) -> Labelled:
         """Training set of a model: its half of the records, and the background behind them."""
-        drawn = coins.dataset(self.records, model)
+        return self.behind(coins.dataset(self.records, model))
+
+    def behind(self, drawn: Labelled) -> Labelled:
+        """Return records with the background behind them, as every training set has it."""
         if self.background is None:
             return drawn
         return Labelled(np.concatenate([drawn.X, self.background.X]), np.concatenate([drawn.y, self.background.y]))
@@ -117,17 +126,17 @@ def models(
     coins: Coins,
     who: str,
     *,
-    cache: ModelCache,
+    ledger: Ledger | None = None,
     jobs: int = 1,
     progress: Progress = silent,
 ) -> Models:
-    """Train and look at one model per row of coins, or take what the store holds of it; see `look`.
+    """Train and look at one model per row of coins, or take what the ledger holds of it; see `look`.
 
     Returns
     -------
-    Fleet
+    Models
     """
-    seen = look(subject, data, coins, who, cache=cache, jobs=jobs, progress=progress)
+    seen = look(subject, data, coins, who, ledger=ledger, jobs=jobs, progress=progress)
     e = len(data.records)
     observed = tuple(Observed(seen=seen[:, view, :e], y=data.records.y, m=each.m) for view, each in enumerate(subject.views))
     labels = next(view for view, each in enumerate(subject.views) if each.m is not None)
@@ -141,11 +150,11 @@ def look(
     coins: Coins,
     who: str,
     *,
-    cache: ModelCache,
+    ledger: Ledger | None = None,
     jobs: int = 1,
     progress: Progress = silent,
 ) -> Array:
-    """Train and look at one model per row of coins, or take what the store holds of it.
+    """Train and look at one model per row of coins, or take what the ledger holds of it.
 
     Parameters
     ----------
@@ -154,8 +163,8 @@ def look(
     coins : Coins
     who : str
         Whose models they are; streams of their own.
-    cache : ModelCache
-        Every model is kept as soon as it is done.
+    ledger : Ledger, optional
+        Where every model is kept as soon as it is done, and looked for first.
     jobs : int
         Processes; no number depends on it.
     progress : callable
@@ -166,55 +175,46 @@ def look(
         Shares of the labels at the q points of the ground.
     """
     known = [*data.digest, digest(data.points.X, data.points.copies)]
-    keys = [[subject.key, subject.code, known, data.seed, who, i, coins.rows(i).tolist()] for i in range(len(coins.heads))]
-    seen: list[Array | None] = [cache.get(key) for key in keys]
+    keys = [
+        key_of([subject.key, subject.code, known, data.seed, who, i, coins.rows(i).tolist()]) for i in range(len(coins.heads))
+    ]
+    seen: list[Array | None] = [None if ledger is None else ledger.find(key) for key in keys]
     missing = [i for i, found in enumerate(seen) if found is None]
     done, what = len(keys) - len(missing), f"{subject.key[1]}: {who} models"
     progress(what, done, len(keys))
     with closing(_train(subject, data, coins, who, missing, jobs)) as trained:  # at once, also when interrupted
         for i, found in zip(missing, trained, strict=True):
             seen[i] = found
-            cache.put(keys[i], found)
+            if ledger is not None:
+                ledger.keep([(keys[i], found)])
             done += 1
             progress(what, done, len(keys))
     return np.stack([found for found in seen if found is not None])
+
+
+def key_of(facts: Any) -> Key:
+    """Return the key of a trained model in a ledger: all that its answers depend on, and one block of one trial."""
+    digest = hashlib.sha256(json.dumps([VERSION, facts], sort_keys=True).encode()).digest()
+    return digest, 0, 1, 1
 
 
 def _train(
     subject: Subject, data: ExperimentData, coins: Coins, who: str, models: Sequence[int], jobs: int
 ) -> Generator[NDArray[np.float64], None, None]:
     """Yield what is seen of the models, in their order."""
+    work = partial(_one, subject, data, coins, who)
     if jobs == 1 or len(models) < 2:
         with threadpool_limits(limits=1):  # once: it takes milliseconds
-            for i in models:
-                yield _one(subject, data, coins, who, i)
+            yield from map(work, models)
         return
-    from joblib import Parallel, delayed
-
-    trained = Parallel(n_jobs=jobs, return_as="generator")(delayed(_alone)(subject, data, coins, who, i) for i in models)
-    try:
-        for found in trained:  # noqa: UP028  (`yield from` would close it before the warning is silenced)
-            yield found
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib warns of what is cancelled, which is what an interrupt asks for
-            trained.close()
-
-
-def dismiss() -> None:
-    """End the processes that joblib keeps for the next call; nothing happens where there are none."""
-    if "joblib.externals.loky" in sys.modules:
-        from joblib.externals.loky import reusable_executor
-
-        if reusable_executor._executor is not None:  # noqa: SLF001  (asking for it would start one)
-            reusable_executor._executor.shutdown(wait=True)  # noqa: SLF001
-
-
-def _alone(subject: Subject, data: ExperimentData, coins: Coins, who: str, i: int) -> Array:
-    with threadpool_limits(limits=1):
-        return _one(subject, data, coins, who, i)
+    yield from in_order(str(subject.key[1]), work, models, jobs)
 
 
 def _one(subject: Subject, data: ExperimentData, coins: Coins, who: str, i: int) -> Array:
     rng = stream(data.seed, "model", who, i, repr(subject.key), *data.digest)
-    return subject.see(data.training(coins, i), data.points, rng)
+    try:
+        return subject.see(data.training(coins, i), data.points, rng)
+    except DpassayError:
+        raise
+    except Exception as error:  # what is not ours may do anything
+        raise TargetError(f"{who} model {i}: {type(error).__name__} was raised", told(error)) from error

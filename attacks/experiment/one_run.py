@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
+import scipy
 
 from dpassay.attacks.observed import Array, Flags
 from dpassay.errors import is_count, is_real, require
@@ -72,10 +72,10 @@ def p_value(v: int, r: int, *, epsilon: float, delta: float = 0.0, m: int) -> fl
     require(is_real(epsilon) and epsilon >= 0, "epsilon", epsilon, "a number >= 0")
     require(is_real(delta) and 0 <= delta <= 1, "delta", delta, "a number in [0, 1]")
     q = 1 / (1 + math.exp(-epsilon))
-    found = float(binom.sf(v - 1, r, q))
+    found = float(scipy.stats.binom.sf(v - 1, r, q))
     if delta > 0:
         i = np.arange(1, v + 1)  # beyond v nothing is added to the probability, and more is divided by
-        between = binom.cdf(v - 1, r, q) - binom.cdf(v - i - 1, r, q)
+        between = scipy.stats.binom.cdf(v - 1, r, q) - scipy.stats.binom.cdf(v - i - 1, r, q)
         found += 2 * m * delta * float((between / i).max(initial=0.0))
     return min(1.0, found)
 

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.canaries import other_labels
 from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.models import ExperimentData, look
@@ -24,6 +23,7 @@ from dpassay.data import Labelled
 from dpassay.errors import is_count, require
 from dpassay.seeds import stream
 from dpassay.targets.groups import Progress, silent
+from dpassay.trials.ledger import Ledger
 
 NEAR = 0.01
 """Distance of a poisoned copy from its record in each column, in standard deviations of the column."""
@@ -108,7 +108,13 @@ def candidates(data: ExperimentData) -> Array:
 
 
 def choose(
-    subject: Subject, data: ExperimentData, models: int, *, cache: ModelCache, jobs: int = 1, progress: Progress = silent
+    subject: Subject,
+    data: ExperimentData,
+    models: int,
+    *,
+    ledger: Ledger | None = None,
+    jobs: int = 1,
+    progress: Progress = silent,
 ) -> ExperimentData:
     """Choose the query for each record on models of the attacker's own: where its membership raises the share of its label most.
 
@@ -134,7 +140,7 @@ def choose(
     points = candidates(data)
     X = points.reshape(-1, points.shape[2])
     asked = replace(data, points=Points(X=_frozen(X), copies=np.empty((0, *X.shape)), K=data.points.K))
-    seen = look(plain, asked, coins, "scout", cache=cache, jobs=jobs, progress=progress)
+    seen = look(plain, asked, coins, "scout", ledger=ledger, jobs=jobs, progress=progress)
     view = max(range(len(plain.views)), key=lambda v: plain.views[v].m or np.inf)
     shares = seen[:, view].reshape(models, len(points), e, -1)
     own = np.take_along_axis(shares, data.records.y[None, None, :, None], axis=3)[:, :, :, 0]

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.certified import Certified, certify, exposed
 from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import (
@@ -32,8 +31,10 @@ from dpassay.attacks.experiment.subjects import Subject, View
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.scores.interface import Attack
 from dpassay.claims import DP
+from dpassay.config.options import COMMAND_LINE
 from dpassay.errors import TargetError, is_count, is_real, require
 from dpassay.targets.groups import Progress, silent
+from dpassay.trials.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,7 @@ class Design:
         Of all certified numbers of an experiment together, whatever the subject, in (0, 1).
     """
 
-    references: int = 64
+    references: int = COMMAND_LINE["references"].default
     targets: int = 32
     guesses: float = 0.1
     certified: int = 5
@@ -160,7 +161,7 @@ def experiment(
     attacks: Mapping[str, Attack],
     design: Design,
     *,
-    cache: ModelCache,
+    ledger: Ledger | None = None,
     jobs: int = 1,
     progress: Progress = silent,
 ) -> Iterator[Attacked]:
@@ -177,9 +178,9 @@ def experiment(
         try:
             floor = data
             if data.adversarial:
-                floor = choose(target.subject, data, design.references, cache=cache, jobs=jobs, progress=progress)
-            reference = models(target.subject, floor, mine, "reference", cache=cache, jobs=jobs, progress=progress)
-            attacked = models(target.subject, floor, theirs, "target", cache=cache, jobs=jobs, progress=progress)
+                floor = choose(target.subject, data, design.references, ledger=ledger, jobs=jobs, progress=progress)
+            reference = models(target.subject, floor, mine, "reference", ledger=ledger, jobs=jobs, progress=progress)
+            attacked = models(target.subject, floor, theirs, "target", ledger=ledger, jobs=jobs, progress=progress)
         except TargetError as error:
             yield _failed(target, str(error))
             continue

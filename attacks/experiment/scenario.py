@@ -15,6 +15,7 @@ from dpassay.attacks.experiment.coins import one_a_pair
 from dpassay.attacks.experiment.models import ExperimentData, build_data
 from dpassay.attacks.experiment.poisoning import ADVERSARIES, surround
 from dpassay.attacks.observed import Flags
+from dpassay.config.options import COMMAND_LINE, OPTIONS
 from dpassay.data import Labelled, Table
 from dpassay.errors import is_count, is_real, require
 from dpassay.seeds import stream
@@ -48,16 +49,16 @@ class Scenario:
     seed : int
     """
 
-    records: int = 400
-    copies: int = 8
-    noise: float = 0.1
-    canaries: int = 0
-    planted: str = "labels"
-    adversary: str = "nat-minq"
-    poisoned: int | None = None
-    poison: int = 2
-    attribute: str | None = None
-    seed: int = 0
+    records: int = COMMAND_LINE["records"].default
+    copies: int = COMMAND_LINE["copies"].default
+    noise: float = COMMAND_LINE["noise"].default
+    canaries: int = COMMAND_LINE["canaries"].default
+    planted: str = COMMAND_LINE["planted"].default
+    adversary: str = COMMAND_LINE["adversary"].default
+    poisoned: int | None = COMMAND_LINE["poisoned"].default
+    poison: int = COMMAND_LINE["poison"].default
+    attribute: str | None = COMMAND_LINE["attribute"].default
+    seed: int = OPTIONS["seed"].default
 
     def __post_init__(self) -> None:
         require(is_count(self.records, 2), "--records", self.records, "an integer >= 2")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import fisher_exact
+import scipy
 
 from dpassay.attacks.services.interface import Service
 from dpassay.data import Labelled
@@ -111,5 +111,5 @@ def _moved(sides: list[list[list[Any]]], points: int) -> float:
         one, other = (Counter(majorities[k] for majorities in side) for side in sides)
         for label in [label for label, _ in (one + other).most_common(MOST_LABELS)]:
             table = np.array([[one[label], n - one[label]], [other[label], n - other[label]]])
-            found.append(float(fisher_exact(table).pvalue))
+            found.append(float(scipy.stats.fisher_exact(table).pvalue))
     return min(1.0, min(found) * points * MOST_LABELS)

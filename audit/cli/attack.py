@@ -1,236 +1,266 @@
-"""What `dpassay attack` does: set up the experiment, run it, print the table, write the record and the page."""
+"""`dpassay attack`: what an attacker with query access learns."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from dpassay.attacks.experiment.cache import ModelCache
-from dpassay.attacks.experiment.models import ExperimentData, dismiss
-from dpassay.attacks.experiment.reach import targets_to_see
+from dpassay.attacks.experiment.mechanisms import LEARNER, PROTECTED, at_loss, claim_of
+from dpassay.attacks.experiment.models import ExperimentData
+from dpassay.attacks.experiment.planning import enough
+from dpassay.attacks.experiment.poisoning import ADVERSARIES
 from dpassay.attacks.experiment.record import make_attack_record
-from dpassay.attacks.experiment.run import Design, Target, experiment, shares
+from dpassay.attacks.experiment.run import Attacked, Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
-from dpassay.attacks.experiment.slices import parts
 from dpassay.attacks.experiment.subjects import Learner, Protected
-from dpassay.attacks.repeated.run import failed, repeated
+from dpassay.attacks.repeated.attacked import TRANSCRIPTS, attack_repeatedly
+from dpassay.attacks.repeated.run import ladder
 from dpassay.attacks.scores.interface import Attack
 from dpassay.attacks.scores.registry import ATTACKS
-from dpassay.claims import DP
-from dpassay.cli.attack_checks import check_options
-from dpassay.cli.options import configure, targets_of
-from dpassay.cli.run import attack_exit_code
-from dpassay.cli.service import service_command
-from dpassay.cli.shared import bars, command_of, commit, console, deliver_attacks
-from dpassay.data import BUILT_IN, Labelled, load
-from dpassay.errors import InvalidInput, TargetError, is_count, is_real, require
+from dpassay.cli.exit_codes import EVERY, of_attack
+from dpassay.cli.mechanisms import parameters_of
+from dpassay.cli.options import in_force, read_table, said_by_variables, transcripts_of
+from dpassay.cli.parser import Parser, add_option, add_options, add_output, add_parameters, add_targets, codes, examples
+from dpassay.cli.service import service_action
+from dpassay.cli.shared import announce, bars, command_of, commit, console, deliver_attacks
+from dpassay.config.load import Config
+from dpassay.engine.preflight import check
+from dpassay.engine.settings import Settings
+from dpassay.errors import InvalidInput, require
 from dpassay.pairs import replace_one
 from dpassay.record.files import writable
-from dpassay.targets.groups import Group, Progress, groups_for
-from dpassay.targets.guard import AuditTarget
-from dpassay.targets.resolve import accepts, is_function
+from dpassay.targets.groups import Group
+from dpassay.targets.resolve import accepts
+from dpassay.trials.ledger import Ledger
 
-PROTECTED = ("soft-majority", "projected-walk", "noisy-average", "pate", "private-knn", "distance-to-instability")
-"""Attacked unless something else is named."""
-LOSSES = "0.1,0.5,1,2,8"
-"""Claimed of a single answer, unless something else is said."""
-TRANSCRIPTS = 20_000
-"""Of repeated queries, a side, unless something else is said."""
-FEWEST, MOST, ABOVE = 32, 256, 2.5
-"""Target models unless something else is said: at least, at most, and how far above its claim a leak is to be seen, in nats."""
-TRIED = 20
-"""Pairs and queries made of the data, where a mechanism brings none of its own to be asked at repeatedly."""
-PRIVACY = ("epsilon", "alpha", "gamma")
-"""Parameters that the loss of a single answer is proportional to; the first that a mechanism has is set."""
+DESCRIPTION = """Train many models on random halves of the records, and guess from their answers
+which records were in the training set: every attack against the unprotected learner and against
+mechanisms. Certified bounds are compared with the claims."""
+EXAMPLES = examples(
+    (
+        "dpassay attack --out attack",
+        """attack six mechanisms at five losses, and the unprotected tree, on scikit-learn's breast
+        cancer data; then open attack/attack.html""",
+    ),
+    (
+        "dpassay attack soft-majority --epsilon 0.5,8 --budgets 1,16 -p r=11 --learner logistic",
+        "attack one mechanism, at two losses of a single answer, with 1 or 16 answers about each record",
+    ),
+    (
+        "dpassay attack --against base --data people.csv --label income --records 10000 --jobs 2",
+        "attack only the unprotected learner, on your own data",
+    ),
+    (
+        "dpassay attack --service my_module:factory --data people.csv --label income --epsilon 0.5",
+        """probe a service of your own for defects, and compare repeated queries with its claim;
+        factory(data, seed, user) opens a session whose ask(x) returns a label, or raises when the
+        query budget is spent""",
+    ),
+    (
+        "dpassay attack soft-majority --canaries 20 --adversary pois-miaq",
+        "plant 20 mislabelled records, and let the attacker poison the training sets and choose the queries",
+    ),
+    (
+        "dpassay attack --against base --data people.csv --label income --attribute sex",
+        "guess which of two values of a column each training record has",
+    ),
+)
+OF_MODELS = (
+    *("budgets", "references", "models", "copies", "noise", "cache", "jobs", "canaries", "planted"),
+    *("adversary", "poisoned", "poison", "attribute"),
+)
+"""Options about the models that are trained and asked; a service has its own."""
+OF_CLAIMS = ("epsilon", "budgets", "transcripts")
+"""Options about mechanisms, which have a claim and draw coins."""
+MODELS = "models.sqlite"
+"""The ledger of trained models, in its folder."""
+SMALLER = "fewer with --models, --references, --records, --copies or --transcripts, faster with --jobs"
+"""What makes the command shorter."""
 
 
-def attack_command(arguments: argparse.Namespace, words: list[str]) -> int:
+def add_arguments(command: Parser) -> None:
+    """Say what the command can be asked."""
+    command.describe(DESCRIPTION, f"{EXAMPLES}\n{codes(EVERY)}")
+    add_targets(command)
+    what = command.add_argument_group("what is attacked")
+    add_options(what, "against", "epsilon", "service", "budgets", "transcripts")
+    add_parameters(what)
+    how = command.add_argument_group("how it is attacked")
+    add_options(how, "attacks", "records", "references", "models", "copies", "noise", "canaries", "planted")
+    add_options(how, "adversary", "poisoned", "poison", "attribute", "seed", "confidence")
+    add_options(command.add_argument_group("data"), "data", "label")
+    work = command.add_argument_group("output; no number depends on it")
+    add_options(work, "jobs", "cache")
+    add_option(work, "out", text="write attack.json, attack.html and attack.md there")
+    add_output(work)
+    work.add_argument("--allow-inconclusive", action="store_true", help="exit with 0 instead of 4")
+
+
+def action(arguments: argparse.Namespace) -> int:
     """Attack, print the table or the record, write the page."""
     from dpassay.reports.attack.pages import print_attacks
 
-    configure(arguments)
-    check_options(arguments, words)
-    if arguments.service is not None:
-        return service_command(arguments, words)
-    require(arguments.models is None or is_count(arguments.models, 2), "--models", arguments.models, "an integer >= 2")
-    transcripts = TRANSCRIPTS if arguments.transcripts is None else arguments.transcripts
-    require(is_count(transcripts, 0) and not 0 < transcripts < 20, "--transcripts", transcripts, "0, or an integer >= 20")
-    design = Design(references=arguments.references, confidence=arguments.confidence)
-    attacks = _attacks(arguments.attacks)
-    epsilons, budgets = numbers(arguments.epsilon or LOSSES, "--epsilon", float), numbers(arguments.budgets, "--budgets", int)
-    table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.label)
-    floor, laid = lay(table, Scenario(**{option.name: getattr(arguments, option.name) for option in fields(Scenario)}))
-    targets = list(_targets(arguments, epsilons, tuple(sorted(budgets)), len(floor.records) // 2 + laid["background"]))
-    repeated_targets = [target for target in targets if transcripts and isinstance(target.subject, Protected)]
-    share = (1 - arguments.confidence) / (
-        len(targets) + len(repeated_targets)
-    )  # of alpha: of a subject, of a ladder of repeated queries
-    models = arguments.models or enough(targets, attacks, floor, design, share)
-    design = replace(design, confidence=1 - share * len(targets), targets=models)
-    directory = None if arguments.out is None else Path(arguments.out)
+    config = in_force(arguments)
+    _refuse_idle(arguments, config)
+    if config.said("service"):
+        return service_action(arguments, config)
+    transcripts = transcripts_of(config, TRANSCRIPTS)
+    alone = config.command_line
+    attacks = _attacks(alone["attacks"])
+    table = read_table(config)
+    scenario = Scenario(seed=config.seed, **{key: alone[key] for key in _SCENARIO})
+    data, laid = lay(table, scenario)
+    targets = list(_targets(arguments, config, len(data.records) // 2 + laid["background"]))
+    asked = [target for target in targets if transcripts and isinstance(target.subject, Protected)]
+    share = (1 - config.confidence) / (len(targets) + len(asked))  # of alpha: of a subject, of a ladder of repeated queries
+    design = Design(references=alone["references"], confidence=1 - share * len(targets))
+    design = replace(design, targets=alone["models"] or enough(targets, attacks, data, design, share))
+    _preflight(targets, data, config)
+    directory = None if config.out is None else Path(config.out)
     if directory is not None:
         writable(directory)
-    cache = Path(arguments.cache) if arguments.cache else None if directory is None else directory / "models"
+    if not arguments.quiet:
+        _foretell(targets, data, design, transcripts)
     found, tested, complete = [], list[dict[str, Any]](), True
     try:
-        with bars(quiet=arguments.quiet) as progress, redirect_stdout(sys.stderr):
-            for attacked in experiment(
-                targets, floor, attacks, design, cache=ModelCache(cache), jobs=arguments.jobs, progress=progress
-            ):
+        with (
+            _kept(alone["cache"], directory) as ledger,
+            bars(quiet=arguments.quiet, smaller=SMALLER) as progress,
+            redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
+        ):
+            for attacked in experiment(targets, data, attacks, design, ledger=ledger, jobs=config.jobs, progress=progress):
                 found.append(attacked)
-                if attacked.error and not arguments.quiet:
-                    sys.stderr.write(f"dpassay: {attacked.name}: error: {attacked.error}\n")
-            for target in repeated_targets:
-                tested.append(_repeated(target, floor.records, floor.test, transcripts, share, arguments.seed, progress))
+                _complain(attacked, quiet=arguments.quiet)
+            for target in asked:
+                tested.append(attack_repeatedly(target, data, transcripts=transcripts, alpha=share, progress=progress))
     except KeyboardInterrupt:
         complete = False
-    finally:
-        dismiss()
     facts = laid | {
-        "command": command_of(words, arguments.environment),
+        "command": command_of(arguments.words, said_by_variables(arguments, config)),
         "commit": commit(),
         "complete": complete,
-        "confidence": arguments.confidence,
+        "confidence": config.confidence,
         "data": table.source,
-        "learner": arguments.learner or "tree",
+        "learner": arguments.learner or LEARNER,
         "references": design.references,
-        "seed": arguments.seed,
+        "seed": config.seed,
         "targets": design.targets,
     }
-    record = make_attack_record(facts, floor.records, found, tested)
+    record = make_attack_record(facts, data.records, found, tested)
     shown = partial(print_attacks, record, console())
     deliver_attacks(record, directory, shown, as_json=arguments.json, quiet=arguments.quiet)
-    return attack_exit_code(record, allow_inconclusive=arguments.allow_inconclusive)
+    return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
-def enough(targets: Sequence[Target], attacks: Mapping[str, Attack], floor: ExperimentData, design: Design, alpha: float) -> int:
-    """Return the number of target models that sees a leak 2.5 nats above each claim, of those that 256 models see.
-
-    Parameters
-    ----------
-    targets : sequence of Target
-        What is attacked; the claim of a single answer decides.
-    attacks, floor, design
-        They say how many numbers share the error probability.
-    alpha : float
-        Of a subject.
-    """
-    known = (len(attacks), len(parts(floor.slices)))
-    needed = [FEWEST]
-    for target in targets:
-        if target.claim is not None:
-            single, _ = shares(alpha, len(target.subject.views), *known)
-            epsilon, delta = target.claim.epsilon, target.claim.delta
-            leak = epsilon + ABOVE
-            needed.append(targets_to_see(leak, epsilon, delta=delta, alpha=single / design.certified, most=MOST))
-    return max(needed)
+_SCENARIO = [option.name for option in fields(Scenario) if option.name != "seed"]
 
 
-def _repeated(
-    target: Target, records: Labelled, test: Labelled, transcripts: int, alpha: float, seed: int, progress: Progress
-) -> dict[str, Any]:
-    """Ask at the worst of a mechanism's own pairs again and again; of the data's where it has none."""
-    assert isinstance(target.subject, Protected)
-    assert target.claim is not None
-    attacked = target.subject.target
-    known = {"transcripts": transcripts, "alpha": alpha, "seed": seed, "name": target.name, "progress": progress}
-    try:
-        groups = groups_for(attacked, None) or (_some(records, test, seed),)
-        return repeated(attacked, target.claim, groups, **known).as_json()  # type: ignore[arg-type]
-    except TargetError as error:
-        return failed(target.name, target.claim, str(error))
+def _refuse_idle(arguments: argparse.Namespace, config: Config) -> None:
+    """Refuse options that would change nothing, instead of ignoring them."""
+    for key, why in _idle(config):
+        if config.said(key):
+            raise InvalidInput(f"--{key}: has no effect {why}")
+    if config.command_line["against"] == "base":
+        for given, named in ((arguments.targets, "TARGET"), (arguments.parameters, "-p")):
+            if given:
+                raise InvalidInput(f"{named} {given[0]}: has no effect with --against base, which attacks the learner alone")
 
 
-def _some(records: Labelled, test: Labelled, seed: int) -> Group:
-    """A few records of one half replaced by test records, or their labels flipped; asked at these and at test records."""
-    S = records.take(slice(0, len(records) // 2))
-    pairs = replace_one(S.X, S.y, pool=test, neighbours="one+flip" if set(S.y.tolist()) <= {0, 1} else "one", seed=seed)
-    pairs = replace(pairs, changes=tuple(change for change in pairs.changes if change.index < TRIED))
-    queries = np.concatenate([S.X[:TRIED], test.X[:TRIED]])
-    queries.flags.writeable = False
-    return Group(pairs=pairs, queries=queries, kind="data", reason=pairs.how)
+def _idle(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield the options that would change nothing, and with or without what."""
+    alone = config.command_line
+    if config.said("service"):
+        yield from ((key, "with --service, which trains no models") for key in OF_MODELS)
+        if not config.said("epsilon"):
+            yield "transcripts", "with --service but without --epsilon, the claim to compare them with"
+        return
+    if alone["against"] == "base":
+        yield from ((key, "with --against base, which claims nothing") for key in OF_CLAIMS)
+    if alone["copies"] == 0:
+        yield "noise", "without --copies"
+    if alone["canaries"] == 0:
+        yield "planted", "without --canaries"
+    if not ADVERSARIES[alone["adversary"]].poisons:
+        yield from ((key, "without --adversary pois-minq or pois-miaq") for key in ("poisoned", "poison"))
 
 
-def _attacks(text: str | None) -> dict[str, Attack]:
-    names = list(ATTACKS) if text is None else [name.strip() for name in text.split(",")]
-    for name in names:
+def _attacks(names: tuple[str, ...] | None) -> dict[str, Attack]:
+    for name in names or ():
         require(name in ATTACKS, "--attacks", name, f"one of {', '.join(ATTACKS)}")
-    return {name: ATTACKS[name]() for name in names}
+    return {name: ATTACKS[name]() for name in names or ATTACKS}
 
 
-def numbers(text: str, option: str, kind: type) -> list[Any]:
-    """Read numbers parted by commas: counts >= 1, or losses in (0, 700].
-
-    Raises
-    ------
-    InvalidInput
-        If it is no such list.
-    """
-    try:
-        values = [kind(part) for part in text.split(",")]
-    except ValueError:
-        raise InvalidInput(f"{option} = '{text}': must be numbers parted by commas") from None
-    known = all(is_count(value) if kind is int else is_real(value) and 0 < value <= 700 for value in values)
-    require(known, option, text, "integers >= 1 parted by commas" if kind is int else "numbers in (0, 700] parted by commas")
-    return list(dict.fromkeys(values))
-
-
-def _targets(arguments: argparse.Namespace, epsilons: list[float], budgets: tuple[int, ...], n: int) -> Iterator[Target]:
+def _targets(arguments: argparse.Namespace, config: Config, records: int) -> Iterator[Target]:
     """The unprotected learner, and every mechanism at every loss."""
     from dpassay.mechanisms.shared.learners import estimator_of
 
-    learner = arguments.learner or "tree"
-    if arguments.against in (None, "base"):
-        made = Learner(make=estimator_of(learner), name=learner, copies=arguments.copies)
+    alone, learner = config.command_line, arguments.learner or LEARNER
+    if alone["against"] in (None, "base"):
+        made = Learner(make=estimator_of(learner), name=learner, copies=alone["copies"])
         yield Target(name=f"{learner} (unprotected)", subject=made)
-    if arguments.against in (None, "mechanism"):
-        for name in dict.fromkeys(arguments.targets or PROTECTED):
-            for epsilon in epsilons:
-                target = _with_loss(arguments, name, epsilon, n)
-                subject = Protected(target=target, budgets=budgets, copies=arguments.copies)
-                yield Target(name=f"{target.name}, epsilon = {epsilon:g}", subject=subject, claim=_claim(target))
+    if alone["against"] in (None, "mechanism"):
+        names, budgets = list(dict.fromkeys(arguments.targets or PROTECTED)), tuple(sorted(alone["budgets"]))
+        parameters = parameters_of(arguments.parameters, None)
+        for name in names:
+            own = _own(name, names, parameters, arguments.learner)
+            for epsilon in alone["epsilon"]:
+                target = at_loss(name, epsilon, own, records=records)
+                subject = Protected(target=target, budgets=budgets, copies=alone["copies"])
+                yield Target(name=f"{target.name}, epsilon = {epsilon:g}", subject=subject, claim=claim_of(target))
 
 
-def _with_loss(arguments: argparse.Namespace, name: str, epsilon: float, n: int) -> AuditTarget:
-    """Build a mechanism whose single answer loses epsilon."""
-    given = argparse.Namespace(**vars(arguments) | {"targets": [name], "mode": "auto", "claim": None, "answers": None})
-    if arguments.learner is None and accepts(name, "learner"):
-        given.parameters = [*arguments.parameters, "learner=tree"]
-    if not accepts(name, "learner"):
-        given.learner = None
-    knob = next((each for each in PRIVACY if accepts(name, each)), None)
-    if is_function(name):
-        raise InvalidInput(
-            f"target = '{name}': must be a class that takes epsilon; a plain function claims nothing that --epsilon could set"
-        )
-    if knob is None:
-        raise InvalidInput(f"target = '{name}': has no parameter {', '.join(PRIVACY)} that --epsilon could set")
-    own = list(given.parameters)
-    for text in own:
-        if text.partition("=")[0].strip() == knob:
-            raise InvalidInput(f"-p {text}: changes nothing, --epsilon sets {knob} of '{name}'")
-    (one,) = targets_of(argparse.Namespace(**vars(given) | {"parameters": [*own, f"{knob}=1"]}), n)
-    value = epsilon / _claim(one).epsilon
-    (found,) = targets_of(argparse.Namespace(**vars(given) | {"parameters": [*own, f"{knob}={value!r}"]}), n)
-    reached = _claim(found).epsilon
-    if not abs(reached - epsilon) <= 1e-9 * epsilon:
-        raise InvalidInput(f"--epsilon = {epsilon:g}: '{name}' with {knob} = {value:g} claims {reached:g}")
-    if not found.labels:
-        raise InvalidInput(f"target = '{name}': answers numbers; an attack needs labels")
-    return found
+def _own(name: str, names: Sequence[str], parameters: Mapping[str, Any], learner: str | None) -> dict[str, Any]:
+    """Return the parameters of one of the mechanisms; of several each takes what it has, but somebody must have it."""
+    for parameter in parameters:
+        if len(names) > 1 and not any(accepts(each, parameter) for each in names):
+            raise InvalidInput(f"-p {parameter}: no such parameter in any of {', '.join(names)}")
+    own = {each: value for each, value in parameters.items() if len(names) == 1 or accepts(name, each)}
+    return own | ({"learner": learner} if learner is not None and accepts(name, "learner") else {})
 
 
-def _claim(target: AuditTarget) -> DP:
-    """Return the claim about a single answer that is held against the attacks: the first that is not known to be wrong."""
-    found = [claim for claim in target.claims if isinstance(claim, DP) and claim.expected != "refuted"]
-    if not found:
-        raise InvalidInput(f"target = '{target.name}': promises no differential privacy that is not known to be wrong")
-    return found[0]
+def _preflight(targets: Sequence[Target], data: ExperimentData, config: Config) -> None:
+    """Refuse, before anything is trained, mechanisms that can never take these training sets; as before a run."""
+    half = data.records.take(slice(0, len(data.records) // 2))
+    base = data.behind(half)
+    pairs = replace_one(base.X, base.y, pool=data.test, neighbours="one", seed=config.seed)
+    group = Group(pairs=pairs, queries=data.points.X, kind="data", reason=pairs.how)
+    settings = Settings(seed=config.seed, confidence=config.confidence, jobs=config.jobs)
+    protected = [(each.subject.target, each.claim) for each in targets if isinstance(each.subject, Protected)]
+    check([replace(target, claims=(claim,)) for target, claim in protected if claim is not None], group, settings)
+
+
+def _foretell(targets: Sequence[Target], data: ExperimentData, design: Design, transcripts: int) -> None:
+    """Say before the start that it takes long, if its size alone tells."""
+    models = design.references + design.targets
+    for target in targets:
+        answers = sum(max(1, view.m or 1) for view in target.subject.views) * len(data.points.X)
+        announce(target.name, f"{models:,} models asked at {len(data.points.X):,} points", models * answers, SMALLER)
+        if target.claim is not None and transcripts:
+            most = ladder(target.claim.epsilon)[-1]
+            announce(target.name, f"{2 * transcripts:,} transcripts of {most} answers", 2 * transcripts * most, SMALLER)
+
+
+@contextmanager
+def _kept(cache: str | None, directory: Path | None) -> Iterator[Ledger | None]:
+    """Open the ledger of trained models, in a folder of its own or in that of the record."""
+    folder = directory if cache is None else Path(cache)
+    if folder is None:
+        yield None
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"--cache = '{folder}': cannot be made ({error.strerror})") from None
+    with Ledger(folder / MODELS, resume=True, remedy=f"remove {MODELS}") as ledger:
+        yield ledger
+
+
+def _complain(attacked: Attacked, *, quiet: bool) -> None:
+    if attacked.error and not quiet:
+        sys.stderr.write(f"dpassay: {attacked.name}: error: {attacked.error}\n")

@@ -1,13 +1,19 @@
-"""Command lines that complain in one line."""
+"""Command lines that complain in one line, and the groups of options that several commands share."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+import re
+import textwrap
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from dpassay.config.options import OPTIONS
+from dpassay.config.option import Option
+from dpassay.config.options import COMMAND_LINE, OPTIONS
 from dpassay.errors import InvalidInput
+
+TABLE = OPTIONS | COMMAND_LINE
+WIDTH = 78
 
 
 class Parser(argparse.ArgumentParser):
@@ -16,28 +22,160 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
 
+    def describe(self, description: str, epilog: str) -> None:
+        """Say what the command does, and what stands below its options: examples, exit codes."""
+        self.description = textwrap.fill(" ".join(description.split()), WIDTH)
+        self.epilog = epilog
+
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
+        for pattern, words in WORDS:
+            message = re.sub(pattern, words, message)
         raise InvalidInput(f"{message} (see {self.prog} --help)")
 
 
-def one_of(*allowed: str) -> Callable[[str], str]:
-    """Return an argparse type that takes these words only (its own `choices` are worded differently by each Python)."""
+WORDS = (
+    (r"^argument (\S+): expected one argument$", r"\1: needs a value"),
+    (r"^argument (\S+): ignored explicit argument (.*)$", r"\1: takes no value, not \2"),
+    (r"^the following arguments are required: (.*)$", r"\1: is missing"),
+    (r"^argument \S+: invalid choice: '(.*?)' \(.*\)$", r"'\1': no such command"),
+)
+"""What argparse says of wrong usage, and what we say instead; each Python says it a little differently."""
 
-    def check(word: str) -> str:
-        if word not in allowed:
-            raise argparse.ArgumentTypeError(f"'{word}' must be one of {', '.join(allowed)}")
-        return word
 
-    return check
+class Checked(argparse.Action):
+    """Reads the value of an option by its row in the table, and refuses one that is not allowed."""
+
+    row: Option
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        """Take a value."""
+        del parser, option
+        setattr(namespace, self.dest, self.row.from_text(values, self.row.flag))
 
 
 def add_options(command: Any, *keys: str) -> None:
-    """Add options of the table to a command or to a group of it; what is not said stays None."""
+    """Add options of the table to a command or to a group of it; the value of one that is not said is None.
+
+    Parameters
+    ----------
+    command : Parser or group
+    keys : str
+        Of `OPTIONS` or `COMMAND_LINE`.
+    """
     for key in keys:
-        option = OPTIONS[key]
-        kind = one_of(*option.words) if option.words else option.kind
-        text = f"{option.help} (default: {option.default_words})".replace("%", "%%")
-        before = [f"--{option.was}"] if option.was else []
-        text += f"; {before[0]} before dpassay 0.2" if before else ""
-        command.add_argument(option.flag, *before, dest=key, type=kind, metavar=option.metavar, help=text)
+        add_option(command, key)
+
+
+def add_option(command: Any, key: str, *, text: str = "", shown: str = "", flags: Sequence[str] = (), dest: str = "") -> None:
+    """Add one option of the table; a command may say in words of its own what it means there.
+
+    Parameters
+    ----------
+    command : Parser or group
+    key : str
+        Of `OPTIONS` or `COMMAND_LINE`.
+    text, shown : str
+        What it means and what its default is; those of the table by default.
+    flags : sequence of str
+        Other names; that of the table by default.
+    dest : str
+        Where the value is kept; the key by default.
+    """
+    row = TABLE[key]
+    before = [f"--{row.was}"] if row.was else []
+    told = f"{text or row.help} (default: {shown or row.default_words})".replace("%", "%%")
+    told += f"; {before[0]} before dpassay 0.2" if before else ""
+    action = type("Checked", (Checked,), {"row": row})
+    command.add_argument(*(flags or (row.flag, *before)), dest=dest or key, action=action, metavar=row.metavar, help=told)
+
+
+def add_targets(command: Any, several: str = "*") -> None:
+    """Add the mechanisms, and what is said of all of them."""
+    text = "a name of `dpassay list`, or module:object of your own"
+    command.add_argument("targets", nargs=several, metavar="TARGET", help=text)
+
+
+def add_parameters(command: Any) -> None:
+    """Add the parameters of mechanisms."""
+    command.add_argument(
+        "-p",
+        dest="parameters",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter, by the paper's letter; repeat for more. VALUE is 5, 0.1, true, a word, [0.1, 1] or "
+        '{name="soft-majority", r=5}',
+    )
+    command.add_argument(
+        "--learner",
+        metavar="NAME",
+        help="base learner: logistic, majority, tree, stump, nearest, naive-bayes, threshold or module:object",
+    )
+
+
+def add_subject(command: Any) -> None:
+    """Add what says which claim of which mechanism is audited."""
+    what = command.add_argument_group("what is audited")
+    add_parameters(what)
+    what.add_argument(
+        "--claim",
+        metavar="CLAIM",
+        help="audit against this claim instead of the mechanism's own: epsilon=E, or epsilon=E,delta=D, or mu=M "
+        "(Gaussian), or gamma=G (stability)",
+    )
+    what.add_argument(
+        "--answers",
+        metavar="WHICH",
+        help="possible answers of a plain function: labels like 0,1,2 or numbers like 0..1, or .. for any number (default: 0,1)",
+    )
+
+
+def add_sizes(command: Any) -> None:
+    """Add what decides how much is drawn."""
+    add_options(command, "profile", "confidence", "seed")
+
+
+def add_data(command: Any) -> None:
+    """Add the data and how they are cut into training records and queries."""
+    data = command.add_argument_group("data")
+    add_options(data, "data", "label", "train", "queries", "train_queries", "neighbours")
+
+
+def add_output(command: Any, *, what: str = "table", quiet: bool = True) -> None:
+    """Add how a result is printed."""
+    command.add_argument("--json", action="store_true", help=f"print JSON instead of the {what}")
+    if quiet:
+        command.add_argument("-q", "--quiet", action="store_true", help="no progress and no remarks on stderr")
+
+
+def examples(*lines: tuple[str, str]) -> str:
+    """Return the examples of a command: what is typed, and what it does.
+
+    Parameters
+    ----------
+    lines : tuple of str
+        A command line and one sentence about it.
+    """
+    return "\n".join(["examples:", *(f"{_typed(command)}\n{_indented(text, 6)}" for command, text in lines), ""])
+
+
+def _typed(command: str) -> str:
+    """Return a command line, cut before an option where it is too long for one line."""
+    lines: list[str] = []
+    rest = command
+    while len(rest) + 2 > WIDTH and (place := rest.rfind(" -", 0, WIDTH - 8)) > 0:
+        lines, rest = [*lines, rest[:place] + " \\"], "    " + rest[place + 1 :]
+    return "\n".join(f"  {line}" for line in (*lines, rest))
+
+
+def _indented(text: str, columns: int) -> str:
+    return textwrap.fill(" ".join(text.split()), WIDTH, initial_indent=" " * columns, subsequent_indent=" " * columns)
+
+
+def codes(meanings: Sequence[tuple[int, str]]) -> str:
+    """Return a list of exit codes, for the end of a help page."""
+    told = [textwrap.fill(f"{code:<4} {text}", WIDTH, initial_indent="  ", subsequent_indent=" " * 7) for code, text in meanings]
+    return "\n".join(["exit codes:", *told, ""])

@@ -1,4 +1,4 @@
-"""What `dpassay selftest` does: run the checks, print the table, write the page, choose the exit code."""
+"""`dpassay selftest`: check the harness itself on this machine."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dpassay.cli.run import FAILED, NOTHING
+from dpassay.cli.exit_codes import Exit
+from dpassay.cli.parser import Parser, add_option, add_output, codes, examples
 from dpassay.cli.shared import bars, console, readers_may_leave
-from dpassay.errors import is_count, require
+from dpassay.config.options import OPTIONS
 from dpassay.record.files import dumps, writable, write_text
 from dpassay.selftest.check import Check
 from dpassay.selftest.golden import exact_check
@@ -29,17 +30,35 @@ BY_HAND = {
 """Catalogue entries whose worst loss over two records at one point is worked out by hand: two teachers agree, or they do not."""
 
 
-def selftest_command(arguments: argparse.Namespace, words: list[str]) -> int:  # noqa: ARG001  (every command has one signature)
+DESCRIPTION = """Check that the harness raises no false alarms and detects leaks: exact error probabilities of its tests, whole
+audits of mechanisms with a known loss, golden numbers, replays. Takes about a minute."""
+EXAMPLES = examples(
+    ("dpassay selftest --out selftest", "then open selftest/selftest.html"),
+    ("dpassay selftest --deep --seed 1", "more of everything, with other random numbers; about five minutes"),
+)
+CODES = codes(((Exit.NOTHING, "every check passed"), (Exit.FAILED, "a check failed: do not trust the harness on this machine")))
+
+
+def add_arguments(command: Parser) -> None:
+    """Say what the command can be asked."""
+    command.describe(DESCRIPTION, f"{EXAMPLES}\n{CODES}")
+    command.add_argument("--deep", action="store_true", help="more trials, audits and claims; about five minutes")
+    add_option(command, "seed")
+    add_option(command, "out", text="write selftest.html and selftest.json there")
+    add_output(command)
+
+
+def action(arguments: argparse.Namespace) -> int:
     """Check the harness, print the table or the checks, write the page."""
     from dpassay.reports.selftest.pages import print_checks, to_html
 
-    require(is_count(arguments.seed, 0), "--seed", arguments.seed, "an integer >= 0")
+    seed = OPTIONS["seed"].default if arguments.seed is None else arguments.seed
     directory = None if arguments.out is None else Path(arguments.out)
     if directory is not None:
         writable(directory)
     with bars(quiet=arguments.quiet) as progress:
-        checks = list(_checks(deep=arguments.deep, seed=arguments.seed, progress=progress))
-    document = _document(checks, deep=arguments.deep, seed=arguments.seed)
+        checks = list(_checks(deep=arguments.deep, seed=seed, progress=progress))
+    document = _document(checks, deep=arguments.deep, seed=seed)
     if directory is not None:
         write_text(directory / "selftest.json", dumps(document))
         write_text(directory / "selftest.html", to_html(document))
@@ -51,7 +70,7 @@ def selftest_command(arguments: argparse.Namespace, words: list[str]) -> int:  #
         sys.stdout.flush()
     if directory is not None and not arguments.quiet:
         sys.stderr.write(f"report: {directory / 'selftest.html'}\n")
-    return NOTHING if document["passed"] else FAILED
+    return Exit.NOTHING if document["passed"] else Exit.FAILED
 
 
 def _checks(*, deep: bool, seed: int, progress: Progress) -> Iterator[Check]:

@@ -10,25 +10,28 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.attacks.experiment.record import make_attack_record
-from dpassay.attacks.repeated.run import LEAST_TRANSCRIPTS, Repeated
+from dpassay.attacks.repeated.run import Repeated
 from dpassay.attacks.repeated.transcript_tests import TranscriptTest
 from dpassay.attacks.services.collusion import attack_service
 from dpassay.attacks.services.defects import Probe, probe
 from dpassay.attacks.services.interface import service_of
 from dpassay.claims import DP
-from dpassay.cli.run import attack_exit_code
+from dpassay.cli.exit_codes import of_attack
+from dpassay.cli.options import read_table, said_by_variables, transcripts_of
 from dpassay.cli.shared import bars, command_of, commit, deliver_attacks
-from dpassay.data import BUILT_IN, load
-from dpassay.errors import InvalidInput, is_count, require
+from dpassay.config.load import Config
+from dpassay.errors import InvalidInput
 from dpassay.record.attack_record import HELD, UNEXAMINED, UNLOOKED, UNSEEN
 from dpassay.record.files import writable
 from dpassay.seeds import stream
 
 TRANSCRIPTS = 1000
 """Sessions a side, unless something else is said."""
+SMALLER = "fewer with --transcripts or --records"
+"""What makes it shorter."""
 
 
-def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
+def service_action(arguments: argparse.Namespace, config: Config) -> int:
     """Probe, attack, print what was found, write the record and the pages.
 
     Returns
@@ -44,26 +47,24 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
     TargetError
         If the service fails.
     """
-    for option, said in (("TARGET", arguments.targets), ("--against", arguments.against), ("--attacks", arguments.attacks)):
+    alone = config.command_line
+    for option, said in (("TARGET", arguments.targets), ("--against", alone["against"]), ("--attacks", alone["attacks"])):
         if said:
-            raise InvalidInput(f"--service: goes without {option}, the service alone is attacked")
+            raise InvalidInput(f"--service: cannot be combined with {option}; only the service is attacked")
     if arguments.parameters or arguments.learner:
-        raise InvalidInput("--service: goes without -p and --learner, a factory takes none")
-    transcripts = TRANSCRIPTS if arguments.transcripts is None else arguments.transcripts
-    allowed = f"0, or an integer >= {LEAST_TRANSCRIPTS}"
-    require(is_count(transcripts, 0) and not 0 < transcripts < LEAST_TRANSCRIPTS, "--transcripts", transcripts, allowed)
-    claim = None if arguments.epsilon is None else DP(epsilon=_epsilon(arguments.epsilon), source="--epsilon")
-    require(is_count(arguments.records, 2), "--records", arguments.records, "an integer >= 2")
-    service = service_of(arguments.service, seed=arguments.seed)
-    table = load(BUILT_IN if arguments.data is None else arguments.data, arguments.label)
-    order = stream(arguments.seed, "service", table.source["sha256"]).permutation(len(table.data))
-    data = table.data.take(order[: arguments.records])
-    directory = None if arguments.out is None else Path(arguments.out)
+        raise InvalidInput("--service: cannot be combined with -p and --learner; a factory has no parameters")
+    transcripts = transcripts_of(config, TRANSCRIPTS)
+    claim = DP(epsilon=_epsilon(alone["epsilon"]), source="--epsilon") if config.said("epsilon") else None
+    service = service_of(alone["service"], seed=config.seed)
+    table = read_table(config)
+    order = stream(config.seed, "service", table.source["sha256"]).permutation(len(table.data))
+    data = table.data.take(order[: alone["records"]])
+    directory = None if config.out is None else Path(config.out)
     if directory is not None:
         writable(directory)
     tested: tuple[Repeated, ...] = ()
-    with bars(quiet=arguments.quiet) as progress, redirect_stdout(sys.stderr):
-        seen = probe(service, data, seed=arguments.seed, progress=progress)
+    with bars(quiet=arguments.quiet, smaller=SMALLER) as progress, redirect_stdout(sys.stderr):
+        seen = probe(service, data, seed=config.seed, progress=progress)
         if claim is not None and transcripts:
             tested = attack_service(
                 service,
@@ -72,36 +73,36 @@ def service_command(arguments: argparse.Namespace, words: list[str]) -> int:
                 transcripts=transcripts,
                 room=seen.room,
                 shared=service.shares_seed,
-                alpha=1 - arguments.confidence,
-                seed=arguments.seed,
+                alpha=1 - config.confidence,
+                seed=config.seed,
                 progress=progress,
             )
     facts: dict[str, Any] = {
-        "command": command_of(words, arguments.environment),
+        "command": command_of(arguments.words, said_by_variables(arguments, config)),
         "commit": commit(),
         "complete": True,
-        "confidence": arguments.confidence,
+        "confidence": config.confidence,
         "data": table.source,
         "records": len(data),
-        "seed": arguments.seed,
-        "service": arguments.service,
+        "seed": config.seed,
+        "service": alone["service"],
         "probe": {"alpha": seen.alpha, "room": seen.room}
         | {name: list(getattr(seen, name)) for name in ("untold", "blind", "remarks")},
     }
     record = make_attack_record(facts, data, (), [each.as_json() for each in tested], seen.as_json())
 
     def show() -> None:
-        sys.stdout.write(told(arguments.service, seen, tested))
+        sys.stdout.write(told(alone["service"], seen, tested))
 
     deliver_attacks(record, directory, show, as_json=arguments.json, quiet=arguments.quiet)
-    return attack_exit_code(record, allow_inconclusive=arguments.allow_inconclusive)
+    return of_attack(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
-def _epsilon(text: str) -> float:
-    try:
-        return DP(epsilon=float(text)).epsilon
-    except ValueError:
-        raise InvalidInput(f"--epsilon = '{text}': must be the one loss in (0, 700] that --service claims of an answer") from None
+def _epsilon(losses: tuple[float, ...]) -> float:
+    if len(losses) != 1:
+        shown = ",".join(f"{loss:g}" for loss in losses)
+        raise InvalidInput(f"--epsilon = '{shown}': must be one number with --service, the claimed loss of an answer")
+    return losses[0]
 
 
 def told(name: str, seen: Probe, tested: tuple[Repeated, ...]) -> str:

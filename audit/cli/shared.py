@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from dpassay.config.options import OPTIONS
+from dpassay.config.values import canonical
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
 from dpassay.record.files import dumps, witness_file, write_text
@@ -44,7 +45,7 @@ def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -
     words : list of str
         The command and what was said with it.
     environment : mapping, optional
-        What variables said of options that the command has; see `dpassay.cli.options.configure`.
+        What variables said of options that the command has; see `dpassay.cli.options.said_by_variables`.
     """
     kept, rest = [], iter(words)
     for word in rest:
@@ -52,9 +53,21 @@ def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -
             next(rest, None)
         elif word not in ALONE and word.partition("=")[0] not in WITH_A_VALUE:
             kept.append(word)
+    kept = _canonical(kept)
     settings = {OPTIONS[key].flag: value for key, value in (environment or {}).items()}
     said = [f"{flag}={value}" for flag, value in settings.items() if flag not in WITH_A_VALUE]
     return shlex.join(["dpassay", *kept[:1], *said, *kept[1:]])
+
+
+def _canonical(words: list[str]) -> list[str]:
+    """Spell the parameters in one way; see `dpassay.config.values.canonical`."""
+    found = list(words)
+    for k, word in enumerate(words):
+        text = word if k and words[k - 1] == "-p" else word[2:] if word.startswith("-p") and len(word) > 2 else ""
+        name, separator, value = text.partition("=")
+        if separator:
+            found[k] = f"{word[: len(word) - len(text)]}{name}={canonical(name.strip(), value)}"
+    return found
 
 
 def commit() -> str | None:
@@ -164,6 +177,7 @@ SOON = 1.0
 ANSWER = 30e-9
 """Seconds that no answer takes less than."""
 SMALLER = "fewer with --budget, --queries, --train, --neighbours or --profile quick, faster with --jobs"
+"""What makes `dpassay run` shorter."""
 
 
 class Pace:
@@ -175,10 +189,12 @@ class Pace:
         What shows the progress besides.
     clock : callable
         Seconds.
+    smaller : str
+        What makes the command shorter.
     """
 
-    def __init__(self, shown: Progress, clock: Callable[[], float] = time.monotonic) -> None:
-        self._shown, self._clock = shown, clock
+    def __init__(self, shown: Progress, clock: Callable[[], float] = time.monotonic, smaller: str = SMALLER) -> None:
+        self._shown, self._clock, self._smaller = shown, clock, smaller
         self._last, self._what = clock(), ""
         self._began, self._told = self._last, False
 
@@ -194,7 +210,7 @@ class Pace:
             self._told = True
             sys.stderr.write(
                 f"dpassay: {what}: {done:,} of {total:,} took {duration(now - self._began)}, about {duration(left)} to go at "
-                f"this pace; {SMALLER}\n"
+                f"this pace; {self._smaller}\n"
             )
 
 
@@ -216,20 +232,33 @@ def foretell(names: Iterable[str], budget: int, queries: int) -> None:
     budget, queries : int
         Certification trials per side, and query points of the data.
     """
+    trials, queries = 2 * budget, max(1, queries)
     for name in names:
-        least = 2 * budget * max(1, queries) * ANSWER
-        if least > LONG:
-            sys.stderr.write(
-                f"dpassay: {name}: {2 * budget:,} trials at {max(1, queries):,} query points take {duration(least)} at the very "
-                f"least; {SMALLER}\n"
-            )
+        announce(name, f"{trials:,} trials at {queries:,} query points", trials * queries, SMALLER)
+
+
+def announce(name: str, work: str, answers: int, smaller: str) -> None:
+    """Say on stderr that so many answers take long, however fast they come; nothing where they need not.
+
+    Parameters
+    ----------
+    name, work : str
+        Of what, and what is done.
+    answers : int
+        How many answers that takes.
+    smaller : str
+        What makes the command shorter.
+    """
+    least = answers * ANSWER
+    if least > LONG:
+        sys.stderr.write(f"dpassay: {name}: {work} take {duration(least)} at the very least; {smaller}\n")
 
 
 @contextmanager
-def bars(*, quiet: bool) -> Iterator[Progress]:
+def bars(*, quiet: bool, smaller: str = SMALLER) -> Iterator[Progress]:
     """Progress bars on stderr, if that is a terminal; wherever it goes, what will take long is told there."""
     if quiet or not sys.stderr.isatty():
-        yield silent if quiet else Pace(silent)
+        yield silent if quiet else Pace(silent, smaller=smaller)
         return
     from rich.console import Console
     from rich.progress import Progress as Bars
@@ -242,4 +271,4 @@ def bars(*, quiet: bool) -> Iterator[Progress]:
                 tasks[what] = shown.add_task(what, total=total)
             shown.update(tasks[what], completed=done, total=total)
 
-        yield Pace(show)
+        yield Pace(show, smaller=smaller)

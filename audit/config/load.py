@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.config.mechanisms import Configured, configured, known
-from dpassay.config.options import OPTIONS, PROFILES
+from dpassay.config.options import COMMAND_LINE, OPTIONS, PROFILES
 from dpassay.config.suppressions import Suppression, suppressions
 from dpassay.data import BUILT_IN
 from dpassay.errors import InvalidInput, require
@@ -47,6 +47,8 @@ class Config:
         What `dpassay run` audits without TARGET.
     suppressions : tuple of Suppression
         Regressions that are let pass.
+    command_line : dict
+        Values of `dpassay.config.options.COMMAND_LINE`, by key: what was said, else the default.
     origins : dict of str
         Where each of them was said.
     """
@@ -69,11 +71,16 @@ class Config:
     neighbours: str = OPTIONS["neighbours"].default
     mechanisms: tuple[Configured, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
+    command_line: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
 
     def origin(self, key: str) -> str:
         """Where a value was said: a file, `environment`, `command line`, a profile or `default`."""
         return self.origins.get(key, "default")
+
+    def said(self, key: str) -> bool:
+        """Whether the command line says it."""
+        return self.origin(key) == "command line"
 
     def said_by_environment(self) -> dict[str, Any]:
         """Keys and values that no file and no command line holds."""
@@ -94,7 +101,7 @@ def load_config(
     Parameters
     ----------
     given : mapping, optional
-        What the command line says, by key; None where it says nothing. Whoever uses a value checks it.
+        What the command line says, by key, checked already; None where it says nothing.
     folder : Path, optional
         Where the file is looked for; the working directory by default.
     environment : mapping, optional
@@ -115,7 +122,9 @@ def load_config(
         passed = suppressions(table.get("suppressions", []), name)
         layers[name] = _from_file(table, name)
     layers["environment"] = _from_environment(os.environ if environment is None else environment)
-    layers["command line"] = {key: value for key, value in (given or {}).items() if key in OPTIONS and value is not None}
+    said = {key: value for key, value in (given or {}).items() if value is not None}
+    layers["command line"] = {key: value for key, value in said.items() if key in OPTIONS}
+    alone = {key: value for key, value in said.items() if key in COMMAND_LINE}
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for origin, layer in layers.items():
@@ -129,7 +138,10 @@ def load_config(
     origins |= dict.fromkeys(sizes, f"profile {profile}")
     if found is not None:
         origins |= {name: found[0] for name, held in (("mechanisms", mechanisms), ("suppressions", passed)) if held}
-    return Config(**values, **sizes, mechanisms=mechanisms, suppressions=passed, origins=origins)
+    origins |= dict.fromkeys(alone, "command line")
+    command_line = {key: option.default for key, option in COMMAND_LINE.items()} | alone
+    lists: dict[str, Any] = {"mechanisms": mechanisms, "suppressions": passed}
+    return Config(**values, **sizes, **lists, command_line=command_line, origins=origins)
 
 
 def read_file(folder: Path) -> tuple[str, dict[str, Any]] | None:
@@ -144,10 +156,10 @@ def read_file(folder: Path) -> tuple[str, dict[str, Any]] | None:
     tool = (project or {}).get("tool", {})
     table = tool.get("dpassay") if isinstance(tool, dict) else None
     if own is not None and table is not None:
-        raise InvalidInput(f"{FILE} and [tool.dpassay] in {PROJECT}: must not both be there; keep one of them")
+        raise InvalidInput(f"{FILE} and [tool.dpassay] in {PROJECT}: there must be only one configuration; remove one of them")
     if own is not None:
         if "tool" in own:
-            raise InvalidInput(f"{FILE}: tool: no such key; in this file the keys stand at the top, without [tool.dpassay]")
+            raise InvalidInput(f"{FILE}: tool: no such key; in this file the keys are at the top level, without [tool.dpassay]")
         return FILE, own
     if table is None:
         return None
@@ -163,7 +175,7 @@ def _toml(path: Path) -> dict[str, Any] | None:
     except OSError as error:
         raise InvalidInput(f"{path.name}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{path.name}: is no TOML ({error})") from None
+        raise InvalidInput(f"{path.name}: is not valid TOML ({error})") from None
 
 
 def _from_file(table: dict[str, Any], file: str) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
+from dpassay.claims import SPELLINGS
+from dpassay.config.values import is_value, spelled
 from dpassay.errors import InvalidInput, is_real, require
 
-CLAIMS = ({"epsilon"}, {"epsilon", "delta"}, {"gamma"})
-"""What a claim may consist of."""
 LONGEST_NAME = 60
 
 
@@ -23,11 +23,11 @@ class Configured:
     target : str
         A name of the catalogue, or `module:object`.
     claim : dict of float, optional
-        Numbers of the claim by name: epsilon, epsilon and delta, or gamma; its own claims by default.
+        Numbers of the claim by name: epsilon, epsilon and delta, mu, or gamma; its own claims by default.
     answers : str, optional
         What a plain function answers, as after `--answers`.
-    parameters : dict of str
-        Its parameters as texts, as after `-p`.
+    parameters : dict
+        Its parameters: texts as after `-p`, lists and tables.
     name : str, optional
         What results call it; the target by default.
     where : str
@@ -37,7 +37,7 @@ class Configured:
     target: str
     claim: dict[str, float] | None = None
     answers: str | None = None
-    parameters: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, Any] = field(default_factory=dict)
     name: str | None = None
     where: str = ""
 
@@ -76,7 +76,7 @@ def known(keys: Mapping[str, Any], names: Any, where: str) -> None:
     for key in keys:
         if key not in names:
             close = get_close_matches(key, names, n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(names)}"
+            hint = f"did you mean '{close[0]}'?" if close else f"known keys: {', '.join(names)}"
             raise InvalidInput(f"{where}: {key}: no such key; {hint}")
 
 
@@ -84,6 +84,7 @@ def _entry(entry: dict[str, Any], where: str) -> Configured:
     known(entry, ("target", "claim", "answers", "parameters", "name"), where)
     if "target" not in entry:
         raise InvalidInput(f"{where}: target is missing: must be a name of `dpassay list`, or module:object of your own")
+    entry = entry | {"answers": _answers(entry["answers"])} if "answers" in entry else entry
     for key in ("target", "answers", "name"):
         text = entry.get(key, "text")
         require(isinstance(text, str) and text != "", f"{where}: {key}", text, "a text")
@@ -92,23 +93,28 @@ def _entry(entry: dict[str, Any], where: str) -> Configured:
     require(plain, f"{where}: name", name, f"one line of at most {LONGEST_NAME} characters")
     require(isinstance(parameters, dict), f"{where}: parameters", parameters, "a table like { r = 5 }")
     for parameter, value in parameters.items():
-        simple = isinstance(value, (bool, int, float, str))
-        require(simple, f"{where}: parameters.{parameter}", value, "a number, a text, true or false")
+        allowed = "a number, a text, true, false, or a list or table of these"
+        require(is_value(value), f"{where}: parameters.{parameter}", value, allowed)
     return Configured(
         target=entry["target"],
         claim=_claim(entry.get("claim"), where),
         answers=entry.get("answers"),
-        parameters={parameter: str(value) for parameter, value in parameters.items()},
+        parameters={parameter: spelled(value) for parameter, value in parameters.items()},
         name=name,
         where=where,
     )
 
 
+def _answers(answers: Any) -> Any:
+    """Return a list of labels as the text it would be after `--answers`."""
+    return ",".join(map(str, answers)) if isinstance(answers, list) and answers else answers
+
+
 def _claim(claim: Any, where: str) -> dict[str, float] | None:
     if claim is None:
         return None
-    allowed = "{ epsilon = E }, { epsilon = E, delta = D } or { gamma = G }, of numbers"
-    numbers = isinstance(claim, dict) and set(claim) in CLAIMS and all(is_real(value) for value in claim.values())
+    allowed = "{ epsilon = E }, { epsilon = E, delta = D }, { mu = M } or { gamma = G }, with numbers"
+    numbers = isinstance(claim, dict) and set(claim) in SPELLINGS and all(is_real(value) for value in claim.values())
     require(numbers, f"{where}: claim", claim, allowed)
     try:
         return {name: float(value) for name, value in claim.items()}

@@ -1,13 +1,14 @@
-"""Options: one row each, from which the command line, the file, the environment, pytest and docs/configuration.md are made."""
+"""Options: one row each, from which the command line, the file, the environment, pytest and docs/configuration.md are made.
+
+Those of `OPTIONS` may be set everywhere, those of `COMMAND_LINE` on the command line alone.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from dpassay.errors import is_count, is_real, require
+from dpassay.config.option import Option, count, number, one_of, several, sides, text
 
 CONFIDENCE = 0.999
 """Of a whole run, by default."""
@@ -20,6 +21,8 @@ MEMORY = 4.0
 MOST_BUDGET = 10**10
 """More trials would never end."""
 MOST_JOBS = 1024
+MOST_MEMORY = 2.0**20
+"""GiB; nobody has more."""
 
 PROFILES: dict[str, dict[str, Any]] = {
     "quick": {"train": 100, "queries": 5, "train_queries": 5, "neighbours": "one+flip", "budget": BUDGET},
@@ -30,125 +33,50 @@ PROFILES: dict[str, dict[str, Any]] = {
 MODES = ("auto", "exact", "exhaustive", "monte-carlo")
 NEIGHBOURS = ("one", "flip", "one+flip", "all")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
-    """One option.
-
-    Parameters
-    ----------
-    key : str
-        Its name in a file; `--key` with hyphens on the command line, `DPASSAY_KEY` in the environment.
-    kind : callable
-        Makes a value of a text.
-    holds : callable
-        Whether a value is allowed.
-    allowed : str
-        What is allowed, in words.
-    help : str
-        What it means, for `--help` and the page.
-    default : object
-        None where there is none, or where the profile says it.
-    shown : str
-        The default in words; by default the default itself.
-    words : tuple of str
-        Every value there is, if they are few.
-    was : str
-        Its name before, which still works.
-    metavar : str, optional
-        What stands for a value in `--help`.
-    """
-
-    key: str
-    kind: Callable[[Any], Any]
-    holds: Callable[[Any], bool]
-    allowed: str
-    help: str
-    default: Any = None
-    shown: str = ""
-    words: tuple[str, ...] = ()
-    was: str = ""
-    metavar: str | None = None
-
-    @property
-    def flag(self) -> str:
-        """Its name on the command line."""
-        return f"--{self.key.replace('_', '-')}"
-
-    @property
-    def default_words(self) -> str:
-        """The default, in words."""
-        return self.shown or f"{self.default}"
-
-    def value(self, value: Any, argument: str) -> Any:
-        """Check a value and return it in its type."""
-        require(self.holds(value), argument, value, self.allowed)
-        return self.kind(value)
-
-    def from_text(self, text: str, argument: str) -> Any:
-        """Read a value from a text."""
-        try:
-            value = self.kind(text)
-        except ValueError:
-            value = text
-        return self.value(value, argument)
-
-
-def _count(key: str, least: int, most: int | None = None, **row: Any) -> Option:
-    allowed = f"an integer >= {least}" if most is None else f"an integer from {least} to {most:,}"
-    holds = lambda value: is_count(value, least) and (most is None or value <= most)  # noqa: E731
-    return Option(key=key, kind=int, holds=holds, allowed=allowed, **{"metavar": "N"} | row)
-
-
-def _number(key: str, holds: Callable[[float], bool], allowed: str, **row: Any) -> Option:
-    return Option(key=key, kind=float, holds=lambda value: is_real(value) and holds(value), allowed=allowed, **row)
-
-
-def _one_of(key: str, words: tuple[str, ...], **row: Any) -> Option:
-    holds = lambda value: isinstance(value, str) and value in words  # noqa: E731
-    return Option(key=key, kind=str, holds=holds, allowed=f"one of {', '.join(words)}", words=words, **row)
-
-
-def _text(key: str, **row: Any) -> Option:
-    return Option(key=key, kind=str, holds=lambda value: isinstance(value, str) and value != "", allowed="a text", **row)
-
-
 OPTIONS: dict[str, Option] = {
     option.key: option
     for option in (
-        _one_of(
+        one_of(
             "profile",
             tuple(PROFILES),
             default="default",
             metavar="PROFILE",
             help="quick, default or deep: the sizes of everything that is not set otherwise",
         ),
-        _count("seed", 0, default=0, help="root of all random streams"),
-        _number(
+        count("seed", 0, default=0, help="root of all random streams"),
+        number(
             "confidence",
             lambda value: 0.5 <= value < 1,
             "a number in [0.5, 1)",
             default=CONFIDENCE,
+            metavar="PART",
             help="confidence of the whole run, at least 0.5",
         ),
-        _one_of(
+        one_of(
             "mode",
             MODES,
             default="auto",
             metavar="MODE",
             help="auto (exact where the mechanism has a law), exact, exhaustive or monte-carlo",
         ),
-        _count(
+        count(
             "budget",
             100,
             MOST_BUDGET,
+            why="; more trials would never end",
             default=BUDGET,
             shown="by profile",
             metavar="TRIALS",
             help="certification trials per side and finalist, for monte-carlo",
         ),
-        _count("jobs", 1, MOST_JOBS, default=1, help="processes that run trials; no number depends on it"),
-        _number(
+        count(
+            "jobs",
+            1,
+            MOST_JOBS,
+            default=1,
+            help="processes that run trials or train models; no number depends on it",
+        ),
+        number(
             "detect",
             lambda value: 0 < value <= sys.float_info.max,
             "a finite number > 0",
@@ -156,14 +84,14 @@ OPTIONS: dict[str, Option] = {
             metavar="LEAK",
             help="leak that sampling must be able to detect, above the claim and in its units",
         ),
-        _text("out", shown="none", metavar="DIR", help="folder for the record and the reports"),
-        _text(
+        text("out", shown="none", metavar="DIR", help="folder for the record and the reports"),
+        text(
             "baseline",
             default="dpassay-baseline.json",
             metavar="FILE",
             help="the accepted record, which later runs are compared with",
         ),
-        _number(
+        number(
             "tolerance",
             lambda value: 0 <= value <= 1,
             "a number in [0, 1]",
@@ -171,14 +99,36 @@ OPTIONS: dict[str, Option] = {
             metavar="PART",
             help="part of a claim by which a bound may rise before it is a regression",
         ),
-        _text("data", shown="scikit-learn's breast cancer data", metavar="FILE", help="CSV file with a header line"),
-        _text("label", was="target", shown="none", metavar="COLUMN", help="the column of --data that holds the label"),
-        _count("train", 1, shown="by profile", default=400, help="training records, at most"),
-        _count("queries", 1, shown="by profile", default=20, help="held-out query points, at most"),
-        _count(
-            "train_queries", 0, shown="by profile", default=0, help="training records whose points are query points too, at most"
+        text(
+            "data",
+            shown="scikit-learn's breast cancer data",
+            metavar="FILE",
+            help="CSV file with a header line",
         ),
-        _one_of(
+        text(
+            "label",
+            was="target",
+            shown="none",
+            metavar="COLUMN",
+            help="the column of --data that holds the label",
+        ),
+        count(
+            "train",
+            1,
+            shown="by profile",
+            default=400,
+            metavar="N",
+            help="training records, at most",
+        ),
+        count("queries", 1, shown="by profile", default=20, help="held-out query points, at most"),
+        count(
+            "train_queries",
+            0,
+            shown="by profile",
+            default=0,
+            help="training records whose points are query points too, at most",
+        ),
+        one_of(
             "neighbours",
             NEIGHBOURS,
             shown="by profile",
@@ -189,3 +139,127 @@ OPTIONS: dict[str, Option] = {
     )
 }
 """Every option that a file or the environment may set."""
+
+_EPSILON = number("epsilon", lambda value: 0 < value <= 700, "a number in (0, 700]", help="")
+_OF_RUN = (
+    count("n", 1, shown="none", help="records in a dataset, for --mode exhaustive"),
+    sides(
+        "domain",
+        shown="none",
+        metavar="POINTS",
+        help="points of a line, or of each side of a grid (3x2), for --mode exhaustive",
+    ),
+    one_of(
+        "executor",
+        ("inline", "local"),
+        shown="your own code in its own processes, the catalogue here unless --jobs > 1",
+        metavar="WHERE",
+        help="local (all trials in worker processes) or inline (everything in this process, for "
+        "debugging: code that hangs or dies there ends the run)",
+    ),
+    number(
+        "shard_timeout",
+        lambda value: 0 < value < float("inf"),
+        "a finite number > 0",
+        default=SHARD_TIMEOUT,
+        metavar="SECONDS",
+        help="time limit for one step of your code (import, one prepare, a portion of trials); then its process is killed",
+    ),
+    number(
+        "memory",
+        lambda value: 0 < value < MOST_MEMORY,
+        f"a number > 0 and below {MOST_MEMORY:g}",
+        default=MEMORY,
+        metavar="GIB",
+        help="memory limit for a process of your code, on Linux",
+    ),
+)
+_OF_ATTACKS = (
+    one_of(
+        "against",
+        ("base", "mechanism"),
+        shown="both",
+        metavar="WHICH",
+        help="attack only the unprotected base learner, or only mechanisms",
+    ),
+    several(
+        "epsilon",
+        _EPSILON,
+        "numbers in (0, 700]",
+        default=(0.1, 0.5, 1.0, 2.0, 8.0),
+        shown="0.1,0.5,1,2,8",
+        help="claimed losses of a single answer; with --service the one claim, if any",
+    ),
+    text(
+        "service",
+        shown="none",
+        metavar="M:F",
+        help="module:factory of a service of your own, to attack instead of mechanisms",
+    ),
+    count(
+        "transcripts",
+        0,
+        shown="20000; of a service 1000",
+        help="transcripts per side for repeated queries of the worst pair; 0 for none",
+    ),
+    several(
+        "budgets",
+        count("answers", 1, help=""),
+        "integers >= 1",
+        default=(1, 8),
+        shown="1,8",
+        help="numbers of answers that the attacker gets about each record",
+    ),
+    several("attacks", text("attack", help=""), "names", shown="all", help="attacks to run, by name"),
+    count("records", 2, default=400, help="records whose membership is guessed"),
+    count("references", 4, default=64, help="models that the attacker trains"),
+    count(
+        "models",
+        2,
+        shown="enough to see a leak 2.5 above each claim, from 32 to 256",
+        help="target models; see dpassay plan --attack",
+    ),
+    count("copies", 0, default=8, help="noisy copies of each record"),
+    number(
+        "noise",
+        lambda value: 0 <= value < float("inf"),
+        "a finite number >= 0",
+        default=0.1,
+        metavar="PART",
+        help="noise of a copy, in standard deviations of its column",
+    ),
+    count("canaries", 0, default=0, help="records replaced by canaries, reported separately"),
+    one_of(
+        "planted",
+        ("labels", "features"),
+        default="labels",
+        metavar="WHAT",
+        help="what is random in a canary: its label or its features",
+    ),
+    one_of(
+        "adversary",
+        ("nat-minq", "nat-miaq", "pois-minq", "pois-miaq"),
+        default="nat-minq",
+        metavar="WHO",
+        help="nat (natural data) or pois (poison in every training set); minq (asks about the "
+        "records themselves) or miaq (at points chosen on reference models)",
+    ),
+    count("poisoned", 0, shown="20, at most half", help="records surrounded by poison, with pois-..."),
+    count("poison", 0, default=2, metavar="K", help="poisoned copies around each of these records"),
+    text(
+        "attribute",
+        shown="none",
+        metavar="COLUMN",
+        help="guess which of two values this column has, instead of membership: a column name, its number, or label",
+    ),
+    text(
+        "cache",
+        shown="the folder of --out",
+        metavar="DIR",
+        help="folder that keeps the answers of trained models; empty it when your own code changes",
+    ),
+)
+COMMAND_LINE: dict[str, Option] = {option.key: option for option in (*_OF_RUN, *_OF_ATTACKS)}
+"""Every option of `run` and `attack` that the command line alone may set."""
+ATTACK_KEYS = tuple(option.key for option in _OF_ATTACKS)
+"""Those of `attack`."""

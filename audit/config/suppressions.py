@@ -65,14 +65,19 @@ def _entry(entry: dict[str, Any], where: str) -> Suppression:
     known(entry, (*names, "up_to"), where)
     for key in names:
         if key not in entry:
-            raise InvalidInput(f"{where}: {key} is missing: a suppression has {', '.join(names)}")
+            raise InvalidInput(f"{where}: {key} is missing: a suppression needs {', '.join(names)}")
     for key in ("result", "kind", "reason"):
         require(isinstance(entry[key], str) and entry[key].strip() != "", f"{where}: {key}", entry[key], "a text")
     require(entry["kind"] in KINDS, f"{where}: kind", entry["kind"], f"one of {', '.join(KINDS)}")
     day = entry["expires"]
-    require(isinstance(day, date) and not isinstance(day, datetime), f"{where}: expires", day, "a day like 2027-01-31, unquoted")
+    require(
+        isinstance(day, date) and not isinstance(day, datetime),
+        f"{where}: expires",
+        day,
+        "a date like 2027-01-31, without quotes",
+    )
     last = datetime.now(tz=UTC).date() + LONGEST
-    require(day <= last, f"{where}: expires", day.isoformat(), f"a year ahead at most, {last}")
+    require(day <= last, f"{where}: expires", day.isoformat(), f"at most a year ahead, {last} at the latest")
     most = entry.get("up_to")
     if most is not None:
         require(entry["kind"] in SIZED, f"{where}: up_to", most, f"left out, unless kind is one of {', '.join(SIZED)}")

@@ -3,41 +3,42 @@
 from __future__ import annotations
 
 CONFIG_TEXT = """\
-# Configuration of dpassay: `dpassay run` audits what stands below. The same keys may stand under [tool.dpassay] in
-# pyproject.toml instead, then the mechanisms as [[tool.dpassay.mechanisms]]. An option on the command line goes before a
-# variable (DPASSAY_SEED=3), that before this file, this file before the profile. `dpassay config --show` says what is in force.
+# Configuration of dpassay: `dpassay run` audits the mechanisms below. You can put the same keys
+# under [tool.dpassay] in pyproject.toml instead; then write [[tool.dpassay.mechanisms]]. Options on
+# the command line override environment variables (DPASSAY_SEED), these override this file, and
+# this file overrides the profile. `dpassay config --show` shows which values are in force.
 
-profile = "quick"               # quick, default or deep: sizes of everything that is not said here
+profile = "quick"               # quick, default or deep: sizes of everything that is not set here
 seed = 0                        # root of all random streams
-confidence = 0.999              # of the whole run
-out = "report"                  # where the reports go: open report/index.html
+confidence = 0.999              # confidence of the whole run
+out = "report"                  # folder of the reports: open report/index.html
 neighbours = "one+flip"         # per training record: one, flip, one+flip or all
-# mode = "auto"                 # auto (exact where there is a law), exact, exhaustive or monte-carlo
+# mode = "auto"                 # auto (exact where there is a law), exact, exhaustive, monte-carlo
 # budget = 20000                # certification trials per side and finalist
-# detect = 1.5                  # leak that sampling must be able to see, in the units of the claim (1.5 times the claim)
+# detect = 1.5                  # leak that sampling must be able to detect, in units of the claim
 # jobs = 2                      # processes that run trials; no number depends on it
-# baseline = "dpassay-baseline.json"   # what `dpassay baseline accept` writes and `dpassay baseline check` reads
-# tolerance = 0.05              # part of a claim by which a bound may rise before that is a regression
+# baseline = "dpassay-baseline.json"   # file of `dpassay baseline accept` and `baseline check`
+# tolerance = 0.05              # part of a claim by which a bound may rise without a regression
 
-# data = "people.csv"           # a CSV file with a header line; without it scikit-learn's breast cancer set
-# label = "income"              # its column of labels, of two kinds
-# train = 400                   # training records at most
-# queries = 20                  # held-out query points at most
-# train_queries = 5             # training records that are asked at besides, at most
+# data = "people.csv"           # CSV file with a header; default: scikit-learn's breast cancer data
+# label = "income"              # its column of labels; there must be two different labels
+# train = 400                   # training records, at most
+# queries = 20                  # held-out query points, at most
+# train_queries = 5             # training records whose points are query points too, at most
 
 [[mechanisms]]
 target = "dpassay_example:predict"   # module:object of your own, or a name of `dpassay list`
-name = "nearest-vote"                # what results call it
-claim = { epsilon = 1.0 }            # or { epsilon = 1.0, delta = 1e-6 }, or { gamma = 0.1 }
-answers = "0,1"                      # what a function answers: labels like 0,1,2 or numbers between limits like 0..1
-# parameters = { r = 5 }             # of a mechanism class
+name = "nearest-vote"                # its name in results
+claim = { epsilon = 1.0 }            # or { epsilon = 1.0, delta = 1e-6 }, { mu = 1.0 }, { gamma = 0.1 }
+answers = "0,1"                      # answers of a function: labels [0, 1, 2] or numbers "0..1"
+# parameters = { r = 5 }             # parameters of a mechanism class
 
-# [[suppressions]]                   # a regression against the baseline that is let pass, until a day
+# [[suppressions]]                   # lets a reviewed regression pass, until a date
 # result = "nearest-vote.own.monte-carlo"
-# kind = "rose"                      # refuted, failed, vanished, repointed, weakened, rose or blinder
+# kind = "rose"                      # refuted, failed, vanished, repointed, weakened, rose, blinder
 # reason = "the new index, accepted by the privacy board"
 # expires = 2027-01-31               # at most a year ahead
-# up_to = 0.9                        # of refuted, rose and blinder: holds as long as the leak is no larger
+# up_to = 0.9                        # for refuted, rose, blinder: applies up to this leak
 """
 
 EXAMPLE_TEXT = '''\

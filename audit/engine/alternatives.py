@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.stats import laplace, norm
 
-from dpassay.stats.power import LARGEST, tight_pair
+from dpassay.stats.power import LARGEST
 from dpassay.stats.profile import MAX_UNION_LABELS
 from dpassay.stats.scales import Ratio, Scale
 from dpassay.trials.encoders import LEVELS
@@ -23,7 +21,8 @@ BEYOND = 5e-4
 """The least and the greatest of a pilot's 1,000 answers lie about so far in the tails."""
 SMALL = 0.05
 """Decoys that are rarer than this part of the event are left out."""
-SHIFTS = {"Laplace": laplace, "Gaussian": norm}
+SHIFTS = {"Laplace": "laplace", "Gaussian": "norm"}
+"""The laws of `scipy.stats` by what their noise is called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +49,8 @@ class Answers:
 
 
 def answers_of(scale: Scale, labels: int) -> Answers:
-    """Say how so many labels are counted; single ones suffice for delta = 0, for two labels and for claims about labels."""
-    unions = bool(scale.unions and scale.at(0.0)[1] > 0 and 2 < labels <= MAX_UNION_LABELS)
-    return Answers(labels=labels, unions=unions)
+    """Say how so many labels are counted: single ones suffice for two labels and where the scale says so."""
+    return Answers(labels=labels, unions=scale.unions and 2 < labels <= MAX_UNION_LABELS)
 
 
 def union_masks(labels: int) -> NDArray[np.int64]:
@@ -90,9 +88,8 @@ class Family:
 
 
 def event_at(p1: float, leak: float, scale: Scale) -> float:
-    """Return p0 of an event of probability p1 on one side that leaks so much: p1 = e^epsilon p0 + delta; at least 0."""
-    epsilon, delta = scale.at(leak)
-    return max(0.0, (p1 - delta) * math.exp(-min(epsilon, LARGEST)))
+    """Return p0 of an event of probability p1 on one side that leaks so much; at least 0."""
+    return float(scale.allowed(leak).inverse(p1))
 
 
 def through_event(answers: Answers, frequency: float, scale: Scale, promised: float, *, decoys: bool = False) -> Family:
@@ -145,11 +142,7 @@ def _decoys(labels: int, frequency: float, scale: Scale, promised: float) -> tup
 
 def allowed(p: float, scale: Scale, promised: float) -> tuple[float, float]:
     """Return the least and the largest probability of an event that the claim allows beside p, in both directions."""
-    epsilon, delta = scale.at(promised)
-    down, up = math.exp(-epsilon), math.exp(min(epsilon, LARGEST))
-    low = max(0.0, (p - delta) * down, 1 - up * (1 - p) - delta)
-    high = min(1.0, 1 - (1 - p - delta) * down, up * p + delta)
-    return min(low, p), max(high, p)
+    return scale.allowed(promised).around(p)
 
 
 def _tilted(base: Array, inside: NDArray[np.bool_], p: float) -> Array:
@@ -160,7 +153,7 @@ def _tilted(base: Array, inside: NDArray[np.bool_], p: float) -> Array:
 
 def worst_frequency(leak: float, scale: Scale) -> float:
     """Return the probability of the claim's worst face on its likelier side, beyond which the complement leaks more."""
-    return tight_pair(*scale.at(leak))[0]
+    return scale.allowed(leak).tight[0]
 
 
 def shifted(kind: str, scale: Scale, promised: float) -> Family:
@@ -172,7 +165,7 @@ def shifted(kind: str, scale: Scale, promised: float) -> Family:
     scale, promised
         Of the claim. The move is the one at which the worst half-line leaks so much, wherever the quantiles are.
     """
-    noise = SHIFTS[kind]
+    noise = getattr(scipy.stats, SHIFTS[kind])
     edges = noise.ppf(_levels())
 
     def law(shift: float) -> Array:
@@ -188,21 +181,22 @@ def shifted(kind: str, scale: Scale, promised: float) -> Family:
 
 def shifts_for(scale: Scale) -> tuple[str, ...]:
     """Return the kinds of noise that numbers are taken to have: the normal one has no finite loss at delta = 0."""
-    return ("Laplace",) if isinstance(scale, Ratio) and scale.delta == 0 else ("Laplace", "Gaussian")
+    return ("Laplace",) if scale == Ratio() else ("Laplace", "Gaussian")
 
 
 def move_of(kind: str, leak: float, scale: Scale) -> float:
     """Return the move of the centre, in units of the noise's scale, at which the worst half-line leaks so much."""
-    if kind == "Laplace" and isinstance(scale, Ratio) and scale.delta == 0:
-        return leak
-    noise = SHIFTS[kind]
+    known = scale.move(kind, leak)
+    if known is not None:
+        return known
+    noise = getattr(scipy.stats, SHIFTS[kind])
 
     def excess(shift: float) -> float:
         points = np.linspace(-LARGEST / 2, shift + LARGEST / 2, 4001)
         p1, p0 = noise.sf(points - shift), np.maximum(noise.sf(points), 1e-300)
         return float(np.max(scale.between(p1, p0))) - leak
 
-    return float(brentq(excess, 0.0, 2 * LARGEST, xtol=1e-6))
+    return float(scipy.optimize.brentq(excess, 0.0, 2 * LARGEST, xtol=1e-6))
 
 
 def _levels() -> Array:

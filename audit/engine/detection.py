@@ -16,7 +16,8 @@ from dpassay.engine.alternatives import Answers, Family, event_at, shifted, shif
 from dpassay.numerics import upper_number
 from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpassay.stats.lower_bounds import COMBINED, Method, choose, largest_rejecting
-from dpassay.stats.power import LARGEST, POWER, SCREEN_ALPHA, Screening, counts_near, power_of, tight_pair
+from dpassay.stats.power import LARGEST, POWER, SCREEN_ALPHA, Screening, counts_near, power_of
+from dpassay.stats.regions import Region
 from dpassay.stats.scales import Ratio, Scale
 
 Array = NDArray[np.float64]
@@ -125,7 +126,7 @@ def sight(design: Design, frequency: float | None) -> DetectionCurve:
     Sight
     """
     at = usual_frequency(design) if frequency is None else _two_digits(min(frequency, _most(design)))
-    if not isinstance(design.scale, Ratio):
+    if not design.scale.rarer_is_harder:
         return DetectionCurve(detectable=smallest_seen(design, usual_frequency(design)))
     return DetectionCurve(detectable=smallest_seen(design, at), frequency=at, assumed=frequency is None, design=design)
 
@@ -140,7 +141,7 @@ def usual_frequency(design: Design) -> float:
         an even share of K labels; the median of numbers. Rounded down to two digits.
     """
     labels = design.answers.labels
-    if labels == 2 or not isinstance(design.scale, Ratio):
+    if labels == 2 or not design.scale.rarer_is_harder:
         return _two_digits(_worst_face(design))
     return _two_digits(1 / labels if labels else 0.5)
 
@@ -167,7 +168,7 @@ def smallest_seen(design: Design, frequency: float) -> float:
     """
     if design.promised >= min(LARGEST, design.scale.most):
         return math.inf
-    if isinstance(design.scale, Ratio) and frequency <= design.scale.delta:
+    if frequency <= design.scale.allowed(design.promised).slack and design.scale.rarer_is_harder:
         return math.inf
     found = [_Audits(design, family).smallest() for family in _families(design, frequency)]
     return max(found + [_shift_seen(design, kind) for kind in _shifts(design)])
@@ -197,7 +198,7 @@ def _worst_face(design: Design) -> float:
     """Frequency of the claim's worst face, beyond which the complement leaks more, at about the least leak that is seen."""
     leak, reach = design.promised, float(ndtri(POWER) - ndtri(design.alpha)) / math.sqrt(design.n)
     for _ in range(5):
-        leak = min(LARGEST, design.scale.most, design.promised + reach * design.scale.spread(*tight_pair(*design.scale.at(leak))))
+        leak = min(LARGEST, design.scale.most, design.promised + reach * design.scale.spread(*design.scale.allowed(leak).tight))
     return worst_frequency(leak, design.scale)
 
 
@@ -306,11 +307,11 @@ class _Audits:
     def _power(self, p1: float, p0: float) -> float:
         """Probability that the certification refutes, by the weakest test that the screening may have chosen."""
         design = self.design
-        epsilon, delta = design.scale.at(design.promised)
+        allowed = design.scale.allowed(design.promised)
         x = counts_near(p1, design.n)
         powers = []
         for method in self.methods:
-            limit = Frontier.of(method, epsilon, delta, design.n, design.alpha)
+            limit = Frontier.of(method, allowed, design.n, design.alpha)
             powers.append(power_of(p1, p0, x, limit.at(x), design.n))
         return min(powers)
 
@@ -362,40 +363,40 @@ class _Audits:
 class Frontier:
     """For each count x of the likelier side, the largest y that still refutes; found where it is asked for, and kept."""
 
-    def __init__(self, method: Method, epsilon: float, delta: float, n: int, alpha: float) -> None:
-        self.method, self.n = method, n
-        self.known = {"epsilon": epsilon, "delta": delta, "alpha": alpha}
+    def __init__(self, method: Method, allowed: Region, n: int, alpha: float) -> None:
+        self.method, self.allowed, self.n, self.alpha = method, allowed, n, alpha
         steps = np.unique(np.geomspace(1, n, max(2, math.ceil(math.log(n) / math.log(KNOTS)))).round().astype(np.int64))
         self.knots = np.union1d(np.concatenate([[0], steps]), n - steps)
         self.found: dict[int, int] = {}
 
     @staticmethod
     @lru_cache(maxsize=64)
-    def of(method: Method, epsilon: float, delta: float, n: int, alpha: float) -> Frontier:
+    def of(method: Method, allowed: Region, n: int, alpha: float) -> Frontier:
         """Return that of a test; one and the same each time."""
-        return Frontier(method, epsilon, delta, n, alpha)
+        return Frontier(method, allowed, n, alpha)
 
     def at(self, x: Counts) -> Counts:
         """Return the largest y for counts in ascending order; -1 where none refutes. Combined tests are interpolated."""
         if self.method not in COMBINED:
-            return largest_rejecting(self.method, x, self.n, **self.known)
+            return self._largest(x)
         first, last = np.searchsorted(self.knots, x[0], side="right") - 1, np.searchsorted(self.knots, x[-1])
         knots = self.knots[first : last + 1]
         for knot in knots.tolist():
             if knot not in self.found:
-                self.found[knot] = int(largest_rejecting(self.method, np.array([knot]), self.n, **self.known)[0])
+                self.found[knot] = int(self._largest(np.array([knot]))[0])
         values: Counts = np.floor(np.interp(x, knots, [self.found[knot] for knot in knots.tolist()])).astype(np.int64)
         return values
+
+    def _largest(self, x: Counts) -> Counts:
+        return largest_rejecting(self.method, x, self.n, allowed=self.allowed, alpha=self.alpha)
 
 
 def _limits(draws: int, scale: Scale) -> tuple[Callable[[Counts], Array], Callable[[Counts], Array]]:
     """Return what a count on the likelier side adds to a rank, and one on the other side takes off; see `ranking_bound`."""
     steps = np.unique(np.geomspace(1, draws, TABLE).round().astype(np.int64))
     knots = np.arange(draws + 1) if draws <= TABLE else np.union1d(np.concatenate([[0], steps]), draws - steps)
-    gain = clopper_pearson_lower(knots, draws, SCREEN_ALPHA / 2)
-    loss = clopper_pearson_upper(knots, draws, SCREEN_ALPHA / 2)
-    if isinstance(scale, Ratio):
-        gain, loss = np.maximum(scale.between(gain, 1.0), NEVER), np.log(loss)
+    gain = np.maximum(scale.gain(clopper_pearson_lower(knots, draws, SCREEN_ALPHA / 2)), NEVER)
+    loss = np.minimum(scale.loss(clopper_pearson_upper(knots, draws, SCREEN_ALPHA / 2)), -NEVER)
 
     def looked_up(values: Array) -> Callable[[Counts], Array]:
         return lambda counts: values[counts] if draws <= TABLE else np.interp(counts, knots, values)

@@ -38,7 +38,7 @@ DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Mean and covariance of one block of vectors instead of counts: bit patterns of numbers, as only whole numbers are kept."""
+    """Mean and covariance of one block of vectors instead of counts."""
 
     dimension: int
     additive: ClassVar[bool] = False
@@ -53,13 +53,13 @@ class Moments:
         """Its name."""
         return "moments"
 
-    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.int64], bytes]:  # noqa: ARG002
+    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[Array, bytes]:  # noqa: ARG002
         """Return the moments of a block of vectors (trials, d), shape (d, d + 1)."""
         vectors = draws.astype(float)
         with np.errstate(over="ignore", invalid="ignore"):
             mean = vectors.mean(axis=0)
             covariance = (vectors - mean).T @ (vectors - mean) / len(vectors)
-        return np.column_stack([mean, covariance]).view(np.int64), b""
+        return np.column_stack([mean, covariance]), b""
 
 
 def learned(
@@ -74,7 +74,7 @@ def learned(
     Parameters
     ----------
     target : AuditTarget
-        Nothing is learned unless it releases a vector of at least two coordinates; see `dpassay.mechanism.HasDirections`.
+        Nothing is learned unless it releases a vector of at least two coordinates; see `dpassay.mechanism.Mechanism`.
     groups : tuple of Group
         Whose pairs are looked at.
     draws : (int, int)
@@ -116,7 +116,7 @@ def _learn(
     for _, pairs in wanted:
         moments = []
         for _ in range(1 + len(pairs)):
-            blocks = [np.ascontiguousarray(next(drawn)).view(np.float64) for _ in phases]
+            blocks = [next(drawn) for _ in phases]
             moments.append(np.mean(blocks, axis=0))
             done += 1
             progress("learning directions", done, total)

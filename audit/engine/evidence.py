@@ -157,7 +157,7 @@ class Evidence:
         Name of the domain that was enumerated completely, if it was.
     any_size : AnySize or None
     other : tuple of Claim and Evidence, or None
-        The notion that the claim is not about, and what the same laws say of it; see `dpassay.claims.unclaimed`.
+        The notion that the claim is not about, and what the same laws say of it; see `Promise.beside`.
     fit : Fit or None
     table : dict of str to array
         All cells, column by column, for the sidecar.

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import shortest_path
-from scipy.stats import binom
 
-from dpassay.claims import Claim, ScoreStability, Stability, records_replaced
+from dpassay.claims import Claim, records_replaced
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import AnySize, Cell, Evidence, Fit
-from dpassay.engine.readings import Leaks, leaks_of
+from dpassay.engine.kinds import leaks_of
+from dpassay.engine.readings import Leaks
 from dpassay.errors import TargetError
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Reachable
@@ -125,7 +124,7 @@ def exact_evidence(
         `lower` and `upper` are the worst loss minus and plus its numerical error; no probability is above 1.
     """
     cells: list[Cell] = []
-    highest, most = -np.inf, target.most(claim) if isinstance(claim, (Stability, ScoreStability)) else np.inf
+    highest, most = -np.inf, target.most(claim) if claim.share else np.inf
     columns: dict[str, list[NDArray[np.generic]]] = {name: [] for name in CELL_COLUMNS}
     for g, law in enumerate(laws):
         leaks = readable(target, claim, law.law)
@@ -200,8 +199,8 @@ def moves_of(reachable: Reachable, k: int) -> NDArray[np.int64]:
     if k == 1:
         return reachable.moves
     size, (one, other) = len(reachable.states), reachable.moves.T
-    graph = csr_array((np.ones(len(one)), (one, other)), shape=(size, size))
-    distance = shortest_path(graph, directed=False, unweighted=True)
+    graph = scipy.sparse.csr_array((np.ones(len(one)), (one, other)), shape=(size, size))
+    distance = scipy.sparse.csgraph.shortest_path(graph, directed=False, unweighted=True)
     return np.argwhere(np.triu((distance >= 1) & (distance <= k)))
 
 
@@ -242,7 +241,7 @@ def coded(target: AuditTarget, law: FiniteLaw | NoiseLaw) -> tuple[Coding, Finit
 def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.float64]:
     """P-value of each label's count, shape (q, K): twice the smaller exact binomial tail, at most 1."""
     p = law.p
-    tails = np.minimum(binom.cdf(counts, n, p), binom.sf(counts - 1, n, p))
+    tails = np.minimum(scipy.stats.binom.cdf(counts, n, p), scipy.stats.binom.sf(counts - 1, n, p))
     p_values: NDArray[np.float64] = np.minimum(1.0, 2 * tails)
     return p_values
 

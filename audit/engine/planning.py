@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass
 
 from scipy.special import ndtri
 
-from dpassay.claims import DP, Accuracy, Claim, PredictionStability, ScoreStability
-from dpassay.engine.alternatives import answers_of
-from dpassay.engine.detection import Design, DetectionCurve, is_seen, sight, usual_frequency
+from dpassay.claims import Claim
+from dpassay.engine.detection import DetectionCurve
+from dpassay.engine.kinds import kind_of
 from dpassay.engine.monte_carlo import Budget
-from dpassay.engine.testers.means import detectable_difference
-from dpassay.engine.testers.proportions import detectable_share
+from dpassay.engine.testers.interface import Effort
 from dpassay.errors import InvalidInput
 from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
-from dpassay.stats.power import POWER, Screening, tight_pair
-from dpassay.stats.scales import scale_of
+from dpassay.stats.power import POWER, Screening
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 
@@ -26,8 +23,6 @@ MOST_DRAWS = 10**8
 BLOCK_TIMED = 1000
 LADDER = (2.0, 1.5, 1.2, 1.1, 1.05)
 """Multiples of the claim that are planned for where no leak is asked for."""
-HALF = 0.5
-"""Standard deviation of a prediction in [0, 1] at most; assumed where nothing has been drawn yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +85,7 @@ def measure(target: AuditTarget, groups: tuple[Group, ...]) -> Speed:
 def cost(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget, speed: Speed) -> Cost:
     """Say what a sampled audit would do and take."""
     pairs, queries = sum(len(group.pairs) for group in groups), sum(len(group.queries) for group in groups)
-    spending, screening = budget.spending(groups, profiled=isinstance(claim, DP)), budget.screening(groups)
+    spending, screening = budget.spending(groups, profiled=claim.profiled), budget.screening(groups)
     trials = screening * (pairs + len(groups)) + budget.draws * (min(pairs, spending.cells) + len(groups))
     return Cost(
         pairs=pairs,
@@ -100,7 +95,7 @@ def cost(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: B
         certified=spending.cells,
         draws=budget.draws,
         trials=trials,
-        sight=_sight(target, claim, groups, budget),
+        sight=kind_of(claim).curve(target, _effort(claim, groups, budget)),
         spending=spending,
         seconds=speed.change * (len(groups) + pairs) + speed.trial * trials,
     )
@@ -138,11 +133,7 @@ def draws_needed(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], d
     target.check_detect(claim, detect)
 
     def enough(n: int) -> bool:
-        budget = Budget(draws=n, alpha=alpha)
-        design = _design(target, claim, groups, budget)
-        if design is not None:
-            return is_seen(design, usual_frequency(design), detect)
-        return _detectable(target, claim, groups, budget) <= detect
+        return kind_of(claim).sees(target, _effort(claim, groups, Budget(draws=n, alpha=alpha)), detect)
 
     low, high = 99, max(100, min(_guess(target, claim, detect, alpha), MOST_DRAWS))
     if enough(high):
@@ -162,52 +153,15 @@ def draws_needed(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], d
 
 def _guess(target: AuditTarget, claim: Claim, detect: float, alpha: float) -> int:
     """Asymptotic number of trials, for a single cell."""
-    if isinstance(claim, PredictionStability):
-        low, high = target.numbers or (0.0, 1.0)
-        spread = math.sqrt(2) * HALF * (high - low)
-    else:
-        spread = scale_of(claim).spread(*tight_pair(*scale_of(claim).at(detect)))
+    spread = kind_of(claim).spread(target, detect)
     return round(min(MOST_DRAWS, (float(ndtri(POWER) - ndtri(alpha)) * spread / (detect - claim.promised)) ** 2))
 
 
-def _sight(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> DetectionCurve:
-    """What would be seen, at the frequency that is assumed; means by bets on answers that vary as much as they can."""
-    design = _design(target, claim, groups, budget)
-    return DetectionCurve(detectable=_detectable(target, claim, groups, budget)) if design is None else sight(design, None)
-
-
-def _detectable(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> float:
-    """Smallest mean or proportion that would be seen."""
-    if isinstance(claim, Accuracy):  # computed: any error above the claim is seen
-        return claim.promised
-    alpha, screening = _each_lower(claim, groups, budget), _screening(groups, budget)
-    if isinstance(claim, ScoreStability):
-        return detectable_share(promised=claim.delta, n=budget.draws, alpha=alpha, screening=screening)
-    low, high = target.numbers or (0.0, 1.0)
-    gamma, spreads = claim.promised / (high - low), (HALF, HALF)
-    found = detectable_difference(gamma=gamma, n=budget.draws, alpha=alpha, spreads=spreads, screening=screening)
-    return (high - low) * found
-
-
-def _design(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget) -> Design | None:
-    """Return the design of an audit of a claim about events; None for the others."""
-    if isinstance(claim, (Accuracy, PredictionStability, ScoreStability)):
-        return None
-    scale = scale_of(claim)
-    return Design(
-        scale=scale,
-        promised=claim.promised,
-        answers=answers_of(scale, len(target.labels) if target.numbers is None else 0),
-        n=budget.draws,
-        alpha=_each_lower(claim, groups, budget),
-        screening=_screening(groups, budget),
-    )
-
-
-def _each_lower(claim: Claim, groups: tuple[Group, ...], budget: Budget) -> float:
-    return budget.spending(groups, profiled=isinstance(claim, DP)).each_lower
-
-
-def _screening(groups: tuple[Group, ...], budget: Budget) -> Screening:
+def _effort(claim: Claim, groups: tuple[Group, ...], budget: Budget) -> Effort:
+    """What is spent on each cell."""
     pairs = max(len(group.pairs) for group in groups)
-    return Screening(draws=budget.screening(groups), pairs=pairs, finalists=budget.finalists(groups))
+    return Effort(
+        n=budget.draws,
+        alpha=budget.spending(groups, profiled=claim.profiled).each_lower,
+        screening=Screening(draws=budget.screening(groups), pairs=pairs, finalists=budget.finalists(groups)),
+    )

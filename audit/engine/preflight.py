@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dpassay.claims import Accuracy, Claim, PredictionStability, records_replaced
+from dpassay.claims import Claim, records_replaced
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
-from dpassay.mechanism import HasLaw, HasWorstCases
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 
@@ -16,7 +15,7 @@ from dpassay.targets.guard import AuditTarget
 def check(targets: Sequence[AuditTarget], data: Group | None, settings: Settings) -> None:
     """Raise `InvalidInput` if mechanism, data and settings can never go together; nothing is trained or drawn."""
     for target in targets:
-        if settings.mode in ("exact", "exhaustive") and not isinstance(target.mechanism, HasLaw):
+        if settings.mode in ("exact", "exhaustive") and not target.has_law:
             raise InvalidInput(
                 f"mode '{settings.mode}': {target.name} has no exact law (no method distribution); use monte-carlo"
             )
@@ -33,17 +32,17 @@ def check(targets: Sequence[AuditTarget], data: Group | None, settings: Settings
             target.check(settings.domain.dataset((0,) * settings.domain.n))
         elif data is not None and not target.alone:
             target.check(data.pairs.base)
-        elif not isinstance(target.mechanism, HasWorstCases):
+        elif not target.has_worst_cases:
             raise InvalidInput(f"{target.name}: no pairs to audit; it names no worst cases of its own, so give it data")
 
 
 def _check_claim(target: AuditTarget, claim: Claim, settings: Settings) -> None:
-    sampled = settings.mode == "monte-carlo" or not isinstance(target.mechanism, HasLaw)
-    if sampled and isinstance(claim, Accuracy):
+    sampled = settings.mode == "monte-carlo" or not target.has_law
+    if sampled and claim.computed:
         raise InvalidInput(f"{target.name}: {claim} is held against computed errors only; use mode exact or exhaustive")
-    if sampled and isinstance(claim, PredictionStability) and not all(map(math.isfinite, target.numbers or ())):
+    if sampled and claim.means and not all(map(math.isfinite, target.numbers or ())):
         raise InvalidInput(f"{target.name}: answers without limits have no certified mean; say numbers=(least, greatest)")
-    if sampled and isinstance(claim, PredictionStability) and math.isinf(target.most(claim)):
+    if sampled and claim.means and math.isinf(target.most(claim)):
         raise InvalidInput(f"numbers = {target.numbers}: range too wide: upper - lower overflows ({target.name})")
     if settings.detect is not None and settings.mode in ("auto", "monte-carlo") and claim.promised < target.most(claim):
         target.check_detect(claim, settings.detect)

@@ -8,9 +8,8 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import DP, Accuracy, Claim, PredictionStability
+from dpassay.claims import Claim
 from dpassay.engine.evidence import Event, HalfLine, event_labels
-from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.stats.divergence import Loss, prediction_difference
@@ -69,9 +68,9 @@ class LabelLeaks:
 
     def profile(self, one: Array, other: Array, error: float) -> Profile | None:
         """Exact, see `exact_profile`; none of what is only measured beside a claim, since its grid is sized by a claim."""
-        if not isinstance(self.claim, DP) or self.claim.status == "measured":
+        if not self.claim.profiled or self.claim.status == "measured":
             return None
-        return exact_profile(one, other, grid_for(self.claim.promised), error)
+        return exact_profile(one, other, grid_for(scale_of(self.claim).epsilon(self.claim.promised)), error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +119,22 @@ class NoiseLeaks:
 
     least: ClassVar[float] = 0.0
 
-    claim: DP
+    claim: Claim
     noise: Noise
 
     def loss(self, one: Array, other: Array, error: float) -> Loss:
-        """Smallest epsilon at the claim's delta; the same in both directions."""
+        """What a shift leaks on the claim's scale: at its delta, say; the same in both directions."""
         shift = np.abs(one - other)[..., 0] / self.noise.scale
         wide = 2 * error / self.noise.scale + 2 * UNIT_ROUNDOFF * float(shift.max(initial=0.0))
-        value, doubt = self.noise.loss(shift, self.claim.delta, wide)
+        value, doubt = scale_of(self.claim).of_noise(self.noise, shift, wide)
         return Loss(value=value, event=np.zeros((*shift.shape, 0), dtype=bool), error=doubt)
 
     def seen(self, one: Array, other: Array, loss: float) -> Seen:
-        """The half-line on which the ratio reaches the loss; where that is infinite, twice the claim."""
+        """The half-line that leaks so much."""
         v1, v0 = float(one[0]), float(other[0])
         if v1 == v0:
             return Seen(event=HalfLine(threshold=v1, above=True), p1=0.5, p0=0.5)
-        ratio = loss if np.isfinite(loss) else 2 * self.claim.promised
+        ratio = scale_of(self.claim).ratio(loss, self.claim.promised)
         at, sign = self.noise.threshold(v0, v1, ratio), 1.0 if v1 > v0 else -1.0
         at = at if v1 > v0 else float(np.nextafter(at, np.inf))  # so that 'below' has a lower limit of the answers in it
         p1, p0 = (float(np.exp(self.noise.log_below(np.asarray(sign * (v - at) / self.noise.scale)))) for v in (v1, v0))
@@ -143,7 +142,7 @@ class NoiseLeaks:
 
     def profile(self, one: Array, other: Array, error: float) -> Profile | None:
         """delta(epsilon) in closed form; the trade-off function between inscribed and circumscribed polygons."""
-        epsilon = grid_for(self.claim.promised)
+        epsilon = grid_for(scale_of(self.claim).epsilon(self.claim.promised))
         shift, wide = abs(float(one[0] - other[0])) / self.noise.scale, 2 * error / self.noise.scale
         least, most = max(0.0, shift - wide) * (1 - 4 * UNIT_ROUNDOFF), (shift + wide) * (1 + 4 * UNIT_ROUNDOFF)
         rounding = 64 * UNIT_ROUNDOFF * (1 + epsilon)
@@ -155,17 +154,3 @@ class NoiseLeaks:
             attained=self.noise.tests(least),
             allowed=(self.noise.limits(most),),
         )
-
-
-def leaks_of(claim: Claim, law: Law, labels: tuple[int, ...]) -> Leaks | None:
-    """Return how a claim reads laws of this kind; None where it cannot.
-
-    Events of numbers without coins have no useful loss, and the mean of a projected number is not its value.
-    """
-    if isinstance(claim, Accuracy):
-        return ErrorLeaks() if isinstance(law, PointLaw) else None
-    if isinstance(law, FiniteLaw):
-        return LabelLeaks(claim=claim, labels=labels)
-    if isinstance(claim, PredictionStability):
-        return None if isinstance(law, NoiseLaw) and law.limited else ValueLeaks()
-    return NoiseLeaks(claim=claim, noise=law.noise) if isinstance(law, NoiseLaw) and isinstance(claim, DP) else None

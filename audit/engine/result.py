@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING
 
-from dpassay.claims import DP, Claim
+from dpassay.claims import Claim
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Evidence, Mode
 from dpassay.engine.verdicts import Verdict, apart
@@ -99,8 +99,7 @@ class Result:
         if self.evidence is None or self.evidence.other is None:
             return None
         claim, evidence = self.evidence.other
-        letter = "epsilon" if isinstance(claim, DP) else "gamma"
-        return replace(self, id=f"{self.id}.{letter}", claim=claim, evidence=evidence)
+        return replace(self, id=f"{self.id}.{claim.letter}", claim=claim, evidence=evidence)
 
     @property
     def lower(self) -> float:

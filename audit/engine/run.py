@@ -9,7 +9,7 @@ from functools import cache, partial
 
 from threadpoolctl import threadpool_limits
 
-from dpassay.claims import Claim, unclaimed
+from dpassay.claims import Claim
 from dpassay.engine.apart import apart
 from dpassay.engine.baseline_cells import Raw
 from dpassay.engine.evidence import Evidence, Mode
@@ -152,7 +152,7 @@ def _both_notions(target: AuditTarget, hold: Holder) -> Holder:
     measure = cache(hold)
 
     def both(claim: Claim) -> Evidence:
-        other = unclaimed(claim)
+        other = claim.beside()
         return hold(claim) if other is None else replace(hold(claim), other=(other, measure(other)))
 
     return both

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from dpassay.claims import Accuracy, Claim, PredictionStability, ScoreStability
+from dpassay.claims import Claim
 from dpassay.engine.baseline_cells import Raw, certified_again
 from dpassay.engine.directions import learned
 from dpassay.engine.evidence import Evidence
+from dpassay.engine.kinds import kind_of
 from dpassay.engine.monte_carlo import Budget, Screened, monte_carlo_evidence, screen
-from dpassay.engine.testers.events import half_lines, label_events
-from dpassay.engine.testers.interface import Tester
-from dpassay.engine.testers.means import Predictions
-from dpassay.engine.testers.proportions import Shares
 from dpassay.errors import TargetError
-from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import Group, Progress
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK
@@ -73,9 +69,9 @@ class Sampling:
         TargetError
             If the mechanism fails; the same for every claim that needs these counts.
         """
-        if isinstance(claim, Accuracy):
+        if claim.computed:
             raise TargetError(f"it has no exact law for these data, and {claim} is held against computed errors only")
-        means = isinstance(claim, PredictionStability)
+        means = claim.means
         if means not in self._trials:
             try:
                 self._trials[means] = self._screen(means=means)
@@ -84,7 +80,8 @@ class Sampling:
         trials = self._trials[means]
         if isinstance(trials, TargetError):
             raise trials
-        tester = self._yardstick(claim, trials.codings)
+        bins = tuple(coding for coding in trials.codings if isinstance(coding, Bins))
+        tester = kind_of(claim).tester(self.target, bins)
         found = monte_carlo_evidence(tester, trials.groups, trials.screened, self.budget, trials.runner, self.progress)
         cells, draws = self.accepted(claim), BASELINE_DRAWS * self.budget.draws
         again = certified_again(cells, trials.groups, trials.codings, self.target.labels, self.open_executor, draws)
@@ -108,12 +105,3 @@ class Sampling:
         pilot = self.open_executor(groups, (Pilot(),) * len(groups))
         tasks = [Task(group=g, pair=None, phase="pilot", size=BLOCK) for g in range(len(groups))]
         return tuple(bins_from(quantiles) for quantiles in pilot.counts(tasks))
-
-    def _yardstick(self, claim: Claim, codings: tuple[Coding, ...]) -> Tester:
-        if isinstance(claim, PredictionStability):
-            low, high = self.target.numbers or (0.0, 1.0)
-            return Predictions(promised=claim.gamma, low=low, high=high)
-        if isinstance(claim, ScoreStability):
-            return Shares(promised=claim.delta)
-        scale, bins = scale_of(claim), tuple(coding for coding in codings if isinstance(coding, Bins))
-        return half_lines(scale, claim.promised, bins) if bins else label_events(scale, claim.promised, self.target.labels)

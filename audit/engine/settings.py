@@ -7,7 +7,7 @@ import multiprocessing
 from dataclasses import dataclass
 from typing import Literal
 
-from dpassay.claims import Claim, ScoreStability
+from dpassay.claims import Claim
 from dpassay.config.options import BUDGET, CONFIDENCE, MEMORY, MODES, MOST_BUDGET, MOST_JOBS, SHARD_TIMEOUT
 from dpassay.engine.exhaustive import Domain
 from dpassay.errors import InvalidInput, as_real, is_count, require
@@ -108,5 +108,5 @@ class Settings:
         """The leak that a sampled audit of a claim must be able to see, where none is larger than `most`."""
         if self.detect is not None:
             return self.detect
-        least = claim.promised + SHARE if isinstance(claim, ScoreStability) else 0.0
+        least = claim.promised + SHARE if claim.coupled else 0.0
         return min(max(DETECT * claim.promised, least), (claim.promised + most) / 2)

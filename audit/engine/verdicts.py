@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from dpassay.claims import DP, Claim, ScoreStability
+from dpassay.claims import Claim
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.wording import seen_words
 from dpassay.numerics import (
@@ -16,7 +16,6 @@ from dpassay.numerics import (
     SAME,
     UP,
     VISIBLE,
-    allowance,
     below,
     exact,
     loss,
@@ -56,12 +55,12 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
     detect : float
         The leak that the audit was asked to be able to see, in the units of the claim; a Monte Carlo audit that could not,
         through an answer of the frequency that it states, is `inconclusive`. So is one that saw nothing move at any certified
-        cell, but for claims that nothing moves (`ScoreStability`); and one whose frequency is assumed, if a certified cell that
+        cell, but for claims that nothing moves (`Promise.coupled`); and one whose frequency is assumed, if a certified cell that
         did move may leak more than that.
     most : float
         The largest leak there can be: a claim of so much cannot be exceeded, and no sampled audit of it is `inconclusive`.
     looked_at : str
-        What was answered, in words, where that is less than what the claim is about; see `dpassay.mechanism.ShowsPart`. The
+        What was answered, in words, where that is less than what the claim is about; see `dpassay.mechanism.Mechanism`. The
         sentence says then that the numbers are of that part, and what of them holds for the release.
 
     Returns
@@ -88,7 +87,7 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
     worst, promised = evidence.worst.exact.value, claim.promised
     span = f"between {loss(lower.value, DOWN)} and {loss(upper.value, UP)}"
     blurred = worst - lower.value > VISIBLE * max(1.0, worst)  # its error reaches digits that are shown
-    allowed, quantity = f"the claim allows {promise(promised)}", _quantity(claim)
+    allowed, quantity = f"the claim allows {promise(promised)}", claim.amount
     part, whole = _of_part(looked_at)
     everywhere = "at the audited cells" if evidence.domain is None else f"over {evidence.domain}"
     subject = f"the worst {quantity}{part} {everywhere} is"
@@ -101,7 +100,7 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
             word="inconclusive", reason=f"the numerical error of the law leaves the {quantity}{part} {span}; {allowed}"
         )
     shown = span if blurred else exact(worst, promised, exceeds=False)
-    if worst == 0 and isinstance(claim, ScoreStability) and upper.value > 0:
+    if worst == 0 and claim.coupled and upper.value > 0:
         shown = f"at most {loss(upper.value, UP)}"
     if upper.value > promised:
         shown += _beside(promised, lower.value)
@@ -126,11 +125,6 @@ def apart(found: float, claimed: float, way: str = NEAREST) -> tuple[str, str]:
     return written(found, digits, way), written(claimed, digits)
 
 
-def _quantity(claim: Claim) -> str:
-    """Name what is measured: a loss at which delta, where the claim has one."""
-    return f"{claim.quantity} at δ = {allowance(claim.delta)}" if isinstance(claim, DP) and claim.delta else claim.quantity
-
-
 def _of_part(looked_at: str) -> tuple[str, str]:
     """Say of what a number is where not all of the release was looked at, and what a lower bound on it says about all of it."""
     if not looked_at:
@@ -139,7 +133,7 @@ def _of_part(looked_at: str) -> tuple[str, str]:
 
 
 def _sampled(claim: Claim, evidence: Evidence, detect: float, most: float, looked_at: str) -> Verdict:
-    quantity, (part, whole) = _quantity(claim), _of_part(looked_at)
+    quantity, (part, whole) = claim.amount, _of_part(looked_at)
     lower, counts = evidence.lower, evidence.lower.counts
     least, promised = below(lower.value, claim.promised), promise(claim.promised, lower.value)
     shown = "" if counts is None else f" ({counts.x:,} of {counts.n1:,} against {counts.y:,} of {counts.n0:,})"
@@ -149,7 +143,7 @@ def _sampled(claim: Claim, evidence: Evidence, detect: float, most: float, looke
     allowed = f"the claim allows {promised}"
     if claim.promised >= most:
         return Verdict(word="not refuted", reason=f"{found}, which cannot be exceeded")
-    if evidence.still and not isinstance(claim, ScoreStability):
+    if evidence.still and not claim.coupled:
         cells = f"no lower bound on the {quantity}{part} at a certified cell is above 0"
         advice = "choose pairs and queries where a record matters"
         return Verdict(word="inconclusive", reason=f"the audit saw nothing move: {cells}; {advice}; {allowed}")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from dpassay.errors import InvalidInput
-from dpassay.record.files import fault, read_json, schema_at
+from dpassay.record.files import read_json, schema_at
+from dpassay.record.schemas import fault, read_schema
 
 SCHEMA = "dpassay/attack/1"
 BROKEN, HELD, UNSEEN = "broken", "not broken", "could not have seen it"
@@ -38,10 +37,7 @@ OF_MODELS = (
 
 def attack_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) that every record of attacks is valid under."""
-    schema: dict[str, Any] = json.loads(
-        resources.files("dpassay.record").joinpath("attack.schema.json").read_text(encoding="utf-8")
-    )
-    return schema
+    return read_schema("attack")
 
 
 def is_attack_record(path: Path) -> bool:
@@ -64,7 +60,7 @@ def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
         If it is damaged.
     """
     record: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
-    wrong = fault(record, attack_schema()) or _untold(record) or next(filter(None, map(_contradiction, record["subjects"])), "")
+    wrong = fault(record, "attack") or _untold(record) or next(filter(None, map(_contradiction, record["subjects"])), "")
     if wrong:
         raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
     return record
@@ -74,7 +70,7 @@ def _untold(record: Mapping[str, Any]) -> str:
     """Say which fact about the models is missing; a service that was probed has none."""
     run = record["run"]
     missing = [] if "service" in run else [name for name in OF_MODELS if name not in run]
-    return f"run has no field '{missing[0]}' where one must be" if missing else ""
+    return f"run has no field '{missing[0]}', which it must have" if missing else ""
 
 
 def _contradiction(subject: Mapping[str, Any]) -> str:

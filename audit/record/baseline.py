@@ -127,7 +127,7 @@ def comparable(old: Raw, new: Raw, old_path: Path, new_path: Path) -> None:
     whole(new, new_path, "NEW")
     differs = differing(old, new)
     if differs:
-        raise InvalidInput(f"OLD = '{old_path}': cannot be held against {new_path}: {differs}")
+        raise InvalidInput(f"OLD = '{old_path}': cannot be compared with {new_path}: {differs}")
 
 
 def cells_of(baseline: Raw) -> Callable[[AuditTarget, Claim], Sequence[Raw]]:
@@ -145,11 +145,11 @@ def acceptable(record: Raw, path: Path) -> dict[str, Any]:
     Raises
     ------
     InvalidInput
-        If an entry failed: nothing could be held against it.
+        If an entry failed: so nothing could be compared with it.
     """
     failed = [result["id"] for result in record["results"] if result["verdict"] == "error"]
     if failed:
-        raise InvalidInput(f"RECORD = '{path}': {failed[0]} could not be audited; nothing could be held against it")
+        raise InvalidInput(f"RECORD = '{path}': {failed[0]} could not be audited; so nothing could be compared with it")
     results = [result | {"per_query": [cell | {"profile": None} for cell in result["per_query"]]} for result in record["results"]]
     return dict(record) | {"results": results}
 
@@ -163,7 +163,7 @@ def read_baseline(path: Path, record: Raw) -> dict[str, Any]:
         If there is none, it is not of a finished run, or it is stale: of other data, or of other mechanisms altogether.
     """
     if not path.exists():
-        raise InvalidInput(f"baseline = '{path}': is not there; `dpassay baseline accept` makes one of a record")
+        raise InvalidInput(f"baseline = '{path}': does not exist; create it with `dpassay baseline accept`")
     baseline = read_record(path, "baseline")
     whole(baseline, path, "baseline")
     again = f"look at the new record, then run `dpassay baseline accept --baseline {shlex.quote(str(path))}`"

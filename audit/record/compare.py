@@ -477,7 +477,7 @@ def _read(result: Raw) -> Claim:
 
 def _numbers(result: Raw) -> tuple[float, ...]:
     """Return what a claim promises: the larger, the weaker."""
-    names = ("epsilon", "delta", "gamma", "beta1", "beta2", "bound")
+    names = ("epsilon", "delta", "mu", "gamma", "beta1", "beta2", "bound")
     return tuple(float(result["claim"][name]) for name in names if result["claim"].get(name) is not None)
 
 

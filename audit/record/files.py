@@ -3,67 +3,19 @@
 from __future__ import annotations
 
 import gzip
-import itertools
 import json
 import math
 import os
 import re
-import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from dpassay.errors import InvalidInput
 
-FINITE, LARGEST = sys.float_info.max, 2**63 - 1
 SURROGATES = re.compile("[\ud800-\udfff]")
-TYPES: dict[str, Callable[[object], bool]] = {
-    "object": lambda value: isinstance(value, dict),
-    "array": lambda value: isinstance(value, list),
-    "string": lambda value: isinstance(value, str),
-    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool) and abs(value) <= LARGEST,
-    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= FINITE,
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
-}
-"""The types of JSON Schema; a number is finite, and an integer has 64 bits."""
-
-
-def fault(value: object, schema: Mapping[str, Any], place: str = "it") -> str:
-    """Say where a value read from JSON breaks a schema; empty where it does not.
-
-    Knows what the schemas of this package are made of, one way of each; fields that a schema does not know are let pass, a later
-    version may have added them.
-    """
-    if "anyOf" in schema:
-        told = [fault(value, each, place) for each in schema["anyOf"]]
-        return "" if "" in told else told[0]
-    if "const" in schema or "enum" in schema:
-        allowed = schema.get("enum", [schema.get("const")])
-        shown = value if isinstance(value, str | int | float) else type(value).__name__
-        return "" if value in allowed else f"{place} is {shown!r:.80}, no such value is known"
-    if "type" in schema and not TYPES[schema["type"]](value):
-        return f"{place} is no {schema['type']}"
-    if isinstance(value, dict):
-        missing = [name for name in schema.get("required", ()) if name not in value]
-        if missing:
-            return f"{place} has no field '{missing[0]}' where one must be"
-        parts = ((value[name], part, name) for name, part in schema.get("properties", {}).items() if name in value)
-        return next(filter(None, (fault(*part) for part in parts)), "")
-    if isinstance(value, list):
-        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", math.inf):
-            return f"{place} has {len(value)} items"
-        rest = itertools.repeat(schema.get("items", {}))
-        parts_of = zip(value, itertools.chain(schema.get("prefixItems", ()), rest), strict=False)
-        return next(filter(None, (fault(each, part, f"an item of {place}") for each, part in parts_of)), "")
-    if isinstance(value, int | float) and not (
-        schema.get("minimum", -math.inf) <= value <= schema.get("maximum", math.inf)
-        and schema.get("exclusiveMinimum", -math.inf) < value < schema.get("exclusiveMaximum", math.inf)
-    ):
-        return f"{place} = {value} is out of range"
-    return ""
 
 
 def read_json(text: str) -> Any:

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from dpassay.claims import Claim, PredictionStability, ScoreStability
-from dpassay.engine.testers.means import detectable_difference
-from dpassay.engine.testers.proportions import detectable_share, share_lower
+from dpassay.claims import Claim
+from dpassay.engine.kinds import kind_of
+from dpassay.engine.testers.interface import Effort, Recorded
 from dpassay.errors import InvalidInput, as_real, require
-from dpassay.stats.betting import Spreads, difference_lower, difference_upper
-from dpassay.stats.binomial import leak_upper
-from dpassay.stats.bounds import Counts, clopper_pearson_upper
-from dpassay.stats.inversion import upper
-from dpassay.stats.lower_bounds import MOST_ALPHA, NAMES, Method, lower_bound
+from dpassay.stats.bounds import Counts, Histograms
+from dpassay.stats.lower_bounds import MOST_ALPHA
 from dpassay.stats.methods import method_key
-from dpassay.stats.power import Screening, detectable
-from dpassay.stats.scales import Ratio, scale_of
-from dpassay.stats.stouffer import STOUFFER
-from dpassay.stats.upper_bounds import accuracy_upper
+from dpassay.stats.power import Screening
 
-Array = NDArray[np.int64]
 Raw = Mapping[str, Any]
 
 
@@ -140,16 +131,9 @@ def detectable_at_alpha(
     """
     require_alpha(alpha)
     limit = claim.promised if above is None else above
-    each, answers = _each(result, alpha, cells), (cells or result["per_query"])[0]
-    if isinstance(claim, PredictionStability) and answers["histograms"] is not None:
-        width, _, _, spreads = _answers(answers)
-        alone = Screening(draws=draws, pairs=1)
-        seen = detectable_difference(gamma=limit / width, n=draws, alpha=each, spreads=spreads, screening=alone)
-        return width * seen
-    if isinstance(claim, ScoreStability):
-        return detectable_share(promised=limit, n=draws, alpha=each, screening=Screening(draws=draws, pairs=1))
-    frequency = 1.0 if cells is None or answers["counts"] is None else answers["counts"]["x"] / answers["counts"]["n1"]
-    return detectable(scale=scale_of(claim), promised=limit, n=draws, alpha=each, frequency=frequency)
+    effort = Effort(n=draws, alpha=_each(result, alpha, cells), screening=Screening(draws=draws, pairs=1))
+    cell = _recorded((cells or result["per_query"])[0])
+    return kind_of(claim).detectable(cell, limit, effort, through=cells is not None)
 
 
 def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
@@ -176,13 +160,8 @@ def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
         If the cell was not sampled, or alpha is out of range.
     """
     require_alpha(alpha)
-    if isinstance(claim, PredictionStability) and cell["histograms"] is not None:
-        width, one, other, spreads = _answers(cell)
-        return width * max(0.0, difference_lower(one, other, alpha=alpha, spreads=spreads))
-    if isinstance(claim, ScoreStability) and cell["counts"] is not None:
-        return share_lower(Counts(**cell["counts"]), alpha)
-    method, counts = _counted(cell)
-    return lower_bound(method, counts, scale=scale_of(claim), alpha=alpha).value
+    with _named(cell):
+        return kind_of(claim).lower(_recorded(cell), alpha)
 
 
 def upper_at_alpha(cell: Raw, claim: Claim, alpha: float, floor: float = 0.0) -> float:
@@ -201,39 +180,31 @@ def upper_at_alpha(cell: Raw, claim: Claim, alpha: float, floor: float = 0.0) ->
         In the units of the claim; inf where nothing bounds it.
     """
     require_alpha(alpha)
-    if isinstance(claim, PredictionStability) and cell["histograms"] is not None:
-        width, one, other, spreads = _answers(cell)
-        return max(floor, width * difference_upper(one, other, alpha=alpha, spreads=spreads))
-    if isinstance(claim, ScoreStability) and cell["counts"] is not None:
-        return max(floor, float(clopper_pearson_upper(cell["counts"]["x"], cell["counts"]["n1"], alpha)))
-    counts = _counted(cell)[1]
-    scale = scale_of(claim)
-    if not isinstance(scale, Ratio):
-        return max(floor, accuracy_upper(counts.x, counts.y, counts.n1, alpha=alpha))
-    highest = floor
-    for x, n1, y, n0 in _faces(counts):
-        plain = float(leak_upper(x, n1, y, n0, scale=scale, alpha=alpha / 2))
-        if plain > highest:
-            highest = min(plain, upper(STOUFFER, x, n1, y, n0, scale=scale, alpha=alpha / 2, floor=highest))
-    return highest
+    with _named(cell):
+        return kind_of(claim).upper(_recorded(cell), alpha, floor)
 
 
-def _faces(counts: Counts) -> tuple[tuple[int, int, int, int], ...]:
-    """Return the counts of an event and of its complement, in both directions."""
-    one, other = (counts.x, counts.n1), (counts.y, counts.n0)
-    rest, other_rest = (counts.n1 - counts.x, counts.n1), (counts.n0 - counts.y, counts.n0)
-    return (*one, *other), (*other, *one), (*rest, *other_rest), (*other_rest, *rest)
+def _recorded(cell: Raw) -> Recorded:
+    """Read the trials of a cell."""
+    counts, found = cell.get("counts"), cell.get("histograms")
+    return Recorded(
+        method=method_key(cell.get("method", "")),
+        counts=None if counts is None else Counts(**counts),
+        histograms=None
+        if found is None
+        else Histograms(
+            one=tuple(found["one"]),
+            other=tuple(found["other"]),
+            spreads=(float(found["spreads"][0]), float(found["spreads"][1])),
+            limits=(float(found["limits"][0]), float(found["limits"][1])),
+        ),
+    )
 
 
-def _counted(cell: Raw) -> tuple[Method, Counts]:
-    methods = [method for method in NAMES if method == method_key(cell["method"])]
-    if cell["counts"] is None or not methods:
-        raise InvalidInput(f"cell of query {cell['query']}: was not sampled; only sampled bounds have an error probability")
-    return methods[0], Counts(**cell["counts"])
-
-
-def _answers(cell: Raw) -> tuple[float, Array, Array, Spreads]:
-    found = cell["histograms"]
-    low, high = found["limits"]
-    one, other = (np.asarray(found[side], dtype=np.int64) for side in ("one", "other"))
-    return float(high - low), one, other, (float(found["spreads"][0]), float(found["spreads"][1]))
+@contextmanager
+def _named(cell: Raw) -> Iterator[None]:
+    """Say of which cell an error is."""
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(f"cell of query {cell['query']}: {error}") from None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from importlib import metadata, resources
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,8 @@ from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
 from dpassay.numerics import DIGITS, DOWN, NEAREST, UP, computed_number, lower_number, number, rounded, upper_number, written
 from dpassay.pairs import change_key
-from dpassay.record.files import fault, read_json, schema_at
+from dpassay.record.files import read_json, schema_at
+from dpassay.record.schemas import fault, read_schema
 from dpassay.record.witness import answer_names, event_json, make_witness, witness_fault
 from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Computed
@@ -131,10 +131,10 @@ def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
     except OSError as error:
         raise InvalidInput(f"{argument} = '{path}': cannot be read ({error.strerror})") from None
     except ValueError:
-        raise InvalidInput(f"{argument} = '{path}': is no JSON") from None
+        raise InvalidInput(f"{argument} = '{path}': is not valid JSON") from None
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
         raise InvalidInput(f"{argument} = '{path}': must be a file of schema {SCHEMA}")
-    wrong = fault(record, record_schema()) or next(filter(None, map(_contradiction, record["results"])), "")
+    wrong = fault(record, "record") or next(filter(None, map(_contradiction, record["results"])), "")
     if wrong:
         raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
     return record
@@ -210,9 +210,7 @@ def is_record(path: Path) -> bool:
 
 def record_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) that every record is valid under."""
-    text = resources.files("dpassay.record").joinpath("record.schema.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
+    return read_schema("record")
 
 
 def cells_csv(results: Iterable[Result]) -> str:

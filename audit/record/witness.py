@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
-from dpassay.claims import Accuracy, Claim, ScoreStability, claim_from_json
+from dpassay.claims import Claim, claim_from_json
 from dpassay.data import Labelled, load, points, split
 from dpassay.engine.apart import CAN_FORK
 from dpassay.engine.evidence import Cell, Event, Evidence, HalfLine
@@ -27,12 +25,13 @@ from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw, Law
 from dpassay.numerics import DOWN, UNIT_ROUNDOFF, VISIBLE, above, loss, lower_number, number
 from dpassay.pairs import Pairs, change_from_json
-from dpassay.record.files import fault, read_json, schema_at
+from dpassay.record.files import read_json, schema_at
+from dpassay.record.schemas import fault, read_schema
 from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Bound, Counts
 from dpassay.stats.divergence import Loss
 from dpassay.stats.scales import scale_of
-from dpassay.targets.coupled import coupled
+from dpassay.targets.coupled import as_audited
 from dpassay.targets.groups import DIRECTIONS, Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import Answers, resolve
@@ -146,15 +145,10 @@ def in_words(result: Result) -> str:
     sides = ("S", "S'") if cell.direction == DIRECTIONS[0] else ("S'", "S")
     counts = cell.lower.counts
     if not isinstance(cell.event, HalfLine) and not cell.event:
-        number_of = (
-            result.claim.quantity
-            if isinstance(result.claim, Accuracy)
-            else "prediction"
-            if cell.lower.histograms is None
-            else "mean prediction"
-        )
+        mean = "prediction" if cell.lower.histograms is None else "mean prediction"
+        number_of = result.claim.quantity if result.claim.computed else mean
         seen = f"{number_of} is {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
-    elif isinstance(result.claim, ScoreStability):
+    elif result.claim.coupled:
         at, seen = "", _bad_strings(evidence)
     elif counts is None and cell.exact is not None and cell.exact.value == 0:
         at, seen = at.removesuffix("the "), f"{'no' if group.asked else 'No'} event leaks, here or at any other audited cell"
@@ -240,15 +234,12 @@ class Replay:
 
 def witness_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) that every witness is valid under."""
-    schema: dict[str, Any] = json.loads(
-        resources.files("dpassay.record").joinpath("witness.schema.json").read_text(encoding="utf-8")
-    )
-    return schema
+    return read_schema("witness")
 
 
 def witness_fault(witness: Mapping[str, Any]) -> str:
     """Say what of a witness cannot be so, by its schema or because two fields contradict each other; empty where nothing is."""
-    wrong = fault(witness, witness_schema(), "the witness")
+    wrong = fault(witness, "witness")
     if wrong:
         return wrong
     try:
@@ -280,7 +271,7 @@ def read_witness(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise InvalidInput(f"WITNESS = '{path}': cannot be read ({error.strerror})") from None
     except ValueError:
-        raise InvalidInput(f"WITNESS = '{path}': is no JSON") from None
+        raise InvalidInput(f"WITNESS = '{path}': is not valid JSON") from None
     if not isinstance(witness, dict) or witness.get("schema") != SCHEMA:
         raise InvalidInput(f"WITNESS = '{path}': must be a file of schema {SCHEMA}")
     wrong = witness_fault(witness)
@@ -357,7 +348,7 @@ def _replayed(
             laws = [_law(subject, each, place, where) for each, where in ((state, "S"), (neighbour, "S'"))]
             found = _exact(subject, claim, laws[::-1] if flip else laws, weights > 0, query)
             value = float(found.value)
-            if isinstance(claim, Accuracy) and "excess" not in witness["claim"]:
+            if claim.computed and "excess" not in witness["claim"]:
                 value = max(value, 0.0)  # so errors below 0 were written down before 0.2
             same = value == recorded or abs(value - recorded) <= TOLERANCE * max(1.0, recorded)
             return Replay(
@@ -418,9 +409,9 @@ def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Audi
     if CAN_FORK and any(isinstance(text, str) and ":" in text for text in named):
         elsewhere = introduced(witness["name"], build, Limits())
         stack.callback(elsewhere.hosts.close)
-        return elsewhere if not isinstance(claim, ScoreStability) else coupled(elsewhere, claim)
+        return as_audited(elsewhere, claim)
     subject = build()
-    return coupled(subject, claim) if isinstance(claim, ScoreStability) else subject
+    return as_audited(subject, claim)
 
 
 def _group(witness: Mapping[str, Any], file: str | None) -> Group:

@@ -11,11 +11,11 @@ from scipy.special import ndtri
 from dpassay.api import audit
 from dpassay.engine.exhaustive import Domain
 from dpassay.engine.run import assay
-from dpassay.engine.settings import Settings
+from dpassay.engine.settings import ModeWanted, Settings
 from dpassay.pairs import replace_one
 from dpassay.seeds import stream
 from dpassay.selftest.check import ALPHA, CHANCE, Check
-from dpassay.selftest.known import ToyVote
+from dpassay.selftest.known import GaussianRelease, ToyVote
 from dpassay.stats import lower_bounds
 from dpassay.stats.bounds import Counts
 from dpassay.stats.power import tight_pair
@@ -31,6 +31,8 @@ MEDIANS: dict[str, tuple[float, float]] = {
 """Median and spread of each 95 % lower bound for randomised response with loss 1 and 10,000 trials a side, from the two binomial
 laws. The table in section 2 of the specification has .973, .958 and .976, medians of about 100 simulations each."""
 GOLDEN_N = 10_000
+GAUSSIAN_BUDGET = 2000
+GAUSSIAN_MODES: tuple[ModeWanted, ...] = ("exact", "monte-carlo")
 
 
 def golden_checks(draws: int, seed: int, progress: Progress = silent) -> Iterator[Check]:
@@ -62,6 +64,36 @@ def golden_checks(draws: int, seed: int, progress: Progress = silent) -> Iterato
     yield exact_check(AuditTarget(name="a toy vote", address=None, parameters={}, mechanism=toy, claims=toy.claims), toy.known)
     result = audit(toy, mode="exact", pairs=replace_one([[1.0], [1.0]], [0, 0], neighbours="flip"), queries=[[1.0]])
     yield _exact_check("a toy vote, one pair", result.exact, toy.known)
+    yield from gaussian_checks(seed)
+
+
+def gaussian_checks(seed: int) -> Iterator[Check]:
+    """Hold a release with normal noise against the mu that it has, and against half of it, which must be refuted."""
+    pair = replace_one([[1.0]], [0], neighbours="flip")
+    results = {
+        (claimed, mode): audit(
+            GaussianRelease(sigma=0.8, claimed=claimed),
+            mode=mode,
+            pairs=pair,
+            queries=[[1.0]],
+            seed=seed,
+            confidence=1 - ALPHA,
+            budget=GAUSSIAN_BUDGET,
+            executor="inline",  # this code is ours
+        )
+        for claimed in (1.25, 0.625)
+        for mode in GAUSSIAN_MODES
+    }
+    yield _exact_check("a Gaussian release (its mu)", results[1.25, "exact"].exact, 1.25)
+    yield Check(
+        group="golden",
+        name="audits of a Gaussian release that claims half its mu and is not refuted",
+        what="A label with normal noise is exactly 1.25-Gaussian differentially private; a claim of 0.625 was held against its "
+        f"law and against {GAUSSIAN_BUDGET:,} trials a side.",
+        value=sum(results[0.625, mode].verdict != "refuted" for mode in GAUSSIAN_MODES),
+        limit=0,
+        points=tuple({"name": mode, "lower": results[0.625, mode].lower} for mode in GAUSSIAN_MODES),
+    )
 
 
 def exact_check(target: AuditTarget, known: float) -> Check:

@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.api import audit
-from dpassay.claims import DP, Claim
+from dpassay.claims import DP, GDP, Claim
 from dpassay.data import Labelled
 from dpassay.engine.result import Result
 from dpassay.errors import TargetError
-from dpassay.laws import FiniteLaw, bernoulli_law
+from dpassay.laws import FiniteLaw, NoiseLaw, bernoulli_law
+from dpassay.mechanism import Mechanism
+from dpassay.noise import Noise
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.selftest.check import ALPHA
-from dpassay.stats.power import tight_pair
 from dpassay.stats.scales import scale_of
 
 SEED_STRIDE = 10**6
@@ -52,7 +53,7 @@ class KnownAudit:
 
     def runs(self, seeds: range) -> Iterator[Result]:
         """Yield the result of the audit under each seed."""
-        function = randomised_response(tight_pair(*scale_of(self.claim).at(self.truth))[0])
+        function = randomised_response(scale_of(self.claim).allowed(self.truth).tight[0])
         pairs = Pairs(
             base=Labelled(np.zeros((RECORDS, 1)), np.zeros(RECORDS, dtype=int)),
             changes=tuple(FlipLabel(i) for i in range(RECORDS)),
@@ -99,7 +100,41 @@ def counts_of(result: Result) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToyVote:
+class GaussianRelease(Mechanism):
+    """Answers the label of record 0 and normal noise: exactly (1 / sigma)-Gaussian differentially private, and no less.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation of the noise.
+    claimed : float
+        The mu that it promises.
+    """
+
+    sigma: float
+    claimed: float
+    numbers = (-math.inf, math.inf)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What it says of itself."""
+        return (GDP(mu=self.claimed),)
+
+    def prepare(self, data: Labelled) -> float:
+        """Look at one label."""
+        return float(data.y[0])
+
+    def sample(self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Answers of `size` trials."""
+        return state + rng.normal(scale=self.sigma, size=(size, len(queries)))
+
+    def distribution(self, state: float, queries: NDArray[np.float64]) -> NoiseLaw:
+        """Exact law."""
+        return NoiseLaw(values=np.full(len(queries), state), noise=Noise(kind="gaussian", scale=self.sigma), error=0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToyVote(Mechanism):
     """Answers 1 with probability sigma(epsilon v), v being the labels 1 less the labels 0 among the records.
 
     Between two records that agree and two that do not, the loss is ln((1 + e^(2 epsilon)) / 2), by hand.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from scipy.stats import binom
+import scipy
 
 from dpassay.claims import DP, Claim, Stability
 from dpassay.errors import TargetError
@@ -17,6 +17,7 @@ from dpassay.selftest.known import KnownAudit, counts_of, seeds
 from dpassay.selftest.sensitivity import sight_checks
 from dpassay.stats.exact_error import bolder_than_enumerated, frontier, worst_error
 from dpassay.stats.lower_bounds import NAMES, Method
+from dpassay.stats.scales import Ratio
 from dpassay.targets.groups import Progress, silent
 
 CLAIMS = tuple((epsilon, delta) for epsilon in (0.1, 0.5, 1.0, 2.0, 3.0) for delta in (0.0, 0.01))
@@ -96,11 +97,13 @@ def error_checks(size: Size, progress: Progress = silent) -> Iterator[Check]:
     bold = 0
     for done, (n, method, (epsilon, delta)) in enumerate(todo):
         progress("exact error of the tests", done, len(todo))
-        largest = frontier(method, n, epsilon=epsilon, delta=delta, alpha=ALPHA)
-        found = worst_error(method, largest, epsilon=epsilon, delta=delta, alpha=ALPHA)
+        scale = Ratio(delta)
+        allowed = scale.allowed(epsilon)
+        largest = frontier(method, n, allowed=allowed, alpha=ALPHA)
+        found = worst_error(method, largest, allowed=allowed, alpha=ALPHA)
         points.setdefault((n, method), []).append({"epsilon": epsilon, "delta": delta} | asdict(found))
         if n == min(size.n):
-            bold += bolder_than_enumerated(method, largest, epsilon=epsilon, delta=delta, alpha=ALPHA, step=9)
+            bold += bolder_than_enumerated(method, largest, scale=scale, promised=epsilon, alpha=ALPHA, step=9)
     progress("exact error of the tests", len(todo), len(todo))
     for (n, name), rows in points.items():
         yield Check(
@@ -130,7 +133,7 @@ def calibration_checks(size: Size, seed: int, progress: Progress = silent) -> It
             refuted += result.verdict == "refuted"
             missed += result.upper < claim.promised
             progress(f"audits of a true {claim}", done, size.runs)
-        limit = int(binom.isf(CHANCE, size.runs, ALPHA))
+        limit = int(scipy.stats.binom.isf(CHANCE, size.runs, ALPHA))
         yield Check(
             group="calibration",
             name=f"false alarms, {claim} true",

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from dpassay.claims import DP
 from dpassay.engine.result import Result
@@ -18,6 +18,7 @@ from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpassay.stats.exact_error import frontier, probability
 from dpassay.stats.lower_bounds import NAMES, Method
 from dpassay.stats.power import POWER, power, tight_pair
+from dpassay.stats.regions import Line
 from dpassay.targets.groups import Progress, silent
 
 FACTORS = (1.1, 1.2, 1.3, 1.5, 2.0, 3.0)
@@ -59,7 +60,7 @@ def sight_checks(runs: int, factor_runs: int, seed: int, progress: Progress = si
         chosen = Counter(_test_of(result) for result in results)
         alpha = _cell_alpha(results[0])
         for method in chosen.keys() - tests.keys():
-            tests[method] = frontier(method, BUDGET, epsilon=CLAIM.epsilon, delta=CLAIM.delta, alpha=alpha)
+            tests[method] = frontier(method, BUDGET, allowed=Line(CLAIM.epsilon, CLAIM.delta), alpha=alpha)
         p1, p0 = (np.array([p]) for p in tight_pair(factor * CLAIM.epsilon, CLAIM.delta))
         expected = sum(share * float(probability(tests[method], p1, p0)[0]) for method, share in chosen.items()) / factor_runs
         refuted = sum(result.verdict == "refuted" for result in results)
@@ -112,7 +113,7 @@ def _detectable_check(loss: float, runs: int, seed: int, progress: Progress) -> 
         what=f"Refutations in {runs} audits of a mechanism whose loss is what audits of an honest one call detectable. If that "
         "were seen nine times in ten, there would be fewer than the limit with probability below 1 %.",
         value=refuted,
-        limit=int(binom.ppf(CHANCE, runs, POWER)),
+        limit=int(scipy.stats.binom.ppf(CHANCE, runs, POWER)),
         relation="at least",
         points=({"kind": "detectable", "factor": loss / CLAIM.epsilon} | _rate(refuted, runs),),
     )
@@ -144,7 +145,7 @@ def _region(expected: float, runs: int) -> dict[str, Any]:
     Audits differ in the test that their screening chose; Hoeffding (1956) lets the binomial tails dominate such a mixture.
     """
     p, tail = min(expected, 1.0), CHANCE / 2 / len(FACTORS)
-    return {"expected": p, "least": int(binom.ppf(tail, runs, p)), "most": int(binom.isf(tail, runs, p))}
+    return {"expected": p, "least": int(scipy.stats.binom.ppf(tail, runs, p)), "most": int(scipy.stats.binom.isf(tail, runs, p))}
 
 
 def _curve(method: Method, alpha: float, largest: NDArray[np.int64]) -> Iterator[dict[str, Any]]:

@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtr
 
 GRID = 64
@@ -109,7 +109,7 @@ def difference_lower(x: NDArray[np.int64], y: NDArray[np.int64], *, alpha: float
         if below == -1:
             return -1.0
         above, reach = below, 2 * reach
-    root = float(brentq(margin, below, above, xtol=1e-4 * (observed - below)))
+    root = float(scipy.optimize.brentq(margin, below, above, xtol=1e-4 * (observed - below)))
     step = 0.002 * (observed - root)
     while root - step > -1 and not difference_rejects(x, y, gamma=root - step, alpha=alpha, spreads=spreads):
         step *= 2

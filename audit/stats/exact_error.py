@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from dpassay.stats import lower_bounds
 from dpassay.stats.bounds import Counts
 from dpassay.stats.lower_bounds import Method
-from dpassay.stats.scales import Ratio
+from dpassay.stats.regions import Region
+from dpassay.stats.scales import Scale
 
 GRIDS = (500, 1000, 2000, 8000)
 """Null points that the worst case is looked for at; the next size is taken where the proof between the points falls short."""
@@ -39,14 +39,14 @@ class WorstError:
     p0: float
 
 
-def frontier(method: Method, n: int, *, epsilon: float, delta: float, alpha: float) -> NDArray[np.int64]:
+def frontier(method: Method, n: int, *, allowed: Region, alpha: float) -> NDArray[np.int64]:
     """Largest y that refutes the claim for each count x = 0, ..., n of n trials; -1 where there is none.
 
     `largest_rejecting` interpolates between `KNOTS` counts, so it is asked for no more than that many at a time.
     """
     counts, portion = np.arange(n + 1), max(2, lower_bounds.KNOTS)
     parts = [
-        lower_bounds.largest_rejecting(method, counts[k : k + portion], n, epsilon=epsilon, delta=delta, alpha=alpha)
+        lower_bounds.largest_rejecting(method, counts[k : k + portion], n, allowed=allowed, alpha=alpha)
         for k in range(0, n + 1, portion)
     ]
     return np.minimum(np.maximum.accumulate(np.concatenate(parts)), n)
@@ -55,12 +55,12 @@ def frontier(method: Method, n: int, *, epsilon: float, delta: float, alpha: flo
 def probability(largest: NDArray[np.int64], p1: NDArray[np.float64], p0: NDArray[np.float64]) -> NDArray[np.float64]:
     """P[Y <= largest[X]] for X ~ Bin(n, p1) and Y ~ Bin(n, p0) independent, at each pair of the arrays."""
     n = len(largest) - 1
-    refuted = np.where(largest >= 0, binom.cdf(largest, n, p0[:, None]), 0.0)
-    found: NDArray[np.float64] = np.sum(binom.pmf(np.arange(n + 1), n, p1[:, None]) * refuted, axis=1)
+    refuted = np.where(largest >= 0, scipy.stats.binom.cdf(largest, n, p0[:, None]), 0.0)
+    found: NDArray[np.float64] = np.sum(scipy.stats.binom.pmf(np.arange(n + 1), n, p1[:, None]) * refuted, axis=1)
     return found
 
 
-def worst_error(method: Method, largest: NDArray[np.int64], *, epsilon: float, delta: float, alpha: float) -> WorstError:
+def worst_error(method: Method, largest: NDArray[np.int64], *, allowed: Region, alpha: float) -> WorstError:
     """Enumerate the error probability of a test over the whole boundary of a claim that holds.
 
     Parameters
@@ -69,16 +69,18 @@ def worst_error(method: Method, largest: NDArray[np.int64], *, epsilon: float, d
         One of `lower_bounds.NAMES`.
     largest : int array (n + 1,)
         Its `frontier`.
-    epsilon, delta, alpha : float
-        The claim, and the error probability that the test promises.
+    allowed : Region
+        What the claim allows.
+    alpha : float
+        The error probability that the test promises.
 
     Returns
     -------
     WorstError
     """
     for size in GRIDS:
-        p0 = _grid(size, epsilon, delta)
-        p1 = most_allowed(method, p0, epsilon, delta)
+        p0 = _grid(size, allowed)
+        p1 = most_allowed(method, p0, allowed)
         error = probability(largest, p1, p0)
         at_most = float(probability(largest, p1[1:], p0[:-1]).max())
         worst = int(np.argmax(error))
@@ -87,20 +89,17 @@ def worst_error(method: Method, largest: NDArray[np.int64], *, epsilon: float, d
     return WorstError(attained=float(error[worst]), at_most=at_most, p1=float(p1[worst]), p0=float(p0[worst]))
 
 
-def most_allowed(method: Method, p0: NDArray[np.float64], epsilon: float, delta: float) -> NDArray[np.float64]:
+def most_allowed(method: Method, p0: NDArray[np.float64], allowed: Region) -> NDArray[np.float64]:
     """Largest p1 that the null hypothesis of a test allows beside p0; it rises with p0.
 
-    The claim on the event itself, p1 <= e^epsilon p0 + delta; the accuracy test speaks of both labels, and so its null
+    The claim on the event itself; the accuracy test speaks of both labels, and so its null
     hypothesis holds the other one to the claim as well.
     """
-    p1 = math.exp(epsilon) * p0 + delta
-    if method == "accuracy":
-        p1 = np.minimum(p1, 1 - (1 - p0 - delta) * math.exp(-epsilon))
-    return np.clip(p1, 0.0, 1.0)
+    return allowed.edge(p0, both=method == "accuracy")
 
 
 def bolder_than_enumerated(
-    method: Method, largest: NDArray[np.int64], *, epsilon: float, delta: float, alpha: float, step: int
+    method: Method, largest: NDArray[np.int64], *, scale: Scale, promised: float, alpha: float, step: int
 ) -> int:
     """Count the x, of every `step`-th, at which the printed bound refutes more than the frontier says.
 
@@ -110,11 +109,11 @@ def bolder_than_enumerated(
     for x, y in list(enumerate(largest.tolist()))[::step]:
         if y < n:
             counts = Counts(x=x, n1=n, y=y + 1, n0=n)
-            found += lower_bounds.lower_bound(method, counts, scale=Ratio(delta), alpha=alpha).value > epsilon
+            found += lower_bounds.lower_bound(method, counts, scale=scale, alpha=alpha).value > promised
     return found
 
 
-def _grid(size: int, epsilon: float, delta: float) -> NDArray[np.float64]:
+def _grid(size: int, allowed: Region) -> NDArray[np.float64]:
     """Values of p0 from 0 to 1, evenly spaced in standard errors of either side's count."""
     even = np.sin(np.linspace(0, np.pi / 2, size)) ** 2
-    return np.unique(np.concatenate([even, np.clip((even - delta) * math.exp(-epsilon), 0.0, 1.0)]))
+    return np.unique(np.concatenate([even, np.clip(allowed.inverse(even), 0.0, 1.0)]))

@@ -7,10 +7,11 @@ uniform, so -ln P1 - ln P0 is stochastically at most half a chi-squared variable
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from scipy.special import betainc
-from scipy.stats import chi2
 
 from dpassay.stats.inversion import Array, Combination, Null, lower, rejects
+from dpassay.stats.regions import Line
 from dpassay.stats.scales import Scale
 
 TINY = 1e-300
@@ -19,7 +20,7 @@ TINY = 1e-300
 
 def fisher_rejects(x: int, n1: int, y: int, n0: int, *, epsilon: float, delta: float, alpha: float) -> bool:
     """Whether p1 <= e^epsilon p0 + delta is rejected at level alpha; arguments as for `stouffer_rejects`."""
-    return rejects(FISHER, Null(x=x, n1=n1, y=y, n0=n0, epsilon=epsilon, delta=delta), alpha)
+    return rejects(FISHER, Null(x=x, n1=n1, y=y, n0=n0, allowed=Line(epsilon, delta)), alpha)
 
 
 def fisher_lower(x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: float) -> float:
@@ -35,4 +36,4 @@ def _statistic(p0: Array, null: Null) -> tuple[Array, Array]:
     return one + other, one[..., 1:] + other[..., :-1]
 
 
-FISHER = Combination(statistic=_statistic, critical=lambda alpha: float(chi2.isf(alpha, 4)) / 2)
+FISHER = Combination(statistic=_statistic, critical=lambda alpha: float(scipy.stats.chi2.isf(alpha, 4)) / 2)

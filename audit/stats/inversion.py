@@ -1,6 +1,6 @@
-"""Tests of p1 <= e^epsilon p0 + delta that combine the two exact binomial tails of one event, and bounds that invert them.
+"""Tests of a region (p1 <= f(p0)) that combine the two exact binomial tails of one event, and bounds that invert them.
 
-The opposite, p1 >= e^epsilon p0 + delta, is p0 <= e^-epsilon p1 - delta e^-epsilon: the same with the sides exchanged.
+The opposite, p1 >= f(p0), is a region with the sides exchanged; see `dpassay.stats.regions`.
 
 The nuisance p0 runs over a Clopper-Pearson interval of y at level beta, and beta is taken off alpha (Berger and Boos 1994). How
 the tails are combined is the business of `dpassay.stats.stouffer` and `dpassay.stats.fisher`; the minimum over the interval is
@@ -14,12 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from dpassay.errors import require
 from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
+from dpassay.stats.regions import Region
 from dpassay.stats.scales import Scale
 
 GRID = 17
@@ -32,35 +33,28 @@ SILENT = 0.01
 LARGE = 1e3
 LARGEST_LOSS = 50.0
 """Upper bounds above this are not looked for."""
-CERTAIN = 1 - 1e-12
-"""A null point with p1 above this counts as p1 = 1; so rounding cannot split the two."""
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Null:
-    """One count pair, and the null hypothesis p1 <= e^epsilon p0 + delta that it is held against.
-
-    Either epsilon >= 0 and delta >= 0, or epsilon <= 0 and delta <= 0: then p0 >= -delta e^-epsilon, since p1 >= 0.
-    """
+    """One count pair, and the null hypothesis that its probabilities lie in a region."""
 
     x: int
     n1: int
     y: int
     n0: int
-    epsilon: float
-    delta: float
+    allowed: Region
 
     def p1(self, p0: Array) -> Array:
         """The null's p1 for each p0, 1 where it is certain."""
-        p1 = math.exp(self.epsilon) * p0 + self.delta
-        return np.where(p1 >= CERTAIN, 1.0, np.maximum(p1, 0.0))
+        return self.allowed.most(p0)
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Range of the nuisance p0: Clopper and Pearson's at level beta, where there are null points; empty if low > high."""
         low, high = _interval(self.y, self.n0, beta)
-        return max(low, -self.delta * math.exp(-self.epsilon)), high
+        return max(low, self.allowed.least), high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +82,7 @@ def rejects(test: Combination, null: Null, alpha: float) -> bool:
     bool
         False whenever the envelope cannot show that the minimum over the nuisance reaches the critical value.
     """
-    if null.x == 0 or null.x <= null.delta * null.n1:
+    if null.x == 0 or null.x <= null.allowed.slack * null.n1:
         return False
     beta = alpha * BETA_SHARE
     critical = test.critical(alpha - beta)
@@ -137,8 +131,7 @@ def lower(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
     critical = test.critical(alpha * (1 - BETA_SHARE))
 
     def null(t: float) -> Null:
-        epsilon, delta = scale.at(t)
-        return Null(x=x, n1=n1, y=y, n0=n0, epsilon=epsilon, delta=delta)
+        return Null(x=x, n1=n1, y=y, n0=n0, allowed=scale.allowed(t))
 
     def margin(t: float) -> float:
         return _margin(test, null(t), alpha, critical)
@@ -146,14 +139,16 @@ def lower(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
     if not rejects(test, null(0.0), alpha) or margin(0.0) < 0:
         return 0.0
     least = _interval(y, n0, alpha * BETA_SHARE)[0] or SILENT / n0
-    observed = float(scale.between(x / n1, max(least, y / n0)))
+    observed = float(scale.between(scale.share(x, n1), max(least, y / n0)))
     width = -float(ndtri(alpha)) * _spread(scale, x, n1, y, n0)
     low, high = max(0.0, observed - 1.2 * width), observed - 0.8 * width
     if not (0 <= low < high and margin(low) > 0 > margin(high)):
-        low, high = 0.0, float(scale.between(x / n1, least))
+        low, high = 0.0, float(scale.between(scale.share(x, n1), least))
         if margin(high) >= 0:
-            high = float(scale.between(1.0, least))  # there p1 = 1 at every null point, and x has no say
-    root = float(brentq(margin, low, high, xtol=1e-7 + 1e-5 * (high - low)))
+            high = float(scale.between(scale.share(n1, n1), least))  # of losses: there p1 = 1 at every null point
+        while margin(high) >= 0:
+            high += 1.0
+    root = float(scipy.optimize.brentq(margin, low, high, xtol=1e-7 + 1e-5 * (high - low)))
     step = 0.004 * (max(high, observed) - root) / critical
     while not rejects(test, null(max(0.0, root - step)), alpha):
         step *= 2
@@ -183,17 +178,16 @@ def upper(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
     critical = test.critical(alpha * (1 - BETA_SHARE))
 
     def null(t: float) -> Null:
-        epsilon, delta = scale.at(t)
-        return Null(x=y, n1=n0, y=x, n0=n1, epsilon=-epsilon, delta=-delta * math.exp(-epsilon))
+        return Null(x=y, n1=n0, y=x, n0=n1, allowed=scale.allowed(t).reverse)
 
     def margin(t: float) -> float:
         return _margin(test, null(t), alpha, critical)
 
     if rejects(test, null(floor), alpha):
         return floor
-    if y == 0:
+    if y == 0 or (plain := float(scale.between(x / n1, y / n0))) == math.inf:
         return scale.most
-    observed = max(floor, float(scale.between(x / n1, y / n0)))
+    observed = max(floor, plain)
     low, width = observed, -float(ndtri(alpha)) * _spread(scale, x, n1, y, n0)
     high = min(observed + 1.2 * width, scale.most)
     most = min(scale.most, LARGEST_LOSS)
@@ -203,7 +197,7 @@ def upper(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
         low, high = high, min(observed + 2 * (high - observed), most)
     if margin(low) >= 0:
         low = floor
-    root = float(brentq(margin, low, high, xtol=1e-7 + 1e-5 * (high - low))) if margin(low) < 0 else low
+    root = float(scipy.optimize.brentq(margin, low, high, xtol=1e-7 + 1e-5 * (high - low))) if margin(low) < 0 else low
     step = 0.02 * (root - min(observed, low)) / critical + 1e-9  # a coarser envelope confirms it, for a digit that nobody reads
     while root + step < most and not rejects(test, null(root + step), alpha):
         step *= 2
@@ -243,8 +237,5 @@ def _grid(low: float, high: float) -> Array:
 
 def _corners(low: float, high: float, null: Null) -> Array:
     """Points inside the interval where weights jump or p1 reaches 1: no cell may hold one of them inside."""
-    corners = np.array([SILENT / null.n0, (1 - null.delta) * math.exp(-null.epsilon)])
-    if null.delta < 0:  # weights are clipped where p1 is next to 0 or 1
-        clips = (np.array([1 / null.n1, 1 - 1 / null.n1]) - null.delta) * math.exp(-null.epsilon)
-        corners = np.concatenate([corners, clips, [0.5]])
+    corners = np.concatenate([[SILENT / null.n0], null.allowed.corners(null.n1)])
     return corners[(corners > low) & (corners < high)]

@@ -7,15 +7,16 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import binom
 
 from dpassay.stats.binomial import leak_lower
 from dpassay.stats.bounds import Bound, Counts, clopper_pearson_lower
 from dpassay.stats.fisher import FISHER
 from dpassay.stats.inversion import BETA_SHARE, Combination, Null, lower, rejects
 from dpassay.stats.methods import METHODS
+from dpassay.stats.regions import Region
 from dpassay.stats.scales import Scale
 from dpassay.stats.stouffer import STOUFFER
 
@@ -40,8 +41,8 @@ asks for, since a binomial variable reaches its mean with a probability above 1/
 def accuracy_lower(x: int, y: int, n: int, *, scale: Scale, alpha: float) -> float:
     """Lower confidence bound on the leak of a binary pair: the larger of those of its two labels.
 
-    x + n - y correct guesses in 2n: under (epsilon, delta) their mean is at most 2n (e^epsilon + delta)/(1 + e^epsilon), and
-    Hoeffding (1956) lets the binomial tail with that mean dominate.
+    x + n - y correct guesses in 2n: under a claim their mean is at most 2n times the `accuracy` of its region, under
+    (epsilon, delta) 2n (e^epsilon + delta)/(1 + e^epsilon), and Hoeffding (1956) lets the binomial tail with that mean dominate.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def accuracy_lower(x: int, y: int, n: int, *, scale: Scale, alpha: float) -> flo
     -------
     float
         Leak of the symmetric pair p1 = q, p0 = 1 - q with q the Clopper-Pearson lower limit of x + n - y in 2n, which is
-        ln((q - delta)/(1 - q)) or 2q - 1; at least 0.
+        ln((q - delta)/(1 - q)), 2q - 1 or 2 Phi^-1(q); at least 0.
     """
     q = float(clopper_pearson_lower(x + n - y, 2 * n, alpha))
     return max(0.0, float(scale.between(q, 1 - q)))
@@ -128,10 +129,8 @@ def _asymptotic(p1: float, p0: float, n: int, scale: Scale, alpha: float) -> flo
     return max(0.0, float(scale.between(p1, p0)) + quantile * scale.spread(p1, p0) / math.sqrt(n))
 
 
-def largest_rejecting(
-    method: Method, x: NDArray[np.int64], n: int, *, epsilon: float, delta: float, alpha: float
-) -> NDArray[np.int64]:
-    """For each count x, the largest y that still refutes p1 <= e^epsilon p0 + delta; -1 where none does.
+def largest_rejecting(method: Method, x: NDArray[np.int64], n: int, *, allowed: Region, alpha: float) -> NDArray[np.int64]:
+    """For each count x, the largest y that still refutes what is allowed; -1 where none does.
 
     Parameters
     ----------
@@ -141,8 +140,10 @@ def largest_rejecting(
         Counts of the event out of n, ascending.
     n : int
         Trials per side.
-    epsilon, delta, alpha : float
-        The null hypothesis and the error probability.
+    allowed : Region
+        The null hypothesis.
+    alpha : float
+        Error probability.
 
     Returns
     -------
@@ -150,18 +151,19 @@ def largest_rejecting(
         Rising with x.
     """
     if method == "accuracy":
-        accuracy = (math.exp(epsilon) + delta) / (1 + math.exp(epsilon))
-        needed = int(binom.isf(alpha, 2 * n, accuracy)) + 1  # the smallest K with P[Bin(2n, accuracy) >= K] <= alpha
+        # the smallest K with P[Bin(2n, accuracy) >= K] <= alpha
+        needed = int(scipy.stats.binom.isf(alpha, 2 * n, allowed.accuracy)) + 1
         return np.maximum(x + n - needed, -1)
     if method == "clopper-pearson":
-        limit = (clopper_pearson_lower(x, n, alpha / 2) - delta) * math.exp(-epsilon)
-        with_limit = binom.ppf(alpha / 2, n, np.clip(limit, 0.0, 1.0)) - 1  # p0's limit is below iff P[Bin(n, limit) <= y] < a/2
+        limit = allowed.inverse(clopper_pearson_lower(x, n, alpha / 2))
+        # p0's limit is below iff P[Bin(n, limit) <= y] < alpha/2
+        with_limit = scipy.stats.binom.ppf(alpha / 2, n, np.clip(limit, 0.0, 1.0)) - 1
         return np.where(limit > 0, with_limit, -1).astype(np.int64)
 
     test = COMBINED[method]
 
     def refuted(count: int, y: int) -> bool:
-        return rejects(test, Null(x=count, n1=n, y=y, n0=n, epsilon=epsilon, delta=delta), alpha)
+        return rejects(test, Null(x=count, n1=n, y=y, n0=n, allowed=allowed), alpha)
 
     knots = np.unique(np.linspace(0, len(x) - 1, min(len(x), KNOTS)).round().astype(int))
     found, last = [], -1

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit, ndtri
-from scipy.stats import binom
+from scipy.special import ndtri
 
 from dpassay.stats.lower_bounds import Method, largest_rejecting
+from dpassay.stats.regions import Line
 from dpassay.stats.scales import Scale
 
 POWER = 0.9
@@ -49,8 +50,7 @@ def tight_pair(epsilon: float, delta: float) -> tuple[float, float]:
 
     Randomised response when delta = 0: p1 = sigma(epsilon) and p0 = 1 - p1; for epsilon = 0 the two differ by delta.
     """
-    p0 = (1 - delta) * float(expit(-epsilon))
-    return 1 - p0, p0
+    return Line(epsilon, delta).tight
 
 
 def power(
@@ -77,7 +77,7 @@ def power(
         Sum over x of b(x; n, p1) P[Bin(n, p0) <= y*(x)], y*(x) being the largest y that still rejects.
     """
     x = counts_near(p1, n)
-    return power_of(p1, p0, x, largest_rejecting(method, x, n, epsilon=epsilon, delta=delta, alpha=alpha), n)
+    return power_of(p1, p0, x, largest_rejecting(method, x, n, allowed=Line(epsilon, delta), alpha=alpha), n)
 
 
 @lru_cache(maxsize=256)
@@ -92,7 +92,7 @@ def detectable(
 ) -> float:
     """Smallest leak of a cell above the promised one that its certification refutes with probability 0.9.
 
-    The alternative is `tight_pair`, the claim's own worst face, or an event that is rarer; nothing is screened. What a whole
+    The alternative is the `tight` pair, the claim's own worst face, or an event that is rarer; nothing is screened. What a whole
     audit would see, and through what events, is `dpassay.engine.detection.smallest_seen`.
 
     Parameters
@@ -119,12 +119,11 @@ def detectable(
     most = min(LARGEST, scale.most)
     if promised >= most:
         return math.inf
-    epsilon, delta = scale.at(promised)
 
     def pair(leak: float) -> tuple[float, float]:
-        p1, p0 = tight_pair(*scale.at(leak))
-        larger, slack = scale.at(leak)
-        return (p1, p0) if p1 <= frequency else (frequency, max(0.0, frequency - slack) * math.exp(-larger))
+        allowed = scale.allowed(leak)
+        p1, p0 = allowed.tight
+        return (p1, p0) if p1 <= frequency else (frequency, float(allowed.inverse(frequency)))
 
     p1, p0 = pair(promised)
     if p0 <= 0:
@@ -138,7 +137,7 @@ def detectable(
     while high < most:
         high = min(most, promised + reach)
         x = counts_near(p1, n, pair(high)[0])
-        y = largest_rejecting(method, x, n, epsilon=epsilon, delta=delta, alpha=alpha)
+        y = largest_rejecting(method, x, n, allowed=scale.allowed(promised), alpha=alpha)
         if seen(high, x, y):
             break
         reach *= 2
@@ -153,10 +152,10 @@ def detectable(
 
 def counts_near(least: float, n: int, most: float | None = None) -> NDArray[np.int64]:
     """Counts that Bin(n, p) gives for some p in [least, most], up to a tail of `LEFT_OUT` at either end."""
-    last = binom.isf(LEFT_OUT, n, least if most is None else most)
-    return np.arange(int(binom.ppf(LEFT_OUT, n, least)), int(last) + 1)
+    last = scipy.stats.binom.isf(LEFT_OUT, n, least if most is None else most)
+    return np.arange(int(scipy.stats.binom.ppf(LEFT_OUT, n, least)), int(last) + 1)
 
 
 def power_of(p1: float, p0: float, x: NDArray[np.int64], y: NDArray[np.int64], n: int) -> float:
     """Probability of counts (x, up to y) out of n: the power of a test that rejects there; see `power`."""
-    return float(np.sum(binom.pmf(x, n, p1) * np.where(y >= 0, binom.cdf(y, n, p0), 0.0)))
+    return float(np.sum(scipy.stats.binom.pmf(x, n, p1) * np.where(y >= 0, scipy.stats.binom.cdf(y, n, p0), 0.0)))

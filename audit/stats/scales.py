@@ -1,19 +1,28 @@
-"""Scales: the number by which a claim about events measures a leak, and the (epsilon, delta) that this number stands for.
+"""Scales: the number by which a claim about events measures a leak, and the region that this number stands for.
 
-A leak of t on a scale means: for every event that the claim speaks of, P[M(S) in E] <= e^epsilon P[M(S') in E] + delta with
-(epsilon, delta) = `at(t)`. One engine therefore tests all of them; a bound inverts the test along t.
+A leak of t on a scale means: for every event that the claim speaks of, (P[M(S) in E], P[M(S') in E]) lies in the region
+`allowed(t)`; p1 <= e^epsilon p0 + delta, for a loss. One engine therefore tests all of them; a bound inverts the test along t.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_ndtr, ndtri
 
-from dpassay.claims import DP, Claim, ScoreStability, Stability
+from dpassay.claims import DP, GDP, Claim, ScoreStability, Stability
+from dpassay.noise import Noise
 from dpassay.stats.divergence import Loss, label_difference, privacy_loss
+from dpassay.stats.gaussian import gaussian_shift
+from dpassay.stats.regions import FARTHEST, Curve, Line, log_noise
+
+LARGEST = 700.0
+"""e to this is a float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +36,23 @@ class Ratio:
     """
 
     delta: float = 0.0
-    unions = True
-    """Whether the claim speaks of unions of labels too."""
     most = math.inf
     """No leak is larger."""
+    rarer_is_harder = True
+    """Whether a leak is seen the less the rarer the event is through which it leaks."""
+    by_accuracy = False
+    """Whether the accuracy test of both labels bounds it from above; it is of no use to ratios."""
+    profiled = True
+    """Whether it is about all events, so that there is a privacy profile."""
+
+    @property
+    def unions(self) -> bool:
+        """Whether a union of labels may leak more than each of them: not the largest ratio."""
+        return self.delta > 0
+
+    def allowed(self, t: float) -> Line:
+        """Return what a leak of t allows."""
+        return Line(*self.at(t))
 
     def at(self, t: float) -> tuple[float, float]:
         """Return (t, delta)."""
@@ -42,6 +64,27 @@ class Ratio:
         with np.errstate(divide="ignore"):
             return np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - np.log(p0), -np.inf)
 
+    def share(self, x: int, n: int) -> float:
+        """Return the share that a count is taken for where a bound on the leak is first looked for."""
+        return x / n
+
+    def gain(self, p1: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what p1 adds to the leak; it is `gain` less `loss`."""
+        return self.between(p1, 1.0)
+
+    def loss(self, p0: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what p0 takes off the leak."""
+        found: NDArray[np.float64] = np.log(p0)
+        return found
+
+    def epsilon(self, promised: float) -> float:
+        """Return the epsilon by which a profile is scaled."""
+        return promised
+
+    def move(self, kind: str, leak: float) -> float | None:
+        """Return the move of the centre of noise at which the worst half-line leaks so much, where there is a formula."""
+        return leak if kind == "Laplace" and self.delta == 0 else None
+
     def spread(self, p1: float, p0: float) -> float:
         """Standard error of the plug-in leak, times sqrt(n): S of the asymptotic form."""
         return math.sqrt(p1 * (1 - p1) / (p1 - self.delta) ** 2 + (1 - p0) / p0) if p1 > self.delta and p0 > 0 else math.inf
@@ -50,6 +93,14 @@ class Ratio:
         """Leak of every cell between exact laws; see `privacy_loss`."""
         return privacy_loss(log_p, log_q, self.delta, error)
 
+    def of_noise(self, noise: Noise, shift: NDArray[np.float64], wide: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Leak of values that lie so many scales of the noise apart, each known up to `wide`, and its numerical error."""
+        return noise.loss(shift, self.delta, wide)
+
+    def ratio(self, leak: float, promised: float) -> float:
+        """Return the log-likelihood ratio at the threshold that leaks so much; where that is infinite, twice the claim."""
+        return leak if math.isfinite(leak) else 2 * promised
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -57,6 +108,13 @@ class Difference:
 
     unions = False
     most = 1.0
+    rarer_is_harder = False
+    by_accuracy = True
+    profiled = False
+
+    def allowed(self, t: float) -> Line:
+        """Return what a leak of t allows."""
+        return Line(*self.at(t))
 
     def at(self, t: float) -> tuple[float, float]:
         """Return (0, t)."""
@@ -67,6 +125,25 @@ class Difference:
         difference: NDArray[np.float64] = np.asarray(p1, dtype=float) - np.asarray(p0, dtype=float)
         return difference
 
+    def share(self, x: int, n: int) -> float:
+        """Return x / n."""
+        return x / n
+
+    def gain(self, p1: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return p1."""
+        return p1
+
+    def loss(self, p0: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return p0."""
+        return p0
+
+    def epsilon(self, promised: float) -> float:
+        """There is no profile."""
+        raise NotImplementedError
+
+    def move(self, kind: str, leak: float) -> None:
+        """There is no formula."""
+
     def spread(self, p1: float, p0: float) -> float:
         """Standard error of the plug-in difference, times sqrt(n)."""
         return math.sqrt(p1 * (1 - p1) + p0 * (1 - p0))
@@ -75,14 +152,89 @@ class Difference:
         """Largest difference of a label's probability; see `label_difference`."""
         return label_difference(log_p, log_q, error)
 
+    def of_noise(self, noise: Noise, shift: NDArray[np.float64], wide: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """It speaks of labels."""
+        raise NotImplementedError
 
-Scale = Ratio | Difference
+    def ratio(self, leak: float, promised: float) -> float:
+        """It speaks of labels."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """The distance of two normal laws of variance 1 between which the event lies like this: Phi^-1(p1) - Phi^-1(p0).
+
+    It is the same for the complement of the event in the other direction.
+    """
+
+    unions = True
+    most = math.inf
+    rarer_is_harder = True
+    by_accuracy = False
+    profiled = True
+
+    def allowed(self, t: float) -> Curve:
+        """Return what a leak of t allows: the trade-off function G_t."""
+        return Curve(t)
+
+    def between(self, p1: ArrayLike, p0: ArrayLike) -> NDArray[np.float64]:
+        """Leak of an event with these probabilities, of any sign; -inf where p1 is 0 or p0 is 1, else inf at 0 and 1."""
+        one, other = ndtri(np.asarray(p1, dtype=float)), ndtri(np.asarray(p0, dtype=float))
+        nothing = np.isneginf(one) | np.isposinf(other)
+        return np.where(nothing, -np.inf, one - np.where(nothing, 0.0, other))
+
+    def share(self, x: int, n: int) -> float:
+        """Return x / n, half a count off 0 and 1, where the leak is infinite."""
+        return min(max(x, 0.5), n - 0.5) / n
+
+    def gain(self, p1: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return Phi^-1(p1)."""
+        return np.asarray(ndtri(p1))
+
+    def loss(self, p0: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return Phi^-1(p0)."""
+        return np.asarray(ndtri(p0))
+
+    def epsilon(self, promised: float) -> float:
+        """Return the epsilon at the claim's mu^2 / 2, the mean loss of a normal law, and one standard deviation more."""
+        return promised + promised**2 / 2
+
+    def move(self, kind: str, leak: float) -> float:
+        """Return the leak itself for normal noise; for Laplace's that of `Noise.distance`."""
+        return leak if kind == "Gaussian" else -2 * (float(log_ndtr(-leak / 2)) + math.log(2))
+
+    def spread(self, p1: float, p0: float) -> float:
+        """Standard error of the plug-in leak, times sqrt(n)."""
+        z = np.clip(ndtri(np.array([p1, p0])), -FARTHEST, FARTHEST)
+        return float(np.sqrt(np.exp(np.minimum(log_noise(z), LARGEST)).sum()))
+
+    def exact(self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0) -> Loss:
+        """Leak of every cell between exact laws; see `gaussian_shift`."""
+        return gaussian_shift(log_p, log_q, error)
+
+    def of_noise(self, noise: Noise, shift: NDArray[np.float64], wide: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Leak of values that lie so many scales of the noise apart; see `Noise.distance`."""
+        return noise.distance(shift, wide)
+
+    def ratio(self, leak: float, promised: float) -> float:  # noqa: ARG002
+        """Return 0: the threshold half-way between the values leaks the most."""
+        return 0.0
+
+
+Scale = Ratio | Difference | Shift
+
+SCALES: dict[str, Callable[[Any], Scale]] = {
+    DP.kind: lambda claim: Ratio(claim.delta),
+    GDP.kind: lambda claim: Shift(),  # noqa: ARG005
+    Stability.kind: lambda claim: Difference(),  # noqa: ARG005
+    ScoreStability.kind: lambda claim: Difference(),  # noqa: ARG005
+}
+"""How the leak of each kind of claim about events is measured."""
 
 
 def scale_of(claim: Claim) -> Scale:
     """Return the scale of a claim about events; one about means (`PredictionStability`) has none."""
-    if isinstance(claim, DP):
-        return Ratio(claim.delta)
-    if isinstance(claim, (Stability, ScoreStability)):
-        return Difference()
-    raise TypeError(f"{claim} is no claim about events")
+    if claim.kind not in SCALES:
+        raise TypeError(f"{claim} is no claim about events")
+    return SCALES[claim.kind](claim)

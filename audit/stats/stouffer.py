@@ -1,19 +1,18 @@
 """Weighted Stouffer test of exact tails: the sharpest certified lower bound on the leak of one event.
 
-For a null point p0 and p1 = min(1, e^epsilon p0 + delta), z1 = -Phi^-1 P[Bin(n1, p1) >= x] and
+For a null point p0 and p1 = f(p0) on the edge of a region, z1 = -Phi^-1 P[Bin(n1, p1) >= x] and
 z0 = -Phi^-1 P[Bin(n0, p0) <= y] are independent and stochastically at most N(0, 1), so w1 z1 + w0 z0 with constant weights,
 w1^2 + w0^2 = 1, is too.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
+import scipy
 from scipy.special import betainc, ndtri, ndtri_exp
-from scipy.stats import binom
 
 from dpassay.stats.inversion import SILENT, Array, Combination, Null, lower, rejects
+from dpassay.stats.regions import Line
 from dpassay.stats.scales import Scale
 
 TINY = 1e-280
@@ -41,7 +40,7 @@ def stouffer_rejects(x: int, n1: int, y: int, n0: int, *, epsilon: float, delta:
     bool
         See `dpassay.stats.inversion.rejects`.
     """
-    return rejects(STOUFFER, Null(x=x, n1=n1, y=y, n0=n0, epsilon=epsilon, delta=delta), alpha)
+    return rejects(STOUFFER, Null(x=x, n1=n1, y=y, n0=n0, allowed=Line(epsilon, delta)), alpha)
 
 
 def stouffer_lower(x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: float) -> float:
@@ -56,18 +55,18 @@ def _statistic(p0: Array, null: Null) -> tuple[Array, Array]:
     for epsilon, delta >= 0 and falls for epsilon, delta <= 0), so that a weight lies between its values at the two ends. Where
     delta < 0 and p1 is clipped, it is proportional to p0 (1 - p0), and no cell holds the top of that inside.
     """
-    x, n1, y, n0, delta = null.x, null.n1, null.y, null.n0, null.delta
+    x, n1, y, n0 = null.x, null.n1, null.y, null.n0
     p1 = null.p1(p0)
     z1 = _z(x, n1, p1)
     z0 = -_z(y + 1, n0, p0) if y < n0 else np.full_like(p0, -np.inf)
-    w1, w0 = _weights(p0, p1, n1, n0, delta)
+    w1, w0 = _weights(p0, p1, null)
     left, right = (..., slice(None, -1)), (..., slice(1, None))
     audible = n0 * p0.min() > SILENT * (1 + EDGE)  # then no weight jumps anywhere
-    after1, after0 = (w1, w0) if audible else _weights(p0, p1, n1, n0, delta, just_after=True)
+    after1, after0 = (w1, w0) if audible else _weights(p0, p1, null, just_after=True)
     floor1 = _floor(z1[right], after1[left], w1[right])
     falling = np.isneginf(z1[right]) & (after1[left] > 0)
     if falling.any():
-        floor1 = np.where(falling, _near_certain(p0, p1, x, n1, n0, delta), floor1)
+        floor1 = np.where(falling, null.allowed.near_certain(p0, p1, x, n1, n0), floor1)
     floor0 = _floor(z0[left], after0[left], w0[right])
     return _sum(_product(w1, z1), _product(w0, z0)), _sum(floor1, floor0)
 
@@ -112,42 +111,23 @@ def _z_likely(x: int, n: int, p: Array) -> Array:
     deep = rest <= TINY
     if deep.any():
         with np.errstate(divide="ignore"):
-            z[deep] = ndtri_exp(binom.logpmf(x - 1, n, p[deep]))
+            z[deep] = ndtri_exp(scipy.stats.binom.logpmf(x - 1, n, p[deep]))
     return z
 
 
-def _weights(p0: Array, p1: Array, n1: int, n0: int, delta: float, *, just_after: bool = False) -> tuple[Array, Array]:
-    """Weights in proportion to the two sides' standard errors on the log scale, by the null point alone.
+def _weights(p0: Array, p1: Array, null: Null, *, just_after: bool = False) -> tuple[Array, Array]:
+    """Weights in proportion to the two sides' standard errors on the scale, by the null point alone.
 
     Where p0 is so small that y says nothing about it (n0 p0 <= 0.01), all weight is on x; where p1 = 1, none. With
-    `just_after` the limits from above, which differ at the point where that begins. Where delta < 0, p1 can be 0 though p0 is
-    not: x must keep some weight there, so p1 is clipped to [1 / n1, 1 - 1 / n1].
+    `just_after` the limits from above, which differ at the point where that begins.
     """
-    if delta < 0:
-        p1 = np.where(p1 >= 1, p1, np.clip(p1, 1 / n1, 1 - 1 / n1))
+    s1, s0 = null.allowed.errors(p0, p1, null.n1, null.n0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        s1 = np.sqrt(p1 * (1 - p1) / n1) / (p1 - delta)
-        s0 = np.sqrt((1 - p0) / (n0 * p0))
         norm = np.hypot(s1, s0)
         w1, w0 = s1 / norm, s0 / norm
     edge = SILENT * (1 - EDGE) if just_after else SILENT * (1 + EDGE)
-    silent, certain = n0 * p0 <= edge, p1 >= 1
+    silent, certain = null.n0 * p0 <= edge, p1 >= 1
     return np.where(silent, 1.0, np.where(certain, 0.0, w1)), np.where(silent, 0.0, np.where(certain, 1.0, w0))
-
-
-def _near_certain(p0: Array, p1: Array, x: int, n1: int, n0: int, delta: float) -> Array:
-    """Floor of w1 z1 on cells whose right end has p1 = 1, where z1 falls to -inf while w1 falls to 0.
-
-    With u = 1 - p1: w1 <= s1 / s0, and -z1 <= sqrt(-2 ln P[Bin(n1, p1) < x]) with P[...] >= P[Bin = x - 1] >=
-    p1^(x - 1) u^(n1 - x + 1). The product of these two falls with u below 1/e, so its value at the left end bounds it.
-    """
-    p, q = p1[..., :-1], p0[..., 1:]
-    u = 1 - p
-    with np.errstate(divide="ignore", invalid="ignore"):
-        most_weight = np.sqrt(u / n1) / (p - delta) * np.sqrt(n0 * q / (1 - q))
-        surprise = (n1 - x + 1) * -np.log(u) + (x - 1) * -np.log(p)
-        floor = -most_weight * np.sqrt(2 * surprise)
-    return np.where((u > 0) & (u < 1 / math.e), floor, np.where(u > 0, -np.inf, 0.0))
 
 
 STOUFFER = Combination(statistic=_statistic, critical=lambda alpha: -float(ndtri(alpha)))

@@ -13,7 +13,7 @@ from dpassay.stats.binomial import leak_upper
 from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpassay.stats.inversion import upper
 from dpassay.stats.lower_bounds import FREQUENT
-from dpassay.stats.scales import Ratio, Scale
+from dpassay.stats.scales import Scale
 from dpassay.stats.stouffer import STOUFFER
 
 MOST_FACES = 16
@@ -39,13 +39,13 @@ def choose_faces(x: Array, y: Array, pilot: int, n: int, *, scale: Scale) -> NDA
     Returns
     -------
     bool array (2, E)
-        For the direction from x to y, and back. Never for differences: Stouffer's weights suit ratios.
+        For the direction from x to y, and back. Never for differences, which the accuracy test bounds.
     """
-    if 2 * len(x) > MOST_FACES or not isinstance(scale, Ratio):
+    if 2 * len(x) > MOST_FACES or scale.by_accuracy:
         return np.zeros((2, len(x)), dtype=bool)
     least = FREQUENT / n
     frequent = [(least < count / pilot) & (count / pilot < 1 - least) for count in (x, y)]
-    clear = [clopper_pearson_lower(count, pilot, CLEAR) > scale.at(0.0)[1] for count in (x, y)]
+    clear = [clopper_pearson_lower(count, pilot, CLEAR) > scale.allowed(0.0).slack for count in (x, y)]
     return np.stack([frequent[0] & frequent[1] & each for each in clear])
 
 

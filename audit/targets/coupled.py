@@ -20,7 +20,7 @@ from dpassay.claims import Claim, ScoreStability
 from dpassay.data import Labelled
 from dpassay.errors import TargetError
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import HasCheck, HasScores, HasWorstCases, WorstCase
+from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import AnyOf, Change, Compared, Pairs
 from dpassay.targets.groups import NOTHING_ASKED, Group
@@ -30,17 +30,18 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Coupled:
+class Coupled(Mechanism):
     """A trainer with a score as a mechanism that answers whether a random string is bad.
 
     Parameters
     ----------
-    trainer : HasScores
+    trainer : Trainer
+        Or an object with its members.
     claim : ScoreStability
         How far a score may move.
     """
 
-    trainer: HasScores
+    trainer: Any
     claim: ScoreStability
 
     @property
@@ -50,12 +51,12 @@ class Coupled:
 
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` if the trainer cannot take the data."""
-        if isinstance(self.trainer, HasCheck):
-            self.trainer.check(data)
+        self.trainer.check(data)
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """The trainer's own worst cases."""
-        return self.trainer.pairs() if isinstance(self.trainer, HasWorstCases) else ()
+        cases: tuple[WorstCase, ...] = self.trainer.pairs()
+        return cases
 
     def prepare(self, data: Labelled | Compared) -> Compared:
         """Keep the dataset, and the neighbours that it is compared with."""
@@ -110,10 +111,14 @@ def parts(target: AuditTarget) -> tuple[AuditTarget, ...]:
     return (*answers, *(coupled(target, claim) for claim in scores))
 
 
+def as_audited(target: AuditTarget, claim: Claim) -> AuditTarget:
+    """Return what is audited against one claim: a mechanism, or, for score stability, what stands in its place."""
+    return coupled(target, claim) if isinstance(claim, ScoreStability) else target
+
+
 def coupled(target: AuditTarget, claim: ScoreStability) -> AuditTarget:
     """Return what is audited for score stability in the place of a trainer."""
-    trainer: Any = target.mechanism
-    return replace(target, mechanism=Coupled(trainer=trainer, claim=claim), claims=(claim,))
+    return replace(target, mechanism=Coupled(trainer=target.mechanism, claim=claim), claims=(claim,))
 
 
 def coupled_group(group: Group) -> Group:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from dpassay.claims import records_replaced
 from dpassay.data import digest
-from dpassay.mechanism import HasNoQuery, HasOneQuery
 from dpassay.pairs import AnyOf, Pairs, change_key, replace_several
 from dpassay.targets.guard import AuditTarget
 
@@ -98,9 +97,9 @@ def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
         pairs = replace_several(data.pairs, k)
         data = replace(data, pairs=pairs, reason=pairs.how)
     groups = own if data is None or target.alone else (data, *own)
-    if isinstance(target.mechanism, HasNoQuery) and target.mechanism.without_query:
+    if target.mechanism.without_query:
         return tuple(replace(group, queries=NOTHING_ASKED, asked=False) for group in groups)
-    if isinstance(target.mechanism, HasOneQuery) and target.mechanism.one_query:
+    if target.mechanism.one_query:
         return tuple(replace(group, queries=group.queries[:1], asked=False) for group in groups)
     return groups
 

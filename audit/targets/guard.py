@@ -12,29 +12,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import DP, Accuracy, Claim, PredictionStability, ScoreStability, Stability
+from dpassay.claims import KINDS, Claim
 from dpassay.data import points
 from dpassay.errors import InvalidInput, TargetError, as_real, is_count, require, told
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
-from dpassay.mechanism import (
-    DerivesParameters,
-    HasCheck,
-    HasDirections,
-    HasLabels,
-    HasLaw,
-    HasNumbers,
-    HasReachable,
-    HasScores,
-    HasUpdate,
-    HasWorstCases,
-    Mechanism,
-    NamesAnswers,
-    Reachable,
-    ShowsPart,
-    WorstCase,
-)
+from dpassay.mechanism import Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change, one_by_one
-from dpassay.stats.scales import scale_of
+from dpassay.targets.adapter import full, given, is_trainer
 
 T = TypeVar("T")
 
@@ -52,7 +36,7 @@ class AuditTarget:
     parameters : dict
         Its parameters as JSON values.
     mechanism : Mechanism
-        The object itself.
+        The object; a plain one with some of the members is given the defaults of `Mechanism` for the others.
     claims : tuple of Claim
         What it is held against; its own promises unless the user said otherwise.
     alone : bool
@@ -70,55 +54,57 @@ class AuditTarget:
     numbers: tuple[float, float] | None = field(init=False)
 
     def __post_init__(self) -> None:
-        numbers = self.mechanism.numbers if isinstance(self.mechanism, HasNumbers) else None
-        labels: tuple[int, ...] = ()
-        if numbers is None:
-            labels = _labels(self.mechanism.labels if isinstance(self.mechanism, HasLabels) else (0, 1))
-        else:
+        object.__setattr__(self, "mechanism", full(self.mechanism))
+        numbers = self.mechanism.numbers
+        labels = _labels(self.mechanism.labels) if numbers is None else ()
+        if numbers is not None:
             known = isinstance(numbers, tuple) and len(numbers) == 2 and as_real(numbers[0]) < as_real(numbers[1])
             require(known, "numbers", numbers, "(least, greatest), the least below the greatest")
             numbers = as_real(numbers[0]), as_real(numbers[1])
         require(isinstance(self.claims, tuple) and len(self.claims) > 0, "claims", self.claims, "a tuple of at least one claim")
         for claim in self.claims:
-            require(
-                isinstance(claim, Claim),
-                "claim",
-                claim,
-                "a DP(...), Stability(...), PredictionStability(...), ScoreStability(...) or Accuracy(...)",
-            )
+            require(isinstance(claim, Claim), "claim", claim, f"a {', '.join(f'{kind}(...)' for kind in KINDS)}")
             self._check_claim(claim, numbers)
         object.__setattr__(self, "numbers", numbers)
         object.__setattr__(self, "labels", labels)
 
     def _check_claim(self, claim: Claim, numbers: tuple[float, float] | None) -> None:
         """Raise `InvalidInput` if a claim cannot be about such answers."""
-        if isinstance(claim, ScoreStability):
+        if claim.coupled:
             trainer = getattr(self.mechanism, "trainer", self.mechanism)
-            require(
-                isinstance(trainer, HasScores),
-                "claim",
-                claim,
-                f"about a trainer with noise, apply and score; {self.name} is none",
-            )
+            allowed = f"about a trainer with noise, apply and score; {self.name} is none"
+            require(is_trainer(trainer), "claim", claim, allowed)
             return
-        if isinstance(claim, Stability) and numbers is not None:
-            raise InvalidInput(f"claim = {claim}: is about labels, {self.name} answers numbers; say PredictionStability(...)")
-        if isinstance(claim, PredictionStability) and numbers is None:
-            raise InvalidInput(f"claim = {claim}: is about real predictions, {self.name} answers labels; say Stability(...)")
+        if misfit := claim.misfit(numbers, self.name):
+            raise InvalidInput(f"claim = {claim}: {misfit}")
 
-        if isinstance(claim, Accuracy) and numbers is None:
-            raise InvalidInput(f"claim = {claim}: is about an error, {self.name} answers labels, not numbers")
+    @property
+    def given(self) -> Any:
+        """The object as the user gave it."""
+        return given(self.mechanism)
+
+    @property
+    def has_law(self) -> bool:
+        """Whether the mechanism may know its exact law: it defines `distribution`."""
+        return offers(self.mechanism, "distribution")
+
+    @property
+    def has_worst_cases(self) -> bool:
+        """Whether the mechanism names pairs of its own."""
+        return offers(self.mechanism, "pairs")
+
+    @property
+    def has_reachable(self) -> bool:
+        """Whether the mechanism may know the worst case over datasets of any size."""
+        return offers(self.mechanism, "reachable")
 
     def looked_at(self, claim: Claim) -> str:
         """What is answered of what a claim is about, in words; empty where that is all of it, or nobody says otherwise."""
-        part = isinstance(claim, (DP, Stability)) and isinstance(self.mechanism, ShowsPart)
-        return str(getattr(self.mechanism, "looked_at", "")) if part else ""
+        return str(self.mechanism.looked_at) if claim.of_answers else ""
 
     @property
     def derived(self) -> dict[str, int | float | str]:
         """What is in force for parameters that were left out, where the mechanism says it; empty where it fails over it."""
-        if not isinstance(self.mechanism, DerivesParameters):
-            return {}
         try:
             told = dict(self.mechanism.derived_parameters)
         except Exception:  # noqa: BLE001  (words about a result: none is better than no result)
@@ -128,8 +114,6 @@ class AuditTarget:
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
         """Say what an answer at a query stands for; empty where the mechanism does not say, or fails over it."""
-        if not isinstance(self.mechanism, NamesAnswers):
-            return ""
         try:
             return str(self.mechanism.answer_words(answer, query))
         except Exception:  # noqa: BLE001  (words about a result: none is better than no result)
@@ -137,12 +121,7 @@ class AuditTarget:
 
     def most(self, claim: Claim) -> float:
         """Largest leak that there can be of what a claim is about, in its units."""
-        if isinstance(claim, Accuracy):
-            return max(0.0, (self.numbers or (0.0, 1.0))[1])
-        if not isinstance(claim, PredictionStability):
-            return scale_of(claim).most
-        low, high = self.numbers or (0.0, 1.0)
-        return high - low
+        return claim.most(self.numbers)
 
     def check_detect(self, claim: Claim, leak: float, argument: str = "detect") -> None:
         """Raise `InvalidInput` unless a leak that an audit is to see lies above the claim, and below the largest there can be."""
@@ -156,33 +135,29 @@ class AuditTarget:
     @property
     def only_computed(self) -> bool:
         """Whether all its claims are about errors, which are computed and never sampled."""
-        return all(isinstance(claim, Accuracy) for claim in self.claims)
+        return all(claim.computed for claim in self.claims)
 
     @property
     def sampled(self) -> AuditTarget:
         """The same without claims that no trials can certify, as long as others are left: of errors, and means without limits."""
-        hopeless = [
-            isinstance(claim, Accuracy) or (isinstance(claim, PredictionStability) and math.isinf(self.most(claim)))
-            for claim in self.claims
-        ]
-        left = tuple(claim for claim, lost in zip(self.claims, hopeless, strict=True) if not lost)
+        hopeless = {claim for claim in self.claims if claim.computed or (claim.means and math.isinf(self.most(claim)))}
+        left = tuple(claim for claim in self.claims if claim not in hopeless)
         return replace(self, claims=left) if left else self
 
     @property
     def dimension(self) -> int:
         """Number of coordinates of the vector that it releases; 0 where it releases none."""
-        mechanism = self.mechanism
-        if self.numbers is None or not isinstance(mechanism, HasDirections):
+        if self.numbers is None:
             return 0
-        found = self._guard("dimension", "its vector", lambda: mechanism.dimension)
+        found = self._guard("dimension", "its vector", lambda: self.mechanism.dimension)
         if not is_count(found, 0):
             raise TargetError(f"dimension is {found!r:.80}; expected an integer >= 0")
         return int(found)
 
     def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
         """Return the queries that ask for the coordinates of the released vector along some directions; read-only."""
-        method: Any = self.mechanism
-        found = self._guard("towards", "some directions", lambda: points(method.towards(directions, columns), "towards"))
+        asked = lambda: points(self.mechanism.towards(directions, columns), "towards")  # noqa: E731
+        found = self._guard("towards", "some directions", asked)
         return self._checked_directions(found, len(directions), columns)
 
     @staticmethod
@@ -193,8 +168,6 @@ class AuditTarget:
 
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if the mechanism says that it can never take these data."""
-        if not isinstance(self.mechanism, HasCheck):
-            return
         try:
             self.mechanism.check(data)
         except InvalidInput:
@@ -208,12 +181,11 @@ class AuditTarget:
 
     def neighbour(self, data: Any, state: Any, change: Change) -> Any:
         """Return the state of the changed dataset, by `update` where the mechanism has it."""
-        if isinstance(self.mechanism, HasUpdate):
-            update = self.mechanism.update
-            for each in one_by_one(change):
-                state = self._guard("update", f"the neighbour with {change}", partial(update, state, each))
-            return state
-        return self.scratch(data, change)
+        for each in one_by_one(change):
+            state = self._guard("update", f"the neighbour with {change}", partial(self.mechanism.update, state, each))
+            if state is None:
+                return self.scratch(data, change)
+        return state
 
     def scratch(self, data: Any, change: Change) -> Any:
         """Return the state of the changed dataset, prepared without `update`."""
@@ -221,10 +193,7 @@ class AuditTarget:
 
     def law(self, state: Any, queries: NDArray[np.float64], where: str) -> Law | None:
         """Return the exact law at the queries, or None where the mechanism has none for this dataset."""
-        if not isinstance(self.mechanism, HasLaw):
-            return None
-        distribution = self.mechanism.distribution
-        law = self._guard("distribution", where, lambda: distribution(state, queries))
+        law = self._guard("distribution", where, lambda: self.mechanism.distribution(state, queries))
         self._check_law(law, len(queries), where)
         return law
 
@@ -268,8 +237,6 @@ class AuditTarget:
 
     def worst_cases(self) -> tuple[WorstCase, ...]:
         """Return the pairs that the mechanism itself names."""
-        if not isinstance(self.mechanism, HasWorstCases):
-            return ()
         cases = self._guard("pairs", "its own worst cases", self.mechanism.pairs)
         if not (isinstance(cases, (tuple, list)) and all(isinstance(case, WorstCase) for case in cases)):
             raise TargetError(f"pairs returned {type(cases).__name__}; expected a tuple of WorstCase")
@@ -277,8 +244,6 @@ class AuditTarget:
 
     def reachable(self) -> Reachable | None:
         """Return the reachable states, where the mechanism knows them."""
-        if not isinstance(self.mechanism, HasReachable):
-            return None
         return self._guard("reachable", "its states", self.mechanism.reachable)
 
     def _guard(self, method: str, where: str, call: Callable[[], T]) -> T:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,8 +13,9 @@ from typing import Any
 
 from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.errors import InvalidInput
-from dpassay.mechanism import FunctionMechanism, HasScores, Mechanism
-from dpassay.targets.catalogue import CATALOGUE, ENTRIES, READINGS, Reading
+from dpassay.mechanism import FunctionMechanism, Mechanism
+from dpassay.targets.adapter import full, is_mechanism
+from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS, Entry, Refuted
 from dpassay.targets.guard import AuditTarget
 
 
@@ -88,34 +88,45 @@ def resolve(
         given = parameters_of(mechanism)
     elif given and given != parameters_of(found):
         raise InvalidInput(f"-p {next(iter(given))}: '{target}' is no mechanism class, it takes no parameters")
-    elif hasattr(found, "sample") or isinstance(found, HasScores):
+    elif is_mechanism(found):
         mechanism, given = found, parameters_of(found)
     elif callable(found):
         if not claims:
             raise InvalidInput(
-                f"'{target}' is a plain function, it promises nothing by itself: say --claim epsilon=... or gamma=..."
+                f"'{target}' is a plain function and has no claim of its own; add --claim epsilon=..., mu=... or gamma=..."
             )
         given_answers = answers or Answers()
         mechanism = FunctionMechanism(function=found, claims=claims, labels=given_answers.labels, numbers=given_answers.numbers)
     else:
         raise InvalidInput(f"target = '{target}': must be a mechanism or a function, not {type(found).__name__}")
-    claims = claims or _declared(target, mechanism)
-    reading = READINGS.get(target)
-    alone = reading is not None and (reading.alone or given.get("n") == reading.parameters.get("n", math.nan))
-    alone = alone or bool(getattr(mechanism, "alone", False))
+    claims = claims or declared(target, mechanism)
+    entry = ENTRIES.get(target)
+    fixed = entry is not None and "n" in entry.parameters and given.get("n") == entry.parameters["n"]
+    alone = fixed or (entry is not None and entry.alone) or bool(getattr(mechanism, "alone", False))
     return AuditTarget(name=name or target, address=target, parameters=given, mechanism=mechanism, claims=claims, alone=alone)
 
 
 def is_function(target: str) -> bool:
     """Whether the target is a plain function, which does not say what it answers."""
     found = load_object(_address(target), "target")
-    return callable(found) and not isinstance(found, type) and not hasattr(found, "sample")
+    return callable(found) and not isinstance(found, type) and not is_mechanism(found)
 
 
 def accepts(target: str, parameter: str) -> bool:
     """Whether the target is a mechanism class with this parameter."""
     found = load_object(_address(target), "target")
     return isinstance(found, type) and parameter in _fields(found)
+
+
+def sized(target: str, parameters: Mapping[str, Any], records: int, *, fixed: bool = True) -> dict[str, Any]:
+    """Tell a mechanism of the catalogue the number n of records, if its claims depend on that and nothing else was said.
+
+    An entry that has an n of its own keeps it, unless it is not `fixed`: where all datasets of one size are asked for.
+    """
+    chosen = fixed and target in ENTRIES and "n" in ENTRIES[target].parameters
+    if target not in ENTRIES or chosen or not accepts(target, "n"):
+        return dict(parameters)
+    return {"n": str(records), **parameters}
 
 
 def load_object(address: str, argument: str) -> Any:
@@ -169,38 +180,61 @@ def _values(mechanism: object) -> dict[str, Any]:
 def _address(target: str) -> str:
     if ":" in target:
         return target
-    if target in READINGS:
-        return CATALOGUE[READINGS[target].target]
-    if target not in CATALOGUE:
+    if target not in ENTRIES:
         close = get_close_matches(target, ENTRIES, n=1)
-        hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(ENTRIES)}"
+        hint = f"did you mean '{close[0]}'?" if close else "see `dpassay list`"
         raise InvalidInput(f"target = '{target}': no such mechanism; {hint} (your own: module:object)")
-    return CATALOGUE[target]
+    return ENTRIES[target].address
 
 
 def _full(target: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Parameters that are given, and those of a reading besides."""
-    return (dict(READINGS[target].parameters) if target in READINGS else {}) | dict(parameters or {})
+    """Parameters that are given, and those of an entry besides."""
+    return (dict(ENTRIES[target].parameters) if target in ENTRIES else {}) | dict(parameters or {})
 
 
-def _declared(target: str, mechanism: Mechanism) -> tuple[Claim, ...]:
-    """Claims of a mechanism; those of a reading that are known to be wrong say so, at the parameters of the reading alone."""
-    if target not in READINGS:
-        return mechanism.claims
-    reading = READINGS[target]
-    made = _build(target, type(mechanism), dict(reading.parameters))
-    told = {name: value for name, value in parameters_of(mechanism).items() if name != "n" or name in reading.parameters}
-    if not told.items() <= parameters_of(made).items():
-        return tuple(dataclasses.replace(claim, expected=None) for claim in mechanism.claims)
-    return tuple(_known(reading, claim) for claim in mechanism.claims)
+def declared(target: str, mechanism: Any) -> tuple[Claim, ...]:
+    """Return the claims of a mechanism, with what is known of them at its catalogue entry's parameters.
+
+    Parameters
+    ----------
+    target : str
+        Name of an entry; any other text for the entry of the mechanism's class, if it has one.
+    mechanism : Mechanism
+        The object itself.
+    """
+    entry = ENTRIES.get(target) or _entry_of(type(mechanism))
+    if entry is None:
+        return full(mechanism).claims
+    made = _build(target, type(mechanism), dict(entry.parameters)) if entry.expected else None
+    return tuple(_known(entry, claim, mechanism, made) for claim in mechanism.claims)
 
 
-def _known(reading: Reading, claim: Claim) -> Claim:
-    """Declare a claim wrong if the reading knows that, and say what a printed one is read as; else declare nothing."""
-    if not reading.knows(claim.status, claim.kind):
-        return dataclasses.replace(claim, expected=None)
-    read = f"{claim.source}, read as in docs/findings.md, '{reading.finding}'" if claim.status == "printed" else claim.source
-    return dataclasses.replace(claim, expected="refuted", source=read)
+def _entry_of(kind: type) -> Entry | None:
+    """Return the entry of an algorithm by its class."""
+    address = f"{kind.__module__}:{kind.__qualname__}"
+    return next((entry for entry in (*CATALOGUE.values(), *PARTS) if entry.address == address), None)
+
+
+def _known(entry: Entry, claim: Claim, mechanism: Any, made: Any) -> Claim:
+    """Declare a claim wrong if the entry knows that at these parameters, and say what a printed one is read as."""
+    expected = entry.expected
+    if expected is None or not expected.covers(claim.status, claim.kind) or not _has_parameters(expected, mechanism, made, entry):
+        return claim
+    read = entry.parameters and claim.status == "printed"
+    source = f"{claim.source}, read as in docs/findings.md, '{entry.finding}'" if read else claim.source
+    return dataclasses.replace(claim, expected="refuted", source=source)
+
+
+def _has_parameters(expected: Refuted, mechanism: Any, made: Any, entry: Entry) -> bool:
+    """Whether a mechanism has the parameters of its entry, but for those that do not matter."""
+    given = parameters_of(mechanism)
+    if given.get("n") is not None and given["n"] < expected.least_n:
+        return False
+    if expected.free is None:
+        return True
+    free = {*expected.free, "n"} - entry.parameters.keys()
+    wanted = parameters_of(made)
+    return all(value == wanted[name] for name, value in given.items() if name not in free)
 
 
 def _build(target: str, mechanism_class: type, given: dict[str, Any]) -> Mechanism:

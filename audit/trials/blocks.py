@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +30,14 @@ class Counts:
 
     Parameters
     ----------
-    calls : int array (c, q, K)
-        How often each symbol of the coding (each label, say) came at each query, call by call of `sample`.
+    calls : int64 array (c, q, K)
+        How often each symbol of the coding (each label, say) came at each query, call by call of `sample`. Float64, block by
+        block, where the coding measures instead: quantiles, moments.
     marks : tuple of bytes
         Per block: a digest of its answers; empty where the coding has none.
     """
 
-    calls: NDArray[np.int64]
+    calls: NDArray[Any]
     marks: tuple[bytes, ...]
 
 

@@ -1,4 +1,4 @@
-"""Codings: how answers become counts of finitely many symbols. Whatever is kept of a trial is a count.
+"""Codings: how answers become counts of finitely many symbols. What is kept of a trial for a bound is a count.
 
 Coding answers is post-processing, so what is proven of the symbols is proven of the answers.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ class Coding(Protocol):
 
     @property
     def additive(self) -> bool:
-        """Whether the counts of calls add up; if not, those of a block are counted together."""
+        """Whether it counts, so that calls add up; if not, it measures the answers of a block together."""
         ...
 
     @property
@@ -36,8 +36,11 @@ class Coding(Protocol):
         """What counts depend on besides the answers."""
         ...
 
-    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.int64], bytes]:
-        """Return counts (q, size) of answers (trials, q), and a digest of the answers; empty where nobody compares them."""
+    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[Any], bytes]:
+        """Return counts (q, size) of answers (trials, q), and a digest of the answers; empty where nobody compares them.
+
+        Whole numbers where it counts, floats where it measures.
+        """
         ...
 
 
@@ -127,7 +130,7 @@ class Rounded:
 
 @dataclass(frozen=True, slots=True)
 class Pilot:
-    """The quantiles of one block instead of counts: bit patterns of numbers, since only whole numbers are handed on."""
+    """The quantiles of one block instead of counts."""
 
     additive: ClassVar[bool] = False
 
@@ -141,20 +144,19 @@ class Pilot:
         """The levels."""
         return repr(LEVELS.tolist())
 
-    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.int64], bytes]:  # noqa: ARG002
+    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.float64], bytes]:  # noqa: ARG002
         """Return the quantiles of a block."""
         levels = np.concatenate([LEVELS, 1 - LEVELS[-2::-1]])
         quantiles = np.quantile(draws.astype(float), levels, axis=0, method="inverted_cdf").T
-        return np.ascontiguousarray(quantiles).view(np.int64), b""
+        return np.ascontiguousarray(quantiles), b""
 
 
-def bins_from(pilot: NDArray[np.int64]) -> Bins:
-    """Make bins from what a `Pilot` counted: edges at the quantiles, just above each repeated one, and above the greatest.
+def bins_from(pilot: NDArray[np.float64]) -> Bins:
+    """Make bins from what a `Pilot` measured: edges at the quantiles, just above each repeated one, and above the greatest.
 
     A value that several quantiles share has a probability of its own: the edge just above it parts it from what follows.
     """
-    edges = np.ascontiguousarray(pilot).view(np.float64).copy()
-    edges = np.concatenate([edges, edges[:, -1:]], axis=1)
+    edges = np.concatenate([pilot, pilot[:, -1:]], axis=1)
     repeated = edges[:, 1:] == edges[:, :-1]
     edges[:, 1:][repeated] = np.nextafter(edges[:, 1:], np.inf)[repeated]
     return Bins(edges)

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Literal, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.data import digest
@@ -124,7 +123,7 @@ class Executor:
         elsewhere = options.kind == "local" or isinstance(runner.target, Isolated)
         self._crew: Backend = Local(runner, self._keep, options.jobs, options.limits) if elsewhere else Inline(runner, self._keep)
 
-    def counts(self, tasks: Sequence[Task]) -> Iterator[NDArray[np.int64]]:
+    def counts(self, tasks: Sequence[Task]) -> Iterator[NDArray[Any]]:
         """Yield the counts (q, K) of each task in turn; errors are those of `drawn`."""
         return (found.calls.sum(axis=0) for found in self.drawn(tasks))
 

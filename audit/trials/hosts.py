@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import faulthandler
 import io
+import math
 import os
 import pickle
 import random
@@ -58,6 +59,12 @@ class Limits:
 
     seconds: float = 60.0
     memory: float = 4.0
+
+
+UNLIMITED = Limits(seconds=math.inf, memory=math.inf)
+"""For what may take as long, and as much, as it does."""
+FOREVER = 1e9
+"""Seconds; a socket wants a number."""
 
 
 class Lost(Exception):
@@ -135,7 +142,7 @@ class Host:
         there.close()
         os.close(pipe)
         self._socket = here
-        here.settimeout(limits.seconds)
+        here.settimeout(min(limits.seconds, FOREVER))
         os.set_blocking(self._pipe, False)
         _hosts.add(self)
 
@@ -405,7 +412,7 @@ def _settle(parent: int, keep: tuple[int, int], drop: list[int], limits: Limits,
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout = sys.stderr = os.fdopen(1, "w", buffering=1, errors="replace", closefd=False)
     faulthandler.disable()
-    if sys.platform == "linux":
+    if sys.platform == "linux" and limits.memory < math.inf:
         taken = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         most = taken + round(limits.memory * GIB)

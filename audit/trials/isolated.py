@@ -15,8 +15,9 @@ from threadpoolctl import threadpool_limits
 from dpassay.claims import Claim, claim_from_json
 from dpassay.errors import InvalidInput, TargetError, told
 from dpassay.laws import Law
-from dpassay.mechanism import FunctionMechanism, Reachable, ShowsPart, WorstCase
+from dpassay.mechanism import FunctionMechanism, Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change
+from dpassay.targets.adapter import TRAINING, given, is_trainer
 from dpassay.targets.coupled import Coupled, coupled
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
@@ -38,11 +39,8 @@ from dpassay.trials.written import (
 )
 
 T = TypeVar("T")
-OFFERED = (
-    *("check", "update", "distribution", "pairs", "reachable", "dimension", "towards", "answer_words"),
-    *("thetas", "sizes", "noise", "apply", "score"),
-)
-"""What a mechanism may have besides `prepare` and `sample`."""
+METHODS = ("check", "update", "distribution", "pairs", "reachable", "towards", "answer_words")
+"""What a mechanism may define besides `prepare` and `sample`."""
 REMEDY = "a mechanism must return, or raise an exception"
 MORE_TIME = "make it faster, or allow more with --shard-timeout (shard_timeout)"
 MORE_MEMORY = "make it smaller, or allow more with --memory (memory)"
@@ -67,22 +65,12 @@ BENCHES = 4
 """So many are kept open in a process: one per way of counting."""
 
 
-class StandIn:
+class StandIn(Mechanism):
     """Stands where a mechanism would that is only in another process: it has what that has, and does nothing."""
-
-    claims: tuple[Claim, ...] = ()
 
     def __init__(self, has: Mapping[str, Any]) -> None:
         for name, value in has.items():
             setattr(self, name, value)
-
-    def prepare(self, data: Any) -> Any:
-        """Refuse."""
-        raise NotImplementedError
-
-    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
-        """Refuse."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -116,7 +104,7 @@ class Isolated(AuditTarget):
 
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if the mechanism says that it can never take these data."""
-        if not hasattr(self.mechanism, "check"):
+        if not offers(self.mechanism, "check"):
             return
         try:
             self._ask("check", "check", data, known=(data,))
@@ -137,7 +125,7 @@ class Isolated(AuditTarget):
 
     def law(self, state: Any, queries: NDArray[np.float64], where: str) -> Law | None:
         """Return the exact law at the queries, or None where the mechanism has none for this dataset."""
-        if not hasattr(self.mechanism, "distribution"):
+        if not self.has_law:
             return None
         told = self._ask(f"distribution on {where}", "law", state, queries, where, known=(queries,))
         law = None if told is None else self._read(law_from, told, "distribution")
@@ -159,7 +147,7 @@ class Isolated(AuditTarget):
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
         """Say what an answer at a query stands for; empty where the mechanism does not say, or its process is gone."""
-        if not hasattr(self.mechanism, "answer_words"):
+        if not offers(self.mechanism, "answer_words"):
             return ""
         try:
             return str(self._ask("answer_words", "answer_words", answer, query, known=(query,)))
@@ -168,20 +156,20 @@ class Isolated(AuditTarget):
 
     def worst_cases(self) -> tuple[WorstCase, ...]:
         """Return the pairs that the mechanism itself names."""
-        if not hasattr(self.mechanism, "pairs"):
+        if not self.has_worst_cases:
             return ()
         told = self._ask("pairs", "worst_cases")
         return self._read(lambda cases: tuple(map(worst_case_from, cases)), told, "pairs")
 
     def reachable(self) -> Reachable | None:
         """Return the reachable states, where the mechanism knows them."""
-        told = self._ask("reachable", "reachable") if hasattr(self.mechanism, "reachable") else None
+        told = self._ask("reachable", "reachable") if self.has_reachable else None
         return None if told is None else self._read(reachable_from, told, "reachable")
 
     @property
     def dimension(self) -> int:
         """Number of coordinates of the vector that it releases; 0 where it releases none."""
-        if self.numbers is None or not hasattr(self.mechanism, "towards"):
+        if self.numbers is None or not offers(self.mechanism, "towards"):
             return 0
         return self._read(int, self._ask("dimension", "dimension"), "dimension")
 
@@ -285,7 +273,8 @@ class Desk:
         return f"{cause}; it may take {self._memory:g} GiB, {MORE_MEMORY}" if "MemoryError" in cause else cause
 
     def _describe(self, subject: AuditTarget, objects: dict[int, Any]) -> dict[str, Any]:  # noqa: ARG002
-        mechanism: Any = subject.mechanism
+        mechanism = subject.mechanism
+        has = [name for name in METHODS if offers(mechanism, name)]
         return {
             "name": subject.name,
             "target": subject.address,
@@ -293,11 +282,12 @@ class Desk:
             "claims": [[claim.as_json(), claim.expected] for claim in subject.claims],
             "labels": subject.labels,
             "numbers": subject.numbers,
-            "has": [name for name in OFFERED if hasattr(mechanism, name)],
-            "without_query": bool(getattr(mechanism, "without_query", False)),
-            "one_query": bool(getattr(mechanism, "one_query", False)),
-            "looked_at": str(mechanism.looked_at) if isinstance(mechanism, ShowsPart) else None,
-            "derived": subject.derived,
+            "has": [*has, *(TRAINING if is_trainer(mechanism) else ())],
+            "without_query": bool(mechanism.without_query),
+            "one_query": bool(mechanism.one_query),
+            "looked_at": str(mechanism.looked_at),
+            "derived_parameters": subject.derived,
+            "alone": subject.alone,
             "code": code_of(subject),
         }
 
@@ -362,8 +352,8 @@ class Desk:
 
 def is_foreign(target: AuditTarget) -> bool:
     """Whether a mechanism runs code that does not come with this package, or may."""
-    mechanism = target.mechanism
-    mechanism = mechanism.trainer if isinstance(mechanism, Coupled) else mechanism  # type: ignore[assignment]
+    mechanism = target.given
+    mechanism = given(mechanism.trainer) if isinstance(mechanism, Coupled) else mechanism
     if isinstance(mechanism, FunctionMechanism):
         return getattr(mechanism.function, "__module__", None) is None or not _ours(mechanism.function.__module__)
     named = any(isinstance(value, str) and ":" in value for value in target.parameters.values())
@@ -427,9 +417,7 @@ def introduced(name: str, build: Callable[[], AuditTarget], limits: Limits, fall
 def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
     """Return the target that a desk has described."""
     has: dict[str, Any] = dict.fromkeys(facts["has"], _elsewhere)
-    has |= {name: facts[name] for name in ("without_query", "one_query")}
-    has |= {} if facts["looked_at"] is None else {"looked_at": str(facts["looked_at"])}
-    has |= {"derived_parameters": facts["derived"]} if facts["derived"] else {}
+    has |= {name: facts[name] for name in ("without_query", "one_query", "looked_at", "derived_parameters")}
     has |= {"labels": tuple(facts["labels"])} if facts["numbers"] is None else {"numbers": tuple(facts["numbers"])}
     mechanism = StandIn(has)
     return Isolated(
@@ -438,6 +426,7 @@ def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
         parameters=facts["parameters"],
         mechanism=mechanism,
         claims=tuple(claim_from_json(claim, expected) for claim, expected in facts["claims"]),
+        alone=facts["alone"],
         hosts=hosts,
         there=mechanism,
         code=facts["code"],
@@ -450,5 +439,5 @@ def _elsewhere(*_: Any) -> Any:
 
 
 def _isolated(target: AuditTarget, hosts: Hosts, **more: Any) -> Isolated:
-    known = {name: getattr(target, name) for name in ("name", "address", "parameters", "mechanism", "claims")}
+    known = {name: getattr(target, name) for name in ("name", "address", "parameters", "mechanism", "claims", "alone")}
     return Isolated(**known, hosts=hosts, there=target.mechanism, **more)

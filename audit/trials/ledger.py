@@ -1,8 +1,9 @@
-"""The ledger: finished trials of a run in a SQLite file, so that a run that was killed goes on where it stopped.
+"""The ledger: finished work in a SQLite file, so that what was killed goes on where it stopped.
 
-A row holds the counts of a range of blocks of one dataset. It is known by what the counts depend on and by nothing else: the
-key of the random stream, the queries, the coding, and the code that made them. So a row is either the very counts that would be
-drawn now, or it is not found.
+A row of a run holds the counts of a range of blocks of one dataset; a row of an attack holds the
+answers of one trained model. It is known by what these depend on and by nothing else: the key of the
+random stream, the queries, the coding, and the code that made them. So a row is either the very
+result that would come now, or it is not found.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -26,35 +27,39 @@ from dpassay.errors import InvalidInput, LedgerError
 from dpassay.mechanism import FunctionMechanism
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, Counts
+from dpassay.trials.wire import Garbled, pack, unpack
 
 APPLICATION = 0x64706173
 """`dpas`: marks a SQLite file as a ledger."""
-VERSION = 3
+VERSION = 4
 BUSY = 30.0
 """Seconds to wait for another process that writes to the same ledger."""
-MARK = 16
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 TABLE = """
-CREATE TABLE IF NOT EXISTS shards (
+CREATE TABLE IF NOT EXISTS work (
     dataset BLOB NOT NULL, first INTEGER NOT NULL, stop INTEGER NOT NULL, trials INTEGER NOT NULL,
-    queries INTEGER NOT NULL, symbols INTEGER NOT NULL, counts BLOB NOT NULL, marks BLOB NOT NULL, checksum BLOB NOT NULL,
+    value BLOB NOT NULL, checksum BLOB NOT NULL,
     PRIMARY KEY (dataset, first, stop, trials)
 ) WITHOUT ROWID
 """
 
 Key = tuple[bytes, int, int, int]
 """Dataset (a digest of all its counts depend on), first block, block after the last, trials."""
+AGAIN = "run without --resume"
+"""What to do about a ledger of a run that cannot be used."""
 
 
 class Ledger:
-    """Finished trials in a file.
+    """Finished work in a file.
 
     Parameters
     ----------
     path : Path
-        The file; made when the first counts are written.
+        The file; made when the first result is written.
     resume : bool
-        Whether counts that it already holds may be used; else they are removed.
+        Whether results that it already holds may be used; else they are removed.
+    remedy : str
+        What to do about a file that cannot be used.
 
     Raises
     ------
@@ -62,8 +67,9 @@ class Ledger:
         If there is a file that is no ledger, one of another version, or (with `resume`) one that is damaged.
     """
 
-    def __init__(self, path: Path, *, resume: bool) -> None:
+    def __init__(self, path: Path, *, resume: bool, remedy: str = AGAIN) -> None:
         self.path = path
+        self._remedy = remedy
         self._connection: sqlite3.Connection | None = None
         if not path.exists():
             return
@@ -90,57 +96,86 @@ class Ledger:
         LedgerError
             If what it holds has been damaged.
         """
-        with self._faults(LedgerError):
-            found = self._open().execute(
-                "SELECT queries, symbols, counts, marks, checksum FROM shards"
-                " WHERE dataset = ? AND first = ? AND stop = ? AND trials = ?",
-                key,
-            )
-            row = found.fetchone()
-        if row is None:
+        found = self.find(key)
+        if found is None:
             return None
-        queries, symbols, counts, marks, checksum = row
-        sound = checksum == _checksum(key, queries, symbols, counts, marks)
-        if not sound or len(counts) % (8 * queries * symbols) or len(marks) != MARK * (key[2] - key[1]):
-            raise LedgerError(f"ledger '{self.path}': blocks {key[1]} to {key[2] - 1} are damaged; run without --resume")
-        calls = np.frombuffer(counts, dtype="<i8").astype(np.int64).reshape(-1, queries, symbols)
-        cut = [marks[i : i + MARK] for i in range(0, len(marks), MARK)]
-        return Counts(calls=calls, marks=tuple(mark if any(mark) else b"" for mark in cut))
+        calls, marks = (found.get("calls"), found.get("marks")) if isinstance(found, dict) else (None, None)
+        if not isinstance(calls, np.ndarray) or calls.ndim != 3 or not isinstance(marks, list) or len(marks) != key[2] - key[1]:
+            raise self._damaged(key)
+        return Counts(calls=calls, marks=tuple(marks))
 
     def put(self, rows: Iterable[tuple[Key, Counts]]) -> None:
-        """Write finished counts, all of them or none.
+        """Write finished counts; as `keep`."""
+        self.keep((key, {"calls": counts.calls, "marks": list(counts.marks)}) for key, counts in rows)
+
+    def find(self, key: Key) -> Any:
+        """Return the result of a key, or None where it has none.
+
+        Returns
+        -------
+        object
+            As `dpassay.trials.wire.unpack` reads it; arrays are read-only.
 
         Raises
         ------
         LedgerError
-            If they cannot be written, or the ledger holds other counts under the same key.
+            If what it holds has been damaged.
+        """
+        with self._faults(LedgerError):
+            found = self._open().execute(
+                "SELECT value, checksum FROM work WHERE dataset = ? AND first = ? AND stop = ? AND trials = ?", key
+            )
+            row = found.fetchone()
+        if row is None:
+            return None
+        value, checksum = row
+        if not isinstance(value, bytes) or checksum != _checksum(key, value):
+            raise self._damaged(key)
+        try:
+            return unpack(value)[1]
+        except Garbled:
+            raise self._damaged(key) from None
+
+    def keep(self, rows: Iterable[tuple[Key, Any]]) -> None:
+        """Write finished results, all of them or none.
+
+        Parameters
+        ----------
+        rows : iterable of (Key, object)
+            The results are what `dpassay.trials.wire.pack` can write.
+
+        Raises
+        ------
+        LedgerError
+            If they cannot be written, or the ledger holds another result under the same key.
         """
         with self._faults(LedgerError):
             connection = self._open()
             connection.execute("BEGIN IMMEDIATE")
             try:
-                for key, counts in rows:
-                    self._insert(connection, key, _encode(key, counts))
+                for key, value in rows:
+                    self._insert(connection, key, pack(0, value))
                 connection.execute("COMMIT")
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
 
-    def _insert(self, connection: sqlite3.Connection, key: Key, value: tuple[int, int, bytes, bytes, bytes]) -> None:
-        done = connection.execute("INSERT OR IGNORE INTO shards VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*key, *value))
-        if done.rowcount == 1:
+    def _insert(self, connection: sqlite3.Connection, key: Key, value: bytes) -> None:
+        row = (*key, value, _checksum(key, value))
+        if connection.execute("INSERT OR IGNORE INTO work VALUES (?, ?, ?, ?, ?, ?)", row).rowcount == 1:
             return
         held = connection.execute(
-            "SELECT queries, symbols, counts, marks, checksum FROM shards"
-            " WHERE dataset = ? AND first = ? AND stop = ? AND trials = ?",
-            key,
+            "SELECT value, checksum FROM work WHERE dataset = ? AND first = ? AND stop = ? AND trials = ?", key
         ).fetchone()
-        if held != value:
+        if held != row[4:]:
             raise LedgerError(
-                f"ledger '{self.path}': holds other counts for blocks {key[1]} to {key[2] - 1} of dataset {key[0].hex()[:16]}; "
-                "the mechanism does not draw from rng alone, or it has changed; run without --resume"
+                f"ledger '{self.path}': holds another result for blocks {key[1]} to {key[2] - 1} of dataset {key[0].hex()[:16]}; "
+                f"the mechanism does not draw from rng alone, or it has changed; {self._remedy}"
             )
+
+    def _damaged(self, key: Key) -> LedgerError:
+        return LedgerError(f"ledger '{self.path}': blocks {key[1]} to {key[2] - 1} are damaged; {self._remedy}")
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -162,17 +197,17 @@ class Ledger:
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
         elif found != (APPLICATION, VERSION):
-            raise LedgerError(f"ledger '{self.path}': has version {found[1]}, not {VERSION}; run without --resume")
+            raise LedgerError(f"ledger '{self.path}': has version {found[1]}, not {VERSION}; {self._remedy}")
         connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         if connection.execute("PRAGMA quick_check").fetchone()[0] != "ok":
-            raise LedgerError(f"ledger '{self.path}': is damaged; run without --resume")
+            raise LedgerError(f"ledger '{self.path}': is damaged; {self._remedy}")
 
     def _clear(self) -> None:
         """Empty a ledger in place, since another process may work with it; remove it where that cannot be done."""
         try:
-            self._open().execute("DELETE FROM shards")
+            self._open().execute("DELETE FROM work")
         except sqlite3.OperationalError as error:
             raise InvalidInput(f"ledger '{self.path}': cannot be emptied ({error})") from None
         except (sqlite3.Error, LedgerError):
@@ -197,7 +232,7 @@ class Ledger:
         except sqlite3.OperationalError as error:
             raise kind(f"ledger '{self.path}': cannot be read or written ({error})") from None
         except (sqlite3.Error, OverflowError):
-            raise kind(f"ledger '{self.path}': is damaged; run without --resume") from None
+            raise kind(f"ledger '{self.path}': is damaged; {self._remedy}") from None
 
 
 def dataset_key(stream: tuple[str | float, ...], queries: str, coding: str, code: list[str], rows: int) -> bytes:
@@ -216,7 +251,7 @@ def code_of(target: AuditTarget) -> list[str]:
     Those of Python, of the numerical packages and of dpassay itself, of the file that defines the mechanism or function, and
     of files that its parameters name as `module:object`. What these files import is not followed.
     """
-    mechanism = target.mechanism
+    mechanism = target.given
     thing = mechanism.function if isinstance(mechanism, FunctionMechanism) else type(mechanism)
     modules: list[str | None] = [getattr(thing, "__module__", None)]
     modules += [value.partition(":")[0] for value in target.parameters.values() if isinstance(value, str) and ":" in value]
@@ -249,13 +284,5 @@ def _is_ours(path: Path) -> bool:
     return not header or (header.startswith(b"SQLite format 3\0") and header[68:72] == APPLICATION.to_bytes(4, "big"))
 
 
-def _encode(key: Key, counts: Counts) -> tuple[int, int, bytes, bytes, bytes]:
-    _, queries, symbols = counts.calls.shape
-    table = counts.calls.astype("<i8").tobytes()
-    marks = b"".join(mark.ljust(MARK, b"\0") for mark in counts.marks)
-    return queries, symbols, table, marks, _checksum(key, queries, symbols, table, marks)
-
-
-def _checksum(key: Key, queries: int, symbols: int, counts: bytes, marks: bytes) -> bytes:
-    facts = json.dumps([key[0].hex(), *key[1:], queries, symbols, len(counts)]).encode()
-    return hashlib.sha256(facts + counts + marks).digest()
+def _checksum(key: Key, value: bytes) -> bytes:
+    return hashlib.sha256(json.dumps([key[0].hex(), *key[1:]]).encode() + value).digest()

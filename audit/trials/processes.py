@@ -6,28 +6,26 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from dpassay.errors import TargetError
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import Counts, where
-from dpassay.trials.hosts import Host, Hosts, Limits, Lost, Overtime, Unsent, wait
+from dpassay.trials.hosts import Hosts, Limits
 from dpassay.trials.isolated import Brief, Desk, Isolated, shared_by
+from dpassay.trials.pool import Pool, Question
 from dpassay.trials.tasks import Shard, ShardResult, TrialRunner, span
-from dpassay.trials.written import INLINE, READ_WRONG, shard_result_from
+from dpassay.trials.written import READ_WRONG, shard_result_from
 
 EXPECTED = "expected sample(state, queries, size, rng) to return labels of shape (size, queries)"
 OVERTIME = "a shard took longer than {:g} s (--shard-timeout)"
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Job:
+class Job(Question):
     """A shard that is to be run; `last` if it is not tried again. It ends with what came of it, or why nothing did."""
 
     shard: Shard
     last: bool
     done: ShardResult | None = None
-    cause: str = ""
-    detail: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -53,8 +51,7 @@ class Local:
     hosts: Hosts = field(init=False)
     ahead: int = field(init=False)
     _brief: Brief = field(init=False)
-    _waiting: deque[Job] = field(default_factory=deque, init=False)
-    _busy: dict[Host, Job] = field(default_factory=dict, init=False)
+    _pool: Pool = field(init=False)
 
     def __post_init__(self) -> None:
         self.ahead = 4 * self.jobs
@@ -62,11 +59,12 @@ class Local:
         self._brief = Brief(groups=groups, codings=self.runner.codings, seed=self.runner.seed)
         own = target.hosts if isinstance(target, Isolated) else None
         self.hosts = self.others or own or _hosts(target, groups, self.limits)
+        self._pool = Pool(self.hosts, self.jobs, self._take, OVERTIME)
 
     def start(self, shard: Shard) -> list[Job]:
         """Take a shard."""
         job = self._job(shard, last=False)
-        self._feed()
+        self._pool.submit(job)
         return [job]
 
     def finish(self, receipt: list[Job]) -> ShardResult:
@@ -75,8 +73,7 @@ class Local:
         place = 0
         while place < len(receipt):
             job = receipt[place]
-            while job.done is None and not job.cause:
-                self._look()
+            self._pool.wait(job)
             if job.done is not None:
                 counts += job.done.counts
                 if job.done.failure is not None:
@@ -86,17 +83,15 @@ class Local:
                 text = f"{job.cause} on {self._place(job.shard)}, also when tried again; {EXPECTED}"
                 return self._failed(receipt[place + 1 :], ShardResult(counts=tuple(counts), failure=(text, job.detail)))
             else:
-                receipt[place : place + 1] = [self._job((piece,), last=True) for piece in job.shard]
+                pieces = [self._job((piece,), last=True) for piece in job.shard]
+                receipt[place : place + 1] = pieces
+                for piece in pieces:
+                    self._pool.enqueue(piece)
         return ShardResult(counts=tuple(counts))
 
     def abandon(self, receipt: list[Job]) -> None:
         """Stop working on a shard."""
-        for job in receipt:
-            if job in self._waiting:
-                self._waiting.remove(job)
-        for host, job in list(self._busy.items()):
-            if job in receipt:
-                self._dismiss(host)
+        self._pool.abandon(receipt)
 
     def afresh(self, shards: Sequence[Shard]) -> Iterator[ShardResult]:
         """Yield what comes of each shard, in a process that has done nothing else; `jobs` at a time."""
@@ -122,14 +117,9 @@ class Local:
 
     def close(self) -> None:
         """End the processes that it has opened; those of an isolated mechanism are only ended while they are at work."""
-        for host in list(self._busy):
-            self._dismiss(host)
+        self._pool.dismiss()
         if not isinstance(self.runner.target, Isolated):
             self.hosts.close()
-
-    def _dismiss(self, host: Host) -> None:
-        del self._busy[host]
-        host.close()
 
     def _failed(self, rest: list[Job], done: ShardResult) -> ShardResult:
         self.abandon(rest)
@@ -140,61 +130,19 @@ class Local:
         return f"{where(self.runner.change(piece.task))} ({span(piece.task, piece.first, piece.stop)})"
 
     def _job(self, shard: Shard, *, last: bool) -> Job:
-        job = Job(shard=shard, last=last)
-        self._waiting.append(job)
-        return job
+        part = self.runner.target.part if isinstance(self.runner.target, Isolated) else None
+        known = (self._brief, *(group.pairs.base for group in self._brief.groups))
+        return Job(operation="run", arguments=(part, self._brief, shard), known=known, shard=shard, last=last)
 
-    def _feed(self) -> None:
-        """Give waiting shards to processes that have nothing to do."""
-        while self._waiting and len(self._busy) < self.jobs:
-            host = next(host for host in self._opened(len(self._busy) + 1) if host not in self._busy)
-            job = self._waiting.popleft()
-            try:
-                part = self.runner.target.part if isinstance(self.runner.target, Isolated) else None
-                known = (self._brief, *(group.pairs.base for group in self._brief.groups))
-                host.ask("run", part, self._brief, job.shard, known=known)
-            except Lost as error:
-                job.cause = str(error)
-            except Unsent as error:
-                raise TargetError(f"its data cannot be sent to a worker ({error}); {INLINE}") from None
-            else:
-                self._busy[host] = job
-
-    def _opened(self, number: int) -> list[Host]:
-        try:
-            return self.hosts.several(number)
-        except Lost as error:
-            raise TargetError(str(error)) from None
-
-    def _look(self) -> None:
-        """Wait a moment for any shard to come back, and hand on what has."""
-        self._feed()
-        wait(list(self._busy))
-        for host, job in list(self._busy.items()):
-            try:
-                came, told = host.answer()
-            except Overtime:
-                job.cause = OVERTIME.format(host.limits.seconds)
-            except Lost as error:
-                job.cause = str(error)
-            else:
-                if not came:
-                    continue
-                self._take(job, told)
-            del self._busy[host]
-        self._feed()
-
-    def _take(self, job: Job, told: dict[str, object]) -> None:
+    def _take(self, question: Question) -> None:
         """Read what came of a shard."""
-        if "raised" in told:
-            job.cause, job.detail = f"{told['raised']} was raised", str(told["told"])
-            return
+        assert isinstance(question, Job)
         try:
-            job.done = shard_result_from(told["answer"]["done"], self.runner, job.shard)  # type: ignore[index]
+            question.done = shard_result_from(question.answer["done"], self.runner, question.shard)
         except READ_WRONG:
-            job.cause = "the worker sent counts that are none"
+            question.cause = "the worker sent counts that are none"
         else:
-            self.keep(job.shard, job.done)
+            self.keep(question.shard, question.done)
 
 
 def _hosts(target: AuditTarget, groups: tuple[Group, ...], limits: Limits) -> Hosts:

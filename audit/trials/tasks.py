@@ -192,7 +192,7 @@ class TrialRunner:
 
 def same(one: Counts, other: Counts) -> bool:
     """Whether two counts of the same trials agree, as they must."""
-    return one.marks == other.marks and np.array_equal(one.calls, other.calls)
+    return one.marks == other.marks and np.array_equal(one.calls, other.calls, equal_nan=True)
 
 
 def unrepeatable(change: Change | None) -> str:

@@ -15,7 +15,6 @@ from dpassay.mechanism import Reachable, WorstCase
 from dpassay.noise import Noise
 from dpassay.pairs import AnyOf, Change, FlipLabel, Pairs, Replace, Several
 from dpassay.trials.blocks import Counts, rows_of_calls
-from dpassay.trials.encoders import Bins, Labels, Rounded
 from dpassay.trials.tasks import Shard, ShardResult, TrialRunner
 from dpassay.trials.wire import Garbled
 
@@ -101,7 +100,7 @@ def shard_result_from(told: Mapping[str, Any], runner: TrialRunner, shard: Shard
         If these can be no counts of its trials.
     """
     failure = None if told["failure"] is None else (str(told["failure"][0]), str(told["failure"][1]))
-    found = tuple(Counts(calls=each["calls"].astype(np.int64), marks=tuple(each["marks"])) for each in told["counts"])
+    found = tuple(Counts(calls=each["calls"], marks=tuple(each["marks"])) for each in told["counts"])
     if len(found) > len(shard) or (failure is None and len(found) < len(shard)):
         raise Garbled
     for piece, counts in zip(shard, found, strict=False):
@@ -109,8 +108,10 @@ def shard_result_from(told: Mapping[str, Any], runner: TrialRunner, shard: Shard
         asked = np.array(rows_of_calls(task.size, range(piece.first, piece.stop), task.rows))
         number = len(asked) if coding.additive else piece.stop - piece.first
         fits = counts.calls.shape == (number, len(runner.groups[task.group].queries), coding.size)
-        counted = isinstance(coding, (Labels, Bins, Rounded))
-        if not fits or (counted and not ((counts.calls >= 0).all() and (counts.calls.sum(axis=2) == asked[:, None]).all())):
+        fits = fits and counts.calls.dtype == (np.int64 if coding.additive else np.float64)
+        if not fits or (
+            coding.additive and not ((counts.calls >= 0).all() and (counts.calls.sum(axis=2) == asked[:, None]).all())
+        ):
             raise Garbled
         if len(counts.marks) != piece.stop - piece.first or not all(isinstance(mark, bytes) for mark in counts.marks):
             raise Garbled

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, Final, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, require
@@ -52,7 +52,7 @@ def auc(scores: Array, y: NDArray[np.int64]) -> Array:
     """
     positive = y == 1
     p, q = int(positive.sum()), int((~positive).sum())
-    ranks = rankdata(scores, axis=1)[:, positive].sum(axis=1)
+    ranks = scipy.stats.rankdata(scores, axis=1)[:, positive].sum(axis=1)
     areas: Array = (ranks - p * (p + 1) / 2) / (p * q)
     return areas
 
@@ -78,9 +78,10 @@ def as_text(public: Any) -> str:
     Raises
     ------
     InvalidInput
-        If it is neither a `Labelled`, nor such a text, nor empty; has one label only, or others than 0 and 1; or is too large.
+        If it is neither a `Labelled`, nor such a text, nor a list of tables `{x=[1, 0], y=0}`, nor empty; has one label only, or
+        others than 0 and 1; or is too large.
     """
-    found = read(public) if isinstance(public, str) else public
+    found = read(public) if isinstance(public, str) else _listed(public) if isinstance(public, list) else public
     if found is None:
         return ""
     require(isinstance(found, Labelled), "public", public, "a Labelled, a text like '1 0:1; 0 0:0', or left out")
@@ -103,6 +104,16 @@ def read(text: str) -> Labelled | None:
         if isinstance(error, InvalidInput):
             raise
         raise InvalidInput(f"public = {text[:80]!r}: must be records like '1 0:1; 0 0:0', features, a colon, the label") from None
+
+
+def _listed(records: list[Any]) -> Labelled:
+    """Read a list of tables, one for each record."""
+    try:
+        return Labelled(np.array([each["x"] for each in records], dtype=float), np.array([each["y"] for each in records]))
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput("public: must be a list of tables like [{x=[1, 0], y=0}, {x=[0, 0], y=1}]") from None
 
 
 def sample_of(public: str, d: int) -> Labelled:

@@ -30,6 +30,7 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import (
     training_loss,
     with_alpha,
 )
+from dpassay.mechanisms.shared.bases import base_text
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import FlipLabel, Pairs
 
@@ -47,7 +48,7 @@ class Choice(Released):
     ----------
     alpha : float
         Claimed privacy loss of the whole, in nats; finite and > 0.
-    base : str or trainer
+    base : str, dict or trainer
         oplr, see `trainer_of`; its `thetas` are the parameter list, of at least two.
     m : int
         Records of V, >= 1: the last ones. The others are T, so T and V are disjoint.
@@ -72,6 +73,7 @@ class Choice(Released):
         super(Choice, self).__post_init__()
         require(is_real(self.alpha) and 0 < self.alpha < math.inf, "alpha", self.alpha, "a finite number > 0")
         require(is_count(self.m), "m", self.m, "an integer >= 1")
+        object.__setattr__(self, "base", base_text(self.base))
         trainer = trainer_of(self.base, alpha=self.alpha, m=self.m, delta=0.01)
         require(len(trainer.thetas) >= 2, "base", self.base, "a trainer with at least two parameters to choose from")
         sample_of(self.public, getattr(trainer, "d", 1))

@@ -1,7 +1,7 @@
 """Control (Chaudhuri and Vinterbo 2013, section 5): the parameter that is best on V, chosen without noise.
 
 The paper says that it is not private and serves as an approximate upper bound on what the others can reach: it claims nothing.
-Here it is held against the alpha that every single training has, and declared to break it.
+Here it is held against the alpha that every single training has; its catalogue entry declares that it breaks it.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.choices import Array, Choice
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.released import RELEASED, Release
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import training_loss
-from dpassay.pairs import FlipLabel, Pairs
+from dpassay.pairs import FlipLabel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +42,10 @@ class Control(Choice):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Nobody's: what one training promises, and with it `RandomChoice`."""
+        """Nobody's: what one training promises, and with it `RandomChoice`. It is false."""
         source = "nobody: Chaudhuri and Vinterbo 2013, section 5, says that it is not private"
         epsilon = max(claim.epsilon for claim in training_loss(self.trainer, "printed"))
-        return (DP(epsilon=epsilon, source=source, status="own", unit=RELEASED, expected="refuted"),)
+        return (DP(epsilon=epsilon, source=source, status="own", unit=RELEASED),)
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """All training records pull one way; the one validation record that is not at the origin is turned round."""
@@ -53,8 +53,7 @@ class Control(Choice):
         X[:21, 0] = 1.0
         data = Labelled(X, np.ones(20 + self.m, dtype=np.int64))
         how = f"{20 + self.m} records, 20 of T and one of V at one point, the others at the origin; the label of that one flipped"
-        pair = Pairs(base=data, changes=(FlipLabel(20),), how=how)
         reason = (
             "the largest weights score best on the one side; on the other all positive ones score alike, and the first is taken"
         )
-        return (WorstCase(pairs=pair, queries=points(X[:1], "queries"), reason=reason),)
+        return (WorstCase.of(data, FlipLabel(20), how=how, reason=reason, query=X[:1]),)

@@ -19,8 +19,8 @@ from functools import cache
 from typing import Final, Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import expit, lambertw
 
 Array = NDArray[np.float64]
@@ -92,7 +92,7 @@ class LogisticMargin:
 @cache
 def _logistic_turn() -> tuple[float, float]:
     most = LogisticMargin.peak - 1  # t sigma(-t) at the peak
-    w = float(brentq(lambda w: w * w * expit(w) * expit(-w) - most, 2.4, 50.0, xtol=1e-14))
+    w = float(scipy.optimize.brentq(lambda w: w * w * expit(w) * expit(-w) - most, 2.4, 50.0, xtol=1e-14))
     return w, (float(expit(w)) + most / w) * UP
 
 

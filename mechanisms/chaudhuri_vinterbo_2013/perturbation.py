@@ -20,16 +20,16 @@ from numpy.typing import NDArray
 from scipy.special import gammainccinv
 
 from dpassay.claims import Claim
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import as_real, is_count, is_real, require
 from dpassay.laws import FiniteLaw, NoiseLaw
-from dpassay.mechanism import WorstCase
+from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import UNIT_VECTORS, as_text, released_auc, sample_of
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.crossings import Crossing, laplace_bins
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import LOSSES, SCORES, UP, MarginLoss, Score
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.mechanisms.shared.linear import cut_back, targets
-from dpassay.pairs import Pairs, Replace
+from dpassay.pairs import Replace
 
 Array = NDArray[np.float64]
 
@@ -73,7 +73,7 @@ class Trained:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Perturbation:
+class Perturbation(Mechanism):
     """What Algorithms 3 and 4 share.
 
     Parameters
@@ -408,8 +408,9 @@ class Perturbation:
     def case(self, data: Labelled, index: int, v: float, how: str, reason: str) -> WorstCase:
         """Records, one of which is replaced by one on the first axis; asked on that axis."""
         new = self.line([v], [])
-        pairs = Pairs(base=data, changes=(Replace(index, new.X[0], int(new.y[0])),), how=how)
-        return WorstCase(pairs=pairs, queries=points([[self.scale[0], *[0.0] * (self.d - 1)]], "queries"), reason=reason)
+        return WorstCase.of(
+            data, Replace(index, new.X[0], int(new.y[0])), how=how, reason=reason, query=[[self.scale[0], *[0.0] * (self.d - 1)]]
+        )
 
 
 def _numbers(given: Any) -> tuple[float, ...]:

@@ -22,6 +22,7 @@ from dpassay.errors import require
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.crossings import bad_strings
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import UP
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import Perturbation
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import LinearTrainer
 from dpassay.mechanisms.shared.linear import gamma
 from dpassay.pairs import Change, Compared
 
@@ -30,7 +31,7 @@ THEOREM: Final = "Chaudhuri and Vinterbo 2013, Theorem 4"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scored(Perturbation):
+class Scored(Perturbation, LinearTrainer):
     """A trainer T = (G, F) with its score; parameters as for `Perturbation`."""
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.errors import require
+from dpassay.mechanism import Mechanism
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import UNIT_VECTORS, as_text, released_auc, sample_of
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import LOOKED_AT, Perturbation, bin_words
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import LinearTrainer
@@ -20,7 +21,7 @@ RELEASED: Final = "released index and weights"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Released:
+class Released(Mechanism):
     """How an algorithm that ends with one of k trained weight vectors answers.
 
     Parameters

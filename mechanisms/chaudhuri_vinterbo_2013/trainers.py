@@ -3,41 +3,36 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, ScoreStability
+from dpassay.config.values import named_text
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import HasScores
+from dpassay.mechanism import Trainer
+from dpassay.mechanisms.shared.bases import read_base
+from dpassay.targets.adapter import is_trainer
 from dpassay.targets.resolve import accepts, resolve
 
 Array = NDArray[np.float64]
 
 
-class LinearTrainer(HasScores, Protocol):
-    """A private training procedure that releases weights."""
+class LinearTrainer(Trainer):
+    """A private training procedure that releases weights; alpha is the privacy parameter of one release."""
 
-    @property
-    def claims(self) -> tuple[Any, ...]:
-        """What it promises: `DP` of the release, `ScoreStability` of its score."""
-        ...
+    __slots__ = ()
+    if TYPE_CHECKING:
 
-    @property
-    def alpha(self) -> float:
-        """Privacy parameter of one release."""
-        ...
-
-    def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` if these data can never be trained on."""
-        ...
+        @property
+        def alpha(self) -> float: ...  # noqa: D102
 
     def margins(self, trained: Any, X: Array) -> Array:
         """<w, phi(x)> for each of the trained weights and each point, shape (size, q)."""
-        ...
+        raise NotImplementedError
 
 
 def trainer_of(base: Any, *, alpha: float, m: int, delta: float, released: bool = True) -> LinearTrainer:
@@ -45,9 +40,9 @@ def trainer_of(base: Any, *, alpha: float, m: int, delta: float, released: bool 
 
     Parameters
     ----------
-    base : str or object
-        A name of the catalogue or `module:object`, its parameters behind it (`output-perturbation,loss=huber`; all but alpha, m
-        and delta), or an object, whose alpha and m are then its own.
+    base : str, dict or object
+        A name of the catalogue or `module:object`, with its parameters, all but alpha, m and delta, in one of the spellings of
+        `dpassay.mechanisms.shared.bases.read_base`; or an object, whose alpha and m are then its own.
     alpha, m, delta
         Privacy parameter of a release; records of V; share of bad random strings that its claims about scores allow for.
     released : bool
@@ -59,22 +54,17 @@ def trainer_of(base: Any, *, alpha: float, m: int, delta: float, released: bool 
         If there is no such base or parameter, or it is no trainer.
     """
     trainer = base
-    if isinstance(base, str):
-        name, *settings = (part.strip() for part in base.split(","))
-        given: dict[str, Any] = {
-            key: value for key, value in (("alpha", alpha), ("m", m), ("delta", delta)) if accepts(name, key)
-        }
-        for setting in settings:
-            key, separator, value = (part.strip() for part in setting.partition("="))
-            if not (key and separator and value):
-                raise InvalidInput(f"base = '{base}': '{setting}' must have the form name=value")
+    if isinstance(base, (str, dict)):
+        name, given = read_base(base)
+        decided = {"alpha": alpha, "m": m, "delta": delta}
+        told: dict[str, Any] = {key: value for key, value in decided.items() if accepts(name, key)}
+        for key in told:
             require(key not in given, "base", base, f"without {key}, which is said of the whole")
-            given[key] = value
         try:
-            trainer = resolve(name, given).mechanism
+            trainer = resolve(name, told | given).given
         except InvalidInput as error:
-            raise InvalidInput(f"base = '{base}': {error}") from error
-    known = isinstance(trainer, HasScores) and hasattr(trainer, "alpha")
+            raise InvalidInput(f"base = '{named_text(base, 'base')}': {error}") from error
+    known = is_trainer(trainer) and hasattr(trainer, "alpha")
     require(known, "base", base, "a trainer with noise, apply and score")
     require(not released or hasattr(trainer, "margins"), "base", base, "a trainer that releases weights, with margins")
     found: LinearTrainer = trainer

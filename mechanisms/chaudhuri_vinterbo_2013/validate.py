@@ -23,18 +23,52 @@ from dpassay.claims import DP, LARGEST, ScoreStability
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, is_count, is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import HasWorstCases, WorstCase
+from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation_scores import Scored
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.score_mixtures import fresh_log_p, located
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.selection import select, selection_log_p
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import LinearTrainer, enough_stability_of, stability_of, trainer_of
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validation_pairs import found_pairs
+from dpassay.mechanisms.shared.bases import base_text
 from dpassay.pairs import Change
 from dpassay.seeds import stream
+from dpassay.targets.adapter import full
 
 Array = NDArray[np.float64]
 Stable = Literal["enough", "printed", "corrected"]
 STABLE: Final[tuple[Stable, ...]] = ("enough", "printed", "corrected")
+
+
+def sample_one(
+    trainer: LinearTrainer, data: Labelled, *, beta1: float, beta2: float, alpha2: float, rng: np.random.Generator
+) -> int:
+    """One run of Algorithm 1, line by line as printed; `Validate` with fresh coins draws from the same law, many at a time.
+
+    Parameters
+    ----------
+    trainer : LinearTrainer
+        Theta, (G, F), q and alpha_1.
+    data : Labelled
+        T, then V.
+    beta1, beta2, alpha2 : float
+        beta_1, beta_2 and alpha_2.
+    rng : numpy.random.Generator
+        All coins.
+
+    Returns
+    -------
+    int
+        i*, counted from 0.
+    """
+    (n, m), t = trainer.sizes(data), []
+    for theta_i in trainer.thetas:  # line 2
+        R_i = trainer.noise(1, rng)  # line 3: R_i ~ G
+        h_i = trainer.apply(data, theta_i, R_i)  # h_i = F(T, theta_i, alpha_1, R_i)
+        beta = max(beta1 / n, beta2 / m)  # line 4
+        Z_i = rng.exponential(1 / alpha2)  # line 5: Exp(1 / alpha_2), by its expectation
+        q_i = trainer.score(h_i, data)[0][0]  # q(h_i, V)
+        t.append(q_i + 2 * beta * Z_i)
+    return int(np.argmax(t))  # line 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,14 +86,14 @@ class Validated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Validate:
+class Validate(Mechanism):
     """Algorithm 1; the answer is the index of the chosen parameter, 0 to k - 1, and no query is asked.
 
     Parameters
     ----------
     alpha1, alpha2 : float
         Privacy parameters of training and of validation; finite and > 0.
-    base : str or trainer
+    base : str, dict or trainer
         See `trainer_of`; its `thetas` are the parameter list Theta, of at least two.
     m : int
         Records of V, >= 1: the last ones. The others are T.
@@ -106,6 +140,7 @@ class Validate:
         require(self.stability in STABLE, "stability", self.stability, f"one of {', '.join(STABLE)}")
         require(self.coins in ("frozen", "fresh"), "coins", self.coins, "'frozen' or 'fresh'")
         require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
+        object.__setattr__(self, "base", base_text(self.base))
         trainer = trainer_of(self.base, alpha=self.alpha1, m=self.m, delta=self.delta, released=False)
         require(len(trainer.thetas) >= 2, "base", self.base, "a trainer with at least two parameters to choose from")
         object.__setattr__(self, "trainer", trainer)
@@ -248,8 +283,7 @@ class Validate:
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """Those of the base, and what a search finds on the line."""
-        own = self.trainer.pairs() if isinstance(self.trainer, HasWorstCases) else ()
-        return (*own, *found_pairs(self))
+        return (*full(self.trainer).pairs(), *found_pairs(self))
 
     def _train(self, data: Labelled, i: int) -> Any:
         return self.trainer.apply(data, self.trainer.thetas[i], self._string(i))

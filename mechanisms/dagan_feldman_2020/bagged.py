@@ -23,16 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim, Stability
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import is_count, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.dagan_feldman_2020.subset_draws import MOST_SUBSETS, draw_subsets, share_law, subset_count, subsets
 from dpassay.mechanisms.dagan_feldman_2020.threshold_subsets import threshold_answers, threshold_law
-from dpassay.mechanisms.dwork_feldman_2018.averaged import one_record_per_block
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
-from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks
-from dpassay.pairs import Change, FlipLabel, Pairs
+from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks, one_record_per_block
+from dpassay.pairs import Change, FlipLabel
 
 COLUMNS = 32
 """Columns of the own worst case, all alike: so many that a learner finds those that it looks at."""
@@ -41,7 +40,7 @@ MARGIN = 1.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bagged:
+class Bagged(Mechanism):
     """One of r models, or a model of one part in r of the records.
 
     Parameters
@@ -148,12 +147,11 @@ class Bagged:
         X, y = np.ones((self.n, COLUMNS)), np.zeros(self.n, dtype=np.int64)
         X[0] = 2.0
         how = f"{self.n} records labelled 0, all but one at one point, the label of that one flipped"
-        pair = Pairs(base=Labelled(X, y), changes=(FlipLabel(0),), how=how)
         reason = (
             f"the record is drawn with probability {self.size}/{self.n} and then decides at its point, if the learner separates"
             " two points; no model answered 1"
         )
-        return WorstCase(pairs=pair, queries=points(X[:1], "queries"), reason=reason)
+        return WorstCase.of(Labelled(X, y), FlipLabel(0), how=how, reason=reason, query=X[:1])
 
     def reachable(self) -> Reachable | None:
         """Vote counts 0, ..., r of disjoint blocks."""

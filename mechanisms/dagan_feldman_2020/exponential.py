@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from scipy.special import lambertw, logsumexp
 
 from dpassay.claims import DP, Claim, Stability
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw, bernoulli_law
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.mechanisms.shared.classes import MOST_FUNCTIONS, RULES, HypothesisClass, Points, Rule, class_of
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.pairs import Change, FlipLabel, Pairs
+from dpassay.pairs import Change, FlipLabel
 
 MOST_POINTS = 64
 """Points per side of a grid in the plane."""
@@ -47,7 +47,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exponential:
+class Exponential(Mechanism):
     """Exponential mechanism A^exp over a finite class.
 
     Parameters
@@ -234,8 +234,7 @@ class Exponential:
         labels = (np.arange(n) >= n - ones).astype(np.int64)
         where = self.grid[[place]]
         how = f"{n} record{'s' * (n > 1)} at one point, {ones} of them labelled 1, one label flipped"
-        pair = Pairs(base=Labelled(np.repeat(where, n, axis=0), labels), changes=(FlipLabel(0),), how=how)
-        return WorstCase(pairs=pair, queries=points(where, "queries"), reason=reason)
+        return WorstCase.of(Labelled(np.repeat(where, n, axis=0), labels), FlipLabel(0), how=how, reason=reason, query=where)
 
 
 def log_selection(errors: NDArray[np.int64], rate: float) -> NDArray[np.float64]:

@@ -29,29 +29,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim, Stability
-from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, is_count, is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import HasCheck, HasLaw, HasReachable, HasUpdate, HasWorstCases, Reachable, WorstCase
-from dpassay.mechanisms.shared.bases import stable_base_of
+from dpassay.mechanism import Reachable
+from dpassay.mechanisms.shared.bases import Member, Wrapper, stable_base_of
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.pairs import Change
 from dpassay.targets.guard import AuditTarget
 
 SHARES = {"corollary": 0.5, "overview": 1.0}
 """gamma in units of epsilon alpha."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Flipped:
-    """State: the dataset, and the state in which it leaves the base."""
-
-    data: Labelled
-    state: Any
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelFlip:
+class LabelFlip(Wrapper):
     """A stable algorithm whose answer is flipped with probability alpha.
 
     Parameters
@@ -129,31 +119,15 @@ class LabelFlip:
             Stability(gamma=moved, coins=coins, source=found, status="corrected"),
         )
 
-    def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` if the base does."""
-        if isinstance(self.built.mechanism, HasCheck):
-            self.built.mechanism.check(data)
-
-    def prepare(self, data: Labelled) -> Flipped:
-        """Prepare the base."""
-        return Flipped(data=data, state=self.built.mechanism.prepare(data))
-
-    def update(self, state: Flipped, change: Change) -> Flipped:
-        """Return the neighbour's state, by the base's `update` where it has one."""
-        data: Labelled = change.apply(state.data)
-        if isinstance(self.built.mechanism, HasUpdate):
-            return Flipped(data=data, state=self.built.mechanism.update(state.state, change))
-        return self.prepare(data)
-
-    def sample(self, state: Flipped, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(self, state: Member, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Labels of `size` independent trials at q queries, shape (size, q), each flipped by a coin of its own."""
-        answers = np.asarray(self.built.mechanism.sample(state.state, queries, size, rng), dtype=np.int64)
+        answers = np.asarray(super(LabelFlip, self).sample(state, queries, size, rng), dtype=np.int64)
         flips: NDArray[np.bool_] = rng.random(answers.shape) < self.alpha
         return answers ^ flips
 
-    def distribution(self, state: Flipped, queries: NDArray[np.float64]) -> FiniteLaw | None:
+    def distribution(self, state: Member, queries: NDArray[np.float64]) -> FiniteLaw | None:
         """Exact law, from that of the base; None where it has none."""
-        law = self.built.mechanism.distribution(state.state, queries) if isinstance(self.built.mechanism, HasLaw) else None
+        law = super(LabelFlip, self).distribution(state, queries)
         return self.flipped(law) if isinstance(law, FiniteLaw) else None
 
     def flipped(self, law: FiniteLaw) -> FiniteLaw:
@@ -163,13 +137,9 @@ class LabelFlip:
         log_p = np.log(alpha + (1 - 2 * alpha) * kept)
         return FiniteLaw(log_p=log_p, error=law.error + 8 * UNIT_ROUNDOFF * (1 - math.log(alpha)))
 
-    def pairs(self) -> tuple[WorstCase, ...]:
-        """Those of the base."""
-        return self.built.mechanism.pairs() if isinstance(self.built.mechanism, HasWorstCases) else ()
-
     def reachable(self) -> Reachable | None:
         """States of the base, where it knows them, with the flipped law."""
-        known = self.built.mechanism.reachable() if isinstance(self.built.mechanism, HasReachable) else None
+        known = super(LabelFlip, self).reachable()
         if known is None or not isinstance(known.law, FiniteLaw):
             return None
         return replace(known, law=self.flipped(known.law))

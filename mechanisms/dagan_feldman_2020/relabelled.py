@@ -24,16 +24,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim, Stability
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import WorstCase
+from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.dagan_feldman_2020 import relabelled_bounds as bounds
 from dpassay.mechanisms.dagan_feldman_2020.relabelling import Counts, Line, RealisableLearner, chances_of, drawn, labellings_of
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.mechanisms.shared.classes import RULES, HypothesisClass, Labels, Points, Rule, Thresholds, class_of
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.pairs import FlipLabel, Pairs, Replace
+from dpassay.pairs import FlipLabel, Replace
 
 MOST_SUBSETS = 10_000
 """Subsets are enumerated up to this number."""
@@ -45,7 +45,7 @@ State = tuple[Labelled, Line | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relabelled:
+class Relabelled(Mechanism):
     """Exponential mechanism over H_{S_I}, relabelling, private realisable learner, flipped output.
 
     Parameters
@@ -264,4 +264,4 @@ class Relabelled:
         how = (
             f"{len(stay) + 1} of {self.n} records at one point, {int(data.y.sum())} labelled 1; one leaves it with another label"
         )
-        return WorstCase(pairs=Pairs(base=data, changes=(change,), how=how), queries=points(here[None], "queries"), reason=reason)
+        return WorstCase.of(data, change, how=how, reason=reason, query=here[None])

@@ -31,7 +31,7 @@ from dpassay.claims import Claim, Stability
 from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.dagan_feldman_2020.functions_law import law_of_counts, law_of_functions, reachable_counts, states_of
 from dpassay.mechanisms.dagan_feldman_2020.stable_draws import drawer_of
 from dpassay.mechanisms.dagan_feldman_2020.stable_worst import balanced, equal_records, exposed_counts, places_of
@@ -43,6 +43,7 @@ from dpassay.mechanisms.shared.classes import (
     Functions,
     Halfspaces,
     HypothesisClass,
+    Labels,
     Points,
     Rule,
     Thresholds,
@@ -58,8 +59,40 @@ CHUNK = 2**21
 """Numbers that `sample` keeps at a time."""
 
 
+def sample_one(
+    S: Labelled, x: Points, *, H: HypothesisClass, rule: Rule, n_prime: int, epsilon: float, rng: np.random.Generator
+) -> Labels:
+    """One run of A^sta, step by step as printed; `StableLearner` draws from the same law, many at a time.
+
+    Parameters
+    ----------
+    S : Labelled
+        n records.
+    x : array (q, d)
+        Where the one h that is selected answers.
+    H, rule
+        The class, and which function represents a labelling of S_I.
+    n_prime, epsilon : int, float
+        n' and the parameter of the exponential mechanism.
+    rng : numpy.random.Generator
+        All coins.
+
+    Returns
+    -------
+    bool array (q,)
+        h(x).
+    """
+    n = len(S)
+    I = rng.choice(n, size=n_prime, replace=False)  # noqa: E741  (step 1, the paper's letter)
+    H_SI = H.representatives(S.X[I], rule)  # step 2
+    L_S = (H.predict(H_SI, S.X) != S.y).mean(axis=1)  # error of each h on S
+    weights = np.exp(-epsilon * n * L_S / 2)
+    h = rng.choice(len(H_SI), p=weights / weights.sum())  # step 3
+    return np.asarray(H.predict(H_SI[[h]], x)[0])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StableLearner:
+class StableLearner(Mechanism):
     """A^sta.
 
     Parameters

@@ -13,12 +13,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.dagan_feldman_2020.subsets import columns_of
 from dpassay.mechanisms.shared.classes import Functions, Halfspaces, HypothesisClass, Points, Rule
-from dpassay.pairs import Pairs, Replace
+from dpassay.pairs import Replace
 from dpassay.stats.divergence import Loss, label_difference, privacy_loss
 
 LawOf = Callable[[Labelled, Points], FiniteLaw | None]
@@ -86,9 +86,8 @@ def balanced(n: int, places: Points) -> WorstCase:
     base = Labelled(places[np.minimum(np.arange(n), 1)], np.arange(n) % 2)
     one, across = Replace(0, places[0], 1).apply(base), Replace(0, places[2], 0)
     how = f"{n - 1} records at 2, half of them labelled 1, and (1, 1), which goes to (3, 0)"
-    pair = Pairs(base=one, changes=(across,), how=how)
     reason = "functions that represent T = {1} say 1 at 2, those of T = {3} say 0, and those of T = {2} differ everywhere"
-    return WorstCase(pairs=pair, queries=points(places[1:2], "queries"), reason=reason)
+    return WorstCase.of(one, across, how=how, reason=reason, query=places[1:2])
 
 
 def both_ways(p: FiniteLaw, q: FiniteLaw) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -100,9 +99,10 @@ def both_ways(p: FiniteLaw, q: FiniteLaw) -> tuple[NDArray[np.float64], NDArray[
 
 def _case(one: Labelled, other: Labelled, query: Points) -> WorstCase:
     change = Replace(0, other.X[0], int(other.y[0]))
-    pair = Pairs(base=one, changes=(change,), how=f"{len(one) - 1} equal records and another one, which is replaced")
     reason = "a T that lacks the record knows nothing of its place; a T that has it decides the answer there"
-    return WorstCase(pairs=pair, queries=points(query, "queries"), reason=reason)
+    return WorstCase.of(
+        one, change, how=f"{len(one) - 1} equal records and another one, which is replaced", reason=reason, query=query
+    )
 
 
 def exposed_counts(
@@ -137,7 +137,10 @@ def exposed_counts(
         label = int(ones_after > ones)
         x = np.full(H.feature + 1, float(spot if label or zeros_after > zeros else other))
         how = f"{ones} records labelled 1 and {zeros} labelled 0 at one point, {n - ones - zeros} elsewhere, one of them replaced"
-        pair = Pairs(base=Labelled(X, y), changes=(Replace(gone, x, label),), how=how)
         reason = f"of all counts at a point this move to {ones_after} and {zeros_after} is the worst"
-        cases.append(WorstCase(pairs=pair, queries=points(np.full((1, H.feature + 1), float(spot)), "queries"), reason=reason))
+        cases.append(
+            WorstCase.of(
+                Labelled(X, y), Replace(gone, x, label), how=how, reason=reason, query=np.full((1, H.feature + 1), float(spot))
+            )
+        )
     return tuple(cases)

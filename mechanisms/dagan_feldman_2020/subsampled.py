@@ -26,7 +26,7 @@ from dpassay.claims import DP, LARGEST, REPLACE_ONE, Claim
 from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw, mixture_law
-from dpassay.mechanism import HasCheck, HasLaw, HasWorstCases, Reachable, WorstCase
+from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.dagan_feldman_2020.subset_draws import (
     MOST_SUBSETS,
     draw_subsets,
@@ -36,7 +36,7 @@ from dpassay.mechanisms.dagan_feldman_2020.subset_draws import (
     subsets,
 )
 from dpassay.mechanisms.dagan_feldman_2020.subset_laws import Countable, Masses, count_masses, countable, indifferent
-from dpassay.mechanisms.shared.bases import base_of, dp_claims
+from dpassay.mechanisms.shared.bases import Wrapper, base_of, dp_claims
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change
@@ -65,7 +65,7 @@ class Subsets:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subsampled:
+class Subsampled(Wrapper):
     """A private predictor that is run on a random subset, drawn anew in every trial.
 
     Parameters
@@ -114,7 +114,7 @@ class Subsampled:
         counted = countable(built.mechanism, self.size)
         kept = self.order == "kept" or indifferent(built.mechanism, self.size)
         few = subset_count(self.n, self.size, kept=kept) <= MOST_SUBSETS
-        listed = few and counted is None and isinstance(built.mechanism, HasLaw)
+        listed = few and counted is None and built.has_law
         every = subsets(self.n, self.size, kept=kept) if listed else None
         for name, value in {"base": base, "epsilon": epsilon, "built": built, "counted": counted, "every": every}.items():
             object.__setattr__(self, name, value)
@@ -126,22 +126,12 @@ class Subsampled:
         return round(self.eta * self.n)
 
     @property
-    def labels(self) -> tuple[int, ...]:
-        """Those of the base; none if it answers numbers."""
-        return self.built.labels
-
-    @property
-    def numbers(self) -> tuple[float, float] | None:
-        """Least and greatest answer of the base; None if it answers labels."""
-        return self.built.numbers
-
-    @property
     def claims(self) -> tuple[Claim, ...]:
         """Lemma 5 for what the base printed, and what holds for the claim of the base that is known to hold."""
-        singles, share = dp_claims(self.built.mechanism), self.size / self.n
+        singles, share = dp_claims(self.base_mechanism), self.size / self.n
         first = [claim for claim in singles if claim.status != "corrected" and claim.delta == 0 and claim.epsilon < 1]
         sound = [claim for claim in singles if claim.status == "corrected"] or singles
-        known = self.order == "random" or indifferent(self.built.mechanism, self.size)
+        known = self.order == "random" or indifferent(self.base_mechanism, self.size)
         return (
             *(self._derived(claim, 2 * claim.epsilon * share, "printed", "Dagan and Feldman 2020, Lemma 5") for claim in first),
             *(
@@ -167,8 +157,7 @@ class Subsampled:
         require(len(data) == self.n, "n", self.n, f"the number of records, {len(data)}")
         if self.labels == (0, 1):
             check_binary(data)
-        if isinstance(self.built.mechanism, HasCheck):
-            self.built.mechanism.check(data.take(slice(self.size)))
+        self.base_mechanism.check(data.take(slice(self.size)))
 
     def prepare(self, data: Labelled) -> Subsets:
         """Count what can be counted; else prepare the base on every subset, if there are at most 10,000."""
@@ -177,14 +166,14 @@ class Subsampled:
             return Subsets(data=data, masses=self.counted.masses(data))
         if self.every is None:
             return Subsets(data=data)
-        return Subsets(data=data, members=tuple(self.built.mechanism.prepare(data.take(row)) for row in self.every))
+        return Subsets(data=data, members=tuple(self.base_mechanism.prepare(data.take(row)) for row in self.every))
 
     def update(self, state: Subsets, change: Change) -> Subsets:
         """Return the neighbour's state, preparing only what holds the changed record."""
         data: Labelled = change.apply(state.data)
         if state.members is None or self.every is None:
             return self.prepare(data)
-        prepare, touched = self.built.mechanism.prepare, (self.every == change.index).any(axis=1)
+        prepare, touched = self.base_mechanism.prepare, (self.every == change.index).any(axis=1)
         members = zip(self.every, state.members, touched, strict=True)
         return Subsets(data=data, members=tuple(prepare(data.take(row)) if new else old for row, old, new in members))
 
@@ -201,7 +190,7 @@ class Subsampled:
         if self.counted is not None:
             logits = self.counted.logits(data, rows, queries)
             return (rng.random(logits.shape) < expit(logits)).astype(np.int64)
-        base = self.built.mechanism
+        base = self.base_mechanism
         different, which, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
         order = np.argsort(which.ravel(), kind="stable")
         parts = [
@@ -212,10 +201,10 @@ class Subsampled:
 
     def distribution(self, state: Subsets, queries: NDArray[np.float64]) -> FiniteLaw | None:
         """Exact law, the mixture over all subsets; None where it is out of reach."""
-        base = self.built.mechanism
+        base = self.base_mechanism
         if self.counted is not None and state.masses is not None:
             return self.counted.law(state.masses, queries)
-        if state.members is None or not isinstance(base, HasLaw):
+        if state.members is None:
             return None
         laws = [base.distribution(member, queries) for member in state.members]
         finite = [law for law in laws if isinstance(law, FiniteLaw)]
@@ -226,11 +215,9 @@ class Subsampled:
 
         Of those of a walk that would be projected only so many are put at the query that T of them are drawn on average.
         """
-        base = self.built.mechanism
         walk = None if self.counted is None else self.counted.walk
         m = self.n if walk is None else min(self.n, round(walk.T / self.size * self.n))
-        cases = base.pairs() if isinstance(base, HasWorstCases) else ()
-        return tuple(enlarged(case, self.n, self.size, m) for case in cases if of_equal_records(case))
+        return tuple(enlarged(case, self.n, self.size, m) for case in super(Subsampled, self).pairs() if of_equal_records(case))
 
     def reachable(self) -> Reachable | None:
         """Numbers of ones, where each of n' blocks has one record; for other bases it is not known."""

@@ -15,15 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim, PredictionStability
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import require
 from dpassay.laws import PointLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.dwork_feldman_2018.boolean import Boolean
-from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES
+from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, one_record_per_block
 from dpassay.mechanisms.shared.predictors import Predictor, predictor_of
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.pairs import Change, FlipLabel, Pairs
+from dpassay.pairs import Change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,7 +35,7 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Averaged:
+class Averaged(Predictor):
     """Mean of r predictors, each trained on a block of its own; record i is in block i mod r.
 
     Parameters
@@ -144,10 +144,3 @@ class Averaged:
             ),
             several=SEVERAL_VOTES,
         )
-
-
-def one_record_per_block(r: int, ones: int, reason: str) -> WorstCase:
-    """Return r records at one point, `ones` of them labelled 1, of which a zero is flipped: one block's prediction moves."""
-    data = Labelled(np.zeros((r, 1)), (np.arange(r) >= r - ones).astype(np.int64))
-    pair = Pairs(base=data, changes=(FlipLabel(0),), how=f"{r} records, {ones} of them labelled 1, one label flipped")
-    return WorstCase(pairs=pair, queries=points([[0.0]], "queries"), reason=reason)

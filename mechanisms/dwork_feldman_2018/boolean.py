@@ -17,10 +17,11 @@ from dpassay.data import Labelled
 from dpassay.laws import PointLaw
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.mechanisms.shared.learners import BlockLearner, Teacher
+from dpassay.mechanisms.shared.predictors import Predictor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Boolean:
+class Boolean(Predictor):
     """One classifier, trained on everything.
 
     Parameters

@@ -19,23 +19,14 @@ from numpy.typing import NDArray
 
 from dpassay.claims import DP, LARGEST, REPLACE_ONE, Claim, replace_relation
 from dpassay.errors import is_count, is_real, require
-from dpassay.laws import Law
-from dpassay.mechanism import HasCheck, HasLaw, HasReachable, HasUpdate, HasWorstCases, Reachable, WorstCase
-from dpassay.mechanisms.shared.bases import SINGLE, base_of, dp_claims
+from dpassay.mechanism import WorstCase
+from dpassay.mechanisms.shared.bases import SINGLE, Wrapper, base_of, dp_claims
 from dpassay.pairs import Change, FlipLabel, Pairs, Several
 from dpassay.targets.guard import AuditTarget
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Member:
-    """State: the dataset, and the state in which it leaves the base."""
-
-    data: Any
-    state: Any
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(Wrapper):
     """An algorithm that is private for one record, and what follows for k of them.
 
     Parameters
@@ -72,16 +63,6 @@ class Group:
         require(len(self.claims) > 0, "k", self.k, allowed)
 
     @property
-    def labels(self) -> tuple[int, ...]:
-        """Those of the base; none if it answers numbers."""
-        return self.built.labels
-
-    @property
-    def numbers(self) -> tuple[float, float] | None:
-        """Least and greatest answer of the base; None if it answers labels."""
-        return self.built.numbers
-
-    @property
     def claims(self) -> tuple[Claim, ...]:
         """Lemma 3.1 for what the base printed; what the chain of replacements gives, where that is another claim.
 
@@ -114,34 +95,9 @@ class Group:
             expected=None,
         )
 
-    def check(self, data: Any) -> None:
-        """Raise `InvalidInput` if the base does."""
-        if isinstance(self.built.mechanism, HasCheck):
-            self.built.mechanism.check(data)
-
-    def prepare(self, data: Any) -> Member:
-        """Prepare the base."""
-        return Member(data=data, state=self.built.mechanism.prepare(data))
-
-    def update(self, state: Member, change: Change) -> Member:
-        """Return the neighbour's state, by the base's `update` where it has one."""
-        data = change.apply(state.data)
-        if isinstance(self.built.mechanism, HasUpdate):
-            return Member(data=data, state=self.built.mechanism.update(state.state, change))
-        return self.prepare(data)
-
-    def sample(self, state: Member, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
-        """Answers of `size` independent trials of the base at q queries, shape (size, q)."""
-        return self.built.mechanism.sample(state.state, queries, size, rng)
-
-    def distribution(self, state: Member, queries: NDArray[np.float64]) -> Law | None:
-        """Exact law of the base; None where it has none."""
-        return self.built.mechanism.distribution(state.state, queries) if isinstance(self.built.mechanism, HasLaw) else None
-
     def pairs(self) -> tuple[WorstCase, ...]:
         """The base's worst cases, with more records changed in the same way."""
-        cases = self.built.mechanism.pairs() if isinstance(self.built.mechanism, HasWorstCases) else ()
-        return tuple(self._widened(case) for case in cases)
+        return tuple(self._widened(case) for case in super(Group, self).pairs())
 
     def _widened(self, case: WorstCase) -> WorstCase:
         """Flip, with each label that is flipped, the next ones that are the same, up to k in all; leave other changes alone."""
@@ -157,10 +113,6 @@ class Group:
             relation=replace_relation(self.k),
         )
         return replace(case, pairs=pairs, reason=f"one record: {case.reason}; {self.k} records go on in the same way")
-
-    def reachable(self) -> Reachable | None:
-        """The base's states and moves: how far k records move is read off these."""
-        return self.built.mechanism.reachable() if isinstance(self.built.mechanism, HasReachable) else None
 
 
 def printed_delta(k: int, epsilon: float, delta: float) -> float:

@@ -38,12 +38,13 @@ from dpassay.claims import DP, Claim
 from dpassay.data import Labelled, points
 from dpassay.errors import DpassayError, is_count, is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import HasCheck, HasLaw, HasReachable, HasUpdate, HasWorstCases, Mechanism, Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase, prepared
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.mechanisms.shared.bases import SINGLE, base_of, dp_claims
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change
 from dpassay.stats.divergence import privacy_loss
+from dpassay.targets.adapter import full
 
 MOST_PREDICTIONS = 10
 """Longest transcript that is audited: it has 2^10 values."""
@@ -64,7 +65,7 @@ class PredictionInterface:
     Parameters
     ----------
     mechanism : Mechanism
-        Answers a single prediction privately; every answer has fresh coins.
+        Or another object with its members. It answers a single prediction privately; every answer has fresh coins.
     data : Labelled
         The dataset S.
     budget : int
@@ -80,11 +81,11 @@ class PredictionInterface:
 
     __slots__ = ("_budget", "_columns", "_lock", "_mechanism", "_rng", "_spent", "_state")
 
-    def __init__(self, mechanism: Mechanism, data: Labelled, budget: int, rng: np.random.Generator) -> None:
+    def __init__(self, mechanism: Any, data: Labelled, budget: int, rng: np.random.Generator) -> None:
         require(is_count(budget), "budget", budget, "an integer >= 1")
         require(isinstance(rng, np.random.Generator), "rng", rng, "a numpy.random.Generator")
-        self._mechanism, self._budget, self._rng = mechanism, int(budget), rng
-        self._state, self._columns = mechanism.prepare(data), data.X.shape[1]
+        self._mechanism, self._budget, self._rng = full(mechanism), int(budget), rng
+        self._state, self._columns = self._mechanism.prepare(data), data.X.shape[1]
         self._spent, self._lock = 0, Lock()
 
     @property
@@ -169,7 +170,7 @@ class Service:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Interface:
+class Interface(Mechanism):
     """The transcript of m predictions, at points that an adversary chooses.
 
     One trial is one conversation. It starts at the query point x and is written down as the number whose bit i (of value 2^i,
@@ -267,8 +268,7 @@ class Interface:
 
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if the base does."""
-        if isinstance(self.predictor, HasCheck):
-            self.predictor.check(data)
+        self.predictor.check(data)
 
     def prepare(self, data: Any) -> Service:
         """Prepare the base."""
@@ -277,9 +277,7 @@ class Interface:
     def update(self, state: Service, change: Change) -> Service:
         """Return the neighbour's state, by the base's `update` where it has one."""
         data = change.apply(state.data)
-        if isinstance(self.predictor, HasUpdate):
-            return Service(data=data, predictor=self.predictor.update(state.predictor, change))
-        return self.prepare(data)
+        return Service(data=data, predictor=prepared(self.predictor, state.predictor, change, data))
 
     def sample(self, state: Service, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Transcripts of `size` independent conversations that start at each of q queries, shape (size, q).
@@ -298,7 +296,7 @@ class Interface:
 
     def distribution(self, state: Service, queries: NDArray[np.float64]) -> FiniteLaw | None:
         """Exact law: the product of the base's probabilities along the way of each transcript; None where the base has none."""
-        if not isinstance(self.predictor, HasLaw) or self.adversary == BATCH:
+        if self.adversary == BATCH:
             return None
         law = self.predictor.distribution(state.predictor, self.itinerary.of(queries))
         return self._along(law, self.places) if isinstance(law, FiniteLaw) else None
@@ -316,7 +314,7 @@ class Interface:
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """The base's worst cases, asked m times: under `repeat` the worst of all for delta = 0."""
-        cases = self.predictor.pairs() if isinstance(self.predictor, HasWorstCases) else ()
+        cases = self.predictor.pairs()
         return tuple(replace(case, reason=f"{case.reason}; {self.m} predictions are asked") for case in cases)
 
     def reachable(self) -> Reachable | None:
@@ -326,7 +324,7 @@ class Interface:
         leaks less is known of a single prediction only.
         """
         fresh = isinstance(self.predictor, SoftMajority) and self.predictor.partition == "fresh"
-        if self.adversary != "repeat" or fresh or not isinstance(self.predictor, HasReachable):
+        if self.adversary != "repeat" or fresh:
             return None
         states = self.predictor.reachable()
         if states is None or not isinstance(states.law, FiniteLaw):

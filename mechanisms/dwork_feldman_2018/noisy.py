@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import NoiseLaw
-from dpassay.mechanism import HasUpdate, Reachable, WorstCase
-from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged, one_record_per_block
+from dpassay.mechanism import Mechanism, Reachable, WorstCase, prepared
+from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged
+from dpassay.mechanisms.shared.blocks import one_record_per_block
 from dpassay.mechanisms.shared.predictors import Predictor, predictor_of
 from dpassay.noise import Noise
 from dpassay.pairs import Change
@@ -29,7 +30,7 @@ class Trained:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noisy:
+class Noisy(Mechanism):
     """A prediction-stable predictor plus noise, fresh in every answer.
 
     Parameters
@@ -105,9 +106,7 @@ class Noisy:
     def update(self, state: Trained, change: Change) -> Trained:
         """Return the neighbour's state, for as little as the predictor can."""
         neighbour = change.apply(state.data)
-        if isinstance(self.source, HasUpdate):
-            return Trained(data=neighbour, state=self.source.update(state.state, change))
-        return self.prepare(neighbour)
+        return Trained(data=neighbour, state=prepared(self.source, state.state, change, neighbour))
 
     def sample(self, state: Trained, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
         """Answers of `size` independent trials at q queries, shape (size, q)."""
@@ -121,7 +120,7 @@ class Noisy:
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """The predictor's own; for votes also one in the middle, where answers are frequent."""
-        own: tuple[WorstCase, ...] = getattr(self.source, "pairs", tuple)()
+        own = self.source.pairs()
         if self.predictor is None and self.r >= 4:
             reason = f"half of {self.r} predictions are 1, and one more becomes so"
             own = (*own, one_record_per_block(self.r, self.r // 2 - 1, reason))
@@ -129,7 +128,7 @@ class Noisy:
 
     def reachable(self) -> Reachable | None:
         """The predictor's states, where they are known."""
-        known: Reachable | None = getattr(self.source, "reachable", lambda: None)()
+        known = self.source.reachable()
         if known is None:
             return None
         law = self._law(known.law.table[:, 0], known.law.error)

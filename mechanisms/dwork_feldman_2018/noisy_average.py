@@ -23,16 +23,17 @@ from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
-from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged, Parts, one_record_per_block
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
+from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged, Parts
 from dpassay.mechanisms.dwork_feldman_2018.noisy_average_number import BEYOND, COROLLARY
+from dpassay.mechanisms.shared.blocks import one_record_per_block
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoisyAverage:
+class NoisyAverage(Mechanism):
     """The label of the truncated noisy vote.
 
     Parameters

@@ -36,12 +36,12 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dpassay.claims import DP, Claim
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw, bernoulli_law
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
-from dpassay.pairs import FlipLabel, Pairs
+from dpassay.pairs import FlipLabel
 
 Ties = Literal["sum", "index", "label"]
 Traversed = Literal["up-to", "below"]
@@ -64,7 +64,7 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectedWalk:
+class ProjectedWalk(Mechanism):
     """ExpPW(T, epsilon).
 
     Parameters
@@ -166,10 +166,17 @@ class ProjectedWalk:
     def pairs(self) -> tuple[WorstCase, ...]:
         """T examples labelled 0 at one point, one label flipped: V moves from -T to 2 - T."""
         data = Labelled(np.ones((self.T, 1 + self.feature)), np.zeros(self.T, dtype=int))
-        pair = Pairs(base=data, changes=(FlipLabel(0),), how=f"{self.T} examples labelled 0 at one point, one label flipped")
         reason = f"the walk ends at {2 - self.T} instead of {-self.T}, and label 1 is as rare as it can be"
         beyond = 0.0 if self.traversed == "up-to" else 1.0
-        return (WorstCase(pairs=pair, queries=points(data.X[:1] + beyond, "queries"), reason=reason),)
+        return (
+            WorstCase.of(
+                data,
+                FlipLabel(0),
+                how=f"{self.T} examples labelled 0 at one point, one label flipped",
+                reason=reason,
+                query=data.X[:1] + beyond,
+            ),
+        )
 
     def reachable(self) -> Reachable:
         """End values -T, ..., T; a replaced example moves the end by at most 2."""

@@ -19,18 +19,18 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dpassay.claims import Accuracy, Claim
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import require
 from dpassay.laws import PointLaw
-from dpassay.mechanism import WorstCase
+from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk import ProjectedWalk, Ties, Traversed
 from dpassay.mechanisms.dwork_feldman_2018.unions import least_error
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.pairs import FlipLabel, Pairs
+from dpassay.pairs import FlipLabel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectedWalkError:
+class ProjectedWalkError(Mechanism):
     """Excess of the empirical error of ExpPW(T, epsilon) over that of the best union of intervals.
 
     Parameters
@@ -57,6 +57,8 @@ class ProjectedWalkError:
     traversed: Traversed = "up-to"
     walk: ProjectedWalk = field(init=False, repr=False, compare=False)
 
+    without_query = True  # the error is one number for the whole dataset
+
     def __post_init__(self) -> None:
         walk = ProjectedWalk(epsilon=self.epsilon, T=self.T, feature=self.feature, ties=self.ties, traversed=self.traversed)
         object.__setattr__(self, "walk", walk)
@@ -67,11 +69,6 @@ class ProjectedWalkError:
     def numbers(self) -> tuple[float, float]:
         """A difference of two errors."""
         return (-1.0, 1.0)
-
-    @property
-    def without_query(self) -> bool:
-        """The error is one number for the whole dataset."""
-        return True
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -122,5 +119,4 @@ class ProjectedWalkError:
         how = (
             f"{self.n} records at one point, the last {few} of them labelled {last} and the others {1 - last}, one label flipped"
         )
-        pair = Pairs(base=data, changes=(FlipLabel(0),), how=how)
-        return (WorstCase(pairs=pair, queries=points(data.X[:1], "queries"), reason=reason),)
+        return (WorstCase.of(data, FlipLabel(0), how=how, reason=reason),)

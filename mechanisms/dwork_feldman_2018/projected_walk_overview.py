@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
@@ -31,13 +31,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.pairs import FlipLabel, Pairs
+from dpassay.pairs import FlipLabel
 
 LEAST_ALPHA = 1e-6
 """Below it a rounding error of p at 1 - alpha is no small part of 1 - p any more."""
@@ -66,7 +66,7 @@ class BiasWalk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectedWalkOverview:
+class ProjectedWalkOverview(Mechanism):
     """The walk of the bias itself.
 
     Parameters
@@ -104,8 +104,6 @@ class ProjectedWalkOverview:
         coins = "answer fresh; there are no others"
         source = "Dwork and Feldman 2018, section 2.2"
         printed = DP(epsilon=self.epsilon, coins=coins, source=source, status="printed")
-        if (self.epsilon, self.alpha) == (1.0, 0.05):  # the catalogue's
-            printed = replace(printed, expected="refuted")
         source = "docs/findings.md, 'The projected walk of the overview'"
         return printed, DP(epsilon=self.exact_loss(), coins=coins, source=source, status="corrected")
 
@@ -153,8 +151,7 @@ class ProjectedWalkOverview:
         data = Labelled(np.tile(x[:, None], (1, 1 + self.feature)), np.array([1] * ones + [0, 1]))
         how = f"{ones + 2} examples labelled 1 but for the last but one, at ascending points; the last label flipped"
         reason = f"p moves by two factors e^-epsilon, and label 0 is as rare as it can be after {ones} labels 1"
-        pair = Pairs(base=data, changes=(FlipLabel(ones + 1),), how=how)
-        return (WorstCase(pairs=pair, queries=points(data.X[-1:], "queries"), reason=reason),)
+        return (WorstCase.of(data, FlipLabel(ones + 1), how=how, reason=reason, query=data.X[-1:]),)
 
     def reachable(self) -> Reachable | None:
         """Whole steps from 1/2, from alpha and from 1 - alpha; None where these are more than 2,000."""

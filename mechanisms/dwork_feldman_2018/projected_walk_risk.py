@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dpassay.claims import Accuracy, Claim
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import PointLaw
-from dpassay.mechanism import WorstCase
+from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk import ProjectedWalk, Ties, Traversed
 from dpassay.mechanisms.dwork_feldman_2018.unions import least_error
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.pairs import FlipLabel, Pairs
+from dpassay.pairs import FlipLabel
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -38,7 +38,7 @@ MOST_WORK = 10**10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjectedWalkRisk:
+class ProjectedWalkRisk(Mechanism):
     """Expected error of ExpPW(T, epsilon) beyond e^epsilon times that of the best union of intervals.
 
     Parameters
@@ -66,6 +66,9 @@ class ProjectedWalkRisk:
     ties: Ties = "sum"
     traversed: Traversed = "up-to"
     walk: ProjectedWalk = field(init=False, repr=False, compare=False)
+
+    alone = True  # records are a distribution here, and hundreds of points would take minutes
+    without_query = True  # the error is one number for the whole distribution
 
     def __post_init__(self) -> None:
         walk = ProjectedWalk(epsilon=self.epsilon, feature=self.feature, ties=self.ties, traversed=self.traversed)
@@ -100,16 +103,6 @@ class ProjectedWalkRisk:
     def numbers(self) -> tuple[float, float]:
         """An error minus e^epsilon times another, which is at most 1/2."""
         return (-math.exp(self.epsilon), 1.0)
-
-    @property
-    def alone(self) -> bool:
-        """Records are a distribution here, and hundreds of points would take minutes: it is asked about its own."""
-        return True
-
-    @property
-    def without_query(self) -> bool:
-        """The error is one number for the whole distribution."""
-        return True
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -189,9 +182,12 @@ class ProjectedWalkRisk:
     def pairs(self) -> tuple[WorstCase, ...]:
         """One record in five is labelled 1, all at one point."""
         data = Labelled(np.ones((5, 1 + self.feature)), np.array([0, 0, 0, 0, 1]))
-        pair = Pairs(base=data, changes=(FlipLabel(4),), how="5 records at one point, one of them labelled 1, its label flipped")
         reason = "one label in five is 1, and where equal points are sorted by label these are the last"
-        return (WorstCase(pairs=pair, queries=points(data.X[:1], "queries"), reason=reason),)
+        return (
+            WorstCase.of(
+                data, FlipLabel(4), how="5 records at one point, one of them labelled 1, its label flipped", reason=reason
+            ),
+        )
 
 
 @lru_cache(maxsize=1024)

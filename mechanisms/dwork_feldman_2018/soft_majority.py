@@ -17,20 +17,27 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from dpassay.claims import DP, Claim
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw, bernoulli_law, mixture_law
-from dpassay.mechanism import Reachable, WorstCase
-from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks, check_binary, partition_count, partitions
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
+from dpassay.mechanisms.shared.blocks import (
+    SEVERAL_VOTES,
+    Blocks,
+    check_binary,
+    one_record_per_block,
+    partition_count,
+    partitions,
+)
 from dpassay.mechanisms.shared.learners import BlockLearner, Teacher
-from dpassay.pairs import Change, FlipLabel, Pairs
+from dpassay.pairs import Change
 
 MAX_PARTITIONS = 10_000
 """Fresh partitions are enumerated up to this number; beyond it there is no exact law."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SoftMajority:
+class SoftMajority(Mechanism):
     """Soft majority of r teachers.
 
     Parameters
@@ -143,14 +150,9 @@ class SoftMajority:
         rare = f"the vote count moves from 0 to 1 of {self.r}, and label 1 is as rare as it can be"
         ones = self.r // 2 - 1
         if ones < 1:
-            return (self._case(0, rare),)
+            return (one_record_per_block(self.r, 0, rare),)
         frequent = f"the vote count moves from {ones} to {ones + 1} of {self.r}, and both labels are frequent"
-        return self._case(0, rare), self._case(ones, frequent)
-
-    def _case(self, ones: int, reason: str) -> WorstCase:
-        data = Labelled(np.zeros((self.r, 1)), (np.arange(self.r) >= self.r - ones).astype(np.int64))
-        pair = Pairs(base=data, changes=(FlipLabel(0),), how=f"{self.r} records, {ones} of them labelled 1, one label flipped")
-        return WorstCase(pairs=pair, queries=points([[0.0]], "queries"), reason=reason)
+        return one_record_per_block(self.r, 0, rare), one_record_per_block(self.r, ones, frequent)
 
     def reachable(self) -> Reachable:
         """Vote counts 0, ..., r; a replaced record moves one vote at most."""

@@ -9,7 +9,7 @@ ln(sigma(epsilon (2 - r)) / sigma(-epsilon r)), above epsilon for every r >= 2 a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +27,13 @@ class SoftMajorityOverview(SoftMajority):
         """The printed claim, refuted for r >= 2, and the one that holds: 2 epsilon."""
         source = "Dwork and Feldman 2018, section 4.1, first paragraph"
         printed = DP(epsilon=self.epsilon, coins=self._coins, source=source, status="printed")
-        catalogue = (self.epsilon, self.r) == (SoftMajority().epsilon, SoftMajority().r)
         corrected = DP(
             epsilon=2 * self.epsilon,
             coins=self._coins,
             source="docs/findings.md, 'The soft majority of the overview'",
             status="corrected",
         )
-        return (replace(printed, expected="refuted") if catalogue else printed, corrected)
+        return (printed, corrected)
 
     def logit(self, votes: NDArray[np.int64]) -> NDArray[np.float64]:
         """Log-odds of label 1 given the number of teachers that vote 1: epsilon v with v = 2 votes - r."""

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from dpassay.claims import DP, Claim, Status
 from dpassay.errors import is_real, require
@@ -91,4 +91,4 @@ def largest_shift(epsilon: float, delta: float) -> float:
     low = high
     while excess(low) > 0:
         low /= 2
-    return float(brentq(excess, low, high, xtol=1e-300, rtol=8.9e-16)) * SAFE
+    return float(scipy.optimize.brentq(excess, low, high, xtol=1e-300, rtol=8.9e-16)) * SAFE

@@ -33,23 +33,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
-from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
-from dpassay.mechanisms.relatives.pate import ARGUMENT, COINS
-from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks
-from dpassay.mechanisms.shared.teachers import Counts, Teachers, every_count, few_counts, states_of, worst_votes
+from dpassay.mechanisms.relatives.votes import COINS, TeacherVotes
+from dpassay.mechanisms.shared.teachers import Counts, Teachers
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.pairs import Change
 
 SAFE = 1 + 1e-12
 """Corrected deltas are larger by this, more than rounding makes them too small."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistanceToInstability:
+class DistanceToInstability(TeacherVotes):
     """The plurality of r teachers if its noisy distance to instability exceeds a threshold, else bottom.
 
     Parameters
@@ -109,27 +105,10 @@ class DistanceToInstability:
         """ln(1/delta) / epsilon."""
         return -math.log(self.delta) / self.epsilon
 
-    def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless the labels are below K and there is a record for each block."""
-        self.teachers.check(data)
-
-    def prepare(self, data: Labelled) -> Blocks:
-        """Train on every block."""
-        return self.teachers.prepare(data)
-
-    def update(self, state: Blocks, change: Change) -> Blocks:
-        """Return the neighbour's state, retraining only on the block that holds the changed record."""
-        return self.teachers.update(state, change)
-
-    def sample(self, state: Blocks, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Labels of `size` independent trials at q queries, shape (size, q)."""
-        counts = self.teachers.counts(state, queries)
-        noisy = self.dist(counts) + Noise(kind="laplace", scale=1 / self.epsilon).draw((size, len(queries)), rng)
+    def draw(self, counts: Counts, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Answers of `size` independent trials for counts (q, K), shape (size, q)."""
+        noisy = self.dist(counts) + Noise(kind="laplace", scale=1 / self.epsilon).draw((size, len(counts)), rng)
         return np.where(noisy > self.threshold, counts.argmax(axis=1), self.K)
-
-    def distribution(self, state: Blocks, queries: NDArray[np.float64]) -> FiniteLaw:
-        """Exact law: one label, or bottom."""
-        return self._law(self.teachers.counts(state, queries))
 
     def dist(self, counts: Counts) -> NDArray[np.int64]:
         """Return the distance for counts (q, K), shape (q,)."""
@@ -146,23 +125,13 @@ class DistanceToInstability:
         """Say which answer is none."""
         return f"{answer} is bottom, no label" if answer == self.K else ""
 
-    def pairs(self) -> tuple[WorstCase, ...]:
-        """The worst move of one vote for each claim, and one in the middle."""
-        return worst_votes(self.reachable(), self.r, self.K, self.claims, self.labels)
-
-    def reachable(self) -> Reachable | None:
-        """All counts of r votes; None if they are too many."""
-        if not few_counts(self.r, self.K):
-            return None
-        counts = every_count(self.r, self.K)
-        return states_of(counts, self._law(counts), ARGUMENT, SEVERAL_VOTES)
-
     def _log_released(self, dist: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return ln P[dist + Lap(1/epsilon) > threshold]."""
         z = np.asarray(math.log(self.delta) + self.epsilon * dist, dtype=float)
         return Noise(kind="laplace", scale=1.0).log_below(z)
 
-    def _law(self, counts: Counts) -> FiniteLaw:
+    def law(self, counts: Counts) -> FiniteLaw:
+        """Exact law: one label, or bottom."""
         dist = self.dist(counts)
         z = np.asarray(math.log(self.delta) + self.epsilon * dist, dtype=float)
         log_p = np.full((len(counts), self.K + 1), -np.inf)

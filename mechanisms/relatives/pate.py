@@ -17,29 +17,17 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpassay.claims import DP, Claim
-from dpassay.data import Labelled
 from dpassay.errors import is_real, require
-from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
-from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks
+from dpassay.mechanisms.relatives.votes import COINS, TeacherVotes
 from dpassay.mechanisms.shared.noisy_max import NoisyMax
-from dpassay.mechanisms.shared.teachers import Teachers, every_count, few_counts, states_of, worst_votes
-from dpassay.pairs import Change
+from dpassay.mechanisms.shared.teachers import Teachers
 
-ARGUMENT = (
-    "A record lies in one block, so a replacement changes one teacher and moves one vote at most; r records, one per block, reach"
-    " all counts and every move, whatever the learner (a block with one class is a constant predictor)."
-)
 THEOREM = "Papernot et al. 2017, Theorem 2, known from restatements only"
-COINS = "noise fresh; partition and training frozen, the claim is made for every value of theirs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pate:
+class Pate(TeacherVotes):
     """Noisy plurality of r teachers, Laplace noise.
 
     Parameters
@@ -66,11 +54,6 @@ class Pate:
         object.__setattr__(self, "teachers", Teachers(r=self.r, K=self.K, learner=self.learner))
 
     @property
-    def labels(self) -> tuple[int, ...]:
-        """0, ..., K - 1."""
-        return tuple(range(self.K))
-
-    @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim."""
         return (DP(epsilon=2 * self.gamma, coins=COINS, source=THEOREM, status="printed"),)
@@ -79,34 +62,3 @@ class Pate:
     def noisy_max(self) -> NoisyMax:
         """The plurality with Laplace noise of scale 1 / gamma."""
         return NoisyMax(kind="laplace", scale=1 / self.gamma)
-
-    def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless the labels are below K and there is a record for each block."""
-        self.teachers.check(data)
-
-    def prepare(self, data: Labelled) -> Blocks:
-        """Train on every block."""
-        return self.teachers.prepare(data)
-
-    def update(self, state: Blocks, change: Change) -> Blocks:
-        """Return the neighbour's state, retraining only on the block that holds the changed record."""
-        return self.teachers.update(state, change)
-
-    def sample(self, state: Blocks, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Labels of `size` independent trials at q queries, shape (size, q)."""
-        return self.noisy_max.draw(self.teachers.counts(state, queries), size, rng)
-
-    def distribution(self, state: Blocks, queries: NDArray[np.float64]) -> FiniteLaw:
-        """Exact law of the winner."""
-        return self.noisy_max.law(self.teachers.counts(state, queries))
-
-    def pairs(self) -> tuple[WorstCase, ...]:
-        """The worst move of one vote for each claim, and one in the middle."""
-        return worst_votes(self.reachable(), self.r, self.K, self.claims, self.labels)
-
-    def reachable(self) -> Reachable | None:
-        """All counts of r votes; None if they are too many."""
-        if not few_counts(self.r, self.K):
-            return None
-        counts = every_count(self.r, self.K)
-        return states_of(counts, self.noisy_max.law(counts), ARGUMENT, SEVERAL_VOTES)

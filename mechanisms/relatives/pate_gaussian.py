@@ -22,23 +22,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpassay.claims import DP, Claim
-from dpassay.data import Labelled
 from dpassay.errors import is_real, require
-from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
-from dpassay.mechanisms.relatives.pate import ARGUMENT, COINS
-from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks
+from dpassay.mechanisms.relatives.votes import COINS, TeacherVotes
 from dpassay.mechanisms.shared.noisy_max import NoisyMax
-from dpassay.mechanisms.shared.teachers import Teachers, every_count, few_counts, states_of, worst_votes
+from dpassay.mechanisms.shared.teachers import Teachers
 from dpassay.noise import Noise
-from dpassay.pairs import Change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PateGaussian:
+class PateGaussian(TeacherVotes):
     """Noisy plurality of r teachers, Gaussian noise.
 
     Parameters
@@ -69,11 +63,6 @@ class PateGaussian:
         object.__setattr__(self, "teachers", Teachers(r=self.r, K=self.K, learner=self.learner))
 
     @property
-    def labels(self) -> tuple[int, ...]:
-        """0, ..., K - 1."""
-        return tuple(range(self.K))
-
-    @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim at its best lambda, and the exact profile of the noisy counts."""
         printed = 1 / self.sigma**2 + 2 * math.sqrt(-math.log(self.delta)) / self.sigma
@@ -95,38 +84,8 @@ class PateGaussian:
 
     @property
     def noisy_max(self) -> NoisyMax:
-        """The plurality with Gaussian noise of standard deviation sigma."""
+        """The plurality with Gaussian noise of standard deviation sigma.
+
+        For three labels and more it has no law if r / sigma is above 100.
+        """
         return NoisyMax(kind="gaussian", scale=self.sigma)
-
-    def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless the labels are below K and there is a record for each block."""
-        self.teachers.check(data)
-
-    def prepare(self, data: Labelled) -> Blocks:
-        """Train on every block."""
-        return self.teachers.prepare(data)
-
-    def update(self, state: Blocks, change: Change) -> Blocks:
-        """Return the neighbour's state, retraining only on the block that holds the changed record."""
-        return self.teachers.update(state, change)
-
-    def sample(self, state: Blocks, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Labels of `size` independent trials at q queries, shape (size, q)."""
-        return self.noisy_max.draw(self.teachers.counts(state, queries), size, rng)
-
-    def distribution(self, state: Blocks, queries: NDArray[np.float64]) -> FiniteLaw | None:
-        """Exact law of the winner; None for three labels and more if r / sigma is above 100."""
-        if not self.noisy_max.has_law(self.r, self.K):
-            return None
-        return self.noisy_max.law(self.teachers.counts(state, queries))
-
-    def pairs(self) -> tuple[WorstCase, ...]:
-        """The worst move of one vote for each claim, and one in the middle."""
-        return worst_votes(self.reachable(), self.r, self.K, self.claims, self.labels)
-
-    def reachable(self) -> Reachable | None:
-        """All counts of r votes; None if they are too many, or their law is out of reach."""
-        if not few_counts(self.r, self.K) or not self.noisy_max.has_law(self.r, self.K):
-            return None
-        counts = every_count(self.r, self.K)
-        return states_of(counts, self.noisy_max.law(counts), ARGUMENT, SEVERAL_VOTES)

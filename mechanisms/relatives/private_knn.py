@@ -16,31 +16,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from dpassay.claims import DP, Claim
 from dpassay.data import Labelled
 from dpassay.errors import is_real, require
-from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanisms.relatives.votes import Votes
 from dpassay.mechanisms.shared.noisy_max import NoisyMax
-from dpassay.mechanisms.shared.teachers import Counts, check_labels, every_count, few_counts, states_of, worst_votes
+from dpassay.mechanisms.shared.teachers import Counts, check_labels
 from dpassay.pairs import Change
 
-ARGUMENT = (
-    "A replacement changes the distance of one record, so one record at most leaves the k nearest and one enters, and one vote"
-    " moves at most; k records at one point, all of them voters, reach all counts and every move."
-)
 AT_ONCE = 1000
 """Queries whose distances are held together."""
-SEVERAL = "j replaced records are j replacements one after the other; of k records at one point any labels can be changed."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrivateKNN:
+class PrivateKNN(Votes):
     """Noisy plurality of the k nearest records.
 
     Parameters
@@ -58,6 +53,13 @@ class PrivateKNN:
         If a parameter is out of its range.
     """
 
+    ARGUMENT: ClassVar = (
+        "A replacement changes the distance of one record, so one record at most leaves the k nearest and one enters, and one"
+        " vote moves at most; k records at one point, all of them voters, reach all counts and every move."
+    )
+    SEVERAL: ClassVar = (
+        "j replaced records are j replacements one after the other; of k records at one point any labels can be changed."
+    )
     gamma: float = 0.5
     k: int = 25
     K: int = 2
@@ -68,15 +70,15 @@ class PrivateKNN:
         require(isinstance(self.K, int) and self.K >= 2, "K", self.K, "an integer >= 2")
 
     @property
-    def labels(self) -> tuple[int, ...]:
-        """0, ..., K - 1."""
-        return tuple(range(self.K))
-
-    @property
     def claims(self) -> tuple[Claim, ...]:
         """Ours: what Theorem 2 of Papernot et al. (2017) says of any such counts."""
         source = "ours: docs/findings.md, 'Private nearest neighbours', from Papernot et al. 2017, Theorem 2"
         return (DP(epsilon=2 * self.gamma, coins="noise fresh; there are no others", source=source, status="own"),)
+
+    @property
+    def voters(self) -> int:
+        """One vote of each neighbour."""
+        return self.k
 
     @property
     def noisy_max(self) -> NoisyMax:
@@ -97,36 +99,17 @@ class PrivateKNN:
         """Return the changed records."""
         return self.prepare(change.apply(state))
 
-    def sample(self, state: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Labels of `size` independent trials at q queries, shape (size, q)."""
-        return self.noisy_max.draw(self.counts(state, queries), size, rng)
-
-    def distribution(self, state: Labelled, queries: NDArray[np.float64]) -> FiniteLaw:
-        """Exact law of the winner."""
-        return self.noisy_max.law(self.counts(state, queries))
-
-    def counts(self, data: Labelled, queries: NDArray[np.float64]) -> Counts:
+    def counts(self, state: Labelled, queries: NDArray[np.float64]) -> Counts:
         """Votes of the k nearest for each label, shape (q, K); of records equally far the first are taken."""
-        parts = (self._nearest(data, queries[first : first + AT_ONCE]) for first in range(0, len(queries), AT_ONCE))
+        parts = (self._nearest(state, queries[first : first + AT_ONCE]) for first in range(0, len(queries), AT_ONCE))
         nearest = np.concatenate(list(parts))
-        return np.stack([nearest[:, data.y == label].sum(axis=1) for label in range(self.K)], axis=1)
+        return np.stack([nearest[:, state.y == label].sum(axis=1) for label in range(self.K)], axis=1)
 
     def _nearest(self, data: Labelled, queries: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which records vote at each query, shape (q, n)."""
-        distance = cdist(queries, data.X, "sqeuclidean")
+        distance = scipy.spatial.distance.cdist(queries, data.X, "sqeuclidean")
         farthest = np.partition(distance, self.k - 1, axis=1)[:, [self.k - 1]]
         nearer, tied = distance < farthest, distance == farthest
         room = self.k - nearer.sum(axis=1, keepdims=True)
         chosen: NDArray[np.bool_] = nearer | (tied & (np.cumsum(tied, axis=1) <= room))
         return chosen
-
-    def pairs(self) -> tuple[WorstCase, ...]:
-        """The worst move of one vote, and one in the middle."""
-        return worst_votes(self.reachable(), self.k, self.K, self.claims, self.labels)
-
-    def reachable(self) -> Reachable | None:
-        """All counts of k votes; None if they are too many."""
-        if not few_counts(self.k, self.K):
-            return None
-        counts = every_count(self.k, self.K)
-        return states_of(counts, self.noisy_max.law(counts), ARGUMENT, SEVERAL)

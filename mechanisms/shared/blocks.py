@@ -10,7 +10,9 @@ import numpy as np
 
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
+from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.shared.learners import Teacher
+from dpassay.pairs import FlipLabel
 
 SEVERAL_VOTES = (
     "k replaced records lie in at most k blocks and change at most k votes; of r records, one per block, any k labels can be"
@@ -32,6 +34,14 @@ def check_binary(data: Labelled) -> None:
     labels = np.unique(data.y)
     if labels[-1] > 1:
         raise InvalidInput(f"labels = {labels.tolist()}: must be 0 and 1; this algorithm predicts one of two labels")
+
+
+def one_record_per_block(r: int, ones: int, reason: str) -> WorstCase:
+    """Return r records at one point, `ones` of them labelled 1, of which a zero is flipped: one block's prediction moves."""
+    data = Labelled(np.zeros((r, 1)), (np.arange(r) >= r - ones).astype(np.int64))
+    return WorstCase.of(
+        data, FlipLabel(0), how=f"{r} records, {ones} of them labelled 1, one label flipped", reason=reason, query=[[0.0]]
+    )
 
 
 def block_sizes(n: int, r: int) -> list[int]:

@@ -56,12 +56,8 @@ class HypothesisClass(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thresholds:
-    """h_t(x) = 1 if x >= t, for t in [-inf, inf]; the parameter is t. d = 1.
-
-    Rules: t lies above the last point labelled 0, up to the first one labelled 1. `least` is that upper end, `greatest` the next
-    number above the lower one, `middle` the midpoint; where one end is infinite, the other. `adverse` is the midpoint too, but
-    below the first point x of T and above the last one it is as near to x as can be if floor(x) is odd, else infinite.
+class OnLine:
+    """What classes of functions on a line share.
 
     Parameters
     ----------
@@ -74,14 +70,24 @@ class Thresholds:
     def __post_init__(self) -> None:
         require_columns(self.feature)
 
+    def check(self, X: Points) -> None:
+        """Every number is in the domain."""
+        column(X, self.feature)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds(OnLine):
+    """h_t(x) = 1 if x >= t, for t in [-inf, inf]; the parameter is t. d = 1.
+
+    Rules: t lies above the last point labelled 0, up to the first one labelled 1. `least` is that upper end, `greatest` the next
+    number above the lower one, `middle` the midpoint; where one end is infinite, the other. `adverse` is the midpoint too, but
+    below the first point x of T and above the last one it is as near to x as can be if floor(x) is odd, else infinite.
+    """
+
     @property
     def vc_dimension(self) -> int:
         """VC dimension: d = 1."""
         return 1
-
-    def check(self, X: Points) -> None:
-        """Every number is in the domain."""
-        column(X, self.feature)
 
     def growth(self, m: int) -> int:
         """Growth function: m + 1."""
@@ -98,31 +104,17 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Intervals:
+class Intervals(OnLine):
     """h_ab(x) = 1 if a <= x <= b, and the function without a 1 (a > b); the parameters are a and b. d = 2.
 
     Rules: `least` is [first point labelled 1, last point labelled 1], `greatest` reaches out to the next points labelled 0,
     `middle` half of the way; the labelling without a 1 is represented by the empty interval.
-
-    Parameters
-    ----------
-    feature : int
-        Column of X that is the line; >= 0.
     """
-
-    feature: int = 0
-
-    def __post_init__(self) -> None:
-        require_columns(self.feature)
 
     @property
     def vc_dimension(self) -> int:
         """VC dimension: d = 2."""
         return 2
-
-    def check(self, X: Points) -> None:
-        """Every number is in the domain."""
-        column(X, self.feature)
 
     def growth(self, m: int) -> int:
         """Growth function: m (m + 1) / 2 + 1."""

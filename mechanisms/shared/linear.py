@@ -13,20 +13,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import as_real, is_count, is_real, require
 from dpassay.laws import PointLaw
-from dpassay.mechanism import Reachable, WorstCase
+from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.pairs import FlipLabel, Pairs
+from dpassay.pairs import FlipLabel
 
 OF_THE_MEAN = "of the prediction before noise: none; of the answer: noise fresh, of mean 0, so that its mean is that prediction"
 """The coins of a rate that is claimed beside a noisy answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinearPredictor:
+class LinearPredictor(Mechanism):
     """What empirical risk minimisation and gradient descent share.
 
     Parameters
@@ -108,8 +108,7 @@ class LinearPredictor:
         X[0, 0] = self.L_f * self.scale[0]
         data = Labelled(X, np.zeros(self.n, dtype=np.int64))
         how = f"{self.n} records, one with features of norm {self.L_f:g} and all others at the origin, its label flipped"
-        pair = Pairs(base=data, changes=(FlipLabel(0),), how=how)
-        return WorstCase(pairs=pair, queries=points(data.X[:1], "queries"), reason=reason)
+        return WorstCase.of(data, FlipLabel(0), how=how, reason=reason)
 
 
 def cut_back(X: NDArray[np.float64], scale: NDArray[np.float64], most: float) -> NDArray[np.float64]:

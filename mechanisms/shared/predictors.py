@@ -5,41 +5,31 @@ They are what noise is added to (Lemma 4.5 of Dwork and Feldman 2018) and what i
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import Claim, PredictionStability
+from dpassay.claims import PredictionStability
 from dpassay.errors import InvalidInput
 from dpassay.laws import PointLaw
+from dpassay.mechanism import Mechanism, offers
+from dpassay.targets.adapter import full
 from dpassay.targets.resolve import load_object
 
 
-class Predictor(Protocol):
-    """A mechanism without coins; its first claim is the rate gamma."""
+class Predictor(Mechanism):
+    """A mechanism without coins that answers a number; its first claim is the rate gamma."""
 
-    @property
-    def claims(self) -> tuple[Claim, ...]:
-        """`PredictionStability` first."""
-        ...
+    __slots__ = ()
+    if TYPE_CHECKING:
 
-    @property
-    def numbers(self) -> tuple[float, float]:
-        """Least and greatest prediction."""
-        ...
-
-    def check(self, data: Any) -> None:
-        """Raise `InvalidInput` if these data can never be prepared."""
-        ...
-
-    def prepare(self, data: Any) -> Any:
-        """Train."""
-        ...
+        @property
+        def numbers(self) -> tuple[float, float]: ...  # noqa: D102
 
     def distribution(self, state: Any, queries: NDArray[np.float64]) -> PointLaw:
         """Return the predictions, with their numerical error."""
-        ...
+        raise NotImplementedError
 
 
 def predictor_of(given: Any) -> Predictor:
@@ -51,11 +41,11 @@ def predictor_of(given: Any) -> Predictor:
         If it is no predictor, or its first claim is no `PredictionStability`.
     """
     predictor = load_object(given, "predictor") if isinstance(given, str) else given
-    predictor = predictor() if isinstance(predictor, type) else predictor
-    missing = [name for name in ("claims", "numbers", "check", "prepare", "distribution") if not hasattr(predictor, name)]
+    found = full(predictor() if isinstance(predictor, type) else predictor)
+    has = {"claims": bool(found.claims), "numbers": found.numbers is not None, "distribution": offers(found, "distribution")}
+    missing = [name for name, there in has.items() if not there]
     if missing:
         raise InvalidInput(f"predictor = {given!r}: must be a mechanism that answers numbers; it has no {missing[0]}")
-    if not isinstance(predictor.claims[0], PredictionStability):
-        raise InvalidInput(f"predictor = {given!r}: must claim PredictionStability first, not {predictor.claims[0]}")
-    found: Predictor = predictor
-    return found
+    if not isinstance(found.claims[0], PredictionStability):
+        raise InvalidInput(f"predictor = {given!r}: must claim PredictionStability first, not {found.claims[0]}")
+    return cast("Predictor", found)

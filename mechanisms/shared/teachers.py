@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import Claim
-from dpassay.data import Labelled, points
-from dpassay.engine.readings import leaks_of
+from dpassay.data import Labelled
+from dpassay.engine.kinds import leaks_of
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import Blocks, check_binary
 from dpassay.mechanisms.shared.learners import BlockLearner
-from dpassay.pairs import Change, FlipLabel, Pairs, Replace
+from dpassay.pairs import Change, FlipLabel, Replace
 
 Counts = NDArray[np.int64]
 MOST_STATES = 2000
@@ -174,4 +174,4 @@ def _case(counts: tuple[int, ...], a: int, b: int, reason: str) -> WorstCase:
     data, place = Labelled(np.zeros((len(y), 1)), y), int(np.argmax(y == a))
     change: Change = FlipLabel(place) if len(counts) == 2 else Replace(place, np.zeros(1), b)
     how = f"{len(y)} records at one point, labelled 0, 1, ... {', '.join(map(str, counts))} times; a label {a} becomes {b}"
-    return WorstCase(pairs=Pairs(base=data, changes=(change,), how=how), queries=points([[0.0]], "queries"), reason=reason)
+    return WorstCase.of(data, change, how=how, reason=reason, query=[[0.0]])

@@ -110,7 +110,7 @@ def findings_table(findings: tuple[Finding, ...]) -> Table | None:
     if not rows:
         return None
     return Table(
-        caption="Claimed and true leak: a loss in nats, at the claimed δ where there is one, unless γ, an error (that of "
+        caption="Claimed and true leak: a loss in nats, at the claimed δ where there is one, unless γ, μ, an error (that of "
         "the unit) or, for β, a proportion δ is claimed; the factor is true over claimed. Where the worst is over the "
         "audited cells only, or a part of the release was looked at (≥), the true leak may be larger. "
         "A witness replays the worst audited cell; its number follows the file where it is another",

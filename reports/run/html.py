@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpassay.engine.wording import query_words
+from dpassay.reports.run.published import published_table
 from dpassay.reports.run.view import make_view
 from dpassay.reports.shared.templating import template
 
@@ -29,6 +30,7 @@ def to_html(record: Mapping[str, Any]) -> str:
     view = make_view(record)
     return template("index.html.j2").render(
         view=view,
+        published=published_table(record["results"]),
         summary_plot=interval_plot(view) if view.results else "",
         query_plots={result.anchor: query_plot(result) for result in view.results if result.queries},
         profile_plots={
@@ -37,6 +39,7 @@ def to_html(record: Mapping[str, Any]) -> str:
                 result.profile.trade_off,
                 epsilon=result.profile.epsilon,
                 delta=result.profile.delta,
+                claimed=result.profile.claimed,
                 slug=result.status.slug,
                 name=f"profile-{result.anchor}",
                 title=f"{result.id}, {query_words(result.profile.label)}",

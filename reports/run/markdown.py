@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
+from dpassay.reports.run.published import published_table
 from dpassay.reports.run.view import ResultView, View, make_view
 from dpassay.reports.shared.shortening import Pieces, shortened
 from dpassay.reports.shared.tables import Table
@@ -30,7 +31,7 @@ def to_markdown(record: Mapping[str, Any], limit: int = LIMIT) -> str:
     -------
     str
     """
-    return shortened(_pieces(make_view(record)), limit)
+    return shortened(_pieces(make_view(record), published_table(record["results"])), limit)
 
 
 def text_md(text: str) -> str:
@@ -57,7 +58,7 @@ def captioned(table: Table) -> str:
     return f"{text_md(table.caption)}\n\n{table_md(table)}"
 
 
-def _pieces(view: View) -> Pieces:
+def _pieces(view: View, published: Table | None) -> Pieces:
     head, rows = ("", ()) if view.summary is None else _summary(view.summary)
     notes = "".join(f"{text_md(note)}\n\n" for note in view.notes)
     facts = "".join(f"* {text_md(name)}: {text_md(fact)}\n" for name, fact in view.facts)
@@ -67,7 +68,7 @@ def _pieces(view: View) -> Pieces:
         table_head=head,
         rows=rows,
         reproduce=f"## Reproduce\n\n{code_md(view.command)}\n\n{facts}\n",
-        findings=_findings(view) if view.results else "",
+        findings=_findings(view, published) if view.results else "",
         results=tuple(_result(result) for result in view.results),
         tables=tuple("" if result.query_table is None else _details(result.query_table) for result in view.results),
         statuses=tuple(result.status for result in view.results),
@@ -79,11 +80,12 @@ def _summary(table: Table) -> tuple[str, tuple[str, ...]]:
     return f"{text_md(table.caption)}\n\n{titles}\n{ruler}\n", tuple(f"{row}\n" for row in rows)
 
 
-def _findings(view: View) -> str:
+def _findings(view: View, published: Table | None) -> str:
     table = "" if view.findings is None else f"{captioned(view.findings)}\n\n"
     words = "".join(f"{text_md(text)}\n\n" for text in view.findings_words)
     notions = "" if view.notions is None else f"## Both notions\n\n{captioned(view.notions)}\n\n"
-    return f"## Findings\n\n{table}{words}{notions}"
+    method = "" if published is None else f"## Method note\n\n{captioned(published)}\n\n"
+    return f"## Findings\n\n{table}{words}{notions}{method}"
 
 
 def _result(result: ResultView) -> str:

@@ -22,7 +22,17 @@ EXACT = 1e-6
 _DASHES, _DOTS = (5, 3), (1, 2.5)
 
 
-def profile_plot(profile: Curves, trade_off: Curves, *, epsilon: float, delta: float, slug: str, name: str, title: str) -> str:
+def profile_plot(
+    profile: Curves,
+    trade_off: Curves,
+    *,
+    epsilon: float,
+    delta: float,
+    slug: str,
+    name: str,
+    title: str,
+    claimed: Curves | None = None,
+) -> str:
     """Draw what is known about delta(epsilon) at the left and about the trade-off function at the right, with the claim in both.
 
     Parameters
@@ -32,13 +42,15 @@ def profile_plot(profile: Curves, trade_off: Curves, *, epsilon: float, delta: f
     trade_off : mapping
         `false_positive`, `lower` and `upper`.
     epsilon, delta : float
-        The claim.
+        The claim; where it is a curve, a point of it.
     slug : str
         Status of the result, which gives the colour.
     name : str
         Unique among the plots of a page; for ids.
     title : str
         What the curves belong to: result and query.
+    claimed : mapping, optional
+        Of a claim that is a curve: `delta` at each epsilon, and `false_negative` at each false positive rate.
 
     Returns
     -------
@@ -47,13 +59,16 @@ def profile_plot(profile: Curves, trade_off: Curves, *, epsilon: float, delta: f
     """
     colour = PALETTE[slug][0]
     exact = _is_exact(profile) and _is_exact(trade_off)
-    claim = f"claim ({plain(epsilon)}, {plain(delta)})"
+    curved = claimed if claimed is not None and "delta" in claimed else None
+    allowed = (trade_off["false_positive"], curved["false_negative"]) if curved else _allowed(epsilon, delta)
+    claim = f"{'on the claimed curve' if curved else 'claim'} ({plain(epsilon)}, {plain(delta)})"
     with figure_of(HEIGHT) as (figure, sns):
         left = axes_in(figure, (0.75, 0.6, WIDTH - SQUARE - 1.8, SQUARE), HEIGHT)
         right = axes_in(figure, (WIDTH - SQUARE - 0.2, 0.6, SQUARE, SQUARE), HEIGHT)
         top = 1.15 * max(*profile["upper"], delta, 1e-3)
         _curves(left, profile, "epsilon", colour, "computed" if exact else "certified band")
-        left.plot([epsilon, epsilon], [delta, top], color=CLAIM, linewidth=1.3, dashes=_DASHES, zorder=1)
+        line = ([epsilon, epsilon], [delta, top]) if not curved else (profile["epsilon"], curved["delta"])
+        left.plot(*line, color=CLAIM, linewidth=1.3, dashes=_DASHES, zorder=1)
         left.plot(epsilon, delta, "X", color=INK, markersize=8, markeredgewidth=0, linewidth=0, clip_on=False, zorder=5)
         left.annotate(claim, (epsilon, top), (5, -2), textcoords="offset points", va="top", color=CLAIM)
         left.set_xlim(0, max(*profile["epsilon"], epsilon))
@@ -61,9 +76,7 @@ def profile_plot(profile: Curves, trade_off: Curves, *, epsilon: float, delta: f
         left.set_xlabel("ε in nats")
         left.set_ylabel("δ(ε)")
         _curves(right, trade_off, "false_positive", colour)
-        right.plot(
-            *_allowed(epsilon, delta), color=CLAIM, linewidth=1.3, dashes=_DASHES, zorder=3, label="least that the claim allows"
-        )
+        right.plot(*allowed, color=CLAIM, linewidth=1.3, dashes=_DASHES, zorder=3, label="least that the claim allows")
         right.plot([0, 1], [1, 0], color=FAINT, linewidth=1, dashes=_DOTS, zorder=1, label="guessing")
         right.set_xlim(0, 1)
         right.set_ylim(0, 1)
@@ -79,9 +92,9 @@ def profile_plot(profile: Curves, trade_off: Curves, *, epsilon: float, delta: f
             title=f"Privacy profile and trade-off function: {title}",
             description=(
                 "Left: the least delta for which this pair and query is (epsilon, delta)-private; the cross is the "
-                f"{claim}, which is wrong where the curve runs above it. Right: the least false negative rate of a test that "
-                "tells the two datasets apart, at each false positive rate; the claim is wrong where the curve falls below the "
-                "dashed line; the dotted line is guessing. "
+                f"{'point ' if curved else ''}{claim}, which is wrong where the curve runs above it. Right: the least false "
+                "negative rate of a test that tells the two datasets apart, at each false positive rate; the claim is wrong "
+                "where the curve falls below the dashed line; the dotted line is guessing. "
                 + ("The curves are computed." if exact else "The bands, from lower to upper bound, hold everywhere at once.")
             ),
         )
@@ -98,7 +111,7 @@ def _curves(axes: Axes, curves: Curves, over: str, colour: str, label: str | Non
         axes.plot(x, side, color=colour, linewidth=1.2, zorder=4, clip_on=False)
 
 
-def _allowed(epsilon: float, delta: float) -> tuple[list[float], list[float]]:
+def _allowed(epsilon: float, delta: float) -> tuple[Sequence[float], Sequence[float]]:
     """Return the corners of the claim's trade-off function: two lines that meet at the diagonal, then 0."""
     corner = (1 - delta) / (1 + math.exp(epsilon))
     return [0, corner, 1 - delta, 1], [1 - delta, corner, 0, 0]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dpassay.engine.wording import query_words
 from dpassay.numerics import DOWN, NEAREST, UP, rounded, written
+from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.queries import QueryView
 from dpassay.reports.run.words import looked_at
 from dpassay.reports.shared.numbers import allowance, clean, plain, promise
@@ -35,7 +35,9 @@ class ProfileView:
     profile, trade_off : dict of str to list of float
         The curves, as `profile_plot` takes them.
     epsilon, delta : float
-        The claim.
+        The claim; where it is a curve, a point of it.
+    claimed : dict of str to list of float
+        What the claim allows: `false_negative` at the false positive rates of `trade_off`, and, where it is a curve, `delta`.
     words : tuple of str
     tables : tuple of Table
         The same numbers.
@@ -46,6 +48,7 @@ class ProfileView:
     trade_off: dict[str, Sequence[float]]
     epsilon: float
     delta: float
+    claimed: dict[str, list[float]]
     words: tuple[str, ...]
     tables: tuple[Table, ...]
 
@@ -66,7 +69,12 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
         "lower": found["trade_off_lower"],
         "upper": found["trade_off_upper"],
     }
-    epsilon, delta = result["claim"]["epsilon"], result["claim"]["delta"]
+    claim = words_of(result["claim"])
+    at = claim.point(profile)
+    if at is None:
+        return None
+    (epsilon, delta), deltas = at, claim.deltas(profile["epsilon"])
+    claimed = {"false_negative": claim.allowed(trade_off["false_positive"])} | ({} if deltas is None else {"delta": deltas})
     place = min(range(len(profile["epsilon"])), key=lambda k: abs(profile["epsilon"][k] - epsilon))
     asked = (result["searched"] or {}).get("asked", True)
     pair = f"{f'{query_words(query.label)}, ' if asked else ''}{clean(cell['change'])}"
@@ -78,7 +86,7 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
         + _largest(known, query, place, delta, asked=asked)
     )
     needed += " Of the whole release it may be larger." if part else ""
-    apart = _told_apart(trade_off, epsilon, delta)
+    apart = _told_apart(trade_off, claimed["false_negative"])
     apart += " A test of the whole release may do better." if part else ""
     return ProfileView(
         label=query.label,
@@ -86,6 +94,7 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
         trade_off=trade_off,
         epsilon=epsilon,
         delta=delta,
+        claimed=claimed,
         words=(needed, apart),
         tables=(
             _table(f"Privacy profile{of}", ("ε", "δ(ε) at least", "δ(ε) at most"), profile),
@@ -120,11 +129,11 @@ def _largest(known: Sequence[tuple[QueryView, Raw]], told: QueryView, place: int
     return f" Of the pairs in the table of query points the one at {where} needs the most: {_between(low, high, delta)}."
 
 
-def _told_apart(trade_off: Raw, epsilon: float, delta: float) -> str:
+def _told_apart(trade_off: Raw, claimed: Sequence[float]) -> str:
     """Say what no test of one pair does better than: the recorded curve is below the trade-off functions of both directions."""
     level = min(range(len(trade_off["false_positive"])), key=lambda k: abs(trade_off["false_positive"][k] - LEVEL))
     corner, low, high = trade_off["false_positive"][level], trade_off["lower"][level], trade_off["upper"][level]
-    allowed = max(0.0, 1 - delta - math.exp(min(epsilon, 700.0)) * corner, math.exp(-epsilon) * (1 - delta - corner))
+    allowed = claimed[level]
     narrow = high - low <= NARROW * high
     has = "has" if narrow else "is known to have"
     promised = min(low, allowed) if narrow and allowed <= high else allowed  # equal within rounding

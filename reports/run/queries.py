@@ -8,7 +8,8 @@ from typing import Any
 
 from dpassay.engine.wording import query_label
 from dpassay.numerics import VISIBLE
-from dpassay.reports.run.words import event_words, no_event, promised, quantity_of
+from dpassay.reports.run.kinds import words_of
+from dpassay.reports.run.words import event_words, no_event
 from dpassay.reports.shared.numbers import MISSING, above, below, clean, count, exact, plain, value
 from dpassay.reports.shared.tables import Table
 
@@ -153,13 +154,14 @@ def shortlist(queries: Sequence[QueryView], *, sampled: bool, limit: int, unit: 
 
 
 def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
-    claimed, kind = promised(claim), claim["kind"]
+    words = words_of(claim)
+    claimed = words.promised
     lower, upper, leak = (value(cell[name]) for name in ("lower", "upper", "exact"))
     least, most = below(lower, claimed), above(upper)
-    value_of = quantity_of(claim) if kind == "Accuracy" else "mean" if cell["histograms"] else "prediction"
+    value_of = words.amount if words.computed else "mean" if cell["histograms"] else "prediction"
     event = event_words(cell["event"]) or value_of
     event += f" ({clean(cell['answer'])})" if "answer" in cell else ""
-    if kind == "ScoreStability":
+    if words.strings:
         event = _STRINGS.get(tuple(cell["event"]), event)
     counts, nothing = cell["counts"], no_event(leak, cell["event"])
     where = cell["direction"], clean(cell["change"])
@@ -171,7 +173,7 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
         vague = leak is not None and leak - (lower or 0.0) > VISIBLE * max(1.0, leak)
         known = least if leak is None else exact(leak, claimed, exceeds=(lower or 0.0) > claimed)
         known = f"≥ {least}" if vague else known
-        if leak == 0 and at_most(kind, value(cell["p1"]), upper):
+        if leak == 0 and words.at_most(value(cell["p1"]), upper):
             known = f"≤ {most}"
         numbers = (known, MISSING, MISSING) if nothing else (known, plain(cell["p1"]), plain(cell["p0"]))
     else:
@@ -190,11 +192,6 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
         means=cell["event"] == [],
         cells=(label, GROUPS[cell["group"]], *numbers, event, *where),
     )
-
-
-def at_most(kind: str, found: float | None, upper: float | None) -> bool:
-    """Whether a leak that is recorded as 0 is an upper bound: a proportion proven to be next to nothing, or an error below 0."""
-    return (kind == "ScoreStability" and bool(upper)) or (kind == "Accuracy" and found is not None and found < 0)
 
 
 def _labels(cells: Sequence[Raw]) -> Iterator[str]:

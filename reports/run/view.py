@@ -16,10 +16,11 @@ from dpassay.engine.wording import through_words
 from dpassay.errors import InvalidInput
 from dpassay.numerics import percent
 from dpassay.reports.run.findings import Finding, finding_of, findings_table, unit_words
+from dpassay.reports.run.kinds import units_words, words_of
 from dpassay.reports.run.notions import notions_table
 from dpassay.reports.run.profiles import ProfileView, profile_view
-from dpassay.reports.run.queries import QueryView, at_most, merged, query_table, query_views, shortlist, worst_rows
-from dpassay.reports.run.words import UNITS, Part, blurred, claim_short, looked_at, parts_of, promised, unit_of
+from dpassay.reports.run.queries import QueryView, merged, query_table, query_views, shortlist, worst_rows
+from dpassay.reports.run.words import Part, blurred, claim_short, looked_at, parts_of
 from dpassay.reports.shared.numbers import MISSING, above, below, clean, count, exact, plain, plural, shorten, value
 from dpassay.reports.shared.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
 from dpassay.reports.shared.tables import Table
@@ -228,15 +229,14 @@ def find_result(view: View, result_id: str) -> ResultView:
 
 
 def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultView:
-    claimed, name = promised(result["claim"]), clean(result["id"])
+    words, name = words_of(result["claim"]), clean(result["id"])
+    claimed = words.promised
     status, sampled = status_of(result), result["mode"] == "monte-carlo"
     lower, upper, leak = (value(result[key]) for key in ("lower", "upper", "exact"))
     broken = result["verdict"] == "refuted"
     part = looked_at(result)
     top = MISSING if upper is None or part else f"≤ {above(upper)}"
-    bound = (
-        leak == 0 and result["witness"] is not None and at_most(result["claim"]["kind"], value(result["witness"]["p1"]), upper)
-    )
+    bound = leak == 0 and result["witness"] is not None and words.at_most(value(result["witness"]["p1"]), upper)
     leak_shown = None if blurred(result) or bound else leak
     queries = query_views(result)
     rows = merged(queries)
@@ -249,7 +249,7 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         claim=claim_short(result["claim"], lower if broken else None),
         released=unit_words(result),
         source=clean(result["claim"]["source"]),
-        lower=MISSING if bound and result["claim"]["kind"] == "Accuracy" else below(lower, claimed),
+        lower=MISSING if bound and words.computed else below(lower, claimed),
         top=top
         if leak_shown is None
         else f"≥ {below(lower, claimed)}"
@@ -259,14 +259,14 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         through=through_words((result.get("sight") or {}).get("frequency")),
         trials=count(result["trials"]),
         claimed=claimed,
-        unit=unit_of(result["claim"]),
+        unit=words.unit,
         bar=lower if leak is None else leak,
         upper=upper,
         sampled=sampled,
         parts=parts_of(result, status, run, () if profile is None else profile.words),
         queries=queries,
-        query_table=query_table(rows, sampled=sampled, caption=f"Every query point of {name}: {unit_of(result['claim'])}"),
-        query_shortlist=shortlist(rows, sampled=sampled, limit=SHORTLIST, unit=unit_of(result["claim"])),
+        query_table=query_table(rows, sampled=sampled, caption=f"Every query point of {name}: {words.unit}"),
+        query_shortlist=shortlist(rows, sampled=sampled, limit=SHORTLIST, unit=words.unit),
         more=len(queries) - sum(row.of for row in worst_rows(rows, SHORTLIST)),
         profile=profile,
         finding=finding_of(result),
@@ -281,7 +281,7 @@ def _summary(results: Sequence[ResultView]) -> Table | None:
     top = "exact, or upper of certified cells"
     titles = ("status", "result", "claim", "lower bound", top, "detectable", "trials", "unit", "source")
     return Table(
-        caption="Every claim, worst first. " + _units(results) + _parts(results),
+        caption="Every claim, worst first. " + units_words({result.unit for result in results}) + _parts(results),
         columns=titles,
         numeric=(False, False, True, True, True, True, True, False, False),
         rows=tuple(
@@ -299,21 +299,6 @@ def _parts(results: Sequence[ResultView]) -> str:
         if any(result.part for result in results)
         else ""
     )
-
-
-def _units(results: Sequence[ResultView]) -> str:
-    """Say what the numbers of the summary are measured in."""
-    units = {result.unit for result in results}
-    words = ["Losses in nats"] if UNITS["DP"] in units else []
-    moved = sorted(units & {UNITS["Stability"], UNITS["PredictionStability"]})
-    if moved:
-        both = "γ is a change of a probability or of a prediction"
-        words.append(both if UNITS["DP"] in units else f"γ is a {' or a '.join(moved)}")
-    if any(unit.endswith(UNITS["Accuracy"]) for unit in units):
-        words.append("errors are those of one dataset, as the unit of the claim says")
-    if UNITS["ScoreStability"] in units:
-        words.append("β rows: share of bad random strings, against the claimed δ")
-    return f"{'; '.join(words)}."
 
 
 def _worst_first(result: ResultView) -> tuple[int, float]:

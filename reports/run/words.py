@@ -12,9 +12,9 @@ from typing import Any
 from dpassay.engine.wording import seen_words
 from dpassay.numerics import UP, VISIBLE, written
 from dpassay.record.files import witness_file
+from dpassay.reports.run.kinds import KINDS, words_of
 from dpassay.reports.shared.numbers import (
     above,
-    allowance,
     below,
     clean,
     count,
@@ -79,52 +79,14 @@ def parts_of(result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = (
     return tuple(part for part in found if part is not None)
 
 
-QUANTITIES = {
-    "DP": "loss",
-    "Stability": "change of a label's probability",
-    "PredictionStability": "change of the prediction",
-    "ScoreStability": "proportion of bad random strings",
-    "Accuracy": "error",
-}
-"""What a kind of claim bounds."""
-UNITS = {
-    "DP": "loss in nats",
-    "Stability": "change of a probability",
-    "PredictionStability": "change of the prediction",
-    "ScoreStability": "proportion of bad random strings",
-    "Accuracy": "error",
-}
-"""The same for an axis."""
-PROMISED = {
-    "DP": "epsilon",
-    "Stability": "gamma",
-    "PredictionStability": "gamma",
-    "ScoreStability": "delta",
-    "Accuracy": "bound",
-}
-"""Which number of a claim is held against what is found."""
-
-
-def unit_of(claim: Raw) -> str:
-    """Say what a number of a claim is, for an axis or a table."""
-    return f"excess {UNITS['Accuracy']}" if claim.get("excess") else UNITS[claim["kind"]]
-
-
 def looked_at(result: Raw) -> str:
     """What of the release was looked at, in words; empty where that is all of it, or an older record does not say."""
     return clean(result.get("looked_at", "")).rstrip(",")
 
 
-def quantity_of(claim: Raw) -> str:
-    """Name what a claim bounds: a loss at which delta, where it has one."""
-    name = QUANTITIES[claim["kind"]]
-    name = f"excess {name}" if claim.get("excess") else name
-    return f"{name} at δ = {allowance(claim['delta'])}" if claim["kind"] == "DP" and claim["delta"] else name
-
-
 def promised(claim: Raw) -> float:
-    """Return the number that what is found is held against: epsilon, gamma, a proportion delta or the bound of an error."""
-    return float(claim[PROMISED[claim["kind"]]])
+    """Return the number that what is found is held against: epsilon, mu, gamma, a proportion delta or the bound of an error."""
+    return words_of(claim).promised
 
 
 ROUNDED = 1e-11
@@ -157,15 +119,8 @@ def claim_short(claim: Raw, found: float | None = None) -> str:
 
     A leak that was found to be above the claim for certain gives it the digits that show it.
     """
-    number = promise(promised(claim), found)
-    if claim["kind"] == "Accuracy":
-        return f"{quantity_of(claim)} ≤ {number}"
-    if claim["kind"] == "ScoreStability":
-        return f"β = {promise(claim['beta1'])}, {promise(claim['beta2'])}, δ = {number}"
-    if claim["kind"] != "DP":
-        return f"γ = {number}"
-    delta = f", δ = {allowance(claim['delta'])}" if claim["delta"] else ""
-    return f"{number}{delta}"
+    words = words_of(claim)
+    return words.short(promise(words.promised, found))
 
 
 ONE_BY_ONE = "Every query was looked at by itself; what several answers reveal together was not looked at."
@@ -178,7 +133,11 @@ def claim_words(claim: Raw, witness: Raw | None = None, parameters: Raw | None =
     scope = f"Unit: {unit}. Coins: {clean(claim['coins'])}."
     if "single prediction" in unit:
         scope += f" {ONE_BY_ONE}{_several(claim, witness, parameters or {})}"
-    return _promise(claim, parameters or {}), scope, f"Source: {clean(claim['source'])} ({ORIGIN[claim['status']]})."
+    return (
+        words_of(claim).sentence(taken(parameters or {})),
+        scope,
+        f"Source: {clean(claim['source'])} ({ORIGIN[claim['status']]}).",
+    )
 
 
 def _claim(result: Raw) -> tuple[str, ...]:
@@ -193,7 +152,8 @@ def _several(claim: Raw, witness: Raw | None, parameters: Raw) -> str:
 
     The interface hands its own epsilon to the algorithm that it asks, and takes no other from it.
     """
-    target = None if witness is None or claim["kind"] != "DP" or witness["labels"] != [0, 1] else witness["target"]
+    several = witness is not None and words_of(claim).batches and witness["labels"] == [0, 1]
+    target = witness["target"] if witness is not None and several else None
     if target is None or ":" in target or not clean(claim["unit"]).startswith("single prediction"):
         return ""
     name = clean(target)
@@ -204,40 +164,7 @@ def _several(claim: Raw, witness: Raw | None, parameters: Raw) -> str:
 
 def claim_name(claim: Raw) -> str:
     """Name what was promised in a few words."""
-    if claim["kind"] == "Accuracy":
-        return f"{quantity_of(claim)} of at most {promise(claim['bound'])}"
-    relation = clean(claim["relation"])
-    if claim["kind"] == "ScoreStability":
-        numbers = f"{promise(claim['beta1'])}, {promise(claim['beta2'])}, {promise(claim['delta'])}"
-        return f"({numbers})-score stability, {relation}"
-    if claim["kind"] != "DP":
-        kind = "stability" if claim["kind"] == "Stability" else "prediction stability"
-        return f"{promise(claim['gamma'])}-uniform {kind}, {relation}"
-    epsilon, delta = promise(claim["epsilon"]), claim["delta"]
-    name = f"({epsilon}, {allowance(delta)})" if delta else epsilon
-    return f"{name}-differential privacy, {relation}"
-
-
-def _promise(claim: Raw, parameters: Raw) -> str:
-    name, k = claim_name(claim), clean(claim["relation"]).removeprefix("replace-")
-    records = "one record" if k == "one" else f"up to {k} records"
-    if claim["kind"] == "Accuracy":
-        error = f"The {quantity_of(claim)} is the {clean(claim['unit'])}."
-        return f"{_capital(name)}, on every dataset{taken(parameters)}. S and S' are audited separately. {error}"
-    if claim["kind"] == "ScoreStability":
-        beta1, beta2, delta = promise(claim["beta1"]), promise(claim["beta2"]), promise(claim["delta"])
-        moves = (
-            f"no training record moves the score by more than {beta1} divided by the number of training records, and no "
-            f"validation record by more than {beta2} divided by the number of validation records"
-        )
-        return f"{name}: with the same random string on both sides, {moves}, except for a proportion {delta} of the strings."
-    if claim["kind"] != "DP":
-        what = "the probability of any label" if claim["kind"] == "Stability" else "the (mean) prediction"
-        return f"{name}: replacing {records} changes {what} by at most {promise(claim['gamma'])}."
-    epsilon, delta = claim["epsilon"], claim["delta"]
-    bound = f"e^{promise(epsilon)}" + (f" ≈ {plain(math.exp(epsilon))}" if epsilon < 700 else "")
-    slack = f" and adds at most δ = {allowance(delta)} to it" if delta else ""
-    return f"{name}: replacing {records} multiplies the probability of any event by at most {bound}{slack}."
+    return words_of(claim).name
 
 
 def event_words(event: Any) -> str:
@@ -281,7 +208,7 @@ def no_event(leak: float | None, event: Any) -> bool:
 
 
 def _counts(result: Raw) -> Part | None:
-    witness = result["witness"]
+    witness, words = result["witness"], words_of(result["claim"])
     if witness is None:
         return None
     one, other = ("S", "S'") if witness["direction"] == "S to S'" else ("S'", "S")
@@ -289,16 +216,11 @@ def _counts(result: Raw) -> Part | None:
     total = f"The mechanism ran {count(result['trials'])} times in all, screening included."
     if not event:
         of = "No trials" if trials is None else f"{count(trials['draws'])} runs on each side"
-        mean = (
-            f"{quantity_of(result['claim'])} (see the unit)"
-            if result["claim"]["kind"] == "Accuracy"
-            else "prediction"
-            if trials is None
-            else "mean prediction"
-        )
+        number_of = f"{words.amount} (see the unit)"
+        mean = number_of if words.computed else "prediction" if trials is None else "mean prediction"
         means = f"the {mean} is {plain(witness['p1'])} on {one}, {plain(witness['p0'])} on {other}"
         return Part(title="Counts", texts=(f"{of}; {means}." + ("" if trials is None else f" {total}"),))
-    if result["claim"]["kind"] == "ScoreStability":
+    if words.strings:
         return Part(title="Counts", texts=(_bad_strings(result, total),))
     if trials is not None:
         draws, x, y = (count(trials[name]) for name in ("draws", "x", "y"))
@@ -306,13 +228,11 @@ def _counts(result: Raw) -> Part | None:
         return Part(title="Counts", texts=(f"{seen} {total}",))
     law = f"P[{event}] is p1 = {plain(witness['p1'])} on {one} and p0 = {plain(witness['p0'])} on {other}"
     if value(witness["loss"]) == 0:
-        return Part(title="Counts", texts=(f"No trials. {_nothing_leaks(result)}",))
-    slack = f" - {allowance(result['claim']['delta'])}" if result["claim"]["delta"] else ""
+        return Part(title="Counts", texts=(f"No trials. {words.still}",))
     shown = exact(value(witness["loss"]), promised(result["claim"]), exceeds=result["verdict"] == "refuted")
     if blurred(result):
         shown += f", and at least {below(value(result['lower']), promised(result['claim']))} whatever the numerical error is"
-    formula = "p1 - p0" if result["claim"]["kind"] != "DP" else f"ln((p1{slack}) / p0)" if slack else "ln(p1 / p0)"
-    return Part(title="Counts", texts=(f"No trials: by the output law, {law}, so that {formula} = {shown}.",))
+    return Part(title="Counts", texts=(f"No trials: by the output law, {law}, so that {words.formula} = {shown}.",))
 
 
 def _bad_strings(result: Raw, total: str) -> str:
@@ -327,29 +247,20 @@ def _bad_strings(result: Raw, total: str) -> str:
     return f"A random string is bad with probability {least}, by the law; no trials."
 
 
-def _nothing_leaks(result: Raw) -> str:
-    """Say what a leak of 0 means, where the formula of a leak gives less than 0 or nothing."""
-    claim = result["claim"]
-    if claim["kind"] != "DP":
-        return "At no audited cell does a probability change: the change is 0."
-    more = f" by more than δ = {allowance(claim['delta'])}" if claim["delta"] else ""
-    return f"At no audited cell does the probability of an event change{more}: the {quantity_of(claim)} is 0."
-
-
 def _method(result: Raw) -> Part | None:
     mode = result["mode"]
     if result["lower"] is None or mode is None:
         return None
     if mode == "monte-carlo":
         return Part(title="How the bound was made", texts=_sampled(result))
-    if result["claim"]["kind"] == "Accuracy":
+    if words_of(result["claim"]).computed:
         every = "every dataset of the domain" if mode == "exhaustive" else "every audited dataset (S and each S')"
-        how = f"The {quantity_of(result['claim'])} of {every} was computed, with a bound on its rounding error."
+        how = f"The {words_of(result['claim']).amount} of {every} was computed, with a bound on its rounding error."
         return Part(title="How the bound was made", texts=(how,))
     error = f"{_capital(_error(result))}."
     if value(result["error"]):
         error = f"{_capital(_error(result))}; the bounds already allow for it."
-    if result["claim"]["kind"] == "ScoreStability":
+    if words_of(result["claim"]).strings:
         how = (
             "At every audited pair the proportion of bad random strings was computed from their law; where it is negligible, a "
             "proven upper bound on it, such as Chernoff's, was taken instead."
@@ -409,7 +320,7 @@ def _seen(result: Raw) -> Part | None:
     sight = result.get("sight")
     if sight is None:
         return None
-    quantity, searched = quantity_of(result["claim"]), result["searched"] or {}
+    quantity, searched = words_of(result["claim"]).amount, result["searched"] or {}
     leak, frequency = value(result["detectable"]) or math.inf, sight["frequency"]
     pairs = plural(searched.get("pairs", 1), "pair")
     seen, part = seen_words(quantity, leak, frequency), " in the part of the release looked at," if looked_at(result) else ""
@@ -471,7 +382,7 @@ def _any_size(result: Raw) -> Part | None:
         return None
     worst = exact(value(found["exact"]), promised(result["claim"]), exceeds=exceeds(result))
     one, other = (clean(state) for state in found["states"])
-    quantity = quantity_of(result["claim"]) + (" of what was looked at" if looked_at(result) else "")
+    quantity = words_of(result["claim"]).amount + (" of what was looked at" if looked_at(result) else "")
     over = everywhere(result["parameters"], found)
     text = f"Over {over}, the worst {quantity} is {worst} ({_error(found)}), between '{one}' and '{other}'."
     return Part(title="Worst over all datasets", texts=(text, clean(found["argument"])))
@@ -498,12 +409,12 @@ def _other(result: Raw) -> Part | None:
     other = result.get("other")
     if other is None:
         return None
-    name, letter = ("Privacy loss", "ε") if other["kind"] == "DP" else ("Stability", "γ")
+    words = KINDS[other["kind"]]
+    (name, quantity), letter = words.measured, words.symbol
     found, the = value(other["exact"]), "Of what was looked at, the" if looked_at(result) else "The"
     if found == math.inf:
         said = "The loss is infinite: one dataset gives an answer that its neighbour never gives."
     else:
-        quantity = "loss" if other["kind"] == "DP" else "change of one answer's probability"
         said = f"{the} worst {quantity} over the audited cells is {letter} = {loss(found)}."
     reached = other["any_size"]
     if reached is not None:
@@ -512,7 +423,7 @@ def _other(result: Raw) -> Part | None:
         over = everywhere(result["parameters"], reached)
         said += f" Over {over} it is {worst}, between '{one}' and '{another}'."
     witness = other["witness"]
-    if other["kind"] != "DP" and witness is not None and len(witness["labels"]) > 2:
+    if words.single and witness is not None and len(witness["labels"]) > 2:
         said += f" {SINGLE_ANSWERS}"
     texts = (said, *(() if witness is None else (f"The worst audited cell: {clean(witness['words'])}",)))
     return Part(title=f"{name}, measured beside the claim", texts=texts)

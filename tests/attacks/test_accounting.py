@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.certified import Rule, certify
 from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.metrics import roc
@@ -20,7 +19,7 @@ from dpassay.attacks.experiment.subjects import Points, View, asked
 from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.attacks.scores.loss_threshold import LossThreshold
 from dpassay.claims import DP
-from dpassay.cli.run import INCONCLUSIVE, NOTHING, REFUTED, attack_exit_code
+from dpassay.cli.exit_codes import Exit, of_attack
 from dpassay.data import Labelled
 
 E = 8
@@ -74,7 +73,7 @@ def floor(seed: int = 0) -> ExperimentData:
 
 
 def attack(targets: Sequence[Target], design: Design, attacks: Any = None) -> list[Attacked]:
-    return list(experiment(targets, floor(), attacks or {"loss-threshold": LossThreshold()}, design, cache=ModelCache(None)))
+    return list(experiment(targets, floor(), attacks or {"loss-threshold": LossThreshold()}, design))
 
 
 def test_all_that_is_certified_costs_one_alpha() -> None:
@@ -103,7 +102,7 @@ def test_bounds_are_held_against_the_same_delta_as_the_claim() -> None:
     assert composed(claim, asked(8)) == pytest.approx((0.08, 0.8))
     (found,) = attack([target], Design(references=8, targets=250, certified=1, confidence=0.95))
     assert found.certified["8 labels"][0].lower.value <= 0.08
-    assert code([found]) == NOTHING
+    assert code([found]) == Exit.NOTHING
 
 
 def test_a_delta_of_1_promises_nothing() -> None:
@@ -111,18 +110,18 @@ def test_a_delta_of_1_promises_nothing() -> None:
     target = Target(name="toy", subject=Toy(tells=1.0, budgets=(8,)), claim=claim)
     (found,) = attack([target], Design(references=16, targets=100))
     assert {bound.lower.value for bound in found.certified["8 labels"]} == {0.0}
-    assert code([found]) == INCONCLUSIVE  # so that nothing could break it
+    assert code([found]) == Exit.INCONCLUSIVE  # so that nothing could break it
 
 
 def test_a_broken_claim_is_refuted() -> None:
     claim = DP(epsilon=0.1)
     (found,) = attack([Target(name="toy", subject=Toy(tells=1.0), claim=claim)], Design(references=16, targets=100))
     assert max(bound.lower.value for bound in found.certified["8 labels"]) > 0.8
-    assert code([found]) == REFUTED
+    assert code([found]) == Exit.REFUTED
 
 
 def code(found: Sequence[Attacked]) -> int:
-    return attack_exit_code(make_attack_record({"complete": True}, floor().records, found), allow_inconclusive=False)
+    return of_attack(make_attack_record({"complete": True}, floor().records, found), allow_inconclusive=False)
 
 
 def test_certified_counts_by_hand() -> None:

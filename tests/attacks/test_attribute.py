@@ -13,7 +13,6 @@ import pytest
 from scipy.stats import binom
 
 from dpassay.attacks.experiment.attribute import columns_of, twins
-from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.run import Design, Target, experiment
 from dpassay.attacks.experiment.scenario import Scenario, lay
 from dpassay.attacks.experiment.subjects import Learner, Points, View, asked
@@ -101,7 +100,7 @@ def test_values_are_guessed_by_the_machinery_of_membership(attribute: str, kind:
     target = Target(name="it", subject=Learner(make=kind, name=kind.__name__))
     attacks: dict[str, Attack] = {"loss": LossThreshold(), "lira": Lira()}
     design = Design(references=16, targets=20, guesses=1.0)
-    (found,) = experiment([target], floor, attacks, design, cache=ModelCache(None))
+    (found,) = experiment([target], floor, attacks, design)
     for outcome in found.outcomes:
         if kind is Nothing:
             assert outcome.auc == 0.5 or outcome.view.m is not None  # the label is that of the first class for all
@@ -164,7 +163,7 @@ def test_bounds_hold_on_a_boundary_mechanism(adversary: str) -> None:
         setting = Scenario(records=40, copies=0, attribute="label", adversary=adversary, poisoned=2, seed=seed)
         floor, _ = lay(table, setting)
         target = Target(name="toy", subject=Flipped(epsilon=1.0))
-        (found,) = experiment([target], floor, {}, design, cache=ModelCache(None))
+        (found,) = experiment([target], floor, {}, design)
         (bound,) = found.certified["one label"]
         assert bound.lower.alpha == pytest.approx(alpha)
         wrong += bound.lower.value > 1

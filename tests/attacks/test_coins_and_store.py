@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.coins import Coins, toss
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
@@ -59,55 +56,3 @@ def test_mirrored_coins_put_every_record_into_half_of_the_models() -> None:
 def test_refused_coins(models: Any, e: Any) -> None:
     with pytest.raises(InvalidInput):
         toss(models, e, seed=0, who="target")
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda kept: b"",
-        lambda kept: kept[:-8],
-        lambda kept: kept[:40],
-        lambda kept: kept[:-1] + bytes([kept[-1] ^ 1]),
-        lambda kept: b"PK\x03\x04" + kept,
-        lambda kept: b"not an array at all",
-        lambda kept: kept + b"more",
-    ],
-)
-def test_damaged_file_counts_as_none(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
-    cache, values = ModelCache(tmp_path), np.linspace(0, 1, 24).reshape(2, 3, 4)
-    cache.put("key", values)
-    found = cache.get("key")
-    assert found is not None
-    assert found.tobytes() == values.tobytes()
-    (file,) = tmp_path.iterdir()
-    file.write_bytes(damage(file.read_bytes()))
-    assert cache.get("key") is None
-    cache.put("key", values)
-    assert cache.get("key") is not None
-
-
-def test_store_that_cannot_write_keeps_nothing_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = ModelCache(tmp_path)
-
-    def full(*_: Any, **__: Any) -> Any:
-        raise OSError(28, "No space left on device")
-
-    for broken in ("dpassay.attacks.experiment.cache.os.fdopen", "dpassay.attacks.experiment.cache.tempfile.mkstemp"):
-        with monkeypatch.context() as patch:
-            patch.setattr(broken, full)
-            cache.put("key", np.zeros(3))
-        assert list(tmp_path.iterdir()) == []
-    assert cache.get("key") is None
-    with pytest.raises(InvalidInput, match="--cache"):
-        ModelCache(Path(__file__))
-    assert ModelCache(None).get("key") is None
-
-
-def test_interrupted_write_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(*_: Any, **__: Any) -> Any:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("dpassay.attacks.experiment.cache.Path.replace", stop)
-    with pytest.raises(KeyboardInterrupt):
-        ModelCache(tmp_path).put("key", np.zeros(3))
-    assert list(tmp_path.iterdir()) == []

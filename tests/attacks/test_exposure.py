@@ -7,7 +7,6 @@ import math
 import numpy as np
 import pytest
 
-from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.canaries import exposure, plant
 from dpassay.attacks.experiment.coins import Coins, toss
 from dpassay.attacks.experiment.run import Attacked, Design, Target, experiment
@@ -30,7 +29,7 @@ def attacked(learner: type[Memory], canaries: int = 12) -> tuple[Attacked, Coins
     floor, facts = lay(load("breast-cancer"), Scenario(records=60, copies=0, canaries=canaries))
     design = Design(references=4, targets=6)
     target = Target(name="it", subject=Learner(make=learner, name=learner.__name__))
-    (found,) = experiment([target], floor, {"loss": LossThreshold()}, design, cache=ModelCache(None))
+    (found,) = experiment([target], floor, {"loss": LossThreshold()}, design)
     return found, toss(6, 60, seed=0, who="target"), facts["canaries"]
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.coins import Coins, toss
 from dpassay.attacks.experiment.models import ExperimentData, build_data, models
 from dpassay.attacks.experiment.poisoning import NEAR, STEPS, better, candidates, choose, surround
@@ -23,6 +22,7 @@ from dpassay.attacks.scores.loss_threshold import LossThreshold
 from dpassay.cli.main import main
 from dpassay.data import Labelled, load
 from dpassay.mechanisms.shared.learners import estimator_of
+from dpassay.trials.ledger import Ledger
 
 TREE = Learner(make=estimator_of("tree"), name="tree")
 
@@ -32,9 +32,7 @@ def laid(**options: object) -> ExperimentData:
 
 
 def attacked(floor: ExperimentData) -> Attacked:
-    (found,) = experiment(
-        [Target(name="tree", subject=TREE)], floor, {"lira": Lira()}, Design(references=16, targets=8), cache=ModelCache(None)
-    )
+    (found,) = experiment([Target(name="tree", subject=TREE)], floor, {"lira": Lira()}, Design(references=16, targets=8))
     return found
 
 
@@ -120,7 +118,7 @@ def test_chosen_queries_tell_more_where_the_record_itself_tells_nothing() -> Non
             inside = (10.0 * near, int(labels[near])) in self.known and x != 10.0 * near
             return (1.0 - labels[near], labels[near] * 1.0) if inside else (0.5, 0.5)
 
-    moved = choose(Learner(make=Blind, name="blind"), floor, 16, cache=ModelCache(None))
+    moved = choose(Learner(make=Blind, name="blind"), floor, 16)
     asked, e = moved.points.X[:, 0], len(records)
     elsewhere = asked[:e] != X[:, 0]
     assert elsewhere[:-1].all()  # beside the last one, all points are nearer to its partner
@@ -142,7 +140,7 @@ def test_poison_separates_more_than_natural_data() -> None:
 def test_canaries_poison_and_chosen_queries_go_together() -> None:
     floor, facts = lay(load("breast-cancer"), Scenario(records=40, copies=2, canaries=6, adversary="pois-miaq", poisoned=5))
     subject = Learner(make=estimator_of("tree"), name="tree", copies=2)
-    moved = choose(subject, floor, 8, cache=ModelCache(None))
+    moved = choose(subject, floor, 8)
     near = moved.points.copies - moved.points.X
     np.testing.assert_allclose(near, floor.points.copies - floor.points.X, atol=1e-9)
     (found,) = experiment(
@@ -150,7 +148,6 @@ def test_canaries_poison_and_chosen_queries_go_together() -> None:
         floor,
         {"loss": LossThreshold()},
         Design(references=4, targets=4),
-        cache=ModelCache(None),
     )
     assert [part.name for part in found.outcomes[0].sliced] == ["canaries", "poisoned", "natural"]
     assert [part.records for part in found.outcomes[0].sliced][:2] == [len(facts["canaries"]), len(facts["poisoned"])] == [6, 5]
@@ -161,12 +158,10 @@ def test_canaries_poison_and_chosen_queries_go_together() -> None:
 
 
 def test_models_are_kept_apart_by_where_they_are_asked(tmp_path: Path) -> None:
-    subject, coins, cache = (
-        Learner(make=estimator_of("tree"), name="tree", copies=3),
-        toss(4, 60, seed=0, who="target"),
-        ModelCache(tmp_path),
-    )
-    near, far = (models(subject, laid(records=60, copies=3, noise=noise), coins, "target", cache=cache) for noise in (0.0, 3.0))
+    subject, coins = Learner(make=estimator_of("tree"), name="tree", copies=3), toss(4, 60, seed=0, who="target")
+    floors = [laid(records=60, copies=3, noise=noise) for noise in (0.0, 3.0)]
+    with Ledger(tmp_path / "models.sqlite", resume=True) as ledger:
+        near, far = (models(subject, floor, coins, "target", ledger=ledger) for floor in floors)
     np.testing.assert_array_equal(near.observed[0].seen, far.observed[0].seen)
     assert not np.array_equal(near.observed[2].seen, far.observed[2].seen)
 

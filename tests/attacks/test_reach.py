@@ -14,11 +14,11 @@ import pytest
 from scipy.stats import binom
 
 from dpassay.attacks.experiment.one_run import largest_rejected
+from dpassay.attacks.experiment.planning import ABOVE, FEWEST, MOST
 from dpassay.attacks.experiment.reach import guessed, of_counts, of_guesses, of_one_run, targets_to_break, targets_to_see
 from dpassay.claims import DP, Claim
-from dpassay.cli.attack import ABOVE, FEWEST, MOST
+from dpassay.cli.exit_codes import Exit
 from dpassay.cli.main import main
-from dpassay.cli.run import INCONCLUSIVE, NOTHING, REFUTED
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
 from dpassay.stats.bounds import Counts
@@ -119,7 +119,7 @@ def test_targets_that_see_a_leak() -> None:
 def test_a_plain_nearest_neighbour_behind_a_claim_is_broken(tmp_path: Path) -> None:
     """With 32 targets it is guessed every time, and nothing could be said; the default takes enough."""
     words = ["attack", f"{__name__}:Nearest", "--epsilon", "1", "--attacks", "gap", "--budgets", "1", *SMALL]
-    assert main([*words, "--out", str(tmp_path)]) == REFUTED
+    assert main([*words, "--out", str(tmp_path)]) == Exit.REFUTED
     record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
     best = record["subjects"][0]["certified"][0]
     right = best["counts"]["x"] + best["counts"]["n0"] - best["counts"]["y"]
@@ -132,7 +132,7 @@ def test_a_plain_nearest_neighbour_behind_a_claim_is_broken(tmp_path: Path) -> N
 
 def test_few_targets_could_not_have_seen_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["attack", f"{__name__}:Nearest", "--epsilon", "1", "--budgets", "1", *SMALL, "--models", "10"]
-    assert main([*words, "--out", str(tmp_path)]) == INCONCLUSIVE
+    assert main([*words, "--out", str(tmp_path)]) == Exit.INCONCLUSIVE
     told = capsys.readouterr().out
     assert "1 claim, 0 broken, 0 not broken (could have seen it), 1 could not have been seen" in " ".join(told.split())
     assert "could not have seen it" in told
@@ -140,7 +140,7 @@ def test_few_targets_could_not_have_seen_it(tmp_path: Path, capsys: pytest.Captu
         text = (tmp_path / page).read_text(encoding="utf-8")
         assert "could not have seen it" in text
         assert "detectable" in text
-    assert main([*words, "--out", str(tmp_path), "--allow-inconclusive"]) == NOTHING
+    assert main([*words, "--out", str(tmp_path), "--allow-inconclusive"]) == Exit.NOTHING
     record = str(tmp_path / "attack.json")
-    assert main(["report", record, "-o", str(tmp_path), "--exit-code"]) == INCONCLUSIVE
-    assert main(["report", record, "-o", str(tmp_path), "--exit-code", "--allow-inconclusive"]) == NOTHING
+    assert main(["report", record, "-o", str(tmp_path), "--exit-code"]) == Exit.INCONCLUSIVE
+    assert main(["report", record, "-o", str(tmp_path), "--exit-code", "--allow-inconclusive"]) == Exit.NOTHING

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from benchmarks.accuracy import tables
+from dpassay.attacks.experiment.mechanisms import PROTECTED
 from dpassay.attacks.scores.registry import ATTACKS
-from dpassay.cli.attack import PROTECTED
+from dpassay.cli.exit_codes import Exit
 from dpassay.cli.main import main
-from dpassay.cli.run import NOTHING
 from dpassay.reports.attack.paired import paired
 
 FOLDER = Path(__file__).parents[3] / "shared" / "data"
@@ -25,7 +25,7 @@ NOISE = (np.log(2 / 1e-4) / (2 * 800)) ** 0.5
 
 def attack(folder: Path, *words: str) -> dict[str, Any]:
     """No claim is broken, though eight targets could break few of them; and the record."""
-    assert main(["attack", *words, "--copies", "0", "-q", "--out", str(folder / "out"), "--allow-inconclusive"]) == NOTHING
+    assert main(["attack", *words, "--copies", "0", "-q", "--out", str(folder / "out"), "--allow-inconclusive"]) == Exit.NOTHING
     record: dict[str, Any] = json.loads((folder / "out" / "attack.json").read_text(encoding="utf-8"))
     return record
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,6 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from dpassay.attacks.experiment.cache import ModelCache
 from dpassay.attacks.experiment.coins import toss
 from dpassay.attacks.experiment.models import ExperimentData, Models, build_data, models
 from dpassay.attacks.experiment.run import Design, Target, experiment
@@ -18,7 +19,9 @@ from dpassay.attacks.experiment.subjects import SCORES, Learner, Points, Protect
 from dpassay.attacks.observed import Array
 from dpassay.attacks.scores.lira import Lira
 from dpassay.data import Labelled
+from dpassay.errors import TargetError
 from dpassay.targets.resolve import resolve
+from dpassay.trials.ledger import Ledger
 
 MODELS = 6
 
@@ -58,10 +61,20 @@ class Counting:
         return self.inner.see(data, points, rng)
 
 
-def run(subject: Any, floor: ExperimentData, cache: ModelCache, **options: Any) -> Models:
-    return models(
-        subject, floor, toss(MODELS, len(floor.records), seed=floor.seed, who="target"), "target", cache=cache, **options
-    )
+def run(subject: Any, floor: ExperimentData, folder: Path | None = None, **options: Any) -> Models:
+    coins = toss(MODELS, len(floor.records), seed=floor.seed, who="target")
+    if folder is None:
+        return models(subject, floor, coins, "target", **options)
+    with Ledger(folder / "models.sqlite", resume=True) as ledger:
+        return models(subject, floor, coins, "target", ledger=ledger, **options)
+
+
+def kept(folder: Path) -> int:
+    """Models that a ledger holds."""
+    connection = sqlite3.connect(folder / "models.sqlite")
+    (found,) = connection.execute("SELECT count(*) FROM work").fetchone()
+    connection.close()
+    return int(found)
 
 
 def content(found: Models) -> list[bytes]:
@@ -72,9 +85,7 @@ def content(found: Models) -> list[bytes]:
 def test_same_bytes_whatever_jobs_is() -> None:
     floor = experiment_data()
     subjects = (Learner(make=tree, name="tree", copies=2), protected())
-    assert all(
-        content(run(each, floor, ModelCache(None))) == content(run(each, floor, ModelCache(None), jobs=2)) for each in subjects
-    )
+    assert all(content(run(each, floor)) == content(run(each, floor, jobs=2)) for each in subjects)
 
 
 def protected(epsilon: float = 1.0) -> Protected:
@@ -83,9 +94,9 @@ def protected(epsilon: float = 1.0) -> Protected:
 
 def test_what_is_kept_is_not_trained_again(tmp_path: Path) -> None:
     floor, subject = experiment_data(), Counting()
-    first = run(subject, floor, ModelCache(tmp_path))
+    first = run(subject, floor, tmp_path)
     assert len(subject.trained) == MODELS
-    again = run(subject, floor, ModelCache(tmp_path))
+    again = run(subject, floor, tmp_path)
     assert len(subject.trained) == MODELS
     assert content(first) == content(again)
 
@@ -98,12 +109,12 @@ def test_interrupted_and_resumed_is_the_same(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(subject, floor, ModelCache(tmp_path), progress=stop)
+        run(subject, floor, tmp_path, progress=stop)
     assert len(subject.trained) == 3
-    assert len(list(tmp_path.iterdir())) == 3
-    resumed = run(subject, floor, ModelCache(tmp_path))
+    assert kept(tmp_path) == 3
+    resumed = run(subject, floor, tmp_path)
     assert len(subject.trained) == MODELS
-    assert content(resumed) == content(run(Counting(), floor, ModelCache(None)))
+    assert content(resumed) == content(run(Counting(), floor))
 
 
 @pytest.mark.slow
@@ -115,10 +126,34 @@ def test_interrupted_processes_lose_no_finished_model_and_change_no_byte(tmp_pat
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(subject, floor, ModelCache(tmp_path), jobs=2, progress=stop)
-    assert len(list(tmp_path.iterdir())) == 3
-    resumed = run(subject, floor, ModelCache(tmp_path), jobs=2)
-    assert content(resumed) == content(run(subject, floor, ModelCache(None)))
+        run(subject, floor, tmp_path, jobs=2, progress=stop)
+    assert kept(tmp_path) == 3
+    resumed = run(subject, floor, tmp_path, jobs=2)
+    assert content(resumed) == content(run(subject, floor))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faulty(Counting):
+    """A learner whose code fails, or ends its process."""
+
+    how: str = "raise"
+
+    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
+        if self.how == "exit":
+            os._exit(3)
+        raise ArithmeticError("out of luck")
+
+
+@pytest.mark.parametrize(("how", "jobs", "cause"), [
+    ("raise", 1, "target model 0: ArithmeticError was raised"),
+    ("raise", 2, "target model 0: ArithmeticError was raised"),
+    ("exit", 2, "the worker died (exit code 3)"),
+])  # fmt: skip
+def test_a_learner_that_fails_is_an_error_of_its_own(how: str, jobs: int, cause: str) -> None:
+    """It ended the whole attack, as a bug of dpassay."""
+    with pytest.raises(TargetError) as caught:
+        run(Faulty(how=how), experiment_data(), jobs=jobs)
+    assert caught.value.cause == cause
 
 
 @pytest.mark.slow
@@ -128,9 +163,7 @@ def test_mechanism_that_fails_ends_only_its_own_part(jobs: int) -> None:
     floor = experiment_data(e=8, copies=0)
     good = Target(name="good", subject=Learner(make=tree, name="tree"))
     design = Design(references=4, targets=2)
-    found = experiment(
-        [Target(name="bad", subject=protected()), good], floor, {"lira": Lira()}, design, cache=ModelCache(None), jobs=jobs
-    )
+    found = experiment([Target(name="bad", subject=protected()), good], floor, {"lira": Lira()}, design, jobs=jobs)
     bad, other = found
     assert "prepare on the base dataset raised InvalidInput" in bad.error
     assert not other.error
@@ -140,30 +173,30 @@ def test_mechanism_that_fails_ends_only_its_own_part(jobs: int) -> None:
 @pytest.mark.parametrize("change", [{"noise": 0.5}, {"copies": 3}, {"seed": 1}, {"e": 38}])
 def test_other_questions_are_not_answered_from_the_store(tmp_path: Path, change: dict[str, Any]) -> None:
     """Noise of the copies was not part of the key: answers at other points came back as those that were asked for."""
-    run(Counting(), experiment_data(), ModelCache(tmp_path))
+    run(Counting(), experiment_data(), tmp_path)
     subject, floor = Counting(), experiment_data(**change)
-    found = run(subject, floor, ModelCache(tmp_path))
-    assert content(found) == content(run(Counting(), floor, ModelCache(None)))
+    found = run(subject, floor, tmp_path)
+    assert content(found) == content(run(Counting(), floor))
     assert len(subject.trained) == MODELS
 
 
 def test_other_mechanisms_are_not_answered_from_the_store(tmp_path: Path) -> None:
     floor = experiment_data()
-    one = run(protected(), floor, ModelCache(tmp_path))
-    other = run(protected(epsilon=2.0), floor, ModelCache(tmp_path))
+    one = run(protected(), floor, tmp_path)
+    other = run(protected(epsilon=2.0), floor, tmp_path)
     assert content(one) != content(other)
-    assert content(other) == content(run(protected(epsilon=2.0), floor, ModelCache(None)))
+    assert content(other) == content(run(protected(epsilon=2.0), floor))
 
 
 def test_models_of_references_and_targets_have_coins_of_their_own() -> None:
     floor = experiment_data()
     coins = toss(MODELS, 40, seed=0, who="target")
-    one, other = (models(protected(), floor, coins, who, cache=ModelCache(None)) for who in ("target", "reference"))
+    one, other = (models(protected(), floor, coins, who) for who in ("target", "reference"))
     assert content(one) != content(other)
 
 
 def test_smaller_budget_sees_the_first_answers_of_the_largest() -> None:
-    found = run(protected(), experiment_data(), ModelCache(None))
+    found = run(protected(), experiment_data())
     one, four = found.observed[0].seen, found.observed[1].seen * 4
     assert [each.m for each in found.observed] == [1, 4, 2]
     assert (four >= one).all()
@@ -171,7 +204,7 @@ def test_smaller_budget_sees_the_first_answers_of_the_largest() -> None:
 
 
 def test_views_of_a_learner() -> None:
-    found = run(Learner(make=tree, name="tree", copies=2), experiment_data(), ModelCache(None))
+    found = run(Learner(make=tree, name="tree", copies=2), experiment_data())
     assert [(each.name, each.m) for each in (SCORES, asked(1), asked(8))] == [("scores", None), ("one label", 1), ("8 labels", 8)]
     shares, label = found.observed[0].seen, found.observed[1].seen
     assert np.array_equal(label.argmax(axis=2), shares.argmax(axis=2))
@@ -189,5 +222,5 @@ def test_four_references_are_enough_for_every_attack_that_compares_with_and_with
     """Of 20 pairs and 4 fair coins some record was in all reference models or in none: refused after hours of training."""
     floor = experiment_data(copies=0)
     target = Target(name="tree", subject=Learner(make=tree, name="tree"))
-    (found,) = experiment([target], floor, {"lira": Lira()}, Design(references=4, targets=2), cache=ModelCache(None))
+    (found,) = experiment([target], floor, {"lira": Lira()}, Design(references=4, targets=2))
     assert found.outcomes

@@ -17,26 +17,26 @@ def own(data: object, queries: object, size: object, rng: object) -> None:
     ("words", "said"),
     [
         ("--models 1", "--models = 1: must be an integer >= 2"),
-        ("--jobs 0", "--jobs = 0: must be an integer >= 1"),
+        ("--jobs 0", "--jobs = 0: must be an integer from 1 to 1,024"),
         ("--seed -1", "--seed = -1: must be an integer >= 0"),
         ("--confidence 0.3", "--confidence = 0.3: must be a number in [0.5, 1)"),
         ("--confidence nan", "--confidence = nan: must be a number in [0.5, 1)"),
         ("--noise inf", "--noise = inf: must be a finite number >= 0"),
-        ("--against base --epsilon 1", "--epsilon: changes nothing with --against base"),
-        ("--against base --budgets=4", "--budgets: changes nothing with --against base"),
-        ("--against base --transcripts 0", "--transcripts: changes nothing with --against base"),
-        ("--against base soft-majority", "TARGET soft-majority: changes nothing with --against base"),
-        ("--against base -p r=5", "-p r=5: changes nothing with --against base"),
-        ("--poisoned 3", "--poisoned: changes nothing without --adversary pois"),
-        ("--poison 3", "--poison: changes nothing without --adversary pois"),
-        ("--planted labels", "--planted: changes nothing without --canaries"),
-        ("--copies 0 --noise 0.2", "--noise: changes nothing without --copies"),
-        ("--label y", "--label = 'y': goes with --data FILE"),
-        ("soft-majority -p epsilon=2", "-p epsilon=2: changes nothing, --epsilon sets epsilon of 'soft-majority'"),
+        ("--against base --epsilon 1", "--epsilon: has no effect with --against base"),
+        ("--against base --budgets=4", "--budgets: has no effect with --against base"),
+        ("--against base --transcripts 0", "--transcripts: has no effect with --against base"),
+        ("--against base soft-majority", "TARGET soft-majority: has no effect with --against base"),
+        ("--against base -p r=5", "-p r=5: has no effect with --against base"),
+        ("--poisoned 3", "--poisoned: has no effect without --adversary pois"),
+        ("--poison 3", "--poison: has no effect without --adversary pois"),
+        ("--planted labels", "--planted: has no effect without --canaries"),
+        ("--copies 0 --noise 0.2", "--noise: has no effect without --copies"),
+        ("--label y", "--label = 'y': requires --data FILE"),
+        ("soft-majority -p epsilon=2", "-p epsilon=2: has no effect, as --epsilon sets epsilon of 'soft-majority'"),
         (f"{__name__}:own", "must be a class that takes epsilon"),
-        ("--service m:f --budgets 4", "--budgets: changes nothing with --service"),
-        ("--service m:f --canaries 4", "--canaries: changes nothing with --service"),
-        ("--service m:f --transcripts 100", "--transcripts: changes nothing with --service but without --epsilon"),
+        ("--service m:f --budgets 4", "--budgets: has no effect with --service"),
+        ("--service m:f --canaries 4", "--canaries: has no effect with --service"),
+        ("--service m:f --transcripts 100", "--transcripts: has no effect with --service but without --epsilon"),
         ("--service m:f --epsilon 1 --confidence 2", "--confidence = 2.0: must be a number in [0.5, 1)"),
     ],
 )
@@ -47,3 +47,46 @@ def test_refused_in_one_line(words: str, said: str, tmp_path: Path, capsys: pyte
     assert told.err.count("\n") == 1
     assert told.out == ""
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("soft-majority -p r=500", "r = 500: must be at most the number of records, 200"),
+        ("private-knn --records 6", "k = "),
+        ("soft-majority pate -p rr=5", "-p rr: no such parameter in any of soft-majority, pate"),
+        ("soft-majority -p epsilom=5", "-p epsilom: 'soft-majority' has no such parameter"),
+        ("soft-majority --cache pyproject.toml", "--cache = 'pyproject.toml': cannot be made (File exists)"),
+    ],
+)
+def test_refused_before_anything_is_trained(
+    words: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As before a run; all but the last two ended as errors of the subject, after the other models had been trained."""
+    monkeypatch.setattr("dpassay.cli.attack.experiment", lambda *_, **__: pytest.fail("models were trained first"))
+    assert main(["attack", "-q", "--epsilon", "1", *words.split()]) == 2
+    told = capsys.readouterr()
+    assert told.err.startswith(f"dpassay: error: {said}")
+    assert told.err.count("\n") == 1
+
+
+def test_a_long_attack_is_announced(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("dpassay.cli.attack.experiment", lambda *_, **__: iter(()))
+    monkeypatch.setattr("dpassay.cli.attack.attack_repeatedly", lambda *_, **__: pytest.fail("not so soon"))
+    monkeypatch.setattr("dpassay.cli.attack.deliver_attacks", lambda *_, **__: None)
+    words = "attack soft-majority --epsilon 1 --models 100000000 --transcripts 0"
+    assert main(words.split()) == 5
+    told = capsys.readouterr().err
+    assert "soft-majority, epsilon = 1: 100,000,064 models asked at 569 points take" in told
+    assert "at the very least; fewer with --models, --references" in told
+
+
+def test_parameters_are_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Parameters in any spelling are the same mechanism; -p learner=... was overruled by the default learner."""
+    from dpassay.attacks.experiment.mechanisms import at_loss, claim_of
+
+    said = at_loss("soft-majority", 0.5, {"r": "5", "learner": "stump"}, records=40)
+    assert said.parameters["learner"] == "stump"
+    assert said.parameters["r"] == 5
+    assert claim_of(said).epsilon == 0.5
+    assert at_loss("soft-majority", 0.5, {}, records=40).parameters["learner"] == "tree"

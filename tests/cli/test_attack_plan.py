@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from dpassay.attacks.experiment.planning import share_of
 from dpassay.attacks.experiment.reach import guessed, of_guesses
-from dpassay.cli.attack_plan import share_of
 from dpassay.cli.main import main
 
 
@@ -35,12 +35,12 @@ def test_the_table_and_the_default(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("plan", "TARGET = '': must be one mechanism"),
-        ("plan pate soft-majority", "TARGET = 'pate soft-majority': must be one mechanism"),
-        ("plan pate --epsilon 1", "--epsilon: goes with --attack"),
+        ("plan", "TARGET = '': must be exactly one mechanism"),
+        ("plan pate soft-majority", "TARGET = 'pate soft-majority': must be exactly one mechanism"),
+        ("plan pate --epsilon 1", "--epsilon: requires --attack"),
         ("plan --attack --epsilon 1 --detect 0.5", "--detect = 0.5: must be a number above the claim of 1"),
-        ("plan --attack --epsilon x", "--epsilon = 'x': must be numbers parted by commas"),
-        ("plan --attack --epsilon 600", "--epsilon = 600: takes more than 10 million models"),
+        ("plan --attack --epsilon x", "--epsilon = 'x': must be numbers in (0, 700], separated by commas"),
+        ("plan --attack --epsilon 600", "--epsilon = 600: needs more than 10 million models"),
     ],
 )
 def test_refused_in_one_line(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:

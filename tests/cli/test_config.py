@@ -123,7 +123,7 @@ def test_without_mechanisms_it_is_the_catalogue(folder: Path, monkeypatch: pytes
         met.extend(targets)
         return 0
 
-    monkeypatch.setattr("dpassay.cli.run._dry_run", planned)
+    monkeypatch.setattr("dpassay.cli.run.dry_run", planned)
     assert main(["run", "--dry-run", "-q"]) == 0
     assert {each.name for each in met} == set(ENTRIES)
 
@@ -133,7 +133,7 @@ def test_what_is_configured_may_change_nothing_in_a_mode_but_options_may_not(
 ) -> None:
     (folder / "dpassay.toml").write_text('jobs = 2\nmode = "exact"\ntrain = 30\nqueries = 1\n')
     record_of(capsys, "projected-walk")
-    assert refused(capsys, "run", "projected-walk", "--jobs", "2") == "--jobs: changes nothing with --mode exact"
+    assert refused(capsys, "run", "projected-walk", "--jobs", "2") == "--jobs: has no effect with --mode exact"
 
 
 def test_plan_takes_what_is_configured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,11 +146,14 @@ def test_plan_takes_what_is_configured(folder: Path, capsys: pytest.CaptureFixtu
     ("mechanism", "message"),
     [
         ('target = "soft-majorty"', "target = 'soft-majorty': no such mechanism; did you mean 'soft-majority'?"),
-        ('target = "soft-majority"\nanswers = "0,1"', "answers: go with a plain function; 'soft-majority' names its own"),
+        (
+            'target = "soft-majority"\nanswers = "0,1"',
+            "answers: only for a plain function; 'soft-majority' names its own answers",
+        ),
         ('target = "soft-majority"\nparameters = { rr = 1 }', "-p rr: 'soft-majority' has no such parameter"),
         ('target = "soft-majority"\nparameters = { r = 0 }', "r = 0: must be an integer >= 1"),
         ('target = "soft-majority"\nclaim = { epsilon = 0 }', "epsilon = 0.0: must be a number in [1e-100, 700]"),
-        ('target = "mine_of_config:fair"', "'mine_of_config:fair' is a plain function, it promises nothing by itself"),
+        ('target = "mine_of_config:fair"', "'mine_of_config:fair' is a plain function and has no claim of its own"),
         ('target = "mine_of_config:fair"\nclaim = { gamma = 0.1 }\nanswers = "1..0"', "answers = '1..0': must be labels"),
     ],
 )
@@ -215,7 +218,7 @@ def test_config_without_a_configuration_says_that_the_catalogue_is_audited(
     ("words", "message"),
     [
         (["--seed", "-4"], "--seed = -4: must be an integer >= 0"),
-        (["--profile", "fast"], "argument --profile: 'fast' must be one of quick, default, deep (see dpassay config --help)"),
+        (["--profile", "fast"], "--profile = 'fast': must be one of quick, default, deep"),
         (["--budget", "3"], "--budget: no such option or argument (see dpassay config --help)"),
     ],
 )
@@ -236,11 +239,11 @@ def test_init_writes_what_runs(folder: Path, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize("name", ["dpassay.toml", "dpassay_example.py"])
 def test_init_overwrites_nothing(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / name).write_text("mine")
-    assert refused(capsys, "init") == f"{name}: is there already, it is not overwritten; move it away first"
+    assert refused(capsys, "init") == f"{name}: exists and is not overwritten; move it away first"
     assert [(path.name, path.read_text()) for path in folder.iterdir()] == [(name, "mine")]
 
 
 def test_init_makes_no_second_configuration(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "pyproject.toml").write_text("[tool.dpassay]\nseed = 1\n")
-    assert refused(capsys, "init").startswith("pyproject.toml: holds [tool.dpassay] already")
+    assert refused(capsys, "init").startswith("pyproject.toml: has a table [tool.dpassay]")
     assert [path.name for path in folder.iterdir()] == ["pyproject.toml"]

@@ -20,6 +20,7 @@ def test_list_names_every_entry_with_its_claims(capsys: pytest.CaptureFixture[st
     assert main(["list", "--json"]) == 0
     entries = json.loads(capsys.readouterr().out)
     assert [entry["name"] for entry in entries] == list(ENTRIES)
+    assert {entry["name"]: entry["source"] for entry in entries}["stable-laplace-printed-scale"] == "Dwork and Feldman 2018"
     assert [len(entry["claims"]) for entry in entries] == [len(resolve(name).claims) for name in ENTRIES]
     assert [entry["name"] for entry in entries if "exact" not in entry["modes"]] == []
     assert "…" not in table

@@ -20,16 +20,20 @@ from dpassay.cli.main import main
 
 PREDICT = """
 import time
+from pathlib import Path
+
 import numpy as np
 
 def predict(data, queries, size, rng):
-    time.sleep({pause})
+    if Path("slow").exists():
+        time.sleep({pause})
     p = 1 / (1 + np.exp(-len(data) * (2 * data.y.mean() - 1)))
     return (rng.random((size, len(queries))) < p).astype(int)
 
 def other(data, queries, size, rng):
     return predict(data, queries, size, rng)
 """
+"""Slow while a file `slow` is there, so that the same source goes on at full speed."""
 WORDS = ["run", "mine:predict", "mine:other", "--claim", "epsilon=3", "--mode", "monte-carlo", "--data", "mine.csv", "--label"]
 WORDS += ["answer", "--train", "10", "--queries", "2", "--budget", "6000", "-q"]
 DATA = "size,answer\n" + "".join(f"{i},{i % 2}\n" for i in range(30))
@@ -55,6 +59,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
         patch.syspath_prepend(folder)
         patch.delitem(sys.modules, "mine", raising=False)
         assert main([*WORDS, "--out", "out"]) == 0
+        blocks_are_whole("out")
         found = contents("out")
     sys.modules.pop("mine", None)
     return found
@@ -67,7 +72,7 @@ def contents(out: str) -> list[bytes]:
 def blocks_are_whole(out: str, *, complete: bool = True) -> None:
     """Every dataset's blocks are there once, and at the end none is missing: they add up to the trials of the record."""
     connection = sqlite3.connect(Path(out, "ledger.sqlite"))
-    rows = connection.execute("SELECT dataset, first, stop, trials FROM shards ORDER BY dataset, first").fetchall()
+    rows = connection.execute("SELECT dataset, first, stop, trials FROM work ORDER BY dataset, first").fetchall()
     connection.close()
     ends: dict[bytes, int] = defaultdict(int)
     for dataset, first, stop, _ in rows:
@@ -81,11 +86,9 @@ def blocks_are_whole(out: str, *, complete: bool = True) -> None:
 
 def test_the_record_does_not_tell_how_it_was_run(project: Path, whole: list[bytes]) -> None:
     ways = {
-        "inline": [],
         "one": ["--executor", "local"],
-        "two": ["--jobs", "2", "--shard-timeout=50"],
+        "two": ["--jobs", "2", "--shard-timeout=50", "--resume"],
         "four": ["--jobs=4", "--executor=local"],
-        "again": ["--resume"],
     }
     for out, way in ways.items():
         assert main([*WORDS, *way, "--out", out]) == 0
@@ -101,7 +104,7 @@ def test_the_record_does_not_tell_how_it_was_run(project: Path, whole: list[byte
 def test_without_resume_nothing_is_taken_over(project: Path) -> None:
     assert main([*WORDS, "--out", "out"]) == 0
     connection = sqlite3.connect("out/ledger.sqlite")
-    connection.execute("UPDATE shards SET checksum = x'00'")
+    connection.execute("UPDATE work SET checksum = x'00'")
     connection.commit()
     connection.close()
     assert main([*WORDS, "--out", "out", "--resume"]) == 3
@@ -113,10 +116,10 @@ def test_a_changed_source_file_is_run_anew(project: Path) -> None:
     assert main([*WORDS, "--out", "out"]) == 0
     expected = contents("out")
     connection = sqlite3.connect("out/ledger.sqlite")
-    (before,) = connection.execute("SELECT count(*) FROM shards").fetchone()
+    (before,) = connection.execute("SELECT count(*) FROM work").fetchone()
     Path("mine.py").write_text(PREDICT.format(pause=0) + "# changed\n")
     assert main([*WORDS, "--out", "out", "--resume"]) == 0
-    assert connection.execute("SELECT count(*) FROM shards").fetchone() == (2 * before,)
+    assert connection.execute("SELECT count(*) FROM work").fetchone() == (2 * before,)
     connection.close()
     assert contents("out") == expected
 
@@ -183,8 +186,10 @@ def killed(words: list[str], kills: int, seed: int) -> None:
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
 def test_killed_at_random_moments_it_ends_with_the_same_bytes(kills: int, project: Path, whole: list[bytes]) -> None:
     Path("mine.py").write_text(PREDICT.format(pause=0.005))
+    Path("slow").touch()
     resumed = [*WORDS, "--out", "out", "--jobs", "2", "--resume"]
     killed(resumed, kills, seed=kills)
+    Path("slow").unlink()
     assert main(resumed) == 0
     assert contents("out") == whole
     blocks_are_whole("out")
@@ -192,6 +197,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(kills: int, projec
 
 def test_two_runs_into_one_ledger_both_end_correctly(project: Path, whole: list[bytes]) -> None:
     Path("mine.py").write_text(PREDICT.format(pause=0.002))
+    Path("slow").touch()
     words = [sys.executable, "-m", "dpassay", *WORDS, "--out", "out", "--resume"]
     both = [subprocess.Popen([*words, "--jobs", jobs], stdout=subprocess.DEVNULL) for jobs in ("1", "2")]
     assert [process.wait() for process in both] == [0, 0]
@@ -205,7 +211,7 @@ def has_begun() -> bool:
         return False
     connection = sqlite3.connect("out/ledger.sqlite")
     try:
-        return bool(connection.execute("SELECT count(*) FROM shards").fetchone()[0])
+        return bool(connection.execute("SELECT count(*) FROM work").fetchone()[0])
     except sqlite3.OperationalError:  # it is just being made
         return False
     finally:
@@ -238,10 +244,12 @@ def interrupted(words: list[str], ready: Callable[[], bool], *, group: bool = Fa
 def test_ctrl_c_stops_the_workers_and_leaves_what_was_finished(group: bool, project: Path, whole: list[bytes]) -> None:
     """A terminal sends it to the whole group of processes."""
     Path("mine.py").write_text(PREDICT.format(pause=0.01))
+    Path("slow").touch()
     words = [*WORDS, "--out", "out", "--jobs", "2"]
     assert interrupted(words, has_begun, group=group) == (130, "")
     assert json.loads(Path("out/record.json").read_text())["run"]["complete"] is False
     blocks_are_whole("out", complete=False)
+    Path("slow").unlink()
     assert main([*words, "--resume"]) == 0
     assert contents("out") == whole
     blocks_are_whole("out")

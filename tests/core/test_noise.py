@@ -14,7 +14,8 @@ from scipy.stats import laplace, norm
 
 from dpassay import DP, Labelled, Noise, NoiseLaw, Pairs, PredictionStability, audit
 from dpassay.engine.evidence import HalfLine
-from dpassay.engine.readings import NoiseLeaks, leaks_of
+from dpassay.engine.kinds import leaks_of
+from dpassay.engine.readings import NoiseLeaks
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw
 from dpassay.pairs import FlipLabel

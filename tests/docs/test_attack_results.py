@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import attacks
+from dpassay.attacks.experiment.mechanisms import PROTECTED
 from dpassay.attacks.scores.registry import ATTACKS
-from dpassay.cli.attack import PROTECTED
 
 DOCS = Path(__file__).parents[2] / "docs"
 TABLE = list(csv.DictReader((DOCS / "attack_results.csv").read_text(encoding="utf-8").splitlines()))

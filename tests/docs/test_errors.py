@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dpassay.cli.exit_codes import MEANINGS, PRECEDENCE, Exit
 from dpassay.cli.main import main
 from dpassay.trials.blocks import Counts
 from dpassay.trials.ledger import Ledger
@@ -74,6 +75,20 @@ def test_row(what: str, command: str, code: str, message: str, folder: Path, cap
         assert stderr == ""
     after = [path for path in sorted(folder.rglob("*")) if "__pycache__" not in path.parts]
     assert after == before
+
+
+def test_exit_codes_have_one_table(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"| {code:d} | {meaning} |" for code, meaning in MEANINGS.items()]
+    assert "\n".join(("| code | meaning |", "|---|---|", *rows, "")) in PAGE.read_text(encoding="utf-8")
+    page = (PAGE.parent / "ci.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| (\d+) \| ([^|]*) \|[^|]*\|$", page, re.MULTILINE) == [
+        (f"{c:d}", text) for c, text in MEANINGS.items()
+    ]
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    told = " ".join(capsys.readouterr().out.partition("exit codes:")[2].split())
+    assert told == " ".join(f"{code:d} {meaning}" for code, meaning in MEANINGS.items())
+    assert set(PRECEDENCE) == set(Exit) == set(MEANINGS)
 
 
 def test_unwritable_output_is_found_before_any_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

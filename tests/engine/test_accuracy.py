@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpassay import DP, Accuracy, Domain, PointLaw, audit, replace_one
 from dpassay.claims import Claim, claim_from_json
 from dpassay.data import Labelled
-from dpassay.engine.readings import leaks_of
+from dpassay.engine.kinds import leaks_of
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
 from dpassay.record.files import dumps

@@ -15,6 +15,7 @@ from dpassay.engine.wording import seen_words
 from dpassay.stats.binomial import ranking_bound
 from dpassay.stats.lower_bounds import Method, largest_rejecting
 from dpassay.stats.power import POWER, SCREEN_ALPHA, Screening, detectable, tight_pair
+from dpassay.stats.regions import Line
 from dpassay.stats.scales import Difference, Ratio, Scale
 
 Counts = NDArray[np.int64]
@@ -45,7 +46,6 @@ def refuted(audited: Design, frequency: float, leak: float, runs: int, *, decoys
     scale, screening, labels, n = audited.scale, audited.screening, audited.answers.labels, audited.n
     rng, found = np.random.default_rng(5), 0
     family = through_event(audited.answers, frequency, scale, audited.promised, decoys=decoys)
-    epsilon, delta = scale.at(audited.promised)
     for run in range(runs):
         base, law = family.base, family.other(leak)
         one, two = rng.multinomial(screening.draws, base), rng.multinomial(screening.draws, law)
@@ -57,7 +57,7 @@ def refuted(audited: Design, frequency: float, leak: float, runs: int, *, decoys
         backward, label = divmod(int(own.argmax()), labels)
         p1, p0 = (law[label], base[label]) if backward else (base[label], law[label])
         x, y = rng.binomial(n, p1), rng.binomial(n, p0)
-        limit = largest_rejecting("stouffer", np.array([x]), n, epsilon=epsilon, delta=delta, alpha=audited.alpha)
+        limit = largest_rejecting("stouffer", np.array([x]), n, allowed=scale.allowed(audited.promised), alpha=audited.alpha)
         found += bool(y <= limit[0])
     return found
 
@@ -133,8 +133,8 @@ def test_the_curve_falls_to_answers_that_are_never_seen() -> None:
 @pytest.mark.parametrize("method", ["stouffer", "fisher", "clopper-pearson", "accuracy"])
 def test_the_frontier_is_that_of_the_test(method: Method) -> None:
     x = np.arange(300, 420)
-    found = Frontier(method, 1.0, 0.0, 1000, 1e-3).at(x)
-    true = np.array([largest_rejecting(method, np.array([count]), 1000, epsilon=1.0, delta=0.0, alpha=1e-3)[0] for count in x])
+    found = Frontier(method, Line(1.0, 0.0), 1000, 1e-3).at(x)
+    true = np.array([largest_rejecting(method, np.array([count]), 1000, allowed=Line(1.0, 0.0), alpha=1e-3)[0] for count in x])
     assert np.all(found <= true)
     assert np.all(found >= true - 1)
 

@@ -194,6 +194,7 @@ def test_what_is_detectable_is_said_for_the_answer_that_looked_worst() -> None:
     assert common.verdict == "not refuted"
 
 
+@pytest.mark.usefixtures("bounds_only")
 def test_screening_tells_cells_apart_whose_lower_bounds_are_all_below_zero() -> None:
     """One pair leaks a rare answer, .04 against .001, and 40 do not; with 100 screening trials nothing is significant yet.
 

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from dpassay.api import audit
-from dpassay.claims import DP, Stability, unclaimed
+from dpassay.claims import DP, Stability
 from dpassay.engine.exhaustive import Domain
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
@@ -106,7 +106,7 @@ def test_the_record_holds_both_and_the_report_puts_them_side_by_side() -> None:
 
 
 def test_the_notion_that_is_measured_keeps_the_relation_and_can_hold_anything() -> None:
-    other = unclaimed(Stability(gamma=0.1, relation="replace-3", expected="refuted"))
+    other = Stability(gamma=0.1, relation="replace-3", expected="refuted").beside()
     assert isinstance(other, DP)
     assert (other.relation, other.status, other.expected) == ("replace-3", "measured", None)
 

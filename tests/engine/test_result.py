@@ -31,7 +31,7 @@ def result_of(function: object, *, by_value: bool = False) -> Result:
     pairs = replace_one(X, Y, neighbours="flip")
     if by_value:
         pairs = Pairs(base=pairs.base, changes=(Replace(0, np.array([SECRET, 7.0]), 1),), how="by hand")
-    return audit(function, claim=DP(epsilon=1.0), pairs=pairs, queries=X, budget=200, mode="monte-carlo")  # type: ignore[arg-type]
+    return audit(function, claim=DP(epsilon=1.0), pairs=pairs, queries=X, budget=200, mode="monte-carlo")
 
 
 @pytest.mark.parametrize("by_value", [False, True])

@@ -54,7 +54,7 @@ def test_the_readme_s_pipeline_is_green_then_red_then_green(demo: Path, tools: T
     _, ours = yaml.safe_load(text)["jobs"]["dpassay"]["steps"]
     missing = action(demo, tools, ours["with"])
     assert missing.code == 2
-    assert "is not there; `dpassay baseline accept` makes one" in missing.log
+    assert "does not exist; create it with `dpassay baseline accept`" in missing.log
     subprocess.run([BIN / "dpassay", "baseline", "accept"], cwd=demo, check=True)
     assert action(demo, tools, ours["with"]).code == 0
     (demo / "audit/api.py").write_text(HALF)

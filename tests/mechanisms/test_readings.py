@@ -1,41 +1,17 @@
-"""Readings of printed statements that are false: each is refuted, exactly, at a pair of its own, and derived on the page."""
+"""Readings of printed statements that are false: what they are called, and on what data they are looked at."""
 
 from __future__ import annotations
 
-import argparse
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dpassay.cli.main import main
-from dpassay.cli.options import targets_of
-from dpassay.engine.run import assay
-from dpassay.engine.settings import Settings
-from dpassay.targets.catalogue import CATALOGUE, ENTRIES, READINGS
+from dpassay.cli.mechanisms import Wanted, targets_of
+from dpassay.config.mechanisms import Configured
+from dpassay.targets.catalogue import ENTRIES, READINGS
 from dpassay.targets.resolve import resolve
-
-FINDINGS = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("name", READINGS)
-def test_what_is_known_to_be_false_is_refuted_as_declared(name: str) -> None:
-    results = list(assay([resolve(name)], None, Settings(mode="exact")))
-    assert [result.id for result in results if not result.as_expected] == []
-    assert {result.claim.status for result in results if result.verdict == "refuted"} == set(READINGS[name].refuted)
-
-
-@pytest.mark.parametrize("name", READINGS)
-def test_it_has_a_derivation_and_a_mechanism(name: str) -> None:
-    assert f"## {READINGS[name].finding}\n" in FINDINGS
-    assert READINGS[name].target in CATALOGUE
-    assert name not in CATALOGUE
-
-
-def test_at_other_parameters_nothing_is_declared() -> None:
-    claims = resolve("stable-laplace-printed-scale", {"epsilon": "2"}).claims
-    assert [claim.expected for claim in claims] == [None]
 
 
 def test_other_claims_are_not_declared_wrong() -> None:
@@ -59,9 +35,9 @@ def test_readings_of_one_size_run_with_any_data(capsys: pytest.CaptureFixture[st
 
 def test_errors_are_left_out_of_a_sampled_catalogue() -> None:
     """In a run of every dataset of a size they are looked at, and a reading of another size is looked at in that size."""
-    given: dict[str, Any] = {"parameters": [], "learner": None, "claim": None, "answers": None, "targets": [], "mechanisms": []}
+    every = tuple(Configured(target=name) for name in ENTRIES)
     for mode in ("exact", "exhaustive", "monte-carlo"):
-        targets = targets_of(argparse.Namespace(**given, mode=mode), 100)
+        targets = targets_of(Wanted(mechanisms=every, named=False, parameters={}, mode=mode), 100)
         names = {target.name: target for target in targets}
         assert ("projected-walk-error" in names) is (mode != "monte-carlo")
         assert "stable-laplace-printed-scale" in names

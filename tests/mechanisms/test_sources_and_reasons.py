@@ -174,7 +174,7 @@ def test_a_searched_pair_says_what_was_searched(coins: Literal["frozen", "fresh"
 def test_the_worst_move_of_a_vote_is_worst_at_the_delta_that_is_named(name: str) -> None:
     """Whichever claim the pair stands under: its reason is about delta, and where nothing is lost it says so."""
     target = resolve(name)
-    reasons = [case.reason for case in target.mechanism.pairs()]  # type: ignore[attr-defined]
+    reasons = [case.reason for case in target.mechanism.pairs()]
     assert not any("DP(" in reason for reason in reasons)
     for claim in target.claims:
         assert isinstance(claim, DP)
@@ -191,7 +191,7 @@ def test_the_worst_move_of_a_vote_is_worst_at_the_delta_that_is_named(name: str)
 
 
 def test_the_worst_moves_of_both_claims_are_told_of_one_pair() -> None:
-    reasons = [case.reason for case in resolve("distance-by-margin").mechanism.pairs()]  # type: ignore[attr-defined]
+    reasons = [case.reason for case in resolve("distance-by-margin").mechanism.pairs()]
     most, nothing = (
         "of all moves of one vote this loses most at delta = 0.001",
         "at delta = 0.00135914091 no move of one vote loses",
@@ -225,7 +225,7 @@ def test_a_worst_case_says_what_it_is_the_worst_case_of(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["alpha-split", "data-split", "random-choice"])
 def test_reasons_speak_of_parts_and_errors_only_where_there_are_some(name: str) -> None:
-    reasons = " ".join(case.reason for case in resolve(name).mechanism.pairs())  # type: ignore[attr-defined]
+    reasons = " ".join(case.reason for case in resolve(name).mechanism.pairs())
     assert ("part of T" in reasons) == (name == "data-split")
     assert ("chosen against its errors" in reasons) == (name != "random-choice")
     assert ("does not look at" in reasons) == (name == "random-choice")

@@ -14,7 +14,11 @@ import dpassay
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = {"dpassay": "audit", "dpassay/mechanisms": "mechanisms", "dpassay/attacks": "attacks", "dpassay/reports": "reports"}
-HEAVY = {"numpy", "scipy", "pandas", "sklearn", "seaborn", "matplotlib", "rich", "jinja2"}
+SLOW = {
+    *("pandas", "sklearn", "statsmodels", "seaborn", "matplotlib", "jinja2", "jsonschema", "joblib"),
+    "scipy.stats",
+}
+HEAVY = SLOW | {"numpy", "scipy", "rich"}
 
 
 def sources() -> set[str]:
@@ -61,6 +65,17 @@ def test_every_folder_is_declared() -> None:
 )
 def test_importing_and_help_load_nothing_heavy(code: str) -> None:
     probe = f"{code}\nimport sys\nprint('LOADED', *sorted({HEAVY!r} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout
+    assert found.splitlines()[-1].split() == ["LOADED"]
+
+
+@pytest.mark.parametrize("command", ["list", "config", "list --json"])
+def test_a_command_that_runs_nothing_loads_nothing_slow(command: str) -> None:
+    probe = (
+        "import sys\nfrom dpassay.cli.main import main\n"
+        f"assert main({command.split()!r}) == 0\n"
+        f"print('LOADED', *sorted({SLOW!r} & set(sys.modules)))"
+    )
     found = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout
     assert found.splitlines()[-1].split() == ["LOADED"]
 

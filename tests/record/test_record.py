@@ -73,7 +73,7 @@ def test_equal_runs_give_equal_bytes_and_another_seed_does_not() -> None:
     assert one["results"][0]["per_query"] != other["results"][0]["per_query"]
 
 
-def test_the_order_of_the_auditees_does_not_change_their_counts() -> None:
+def test_the_order_of_the_targets_does_not_change_their_counts() -> None:
     first, second = (target_of(Sampled(table=LOPSIDED), name=name) for name in "ab")
     settings = Settings(mode="monte-carlo", budget=300)
     there = {result.id: cells_csv([result]) for result in assay([first, second], flip_group(), settings)}
@@ -169,7 +169,7 @@ def test_every_number_is_rounded_outwards() -> None:
 def test_reading_what_is_no_record(tmp_path: Path) -> None:
     path = tmp_path / "record.json"
     for text, message in (
-        ("{", "is no JSON"),
+        ("{", "is not valid JSON"),
         ("[1]", "must be a file of schema"),
         ('{"schema": "dpassay/record/2"}', "schema dpassay/record/1"),
     ):

@@ -376,7 +376,7 @@ def test_a_suppression_holds_up_to_a_size(old: Record, new: Record, kind: str, s
 
 def test_a_baseline_that_is_missing_or_stale_is_an_error(tmp_path: Path) -> None:
     path, new = tmp_path / "baseline.json", record(sampled())
-    with pytest.raises(InvalidInput, match="is not there"):
+    with pytest.raises(InvalidInput, match="does not exist"):
         read_baseline(path, new)
     path.write_text("{}")
     with pytest.raises(InvalidInput, match="must be a file of schema"):

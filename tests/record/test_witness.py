@@ -190,7 +190,7 @@ def test_a_wrong_field_is_refused(damage: dict[str, Any]) -> None:
 def test_reading_a_file(tmp_path: Path) -> None:
     path = tmp_path / "witness.json"
     for text, message in (
-        ("{", "is no JSON"),
+        ("{", "is not valid JSON"),
         ("[]", "must be a file of schema"),
         ('{"schema": "x"}', "must be a file of schema"),
     ):

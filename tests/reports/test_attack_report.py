@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from dpassay.cli.run import INCONCLUSIVE, NOTHING, attack_exit_code
+from dpassay.cli.exit_codes import Exit, of_attack
 from dpassay.record.attack_record import BROKEN as BROKEN_WORD
 from dpassay.record.attack_record import HELD, UNSEEN, attack_schema, told_of_claims
 from dpassay.reports.attack.figures import allowed_advantage, figures
@@ -250,9 +250,9 @@ def test_what_could_not_have_been_seen_is_never_called_not_broken(whole: Record)
     for text in (printed(record), to_html(record), to_markdown(record)):
         assert "could not have seen it" in text
         assert "0.41" in text
-    assert attack_exit_code(record, allow_inconclusive=False) == INCONCLUSIVE
-    assert attack_exit_code(record, allow_inconclusive=True) == NOTHING
-    assert attack_exit_code(make(record["subjects"][0]), allow_inconclusive=False) == NOTHING
+    assert of_attack(record, allow_inconclusive=False) == Exit.INCONCLUSIVE
+    assert of_attack(record, allow_inconclusive=True) == Exit.NOTHING
+    assert of_attack(make(record["subjects"][0]), allow_inconclusive=False) == Exit.NOTHING
     old = make(subject("m, epsilon = 0.1", 0.1, "one label", lower=0.0))
     del old["subjects"][0]["certified"][0]["cap"]
     assert told_of_claims(old) == {"m, epsilon = 0.1": UNSEEN}  # a record that says nothing of caps
@@ -269,7 +269,7 @@ def test_a_claim_is_counted_once(whole: Record) -> None:
     assert subjects[0].status is BROKEN
     record["repeated"] = [ladder("m, epsilon = 1", 0.5)]
     assert headline(record, subject_views(record)).startswith("Attacks on 1 subject: 1 claim, 0 broken, 1 not broken")
-    assert attack_exit_code(whole, allow_inconclusive=False) == 130
+    assert of_attack(whole, allow_inconclusive=False) == 130
 
 
 def test_every_certified_number_stands_beside_its_cap_and_its_detectable(whole: Record) -> None:

@@ -107,7 +107,7 @@ def test_every_plot_is_told_in_words(page: Page) -> None:
 
 def test_tables_have_captions_and_scopes(page: Page) -> None:
     tables = page.all("table")
-    assert len(tables) == 2 + 6
+    assert len(tables) == 3 + 6
     assert len(page.all("caption")) == len(tables)
     assert page.all("th")
     assert all(cell.get("scope") in {"row", "col"} for cell in page.all("th"))

@@ -31,6 +31,7 @@ from dpassay.reports.shared.numbers import promise
 from dpassay.stats.power import Screening
 from dpassay.stats.profile import exact_profile, trade_off
 from dpassay.stats.scales import Ratio
+from dpassay.targets.adapter import full
 from dpassay.targets.groups import Group, groups_for, silent
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
@@ -296,7 +297,7 @@ class TestScores:
                 row = [0.0, -np.inf] if state == 0 else [-np.inf, 0.0]
                 return FiniteLaw(log_p=np.array([row] * len(queries)), error=0.05)
 
-        target = AuditTarget(name="sure", address=None, parameters={}, mechanism=Sure(), claims=Sure.claims)
+        target = AuditTarget(name="sure", address=None, parameters={}, mechanism=full(Sure()), claims=Sure.claims)
         pairs = Pairs(base=Labelled(np.zeros((1, 1)), np.zeros(1, dtype=np.int64)), changes=(FlipLabel(0),), how="x")
         group = Group(pairs=pairs, queries=np.zeros((1, 1)), kind="data", reason="x")
         laws = group_laws(target, group, silent)

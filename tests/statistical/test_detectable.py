@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from dpassay.claims import DP, Claim, PredictionStability, Stability
+from dpassay.claims import DP, GDP, Claim, PredictionStability, Stability
 from dpassay.data import Labelled, points
 from dpassay.engine.alternatives import answers_of, move_of
 from dpassay.engine.detection import Design, DetectionCurve, smallest_seen
@@ -27,6 +27,7 @@ from dpassay.engine.testers import events
 from dpassay.mechanism import FunctionMechanism
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.stats.power import LARGEST, Screening, tight_pair
+from dpassay.stats.regions import Curve
 from dpassay.stats.scales import scale_of
 from dpassay.targets.groups import Group
 from tests.core.toys import target_of
@@ -37,7 +38,7 @@ FEW = 20
 UNSEEN = 30.0
 """A leak through an event that is next to impossible on the other side."""
 SETTINGS = {"95 %, 400": (0.95, 400), "99.9 %, 2,000": (0.999, 2000)}
-ONE, WITH_DELTA = DP(epsilon=1.0), DP(epsilon=1.0, delta=0.01)
+ONE, WITH_DELTA, MU = DP(epsilon=1.0), DP(epsilon=1.0, delta=0.01), GDP(mu=1.0)
 
 Laws = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Of the labels where the first record is labelled 0, and where it is labelled 1."""
@@ -88,6 +89,16 @@ def two_answers(leak: float) -> Laws:
     return np.outer(one, one).ravel(), np.outer(other, other).ravel()
 
 
+def distance(labels: int, p1: float) -> Callable[[float], Laws]:
+    """One label leaks a Gaussian distance, the others share the rest."""
+
+    def laws(leak: float) -> Laws:
+        p0 = float(Curve(leak).inverse(p1))
+        return tuple(np.array([p, *[(1 - p) / (labels - 1)] * (labels - 1)]) for p in (p1, p0))  # type: ignore[return-value]
+
+    return laws
+
+
 def catastrophe(share: float) -> Laws:
     """The label itself is told with a probability, else nothing is."""
     return np.array([share, 0.0, 1 - share]), np.array([0.0, share, 1 - share])
@@ -105,6 +116,10 @@ SHAPES = {
     "a label of 10 %": Shape(laws=one_label(2, 0.1), frequency=lambda _: 0.1),
     "a label of 1 %": Shape(laws=one_label(2, 0.01), frequency=lambda _: 0.01),
     "Gaussian numbers": Shape(laws=lambda leak: ("Gaussian", leak), frequency=lambda _: 0.5, claim=WITH_DELTA, labels=0),
+    "a distance": Shape(laws=lambda mu: distance(2, Curve(mu).tight[0])(mu), frequency=lambda mu: Curve(mu).tight[0], claim=MU),
+    "a distance at 10 %": Shape(laws=distance(2, 0.1), frequency=lambda _: 0.1, claim=MU),
+    "a distance of four labels": Shape(laws=distance(4, 0.3), frequency=lambda _: 0.3, claim=MU, labels=4),
+    "a distance of numbers": Shape(laws=lambda mu: ("Gaussian", mu), frequency=lambda _: 0.5, claim=MU, labels=0),
     "one of 60 pairs": Shape(laws=response, frequency=lambda leak: tight_pair(leak, 0.0)[0], pairs=60),
 }
 

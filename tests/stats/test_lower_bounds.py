@@ -15,6 +15,7 @@ from dpassay.stats.bounds import Bound, Counts
 from dpassay.stats.fisher import fisher_lower, fisher_rejects
 from dpassay.stats.lower_bounds import KNOTS, NAMES, Method, accuracy_lower, choose, largest_rejecting, lower_bound
 from dpassay.stats.power import POWER, detectable, power, tight_pair
+from dpassay.stats.regions import Line
 from dpassay.stats.scales import Ratio
 from dpassay.stats.stouffer import stouffer_lower, stouffer_rejects
 
@@ -154,7 +155,7 @@ CLAIMS = [(0.1, 0.0, 0.05), (1.0, 0.0, 0.05), (1.0, 0.01, 1e-3), (3.0, 0.1, 0.05
 @pytest.mark.parametrize("n", [60, 200])
 @pytest.mark.parametrize(("epsilon", "delta", "alpha"), CLAIMS)
 def test_closed_frontiers_are_those_of_the_bounds(method: Method, n: int, epsilon: float, delta: float, alpha: float) -> None:
-    found = largest_rejecting(method, np.arange(n + 1), n, epsilon=epsilon, delta=delta, alpha=alpha)
+    found = largest_rejecting(method, np.arange(n + 1), n, allowed=Line(epsilon, delta), alpha=alpha)
     np.testing.assert_array_equal(found, frontier(method, n, epsilon, delta, alpha))
 
 
@@ -167,11 +168,11 @@ def test_combined_frontiers_are_within_a_count(method: Method, n: int, epsilon: 
     p1, _ = tight_pair(epsilon, delta)
     low, high = int(binom.ppf(5e-13, n, p1)), int(binom.isf(5e-13, n, p1))
     window = np.arange(low, high + 1)
-    off = largest_rejecting(method, window, n, epsilon=epsilon, delta=delta, alpha=alpha) - exact[window]
+    off = largest_rejecting(method, window, n, allowed=Line(epsilon, delta), alpha=alpha) - exact[window]
     assert off.min() >= -1
     assert off.max() <= 1
     few = window[len(window) // 2 :][:KNOTS]
-    found = largest_rejecting(method, few, n, epsilon=epsilon, delta=delta, alpha=alpha)
+    found = largest_rejecting(method, few, n, allowed=Line(epsilon, delta), alpha=alpha)
     np.testing.assert_array_equal(found, exact[few])
 
 
@@ -182,7 +183,7 @@ def test_combined_frontiers_are_within_a_count(method: Method, n: int, epsilon: 
 def test_stouffer_frontier_at_larger_n(n: int, epsilon: float, delta: float, alpha: float) -> None:
     p1, _ = tight_pair(epsilon, delta)
     x = np.arange(int(binom.ppf(5e-13, n, p1)), int(binom.isf(5e-13, n, p1)) + 1)
-    y = largest_rejecting("stouffer", x, n, epsilon=epsilon, delta=delta, alpha=alpha)
+    y = largest_rejecting("stouffer", x, n, allowed=Line(epsilon, delta), alpha=alpha)
     for index in np.random.default_rng(8).integers(0, len(x), 25).tolist():
         count, found = int(x[index]), int(y[index])
         assert refutes("stouffer", count, found - 1, n, epsilon, delta, alpha)

@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.claims import DP, PredictionStability, Stability
+from dpassay.claims import DP, GDP, PredictionStability, Stability
 from dpassay.stats.binomial import leak_lower, leak_upper, plug_in
 from dpassay.stats.bounds import Counts
 from dpassay.stats.divergence import label_difference, prediction_difference
 from dpassay.stats.lower_bounds import NAMES, Method, lower_bound
-from dpassay.stats.power import tight_pair
-from dpassay.stats.scales import Difference, Ratio, Scale, scale_of
+from dpassay.stats.scales import Difference, Ratio, Scale, Shift, scale_of
 
-SCALES: tuple[Scale, ...] = (Ratio(), Ratio(0.05), Difference())
+SCALES: tuple[Scale, ...] = (Ratio(), Ratio(0.05), Difference(), Shift())
 
 
 def test_scales_of_claims() -> None:
     assert scale_of(DP(epsilon=1.0, delta=0.1)) == Ratio(0.1)
     assert scale_of(Stability(gamma=0.1)) == Difference()
+    assert scale_of(GDP(mu=1.0)) == Shift()
     with pytest.raises(TypeError, match="no claim about events"):
         scale_of(PredictionStability(gamma=0.1))
 
@@ -32,13 +32,15 @@ def test_a_pair_lies_on_the_boundary_of_the_null_that_its_leak_stands_for(scale:
     leak = float(scale.between(p1, p0))
     if not 0 <= leak < math.inf:
         return
-    epsilon, delta = scale.at(leak)
-    assert p1 == pytest.approx(math.exp(epsilon) * p0 + delta, rel=1e-9)
+    assert p1 == pytest.approx(float(scale.allowed(leak).edge(np.array(p0), both=False)), rel=1e-9)
+    if not isinstance(scale, Shift):
+        epsilon, delta = scale.at(leak)
+        assert p1 == pytest.approx(math.exp(epsilon) * p0 + delta, rel=1e-9)
 
 
 @given(st.sampled_from(SCALES), st.floats(0.001, 0.99))
 def test_the_tight_pair_has_its_leak_through_both_labels(scale: Scale, leak: float) -> None:
-    p1, p0 = tight_pair(*scale.at(leak))
+    p1, p0 = scale.allowed(leak).tight
     assert float(scale.between(p1, p0)) == pytest.approx(leak, abs=1e-9)
     assert float(scale.between(1 - p0, 1 - p1)) == pytest.approx(leak, abs=1e-9)
 

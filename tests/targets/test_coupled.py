@@ -71,7 +71,7 @@ class NoisyShare:
 def run(trainer: NoisyShare, *changes: Any, claim: ScoreStability | None = None, **arguments: Any) -> Any:
     pairs = Pairs(base=BASE, changes=changes or (FlipLabel(0),), how="by hand")
     given = {"executor": "inline"} | arguments
-    return audit(trainer, claim=claim, pairs=pairs, queries=[[0.0]], mode="monte-carlo", **given)  # type: ignore[arg-type]
+    return audit(trainer, claim=claim, pairs=pairs, queries=[[0.0]], mode="monte-carlo", **given)
 
 
 def test_the_share_of_bad_strings_is_bounded_from_both_sides() -> None:
@@ -118,7 +118,7 @@ def test_a_claim_that_no_string_is_bad_is_refuted_by_a_few_and_never_inconclusiv
 
 def test_an_exact_share_decides_without_trials() -> None:
     pairs = Pairs(base=BASE, changes=(FlipLabel(0),), how="by hand")
-    result = audit(NoisyShare(), pairs=pairs, queries=[[0.0]], mode="exact")  # type: ignore[arg-type]
+    result = audit(NoisyShare(), pairs=pairs, queries=[[0.0]], mode="exact")
     assert result.exact == pytest.approx(0.25, abs=1e-12)
     assert result.evidence is not None
     assert result.evidence.trials == 0

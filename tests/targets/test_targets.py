@@ -25,7 +25,7 @@ def test_text_becomes_the_type_of_the_parameter() -> None:
     ("target", "parameters", "message"),
     [
         ("soft-majorty", {}, "target = 'soft-majorty': no such mechanism; did you mean 'soft-majority'"),
-        ("zzz", {}, "there are soft-majority, "),
+        ("zzz", {}, "no such mechanism; see `dpassay list`"),
         ("soft-majority", {"epsilonn": 1}, "-p epsilonn: .*did you mean 'epsilon'"),
         ("soft-majority", {"zzz": 1}, "it has epsilon, r, learner, partition"),
         ("soft-majority", {"block_learner": 1}, "no such parameter"),
@@ -35,7 +35,7 @@ def test_text_becomes_the_type_of_the_parameter() -> None:
         ("no_such_module:f", {}, "cannot import 'no_such_module'"),
         ("math:no_such_function", {}, "module 'math' has no 'no_such_function'"),
         ("math:pi", {}, "must be a mechanism or a function, not float"),
-        ("math:sqrt", {}, "plain function, it promises nothing by itself"),
+        ("math:sqrt", {}, "plain function and has no claim of its own"),
         ("math:sqrt", {"a": 1}, "is no mechanism class, it takes no parameters"),
         (":f", {}, "must have the form module:object"),
         ("math:", {}, "must have the form module:object"),

@@ -226,7 +226,7 @@ def test_a_mechanism_that_changes_the_dataset_is_found_out(who: dict[str, Any]) 
 
 def rows(path: Path) -> list[tuple[Any, ...]]:
     connection = sqlite3.connect(path)
-    found = connection.execute("SELECT dataset, first, stop, trials FROM shards ORDER BY dataset, first").fetchall()
+    found = connection.execute("SELECT dataset, first, stop, trials FROM work ORDER BY dataset, first").fetchall()
     connection.close()
     return found
 

@@ -43,9 +43,18 @@ def entries(target: AuditTarget, group: Group | None = None, **settings: Any) ->
     return [result_json(result, 0.999) for result in assay([target], group, Settings(**{"budget": 500} | settings))]
 
 
-@pytest.mark.parametrize("mode", ["auto", "monte-carlo"])
+NAMES = ("averaged", "noisy-average", "erm-laplace", "psgd-laplace", "histogram", "stable-learner", "interface", "pate")
+KINDS = ("noisy-average", "histogram", "interface")
+"""One of each sort of trial: numbers, scores, labels."""
+
+
 @pytest.mark.parametrize(
-    "name", ["averaged", "noisy-average", "erm-laplace", "psgd-laplace", "histogram", "stable-learner", "interface", "pate"]
+    ("name", "mode"),
+    [
+        *((name, "auto") for name in NAMES),
+        *((name, "monte-carlo") for name in KINDS),
+        *(pytest.param(name, "monte-carlo", marks=pytest.mark.slow) for name in NAMES if name not in KINDS),
+    ],
 )
 def test_the_numbers_are_those_of_the_same_mechanism_here(name: str, mode: str) -> None:
     """Laws of labels, of points and of numbers; reachable states, updates, own pairs, directions, scores."""

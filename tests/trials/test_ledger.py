@@ -45,6 +45,31 @@ def test_what_is_put_in_comes_out(path: Path) -> None:
         assert ledger.get((DATASET, 0, 2, 1999)) is None
 
 
+def test_floats_come_out_as_floats(tmp_path: Path) -> None:
+    """Quantiles and moments were kept as the bit patterns of whole numbers."""
+    calls = np.array([[[0.1, -0.0, np.nan, np.inf]]])
+    with Ledger(tmp_path / "ledger.sqlite", resume=False) as ledger:
+        ledger.put([(row()[0], Counts(calls=calls, marks=(b"", b"")))])
+        found = ledger.get(row()[0])
+    assert found is not None
+    assert found.calls.dtype == np.float64
+    assert found.calls.tobytes() == calls.tobytes()
+
+
+def test_any_result_is_kept(path: Path) -> None:
+    key, value = (DATASET, 0, 1, 1), {"answers": np.linspace(0, 1, 6).reshape(1, 2, 3), "names": ["a", "b"]}
+    with Ledger(path, resume=True, remedy="remove it") as ledger:
+        ledger.keep([(key, value)])
+        found = ledger.find(key)
+        assert found["answers"].tobytes() == value["answers"].tobytes()  # type: ignore[attr-defined]
+        assert found["names"] == value["names"]
+        with pytest.raises(LedgerError, match=r"damaged; remove it$"):
+            ledger.get(key)
+    damage(path, "UPDATE work SET checksum = x'00'")
+    with Ledger(path, resume=True, remedy="remove it") as ledger, pytest.raises(LedgerError, match=r"damaged; remove it$"):
+        ledger.find(key)
+
+
 def test_without_resume_it_is_emptied(path: Path) -> None:
     with Ledger(path, resume=False) as ledger:
         assert ledger.get(row()[0]) is None
@@ -59,7 +84,7 @@ def test_a_file_is_made_by_the_first_counts_only(tmp_path: Path) -> None:
 def test_other_counts_under_the_same_key_are_an_error(path: Path) -> None:
     with Ledger(path, resume=True) as ledger:
         ledger.put([row()])
-        with pytest.raises(LedgerError, match=r"holds other counts for blocks 0 to 1 of dataset 64646464"):
+        with pytest.raises(LedgerError, match=r"holds another result for blocks 0 to 1 of dataset 64646464"):
             ledger.put([row(6), row(0, 9)])
         assert ledger.get(row(6)[0]) is None, "all of a shard or nothing of it"
 
@@ -74,11 +99,11 @@ def damage(path: Path, sql: str) -> None:
 @pytest.mark.parametrize(
     "sql",
     [
-        "UPDATE shards SET counts = zeroblob(32) WHERE first = 0",
-        "UPDATE shards SET queries = 1, symbols = 4 WHERE first = 0",
-        "UPDATE shards SET marks = x'00' WHERE first = 0",
-        "UPDATE shards SET checksum = x'00' WHERE first = 0",
-        "UPDATE shards SET stop = 3, dataset = x'00' WHERE first = 2; ",
+        "UPDATE work SET value = zeroblob(32) WHERE first = 0",
+        "UPDATE work SET value = (SELECT value FROM work WHERE first > 0) WHERE first = 0",
+        "UPDATE work SET value = CAST(value || x'00' AS BLOB) WHERE first = 0",
+        "UPDATE work SET checksum = x'00' WHERE first = 0",
+        "UPDATE work SET stop = 3, dataset = x'00' WHERE first = 2; ",
     ],
 )
 def test_a_changed_row_is_never_used(path: Path, sql: str) -> None:
@@ -122,7 +147,7 @@ def newer(path: Path) -> None:
         (foreign, "is no ledger of dpassay", False),
         (truncated, "is damaged", True),
         (scrambled, "is damaged", True),
-        (newer, "has version 99, not 3", True),
+        (newer, "has version 99, not 4", True),
     ],
 )
 def test_a_file_that_cannot_be_used(path: Path, harm: Callable[[Path], None], message: str, ours: bool) -> None:
@@ -199,7 +224,7 @@ def test_two_processes_write_the_same_rows(tmp_path: Path) -> None:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0, 0]
     connection = sqlite3.connect(path)
-    assert connection.execute("SELECT count(*), count(DISTINCT first) FROM shards").fetchone() == (100, 100)
+    assert connection.execute("SELECT count(*), count(DISTINCT first) FROM work").fetchone() == (100, 100)
     connection.close()
 
 

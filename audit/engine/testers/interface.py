@@ -1,4 +1,7 @@
-"""A tester: how trials are held against one kind of claim; `events`, `means` and `proportions` beside it are the three."""
+"""What a kind of claim needs besides its own numbers: how it reads a law, tests trials, plans them and bounds them anew.
+
+`events`, `means`, `proportions` and `errors` beside it are the four ways; `dpassay.engine.kinds` says which kind goes which.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,13 @@ from numpy.typing import NDArray
 
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Event
-from dpassay.stats.bounds import Bound, Estimate
+from dpassay.engine.readings import Leaks
+from dpassay.laws import Law
+from dpassay.stats.bounds import Bound, Counts, Estimate, Histograms
 from dpassay.stats.power import Screening
 from dpassay.stats.profile import Profile
+from dpassay.targets.guard import AuditTarget
+from dpassay.trials.encoders import Bins
 
 Array = NDArray[np.int64]
 
@@ -46,6 +53,79 @@ class Looked:
     apparent: float
     frequency: float
     method: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effort:
+    """What is spent on a cell.
+
+    Parameters
+    ----------
+    n : int
+        Certification trials per side.
+    alpha : float
+        Error probability of its lower bound.
+    screening : Screening
+    """
+
+    n: int
+    alpha: float
+    screening: Screening
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """A sampled cell as a record lists it.
+
+    Parameters
+    ----------
+    method : str
+        Key of the test of its lower bound.
+    counts : Counts or None
+        Of its event.
+    histograms : Histograms or None
+        Of its answers, where the claim is about means.
+    """
+
+    method: str
+    counts: Counts | None
+    histograms: Histograms | None
+
+
+class Kind(Protocol):
+    """All that is done with the claims of one kind."""
+
+    def leaks(self, law: Law, labels: tuple[int, ...]) -> Leaks | None:
+        """How laws like this one are read; None where they cannot be."""
+        ...
+
+    def tester(self, target: AuditTarget, bins: tuple[Bins, ...]) -> Tester:
+        """How trials are tested; numbers whose events are looked at are counted in bins."""
+        ...
+
+    def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:
+        """What an audit would see, before anything is drawn."""
+        ...
+
+    def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
+        """Whether it would see such a leak."""
+        ...
+
+    def spread(self, target: AuditTarget, leak: float) -> float:
+        """Standard error of a leak of that size, times the root of the number of trials; about."""
+        ...
+
+    def lower(self, cell: Recorded, alpha: float) -> float:
+        """Bound the leak of a recorded cell from below, anew."""
+        ...
+
+    def upper(self, cell: Recorded, alpha: float, floor: float) -> float:
+        """Bound the leak of its event, its complement and both directions from above, anew; need not go below `floor`."""
+        ...
+
+    def detectable(self, cell: Recorded, limit: float, effort: Effort, *, through: bool) -> float:
+        """Smallest leak that so many trials show to be above a limit; `through` its event, at the frequency that was seen."""
+        ...
 
 
 class Tester(Protocol):

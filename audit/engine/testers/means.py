@@ -7,25 +7,90 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import ndtr
-from scipy.stats import binom
 
+from dpassay.claims import PredictionStability
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Event
-from dpassay.engine.testers.interface import Certified, Looked
+from dpassay.engine.readings import Leaks, ValueLeaks
+from dpassay.engine.testers.interface import Certified, Effort, Looked, Recorded
+from dpassay.errors import InvalidInput
+from dpassay.laws import Law, NoiseLaw
 from dpassay.numerics import number
 from dpassay.stats.betting import POINTS, Spreads, difference_lower, difference_power, difference_upper
 from dpassay.stats.bounds import Bound, Estimate, Histograms
 from dpassay.stats.power import POWER, Screening
 from dpassay.stats.profile import Profile
+from dpassay.targets.guard import AuditTarget
+from dpassay.trials.encoders import Bins
 
 METHOD = "betting"
 SCREEN_Z = 1.64
 """Pairs are ranked by the observed difference less so many standard errors."""
 NORMAL = np.linspace(-6, 6, 61)
 """Where a normal error is looked at."""
+HALF = 0.5
+"""Standard deviation of a prediction in [0, 1] at most; assumed where nothing has been drawn yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class AboutMeans:
+    """Claims about the change of a prediction, or of its mean."""
+
+    claim: PredictionStability
+
+    def leaks(self, law: Law, labels: tuple[int, ...]) -> Leaks | None:  # noqa: ARG002
+        """The values; the mean of a projected number is not its value."""
+        return None if isinstance(law, NoiseLaw) and law.limited else ValueLeaks()
+
+    def tester(self, target: AuditTarget, bins: tuple[Bins, ...]) -> Predictions:  # noqa: ARG002
+        """Answers are rounded to a grid at random."""
+        low, high = target.numbers or (0.0, 1.0)
+        return Predictions(promised=self.claim.promised, low=low, high=high)
+
+    def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:
+        """By bets on answers that vary as much as they can."""
+        width = self.claim.most(target.numbers)
+        return DetectionCurve(detectable=self._detectable(self.claim.promised, width, (HALF, HALF), effort))
+
+    def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
+        """At such answers."""
+        return self.curve(target, effort).detectable <= leak
+
+    def spread(self, target: AuditTarget, leak: float) -> float:  # noqa: ARG002
+        """At such answers."""
+        return math.sqrt(2) * HALF * self.claim.most(target.numbers)
+
+    def lower(self, cell: Recorded, alpha: float) -> float:
+        """By the same bets."""
+        width, one, other, spreads = _answers(cell)
+        return width * max(0.0, difference_lower(one, other, alpha=alpha, spreads=spreads))
+
+    def upper(self, cell: Recorded, alpha: float, floor: float) -> float:
+        """By the same bets."""
+        width, one, other, spreads = _answers(cell)
+        return max(floor, width * difference_upper(one, other, alpha=alpha, spreads=spreads))
+
+    def detectable(self, cell: Recorded, limit: float, effort: Effort, *, through: bool) -> float:  # noqa: ARG002
+        """At the spreads of the record."""
+        width, _, _, spreads = _answers(cell)
+        return self._detectable(limit, width, spreads, effort)
+
+    @staticmethod
+    def _detectable(limit: float, width: float, spreads: Spreads, effort: Effort) -> float:
+        return width * detectable_difference(
+            gamma=limit / width, n=effort.n, alpha=effort.alpha, spreads=spreads, screening=effort.screening
+        )
+
+
+def _answers(cell: Recorded) -> tuple[float, NDArray[np.int64], NDArray[np.int64], Spreads]:
+    found = cell.histograms
+    if found is None:
+        raise InvalidInput("was not sampled; only sampled bounds have an error probability")
+    one, other = (np.asarray(side, dtype=np.int64) for side in (found.one, found.other))
+    return float(found.limits[1] - found.limits[0]), one, other, found.spreads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,12 +192,12 @@ def detectable_difference(*, gamma: float, n: int, alpha: float, spreads: Spread
     def seen(excess: float) -> float:
         lead = excess / noise + own
         reached = np.minimum(1.0, ndtr(-lead) + ndtr(-lead - 2 * base))
-        beaten = binom.cdf(screening.finalists - 1, screening.pairs - 1, reached)
+        beaten = scipy.stats.binom.cdf(screening.finalists - 1, screening.pairs - 1, reached)
         return float(np.sum(density * beaten)) * difference_power(excess, n=n, alpha=alpha, spreads=spreads)
 
     if gamma >= 1 or seen(1 - gamma) < POWER:
         return float("inf")
-    return gamma + float(brentq(lambda excess: seen(excess) - POWER, 0.0, 1 - gamma, xtol=1e-9))
+    return gamma + float(scipy.optimize.brentq(lambda excess: seen(excess) - POWER, 0.0, 1 - gamma, xtol=1e-9))
 
 
 def _spread(counts: NDArray[np.int64]) -> float:

@@ -6,18 +6,76 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import binom
 
+from dpassay.claims import ScoreStability
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.evidence import Event
-from dpassay.engine.testers.interface import Certified, Looked
+from dpassay.engine.readings import LabelLeaks, Leaks
+from dpassay.engine.testers.interface import Certified, Effort, Looked, Recorded
+from dpassay.errors import InvalidInput
+from dpassay.laws import FiniteLaw, Law
 from dpassay.stats.bounds import Bound, Counts, Estimate, clopper_pearson_lower, clopper_pearson_upper
 from dpassay.stats.power import POWER, Screening
+from dpassay.stats.scales import scale_of
+from dpassay.targets.guard import AuditTarget
+from dpassay.trials.encoders import Bins
 
 METHOD = "proportion"
 BAD = 1
 """The answer that a bad string gives; without neighbours it never comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class AboutStrings:
+    """Claims about the proportion of bad random strings."""
+
+    claim: ScoreStability
+
+    def leaks(self, law: Law, labels: tuple[int, ...]) -> Leaks | None:
+        """The proportion is a change of the probability of 'bad'."""
+        return LabelLeaks(claim=self.claim, labels=labels) if isinstance(law, FiniteLaw) else None
+
+    def tester(self, target: AuditTarget, bins: tuple[Bins, ...]) -> Shares:  # noqa: ARG002
+        """Strings are good or bad."""
+        return Shares(promised=self.claim.promised)
+
+    def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:  # noqa: ARG002
+        """See `detectable_share`."""
+        return DetectionCurve(detectable=self._detectable(self.claim.promised, effort))
+
+    def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
+        """See `detectable_share`."""
+        return self.curve(target, effort).detectable <= leak
+
+    def spread(self, target: AuditTarget, leak: float) -> float:  # noqa: ARG002
+        """At the worst face of a difference."""
+        scale = scale_of(self.claim)
+        return scale.spread(*scale.allowed(leak).tight)
+
+    def lower(self, cell: Recorded, alpha: float) -> float:
+        """See `share_lower`."""
+        return share_lower(_strings(cell), alpha)
+
+    def upper(self, cell: Recorded, alpha: float, floor: float) -> float:
+        """The other limit."""
+        counts = _strings(cell)
+        return max(floor, float(clopper_pearson_upper(counts.x, counts.n1, alpha)))
+
+    def detectable(self, cell: Recorded, limit: float, effort: Effort, *, through: bool) -> float:  # noqa: ARG002
+        """See `detectable_share`."""
+        return self._detectable(limit, effort)
+
+    @staticmethod
+    def _detectable(limit: float, effort: Effort) -> float:
+        return detectable_share(promised=limit, n=effort.n, alpha=effort.alpha, screening=effort.screening)
+
+
+def _strings(cell: Recorded) -> Counts:
+    if cell.counts is None:
+        raise InvalidInput("was not sampled; only sampled bounds have an error probability")
+    return cell.counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,10 +179,13 @@ def detectable_share(*, promised: float, n: int, alpha: float, screening: Screen
         return float(np.inf)
     needed = int(rejecting[0])
     seen, rivals = np.arange(screening.draws + 1), screening.pairs - 1
-    ahead = binom.cdf(seen - 1, screening.draws, promised) ** rivals if rivals >= screening.finalists else np.ones(len(seen))
+    ahead = np.ones(len(seen))
+    if rivals >= screening.finalists:
+        ahead = scipy.stats.binom.cdf(seen - 1, screening.draws, promised) ** rivals
 
     def refuted(share: float) -> float:
-        return float(binom.sf(needed - 1, n, share) * (binom.pmf(seen, screening.draws, share) @ ahead))
+        among = scipy.stats.binom.pmf(seen, screening.draws, share) @ ahead
+        return float(scipy.stats.binom.sf(needed - 1, n, share) * among)
 
     low, high = promised, 1.0
     if refuted(high) < POWER:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dpassay.claims import ScoreStability
 from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
+from dpassay.mechanism import Trainer
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.densities import (
     Masses,
     integrated_score,
@@ -35,7 +36,7 @@ NO_SHARE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Binned:
+class Binned(Trainer):
     """Columns of X scaled to [0, 1] by public limits and clipped, and a trainer of histograms with the widths H.
 
     Parameters
@@ -45,7 +46,7 @@ class Binned:
     h : float
         Width of a bin of the released histogram; 1 / h is an integer.
     H : str
-        Widths that the claim about scores is for, h_1 ... h_k parted by blanks.
+        Widths that the claim about scores is for, h_1 ... h_k, as a list or as a text with blanks between them.
     n : int
         Records of (T, V) together, above m.
     m : int
@@ -66,7 +67,7 @@ class Binned:
 
     alpha: float = 1.0
     h: float = 0.1
-    H: str = "0.2 0.1 0.05"
+    H: Any = "0.2 0.1 0.05"
     n: int = 400
     m: int = 10
     delta: float = 0.01
@@ -86,9 +87,11 @@ class Binned:
         limits = is_real(self.low) and is_real(self.high) and -math.inf < self.low < self.high < math.inf
         require(limits, "low, high", (self.low, self.high), "two finite numbers, the lower one first")
         require(self._is_width(self.h), "h", self.h, f"a number with 1 / h an integer, (1 / h)^d at most {MOST_BINS:,}")
+        if isinstance(self.H, (list, tuple)):
+            object.__setattr__(self, "H", " ".join(map(str, self.H)))
         object.__setattr__(self, "widths", tuple(_numbers(self.H)))
         known = len(self.widths) > 0 and all(map(self._is_width, self.widths))
-        require(known, "H", self.H, "one or more widths parted by blanks, 1 / h an integer for each")
+        require(known, "H", self.H, "one or more widths with blanks between them, 1 / h an integer for each")
 
     def _is_width(self, h: object) -> bool:
         real = is_real(h) and 1 / MOST_BINS <= float(h) <= 1  # type: ignore[arg-type]
@@ -187,7 +190,7 @@ def sides(h: float) -> int:
 
 
 def _numbers(text: object) -> list[float]:
-    """Read numbers parted by blanks; none where they cannot be read."""
+    """Read numbers with blanks between them; none where they cannot be read."""
     try:
         return [float(part) for part in str(text).split()]
     except ValueError:

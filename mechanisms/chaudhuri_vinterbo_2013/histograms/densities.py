@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.stats import nbinom, poisson
+from scipy.special import betainc, gammaln, xlogy
 
 from dpassay.laws import FiniteLaw
 from dpassay.numerics import UNIT_ROUNDOFF
@@ -94,7 +94,8 @@ def sum_above(s: int, theta: float) -> float:
     theta, and at most s - 1 - i more of them before the s-th event of the second.
     """
     i = np.arange(s)
-    return float(poisson.pmf(i, theta) @ nbinom.cdf(s - 1 - i, s, 0.5))
+    first = np.exp(xlogy(i, theta) - gammaln(i + 1) - theta)
+    return float(first @ betainc(s, s - i, 0.5))
 
 
 def total_below(counts: NDArray[np.int64], scale: float, total: float) -> float:
@@ -121,7 +122,7 @@ def total_below(counts: NDArray[np.int64], scale: float, total: float) -> float:
     def exponent(u: float) -> float:
         return float(u * scale * total + times @ log_laplace(a, u))
 
-    found = minimize_scalar(lambda log_u: exponent(np.exp(log_u)), bounds=(-8.0, 8.0), method="bounded")
+    found = scipy.optimize.minimize_scalar(lambda log_u: exponent(np.exp(log_u)), bounds=(-8.0, 8.0), method="bounded")
     exact = 1 + 1e-9 * (1 + float(a.max()) + scale * total)
     return float(min(1.0, exact * np.exp(min(0.0, found.fun))))
 

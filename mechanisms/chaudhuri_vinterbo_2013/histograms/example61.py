@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dpassay.data import Labelled, points
+from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
-from dpassay.mechanism import WorstCase
+from dpassay.mechanism import Trainer, WorstCase
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.noise import Noise
 from dpassay.numerics import UNIT_ROUNDOFF
-from dpassay.pairs import Pairs, Replace
+from dpassay.pairs import Replace
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -38,7 +38,7 @@ class Released:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
+class Candidates(Trainer):
     """f(D, i) = share of the training records whose column feature + i - 1 is at least `cut`.
 
     Parameters
@@ -127,8 +127,7 @@ class Candidates:
         data = Labelled(self.rows(bits + [bits[-1]] * self.m), np.zeros(self.n, dtype=np.int64))
         before, after = ("".join(map(str, each)) for each in (bits[0], other))
         how = f"of {self.trained} training records, described by {self.l} bits each, one goes from {before} to {after}"
-        pair = Pairs(base=data, changes=(Replace(0, self.rows([other])[0], 0),), how=how)
-        return WorstCase(pairs=pair, queries=points(self.rows([asked]), "queries"), reason=reason)
+        return WorstCase.of(data, Replace(0, self.rows([other])[0], 0), how=how, reason=reason, query=self.rows([asked]))
 
     def values_words(self, pattern: int, query: Array) -> str:
         """Say which t_i are at least u_i, the bits of a query: what a pattern of l bits stands for."""

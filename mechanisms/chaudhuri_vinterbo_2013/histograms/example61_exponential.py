@@ -119,10 +119,9 @@ class Example61Exponential(Candidates):
             same: dict[str, Any] = {"beta2": 0.0, "unit": "score", "coins": "the same on both sides"}
             wrong = f"nobody: {text}, says that it does not hold"
             false = ScoreStability(beta1=self.trained / 3, source=wrong, status="own", **same)
-            catalogue = replace(self, n=Example61Exponential().n) == Example61Exponential()
             beta1 = 1 + self.spread * quantile(self.delta)
             claims += [
-                replace(false, expected="refuted") if catalogue else false,
+                false,
                 ScoreStability(beta1=beta1, delta=self.delta, source=page, status="corrected", **same),
             ]
         return tuple(claims)

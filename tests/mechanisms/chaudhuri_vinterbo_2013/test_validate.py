@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from dpassay.api import audit
 from dpassay.claims import DP, Claim, ScoreStability
@@ -18,7 +19,7 @@ from dpassay.errors import InvalidInput
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.control import Control
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.random_choice import RandomChoice
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.selection import selection_log_p
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate, sample_one
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate_train import ValidateTrain
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.targets.resolve import resolve
@@ -70,6 +71,33 @@ def test_the_index_follows_scores_with_exponential_noise() -> None:
     assert law is not None
     assert mechanism.scale(data) == pytest.approx(4.0)
     assert law.p[0, 1] == pytest.approx(math.exp(-1 / 4.0) / 2, abs=1e-12)
+
+
+RUNS = 600
+LEVEL = 1e-3
+
+
+@pytest.mark.parametrize("base", ["output-perturbation,lambdas=0.1;1;10", "objective-perturbation,lambdas=0.1;1"])
+def test_the_law_is_that_of_algorithm_1_as_printed_and_not_with_half_the_noise(base: str) -> None:
+    """Exact binomial regions for the number of runs of `sample_one` that choose each index; half the noise is outside of them."""
+    alpha2 = 3.0
+    mechanism = Validate(base=base, coins="fresh", m=4, alpha1=2.0, alpha2=alpha2)
+    X = np.linspace(-1, 1, 24)[:, None]
+    data = Labelled(X, (X[:, 0] + 0.3 * np.sin(40 * X[:, 0]) > 0).astype(int))
+    law, wrong = (each.distribution(each.prepare(data), QUERY) for each in (mechanism, replace(mechanism, alpha2=2 * alpha2)))
+    assert law is not None
+    assert wrong is not None
+    beta1, beta2 = mechanism.betas
+    rng = np.random.default_rng(15)
+    given: dict[str, Any] = {"beta1": beta1, "beta2": beta2, "alpha2": alpha2, "rng": rng}
+    counts = np.bincount([sample_one(mechanism.trainer, data, **given) for _ in range(RUNS)], minlength=len(mechanism.labels))
+    share = LEVEL / (2 * len(counts))
+
+    def inside(p: Array) -> NDArray[np.bool_]:
+        return np.asarray((binom.cdf(counts, RUNS, p) > share) & (binom.sf(counts - 1, RUNS, p) > share))
+
+    assert inside(law.p[0]).all()
+    assert not inside(wrong.p[0]).all()
 
 
 def test_theorem_1_is_attained_where_every_score_moves_by_beta() -> None:

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from dpassay.data import Labelled
 from dpassay.laws import FiniteLaw
-from dpassay.mechanisms.dagan_feldman_2020.stable_learner import StableLearner
+from dpassay.mechanisms.dagan_feldman_2020.stable_learner import StableLearner, sample_one
 from dpassay.mechanisms.dagan_feldman_2020.subsets import drawn, gather, hits, law_by_sets
 from dpassay.mechanisms.dagan_feldman_2020.threshold_law import nodes, quadrature_error, threshold_law
 from dpassay.mechanisms.shared.classes import RULES, Functions, Labels, Points, Rule
@@ -60,6 +60,45 @@ def test_the_law_is_the_twins(name: str, rule: Rule, cover: Any) -> None:
         )
         np.testing.assert_allclose(law.p[:, 1], expected, rtol=1e-12, atol=1e-15)
         assert law.error < 1e-11
+
+
+class Scripted:
+    """In the place of a generator: gives the set and the function it is told to, and keeps the chances of the functions."""
+
+    def __init__(self, subset: tuple[int, ...], chosen: int) -> None:
+        self.subset, self.chosen, self.chances = subset, chosen, np.ones(1)
+
+    def choice(self, n: int, size: int | None = None, *, replace: bool = True, p: Any = None) -> Any:
+        if size is not None:
+            assert (len(self.subset), replace) == (size, False)
+            return np.array(self.subset)
+        self.chances = p
+        return self.chosen
+
+
+def reference_law(learner: StableLearner, S: Labelled, x: Points) -> Any:
+    """P[1] at each query under `sample_one`, over every set I and every function of H_{S_I}."""
+    subsets = list(itertools.combinations(range(len(S)), learner.n_prime))
+    total, given = np.zeros(len(x)), {"H": learner.hypotheses, "rule": learner.representative}
+    for subset in subsets:
+        h, k = 0, 1
+        while h < k:
+            script: Any = Scripted(subset, h)
+            label = sample_one(S, x, n_prime=learner.n_prime, epsilon=learner.epsilon, rng=script, **given)  # type: ignore[arg-type]
+            k = len(script.chances)
+            total += label * script.chances[h] / len(subsets)
+            h += 1
+    return total
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_law_is_that_of_the_printed_steps(name: str, rule: Rule) -> None:
+    """Exactly: all coins of the reference are gone through."""
+    for seed, (n, gamma) in enumerate([(4, 0.5), (5, 0.6), (6, 0.35)]):
+        S, x = dataset(some_records(name, n, seed)), np.array(DOMAIN[name], dtype=float)
+        learner = StableLearner(gamma=gamma, n=n, calibration="lemma7", H=name, representative=rule)
+        np.testing.assert_allclose(law_of(learner, S, x).p[:, 1], reference_law(learner, S, x), rtol=1e-12, atol=1e-15)
 
 
 def test_the_twin_knows_the_same_halfspaces() -> None:

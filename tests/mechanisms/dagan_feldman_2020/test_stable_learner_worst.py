@@ -14,7 +14,7 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from dpassay.api import audit
-from dpassay.claims import Stability, unclaimed
+from dpassay.claims import Stability
 from dpassay.data import Labelled, points
 from dpassay.engine.exact import any_size, both_directions, group_laws, readable
 from dpassay.engine.exhaustive import Domain
@@ -78,7 +78,7 @@ def own_worst(parameters: dict[str, Any]) -> tuple[float, float]:
     target = resolve("stable-learner", parameters)
     claim = target.claims[0]
     laws = [group_laws(target, group, silent) for group in groups_for(target, None)]
-    other = unclaimed(claim)
+    other = claim.beside()
     assert other is not None
     gamma, epsilon = (
         max(float(both_directions(law, readable(target, each, law.law)).value.max()) for law in laws if law is not None)
@@ -127,7 +127,7 @@ def test_all_functions_over_all_datasets(points_: int, rule: Rule, n: int, gamma
     """Own worst pairs attain what the reachable states say, for both notions."""
     parameters = {"H": "functions", "points": points_, "representative": rule, "n": n, "gamma": gamma}
     target = resolve("stable-learner", parameters)
-    found = [any_size(target, claim) for claim in (target.claims[0], unclaimed(target.claims[0])) if claim is not None]
+    found = [any_size(target, claim) for claim in (target.claims[0], target.claims[0].beside()) if claim is not None]
     assert [each.loss for each in found if each is not None] == pytest.approx(list(own_worst(parameters)), abs=1e-12)
 
 
@@ -137,7 +137,7 @@ def test_reachable_states_of_all_functions_are_those_of_an_enumeration(points_: 
     target = resolve("stable-learner", parameters)
     learner: Any = target.mechanism
     gamma, epsilon = worst(learner, [(x,) for x in range(1, points_ + 1)])
-    found = [any_size(target, claim) for claim in (target.claims[0], unclaimed(target.claims[0])) if claim is not None]
+    found = [any_size(target, claim) for claim in (target.claims[0], target.claims[0].beside()) if claim is not None]
     assert [each.loss for each in found if each is not None] == pytest.approx([gamma.value, epsilon.value], abs=1e-12)
 
 

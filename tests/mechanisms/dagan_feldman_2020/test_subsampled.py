@@ -235,8 +235,8 @@ def test_an_update_prepares_only_what_holds_the_record() -> None:
         ({"n": 1}, "n = 1: must be an integer >= 2"),
         ({"base": "averaged,r=2"}, "base = 'averaged,r=2': must be an algorithm that promises DP"),
         ({"base": "group"}, "base = 'group': must be an algorithm whose claims are about 'replace-one'"),
-        ({"base": "projected-walk,epsilon=2"}, "must be said of the subsampled: -p epsilon=2"),
-        ({"base": "subsampled,n=7"}, "must be said of the subsampled: -p n=7"),
+        ({"base": "projected-walk,epsilon=2"}, "must be a parameter of the subsampled: -p epsilon=2"),
+        ({"base": "subsampled,n=7"}, "must be a parameter of the subsampled: -p n=7"),
         ({"base": "soft-majority,r=2", "order": "kept", "epsilon": 1.0}, "order = 'kept': must be 'random'"),
     ],
 )

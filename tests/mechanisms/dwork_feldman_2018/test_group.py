@@ -231,7 +231,7 @@ def test_an_object_has_an_epsilon_of_its_own() -> None:
         ({"k": 1.5}, "k = 1.5: must be an integer >= 1"),
         ({"base": "soft-mayority"}, "base = 'soft-mayority': .*did you mean 'soft-majority'"),
         ({"base": "soft-majority,T=3"}, "base = .*'soft-majority' has no such parameter"),
-        ({"base": "soft-majority,epsilon=2"}, "must be said of the group: -p epsilon=2"),
+        ({"base": "soft-majority,epsilon=2"}, "must be a parameter of the group: -p epsilon=2"),
         ({"base": "group"}, "base = 'group': must be an algorithm whose claims are about 'replace-one'"),
         ({"base": "averaged"}, "base = 'averaged': must be an algorithm that promises DP"),
         ({"base": 7}, "base = 7: must be a name of the catalogue"),

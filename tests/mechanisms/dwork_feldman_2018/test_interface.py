@@ -551,7 +551,7 @@ def test_an_object_brings_its_own_loss() -> None:
         ({"base": "soft-majority,T=3"}, r"base = .*'soft-majority' has no such parameter"),
         ({"base": "soft-majority,r=0"}, r"base = .*r = 0: must be an integer >= 1"),
         ({"base": "soft-majority,r"}, r"base = .*'r' must have the form name=value"),
-        ({"base": "soft-majority,epsilon=2"}, r"base = .*must be said of the interface: -p epsilon=2"),
+        ({"base": "soft-majority,epsilon=2"}, r"base = .*must be a parameter of the interface: -p epsilon=2"),
         ({"base": "interface"}, r"base = 'interface': must be an algorithm that answers labels 0 and 1"),
         ({"base": "stable-laplace"}, r"base = 'stable-laplace': must be an algorithm that answers labels 0 and 1"),
         ({"base": 7}, r"base = 7: must be a name of the catalogue"),

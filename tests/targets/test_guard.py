@@ -18,7 +18,7 @@ from dpassay.targets.guard import AuditTarget
 from tests.core.toys import Sampled, TableMechanism, WithWorstCase, flip_group, target_of
 
 QUERIES = flip_group(queries=2).queries
-PLACE = r"\S*test_auditee\.py:\d+ in function"
+PLACE = r"\S*test_guard\.py:\d+ in function"
 TABLE = ((0.5, 0.5), (0.25, 0.75))
 
 
@@ -62,7 +62,7 @@ def test_an_error_says_its_place_in_the_code_of_the_user_and_has_the_traceback_b
         target.sample(None, QUERIES, 3, np.random.default_rng(0), "here")
     first, *rest = caught.value.detail.splitlines()
     line = function.__code__.co_firstlineno + 1
-    assert re.fullmatch(rf"Singular matrix \(LinAlgError at \S*test_auditee\.py:{line} in function\)", first)
+    assert re.fullmatch(rf"Singular matrix \(LinAlgError at \S*test_guard\.py:{line} in function\)", first)
     assert rest[0] == "Traceback (most recent call last):"
     assert "Singular matrix" not in caught.value.cause
     again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301  (as it comes from a worker)

@@ -1,0 +1,54 @@
+"""How many models an attack needs: shares of the error probability, and target models that see a leak."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dpassay.attacks.experiment.models import ExperimentData
+from dpassay.attacks.experiment.reach import targets_to_see
+from dpassay.attacks.experiment.run import Design, Target, shares
+from dpassay.attacks.experiment.slices import parts
+from dpassay.attacks.scores.interface import Attack
+from dpassay.attacks.scores.registry import ATTACKS
+
+FEWEST, MOST, ABOVE = 32, 256, 2.5
+"""Target models unless something else is said: at least, at most, and how far above its claim a leak is to be seen, in nats."""
+VIEWS = 3
+"""Of a mechanism, unless budgets are said otherwise: one label, eight labels, labels of copies."""
+
+
+def enough(targets: Sequence[Target], attacks: Mapping[str, Attack], data: ExperimentData, design: Design, alpha: float) -> int:
+    """Return the number of target models that sees a leak 2.5 nats above each claim, of those that 256 models see.
+
+    Parameters
+    ----------
+    targets : sequence of Target
+        What is attacked; the claim of a single answer decides.
+    attacks, data, design
+        They say how many numbers share the error probability.
+    alpha : float
+        Of a subject.
+    """
+    known = (len(attacks), len(parts(data.slices)))
+    needed = [FEWEST]
+    for target in targets:
+        if target.claim is not None:
+            single, _ = shares(alpha, len(target.subject.views), *known)
+            epsilon, delta = target.claim.epsilon, target.claim.delta
+            leak = epsilon + ABOVE
+            needed.append(targets_to_see(leak, epsilon, delta=delta, alpha=single / design.certified, most=MOST))
+    return max(needed)
+
+
+def share_of(claims: int, alpha: float) -> float:
+    """Return the error probability of each bound of a single record in `dpassay attack`.
+
+    Parameters
+    ----------
+    claims : int
+        Mechanisms times losses; each is attacked by guesses and by repeated queries, and the learner by guesses.
+    alpha : float
+        Of all together.
+    """
+    single, _ = shares(alpha / (2 * claims + 1), VIEWS, len(ATTACKS), 0)
+    return single / Design().certified

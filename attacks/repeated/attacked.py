@@ -1,0 +1,70 @@
+"""Repeated queries of what an experiment attacks: at the worst of a mechanism's own pairs, or at pairs made of the data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpassay.attacks.experiment.models import ExperimentData
+from dpassay.attacks.experiment.run import Target
+from dpassay.attacks.experiment.subjects import Protected
+from dpassay.attacks.repeated.run import failed, repeated
+from dpassay.data import Labelled
+from dpassay.errors import TargetError
+from dpassay.pairs import replace_one
+from dpassay.targets.groups import Group, Progress, groups_for, silent
+
+TRANSCRIPTS = 20_000
+"""A side, unless something else is said."""
+TRIED = 20
+"""Pairs and queries made of the data, where a mechanism brings none of its own to be asked at repeatedly."""
+
+
+def attack_repeatedly(
+    target: Target, data: ExperimentData, *, transcripts: int, alpha: float, progress: Progress = silent
+) -> dict[str, Any]:
+    """Ask at the worst of a mechanism's own pairs again and again; of the data's where it has none.
+
+    Parameters
+    ----------
+    target : Target
+        A mechanism with a claim.
+    data : ExperimentData
+    transcripts, alpha, progress
+        See `dpassay.attacks.repeated.run.repeated`.
+
+    Returns
+    -------
+    dict
+        JSON values for the record's list `repeated`; with an error where the mechanism fails.
+    """
+    assert isinstance(target.subject, Protected)
+    assert target.claim is not None
+    attacked = target.subject.target
+    try:
+        groups = groups_for(attacked, None) or (few_pairs(data.records, data.test, data.seed),)
+        found = repeated(
+            attacked,
+            target.claim,
+            groups,
+            transcripts=transcripts,
+            alpha=alpha,
+            seed=data.seed,
+            name=target.name,
+            progress=progress,
+        )
+    except TargetError as error:
+        return failed(target.name, target.claim, str(error))
+    return found.as_json()
+
+
+def few_pairs(records: Labelled, test: Labelled, seed: int) -> Group:
+    """A few records of one half replaced by test records, or their labels flipped; asked at these and at test records."""
+    S = records.take(slice(0, len(records) // 2))
+    pairs = replace_one(S.X, S.y, pool=test, neighbours="one+flip" if set(S.y.tolist()) <= {0, 1} else "one", seed=seed)
+    pairs = replace(pairs, changes=tuple(change for change in pairs.changes if change.index < TRIED))
+    queries = np.concatenate([S.X[:TRIED], test.X[:TRIED]])
+    queries.flags.writeable = False
+    return Group(pairs=pairs, queries=queries, kind="data", reason=pairs.how)

@@ -1,0 +1,100 @@
+"""What a sampled audit would do and cost, in words and as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from dpassay.claims import Claim
+from dpassay.cli.exit_codes import Exit
+from dpassay.cli.shared import console
+from dpassay.engine.monte_carlo import Budget
+from dpassay.engine.planning import Cost, cost, draws_needed, ladder, measure
+from dpassay.engine.settings import Settings
+from dpassay.engine.wording import seen_words
+from dpassay.numerics import upper_number
+from dpassay.targets.groups import Group, groups_for
+from dpassay.targets.guard import AuditTarget
+
+
+def dry_run(targets: list[AuditTarget], data: Group | None, settings: Settings, *, as_json: bool) -> int:
+    """Say what a run would do, and about how long it would take; nothing is audited and nothing written."""
+    if settings.domain is not None:
+        datasets = len(settings.domain.records) ** settings.domain.n
+        console().print(f"{settings.domain}: the laws of {datasets:,} datasets of each of {len(targets)}; no trials")
+        return Exit.NOTHING
+    plans = list(_plans(targets, data, settings))
+    if as_json:
+        print_json([{"mechanism": name, "claim": str(claim), "law": law} | cost_json(each) for name, claim, law, each in plans])
+        return Exit.NOTHING
+    out = console()
+    for name, claim, law, each in plans:
+        for line in _words(name, claim, each, law=law):
+            out.print(line)
+    return Exit.NOTHING
+
+
+def _plans(targets: list[AuditTarget], data: Group | None, settings: Settings) -> Iterator[tuple[str, Claim, bool, Cost]]:
+    """Yield what each claim would cost: name, claim, whether its law is known, cost."""
+    share = (1 - settings.confidence) / max(1, sum(len(target.claims) for target in targets))
+    budget = Budget(draws=settings.budget, alpha=share)
+    for target in targets:
+        groups = groups_for(target, data)
+        speed = measure(target, groups)
+        law = settings.mode != "monte-carlo" and target.has_law
+        for claim in target.claims:
+            yield target.name, claim, law, cost(target, claim, groups, budget, speed)
+
+
+def _words(name: str, claim: Claim, each: Cost, *, law: bool) -> Iterator[str]:
+    yield f"{name}, {claim}: {each.pairs:,} pairs, {each.queries:,} queries, {each.cells:,} cells"
+    if law:
+        only = claim.computed
+        yield f"  exact, without trials{'' if only else ', if its law is known for these data; else sampled as follows'}"
+        if only:
+            return
+    yield f"  screening: at least {each.screening:,} trials of each of {each.pairs + 1:,} datasets"
+    yield f"  certification: {each.certified:,} cells, {each.draws:,} trials per side; at most {each.trials:,} runs in all"
+    spent = each.spending
+    yield (
+        f"  alpha {spent.alpha:.3g}: lower bounds {spent.lower:.3g} ({spent.each_lower:.3g} each), upper bounds "
+        f"{spent.upper:.3g}, profiles {spent.profile:.3g}"
+    )
+    seen = seen_words(claim.quantity, each.sight.detectable, each.sight.frequency)
+    yield f"  detectable: {seen}, at one of these pairs (assumed; the run reports what it observed)"
+    yield f"  about {each.seconds:,.0f} s on one core"
+
+
+def costs_of(target: AuditTarget, data: Group, settings: Settings) -> list[tuple[float, Cost]]:
+    """Return what it costs to see each leak: the one that is asked for, or some above the claim."""
+    groups, claim = groups_for(target, data), target.claims[0]
+    speed, alpha = measure(target, groups), (1 - settings.confidence) / len(target.claims)
+    costs = []
+    for leak in ladder(target, claim) if settings.detect is None else (settings.detect,):
+        draws = draws_needed(target, claim, groups, leak, alpha)
+        costs.append((leak, cost(target, claim, groups, Budget(draws=draws, alpha=alpha), speed)))
+    return costs
+
+
+def cost_json(each: Cost) -> dict[str, Any]:
+    """Return a cost as JSON values."""
+    seen = {"detectable": upper_number(each.sight.detectable), "sight": each.sight.as_json()}
+    return {name: value for name, value in asdict(each).items() if name != "sight"} | {"spending": each.spending.as_json()} | seen
+
+
+def print_json(value: Sequence[Any]) -> None:
+    """Print JSON."""
+    sys.stdout.write(json.dumps(value, indent=2, sort_keys=True) + "\n")
+
+
+def plain_table(*columns: str, justify: str = "right") -> Any:
+    """Return a table without lines."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    for column in columns:
+        table.add_column(column, justify=justify)  # type: ignore[arg-type]
+    return table

@@ -1,0 +1,32 @@
+"""`dpassay explain`: one result of a record, in words."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from dpassay.cli.exit_codes import Exit
+from dpassay.cli.parser import Parser, examples
+from dpassay.cli.shared import console
+from dpassay.record.run_record import read_record
+
+DESCRIPTION = "Explain one result of a record: its claim, witness, counts and bound, and the command that repeats the witness."
+EXAMPLES = examples(
+    ("dpassay explain soft-majority.printed.exact", "a result of the last `dpassay run --out report`"),
+    ("dpassay explain pate.own.monte-carlo --record old/record.json", "a result of another record"),
+)
+
+
+def add_arguments(command: Parser) -> None:
+    """Say what the command can be asked."""
+    command.describe(DESCRIPTION, EXAMPLES)
+    command.add_argument("id", metavar="ID", help="id of a result, as the table shows it")
+    command.add_argument("--record", default="report/record.json", metavar="FILE", help="record to read (default: %(default)s)")
+
+
+def action(arguments: argparse.Namespace) -> int:
+    """Explain one result of a record."""
+    from dpassay.reports.run.terminal import print_explanation
+
+    print_explanation(read_record(Path(arguments.record)), arguments.id, console())
+    return Exit.NOTHING

@@ -1,0 +1,213 @@
+"""Which mechanisms are asked for, and with which claims: those of the command line, of the configuration, or the catalogue."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from dpassay.claims import SPELLED, SPELLINGS
+from dpassay.claims import spelled as claim_of
+from dpassay.config.load import Config
+from dpassay.config.mechanisms import Configured
+from dpassay.config.values import assignment, listed, spelled, table_of, value_of, written
+from dpassay.engine.apart import CAN_FORK
+from dpassay.errors import InvalidInput
+from dpassay.targets.catalogue import ENTRIES
+from dpassay.targets.guard import AuditTarget
+from dpassay.targets.resolve import Answers, accepts, answers_of, is_function, relation_of, resolve, sized
+from dpassay.trials.hosts import Limits
+from dpassay.trials.isolated import Isolated, StandIn, introduced
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Mechanisms that are asked for, and what the command line says of all of them.
+
+    Parameters
+    ----------
+    mechanisms : tuple of Configured
+    named : bool
+        Whether somebody has named them; else they are the catalogue.
+    parameters : dict
+        Of all that have them; they go before configured ones.
+    claim : dict of float, optional
+        Numbers of the claim that replaces their own.
+    answers : Answers, optional
+        What plain functions answer.
+    mode : str
+        How they are audited, see `dpassay.engine.settings.Settings`.
+    """
+
+    mechanisms: tuple[Configured, ...]
+    named: bool
+    parameters: dict[str, Any]
+    claim: dict[str, float] | None = None
+    answers: Answers | None = None
+    mode: str = "monte-carlo"
+
+
+def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wanted:
+    """Return which mechanisms a command line asks for.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter, a claim or answers cannot be read.
+    """
+    named = tuple(Configured(target=target) for target in arguments.targets) or config.mechanisms
+    return Wanted(
+        mechanisms=named or tuple(Configured(target=target) for target in ENTRIES),
+        named=bool(named),
+        parameters=parameters_of(arguments.parameters, arguments.learner),
+        claim=None if arguments.claim is None else _claim_numbers(arguments.claim),
+        answers=_answers(arguments.answers, "--answers"),
+        mode=mode,
+    )
+
+
+def parameters_of(assignments: list[str], learner: str | None) -> dict[str, Any]:
+    """Return the parameters that `-p` and `--learner` say; numbers are texts, as every mechanism reads them in its own way.
+
+    Raises
+    ------
+    InvalidInput
+        If one cannot be read.
+    """
+    pairs = (assignment(text, "-p") for text in assignments)
+    found = {name: spelled(value_of(text, f"-p {name}")) for name, text in pairs}
+    return found if learner is None else found | {"learner": learner}
+
+
+@contextmanager
+def opened(wanted: Wanted, records: int, limits: Limits | None) -> Iterator[list[AuditTarget]]:
+    """Give what `targets_of` does, and end the processes that it has opened."""
+    built: list[AuditTarget] = []
+    try:
+        built.extend(targets_of(wanted, records, limits if CAN_FORK else None))
+        yield built
+    finally:
+        for target in built:
+            if isinstance(target, Isolated):
+                target.hosts.close()
+
+
+def targets_of(wanted: Wanted, records: int, limits: Limits | None = None) -> Iterator[AuditTarget]:
+    """Yield the mechanisms that are asked for, each with its claims.
+
+    Built-in ones whose claims depend on the number n of records are told it, unless it was said. A user's own are imported and
+    built in processes of their own, which have these limits; without limits in this one. Of the catalogue as a whole those are
+    left out that no trials can say anything about, where trials are asked for.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such mechanism or parameter, or something does not go with it.
+    """
+    every, parameters = wanted.mechanisms, wanted.parameters
+    taken: set[str] = set()
+    for each in every:
+        known = replace(each, parameters=sized(each.target, each.parameters, records, fixed=wanted.mode != "exhaustive"))
+        build = partial(_chosen, known, wanted, several=len(every) > 1)
+        if limits is None or not _is_foreign(each, parameters):
+            target = build()
+        else:
+            target = introduced(each.called, build, limits, _fallback(each, wanted))
+        has = parameters if isinstance(target, Isolated) and target.lost else target.parameters
+        taken |= parameters.keys() & has.keys()
+        if wanted.mode != "monte-carlo":
+            yield target
+        elif wanted.named or not target.only_computed:
+            yield target.sampled
+    for name in parameters:
+        if name not in taken and len(every) > 1:
+            raise InvalidInput(f"-p {name}: no such parameter in any of {', '.join(each.called for each in every)}")
+
+
+def _chosen(each: Configured, wanted: Wanted, *, several: bool) -> AuditTarget:
+    """Build one mechanism; where there are several, with those of the parameters that it has."""
+    own = {name: value for name, value in wanted.parameters.items() if not several or accepts(each.target, name)}
+    with _placed(each):
+        return _built(each, own, wanted.claim, wanted.answers)
+
+
+def _is_foreign(each: Configured, parameters: Mapping[str, Any]) -> bool:
+    """Whether building a mechanism imports a module of the user's."""
+    return any(":" in text for text in (each.target, *map(written, each.parameters.values()), *map(written, parameters.values())))
+
+
+def _fallback(each: Configured, wanted: Wanted) -> AuditTarget | None:
+    """Return what is known of a user's mechanism that could not be built, if a claim was said of it."""
+    numbers = each.claim if wanted.claim is None else wanted.claim
+    if numbers is None:
+        return None
+    with _placed(each):
+        answers = (_answers(each.answers, "answers") if wanted.answers is None else wanted.answers) or Answers()
+    claim = claim_of(numbers, _source(each, wanted.claim), labels=answers.numbers is None)
+    has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
+    return AuditTarget(name=each.called, address=each.target, parameters={}, mechanism=StandIn(has), claims=(claim,))
+
+
+@contextmanager
+def _placed(each: Configured) -> Iterator[None]:
+    """Say of what is refused where it was configured."""
+    try:
+        yield
+    except InvalidInput as error:
+        if each.where:
+            raise InvalidInput(f"{each.where}: {error}") from error
+        raise
+
+
+def _built(each: Configured, given: dict[str, Any], said: dict[str, float] | None, answers: Answers | None) -> AuditTarget:
+    """Build one mechanism; what the command line says goes before what is configured for it."""
+    option = "answers" if answers is None and each.where else "--answers"
+    answers = _answers(each.answers, "answers") if answers is None else answers
+    if answers is not None and not is_function(each.target):
+        raise InvalidInput(f"{option}: only for a plain function; '{each.target}' names its own answers")
+    parameters = each.parameters | given
+    numbers = each.claim if said is None else said
+    if numbers is None:
+        return resolve(each.target, parameters, None, answers, name=each.called)
+    known = answers or answers_of(each.target, parameters)
+    claim = claim_of(numbers, _source(each, said), labels=known.numbers is None)
+    claim = replace(claim, relation=relation_of(each.target, parameters))
+    return resolve(each.target, parameters, (claim,), answers, name=each.called)
+
+
+def _source(each: Configured, said: dict[str, float] | None) -> str:
+    """Where a claim was made: on the command line, or in which file."""
+    return "--claim" if said is not None else each.where.partition(",")[0]
+
+
+def _claim_numbers(text: str) -> dict[str, float]:
+    given = table_of(text, "--claim", SPELLED)
+    if set(given) not in SPELLINGS:
+        raise InvalidInput(f"--claim = '{text}': must be {SPELLED}")
+    try:
+        return {name: float(value) for name, value in given.items()}
+    except (ValueError, TypeError):
+        raise InvalidInput(f"--claim = '{text}': must be {SPELLED}, with numbers") from None
+
+
+def _answers(text: str | None, option: str) -> Answers | None:
+    """Read what is answered: a list of labels, or the limits of real numbers with two dots between them."""
+    if text is None:
+        return None
+    low, separator, high = text.partition("..")
+    try:
+        if separator:
+            limits = (float(low) if low else -math.inf, float(high) if high else math.inf)
+            if limits[0] < limits[1]:
+                return Answers(labels=(), numbers=limits)
+        else:
+            labels = tuple(map(int, listed(text)))
+            if len(labels) >= 2 and len(set(labels)) == len(labels):
+                return Answers(labels=labels)
+    except (ValueError, TypeError):
+        pass
+    raise InvalidInput(f"{option} = '{text}': must be labels like 0,1,2 or limits of numbers like 0..1 (.. for any)")

@@ -1,0 +1,126 @@
+"""`dpassay plan`: how many trials, or attacked models, it takes to see a leak."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import replace
+from typing import Any
+
+from dpassay.cli.costs import cost_json, costs_of, plain_table, print_json
+from dpassay.cli.exit_codes import Exit
+from dpassay.cli.mechanisms import opened, wanted_of
+from dpassay.cli.options import data_of, in_force, settings_of
+from dpassay.cli.parser import Parser, add_data, add_option, add_output, add_sizes, add_subject, add_targets, examples
+from dpassay.cli.shared import console
+from dpassay.config.load import Config
+from dpassay.engine.preflight import check
+from dpassay.errors import InvalidInput
+
+DESCRIPTION = """Show how many trials a sampled audit needs to detect a leak above the claim, and about how long they take. With
+--attack: how many models `dpassay attack` must attack."""
+EXAMPLES = examples(
+    ("dpassay plan soft-majority -p epsilon=0.5", "for leaks of 5 to 100 % above the claim"),
+    (
+        "dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 --data people.csv --label income",
+        "for one leak, in your own function on your own data",
+    ),
+    (
+        "dpassay plan --attack soft-majority --epsilon 1 --detect 2",
+        "how many models `dpassay attack` must attack to detect a leak of 2 against a claim of 1",
+    ),
+)
+LADDER = (0.5, 1.0, 2.5, 5.0)
+"""Leaks above the claim, in nats, that attacks are planned for where none is asked for."""
+
+
+def add_arguments(command: Parser) -> None:
+    """Say what the command can be asked."""
+    command.describe(DESCRIPTION, EXAMPLES)
+    add_targets(command)
+    command.add_argument("--attack", action="store_true", help="plan `dpassay attack`: how many --models it needs")
+    add_option(command, "epsilon", text="with --attack: the claims")
+    add_option(command, "detect", shown="5 to 100 % above the claim")
+    add_output(command, quiet=False)
+    add_subject(command)
+    add_sizes(command)
+    add_data(command)
+
+
+def action(arguments: argparse.Namespace) -> int:
+    """Say what it takes to see a leak, by an audit or by guesses at membership."""
+    config = in_force(arguments)
+    if arguments.attack:
+        return _plan_attack(arguments, config)
+    if config.said("epsilon"):
+        raise InvalidInput("--epsilon: requires --attack; for an audit use --claim")
+    if len(arguments.targets) != 1:
+        raise InvalidInput(f"TARGET = '{' '.join(arguments.targets)}': must be exactly one mechanism")
+    data = data_of(config)
+    settings = settings_of(replace(config, mode="monte-carlo"))
+    with opened(wanted_of(arguments, config, mode=settings.mode), len(data.pairs.base), settings.limits) as (target,):
+        check([target], data, settings)
+        costs = costs_of(target, data, settings)
+    if arguments.json:
+        print_json([cost_json(each) | {"detect": leak} for leak, each in costs])
+        return Exit.NOTHING
+    claim, (_, first) = target.claims[0], costs[0]
+    table = plain_table(f"to see a {claim.quantity} of", "--budget", "trials in all", "about, on one core")
+    for leak, each in costs:
+        table.add_row(f"{leak:g}", f"{each.draws:,}", f"{each.trials:,}", f"{each.seconds:,.0f} s")
+    out = console()
+    out.print(
+        f"{target.name}, {claim}: {first.certified} certified cells, confidence "
+        f"{settings.confidence}. With these budgets a leak is detected with probability 0.9, "
+        "screening included."
+    )
+    out.print(table)
+    if (rarest := first.sight.frequency) is not None:
+        out.print(
+            f"This holds for a {claim.quantity} at one of the {first.pairs:,} pairs, through an "
+            f"answer of probability {rarest:g} or more; a rarer answer takes more trials."
+        )
+    return Exit.NOTHING
+
+
+def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
+    """Say how many target models it takes to see a leak by guesses at membership."""
+    from dpassay.attacks.experiment.mechanisms import PROTECTED
+    from dpassay.attacks.experiment.planning import VIEWS, share_of
+
+    names, epsilons = dict.fromkeys(arguments.targets or PROTECTED), config.command_line["epsilon"]
+    alpha = share_of(len(names) * len(epsilons), 1 - config.confidence)
+    rows = [row for epsilon in epsilons for row in _rows(epsilon, config.detect, alpha)]
+    if arguments.json:
+        print_json(rows)
+        return Exit.NOTHING
+    table = plain_table("claim", "to see a leak of", "--models", "cap then")
+    for row in rows:
+        leak = "all there is" if row["detect"] is None else f"{row['detect']:g}"
+        table.add_row(f"{row['claim']:g}", leak, f"{row['models']:,}", f"{row['cap']:.3f}")
+    out = console()
+    out.print(
+        f"Guesses at membership; mechanisms: {len(names)}, losses: {len(epsilons)}, and the learner, with {VIEWS} views of each. "
+        f"Confidence {config.confidence:g} for all together, so alpha is {alpha:.2g} for each bound. A leak is detected with "
+        "probability 0.9 if the record is one of those chosen and the guesses reveal the whole leak. 'all there is': every guess "
+        "is right."
+    )
+    out.print(table)
+    return Exit.NOTHING
+
+
+def _rows(epsilon: float, detect: float | None, alpha: float) -> list[dict[str, Any]]:
+    """A total leak, then the leaks that were asked for or those of the ladder."""
+    from dpassay.attacks.experiment.reach import of_guesses, targets_to_break, targets_to_see
+
+    leaks = [epsilon + each for each in LADDER] if detect is None else [detect]
+    needed: list[tuple[float | None, int]] = [(None, targets_to_break(epsilon, alpha=alpha))]
+    needed += [(leak, targets_to_see(leak, epsilon, alpha=alpha)) for leak in leaks]
+    found = []
+    for leak, models in needed:
+        if models == 0:
+            raise InvalidInput(f"--epsilon = {epsilon:g}: needs more than 10 million models")
+        reach = of_guesses(models, claimed=epsilon, delta=0.0, alpha=alpha)
+        least = reach.detectable if reach.detectable < math.inf else None
+        found.append({"claim": epsilon, "detect": leak, "models": models, "cap": reach.cap, "detectable": least, "alpha": alpha})
+    return found

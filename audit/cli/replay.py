@@ -1,0 +1,47 @@
+"""`dpassay replay`: run one witness again."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from dpassay.claims import claim_from_json
+from dpassay.cli.exit_codes import Exit
+from dpassay.cli.parser import Parser, codes, examples
+from dpassay.record.witness import read_witness, replay
+
+DESCRIPTION = "Repeat one witness: the same pair, query and event, with the same seed."
+EXAMPLES = examples(
+    ("dpassay replay report/witnesses/soft-majority.printed.exact.json", "repeat a witness of `dpassay run --out report`"),
+)
+CODES = codes(
+    (
+        (Exit.NOTHING, "reproduced, and the claim is not refuted or is declared wrong"),
+        (Exit.REFUTED, "the claim is refuted"),
+        (Exit.FAILED, "not reproduced"),
+    )
+)
+
+
+def add_arguments(command: Parser) -> None:
+    """Say what the command can be asked."""
+    command.describe(DESCRIPTION, f"{EXAMPLES}\n{CODES}")
+    command.add_argument("witness", metavar="WITNESS", help="a file in the folder witnesses/ of `dpassay run --out`")
+    command.add_argument("--data", metavar="FILE", help="CSV file of the witness, if it has moved (default: where it was)")
+
+
+def action(arguments: argparse.Namespace) -> int:
+    """Run one witness again."""
+    witness = read_witness(Path(arguments.witness))
+    found = replay(witness, file=arguments.data)
+    outcome = "reproduced" if found.reproduced else "NOT reproduced"
+    claim = claim_from_json(witness["claim"])
+    judged = f"the claim of {claim.promised:g} is {'refuted' if found.refuted else 'not refuted'} here"
+    judged = "no claim is made about it" if claim.status == "measured" else judged
+    if found.refuted and found.expected:
+        judged += ", and is declared wrong"
+    sys.stdout.write(f"{witness['words']}\n{outcome}: {found.words}; {judged}\n")
+    if found.refuted and not found.expected:
+        return Exit.REFUTED
+    return Exit.NOTHING if found.reproduced else Exit.FAILED

@@ -1,0 +1,55 @@
+"""`dpassay report`: reports from a record."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from dpassay.cli.exit_codes import Exit, of_attack, of_run
+from dpassay.cli.parser import Parser, examples
+from dpassay.config.values import listed
+from dpassay.errors import InvalidInput
+from dpassay.record.attack_record import is_attack_record, read_attack_record
+from dpassay.record.run_record import read_record
+
+DESCRIPTION = "Write reports from a record of `dpassay run` or `dpassay attack`."
+EXAMPLES = examples(
+    ("dpassay report report/record.json --format html,md -o pages", "a page and a text, in another folder"),
+    ("dpassay report report/record.json --format junit -o report", "report/junit.xml, for a CI server"),
+)
+REPORTS = "html,md,json,junit"
+"""What is written unless something else is asked for."""
+
+
+def add_arguments(command: Parser) -> None:
+    """Say what the command can be asked."""
+    command.describe(DESCRIPTION, EXAMPLES)
+    command.add_argument("record", metavar="RECORD", help="record.json of a run, or attack.json of an attack")
+    command.add_argument("--format", default=REPORTS, metavar="LIST", help="any of html, md, json, junit (default: %(default)s)")
+    command.add_argument("-o", "--out", default="report", metavar="DIR", help="folder to write to (default: %(default)s)")
+    command.add_argument("--exit-code", action="store_true", help="exit with the code that the run of this record ended with")
+    command.add_argument("--allow-inconclusive", action="store_true", help="with --exit-code: exit with 0 instead of 4")
+
+
+def action(arguments: argparse.Namespace) -> int:
+    """Make reports from a record of an audit, or of attacks; there is no JUnit report of these."""
+    from dpassay import reports
+    from dpassay.reports.attack.pages import FORMATS
+
+    path = Path(arguments.record)
+    attacks = is_attack_record(path)
+    known = FORMATS if attacks else reports.FORMATS
+    record = read_attack_record(path) if attacks else read_record(path)
+    asked = ",".join(known) if attacks and arguments.format == REPORTS else arguments.format
+    formats = [str(word).strip() for word in listed(asked)]
+    if not set(formats) <= set(known):
+        kind = " for a record of attacks" if attacks else ""
+        raise InvalidInput(f"--format = '{arguments.format}': must be a list of {', '.join(known)}{kind}")
+    reports.write(record, formats, Path(arguments.out), known)
+    for word in formats:
+        sys.stderr.write(f"{word}: {Path(arguments.out) / known[word].filename}\n")
+    if not arguments.exit_code:
+        return Exit.NOTHING
+    decide = of_attack if attacks else of_run
+    return decide(record, allow_inconclusive=arguments.allow_inconclusive)

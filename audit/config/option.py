@@ -1,0 +1,116 @@
+"""One row of the table of options, and what makes rows of each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dpassay.config.values import listed
+from dpassay.errors import is_count, is_real, require
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option.
+
+    Parameters
+    ----------
+    key : str
+        Its name in a file; `--key` with hyphens on the command line, `DPASSAY_KEY` in the environment.
+    kind : callable
+        Makes a value of a text.
+    holds : callable
+        Whether a value is allowed.
+    allowed : str
+        What is allowed, in words.
+    help : str
+        What it means, for `--help` and the page.
+    default : object
+        None where there is none, or where the profile says it.
+    shown : str
+        The default in words; by default the default itself.
+    was : str
+        Its name before, which still works.
+    metavar : str, optional
+        What stands for a value in `--help`.
+    """
+
+    key: str
+    kind: Callable[[Any], Any]
+    holds: Callable[[Any], bool]
+    allowed: str
+    help: str
+    default: Any = None
+    shown: str = ""
+    was: str = ""
+    metavar: str | None = None
+
+    @property
+    def flag(self) -> str:
+        """Its name on the command line."""
+        return f"--{self.key.replace('_', '-')}"
+
+    @property
+    def default_words(self) -> str:
+        """The default, in words."""
+        return self.shown or f"{self.default}"
+
+    def value(self, value: Any, argument: str) -> Any:
+        """Check a value and return it in its type."""
+        require(self.holds(value), argument, value, self.allowed)
+        return self.kind(value)
+
+    def from_text(self, text: str, argument: str) -> Any:
+        """Read a value from a text."""
+        try:
+            value = self.kind(text)
+        except (ValueError, TypeError):
+            value = text
+        require(self.holds(value), argument, text if isinstance(value, tuple) else value, self.allowed)
+        return value
+
+
+def count(key: str, least: int, most: int | None = None, why: str = "", **row: Any) -> Option:
+    """Return the row of a whole number from `least` to `most`; `why` says why not more."""
+    allowed = f"an integer >= {least}" if most is None else f"an integer from {least} to {most:,}{why}"
+    holds = lambda value: is_count(value, least) and (most is None or value <= most)  # noqa: E731
+    return Option(key=key, kind=int, holds=holds, allowed=allowed, **{"metavar": "N"} | row)
+
+
+def number(key: str, holds: Callable[[float], bool], allowed: str, **row: Any) -> Option:
+    """Return the row of a number that fulfils a condition."""
+    known = lambda value: is_real(value) and holds(value)  # noqa: E731
+    return Option(key=key, kind=float, holds=known, allowed=allowed, **row)
+
+
+def one_of(key: str, words: tuple[str, ...], **row: Any) -> Option:
+    """Return the row of one of a few words."""
+    holds = lambda value: isinstance(value, str) and value in words  # noqa: E731
+    return Option(key=key, kind=str, holds=holds, allowed=f"one of {', '.join(words)}", **row)
+
+
+def several(key: str, one: Option, allowed: str, **row: Any) -> Option:
+    """Return the row of a list; its items are values of another row, each of them once."""
+    each: Callable[[Any], Any] = str.strip if one.kind is str else one.kind
+    kind = lambda given: tuple(dict.fromkeys(map(each, listed(given))))  # noqa: E731
+    holds = lambda value: isinstance(value, tuple) and bool(value) and all(map(one.holds, value))  # noqa: E731
+    return Option(key=key, kind=kind, holds=holds, allowed=f"{allowed}, separated by commas", **{"metavar": "LIST"} | row)
+
+
+def text(key: str, **row: Any) -> Option:
+    """Return the row of a text that is not empty."""
+    holds = lambda value: isinstance(value, str) and value != ""  # noqa: E731
+    return Option(key=key, kind=str, holds=holds, allowed="a text", **row)
+
+
+def sides(key: str, **row: Any) -> Option:
+    """Return the row of a number of points, or of points on each side of a grid: `3x2`, or `[3, 2]`."""
+
+    def kind(given: Any) -> int | tuple[int, ...]:
+        found = tuple(map(int, given.split("x") if "x" in str(given) else listed(given)))
+        return found[0] if len(found) == 1 else found
+
+    holds = lambda value: not isinstance(value, str)  # noqa: E731
+    allowed = "a number of points, or of points on each side of a grid like 3x2"
+    return Option(key=key, kind=kind, holds=holds, allowed=allowed, **row)

@@ -1,0 +1,200 @@
+"""Values in texts: one language, TOML's, for the command line, variables and parameters within parameters.
+
+`5`, `0.1`, `true`, `"a text"`, `[0.1, 1]` and `{name="soft-majority", r=5}` are values. Where a value
+stands alone, as after `-p`, the quotes around a text may be left out. Older spellings can still be
+read: `0.1,1` for a list, `epsilon=1,delta=0.1` for a table, `soft-majority,r=5` for a table with a
+name.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+from dpassay.errors import InvalidInput
+
+BEGINS = ("[", "{", '"', "'")
+"""What a list, a table and a quoted text begin with; any other text is taken as it stands."""
+
+
+def value_of(text: str, argument: str) -> Any:
+    """Read one value; a text that begins like no list, table or quoted text stays a text.
+
+    Parameters
+    ----------
+    text : str
+    argument : str
+        Where it was said, for messages.
+
+    Raises
+    ------
+    InvalidInput
+        If it begins like a value of TOML and is none.
+    """
+    text = text.strip()
+    if not text.startswith(BEGINS):
+        return text
+    try:
+        found = tomllib.loads(f"value = {text}")
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{argument} = '{text}': is not a value of TOML ({error}); {EXAMPLE}") from None
+    if set(found) != {"value"}:
+        raise InvalidInput(f"{argument} = '{text}': must be one value; {EXAMPLE}")
+    return found["value"]
+
+
+EXAMPLE = 'write [0.1, 1] or {name="soft-majority", r=5}'
+
+
+def spelled(value: Any) -> Any:
+    """Write a number or a truth value as the text it would be after `-p`; texts, lists and tables stay.
+
+    A parameter takes its type from the mechanism, so 1, 1.0 and the text 1 are the same to a parameter that is a number.
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value) if isinstance(value, (int, float)) else value
+
+
+def is_value(value: Any) -> bool:
+    """Whether a value is one that a parameter may have: a number, a text, true, false, or a list or table of these."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and is_value(each) for key, each in value.items())
+    return all(map(is_value, value)) if isinstance(value, list) else isinstance(value, (bool, int, float, str))
+
+
+def listed(given: Any) -> list[Any]:
+    """Return the items of a list: of a TOML list, of texts separated by commas, or of a list that is one already."""
+    found = value_of(given, "list") if isinstance(given, str) else given
+    if isinstance(found, str):
+        return found.split(",")
+    return list(found) if isinstance(found, (list, tuple)) else [found]
+
+
+def table_of(text: str, argument: str, allowed: str) -> dict[str, Any]:
+    """Read a table: `{epsilon=1, delta=0.1}`, or `epsilon=1,delta=0.1`.
+
+    Raises
+    ------
+    InvalidInput
+        If it is none.
+    """
+    found = value_of(text, argument)
+    if isinstance(found, dict):
+        return found
+    if not isinstance(found, str):
+        raise InvalidInput(f"{argument} = '{text}': must be {allowed}")
+    return dict(assignment(part, argument) for part in found.split(","))
+
+
+def assignment(text: str, argument: str) -> tuple[str, str]:
+    """Read `name=value`; the value stays a text.
+
+    Raises
+    ------
+    InvalidInput
+        If one of the two is missing.
+    """
+    name, separator, value = (part.strip() for part in text.partition("="))
+    if not (name and separator and value):
+        raise InvalidInput(f"{argument} {text}: must have the form name=value")
+    return name, value
+
+
+def named_table(given: str | Mapping[str, Any], argument: str) -> tuple[str, dict[str, Any]]:
+    """Read what has a name and parameters: `{name="soft-majority", r=5}`, or `soft-majority,r=5`.
+
+    Parameters
+    ----------
+    given : str or mapping
+        One of these spellings, or a table that was read already.
+    argument : str
+        Where it was said, for messages.
+
+    Returns
+    -------
+    str
+        The name.
+    dict
+        Parameters as they were written.
+
+    Raises
+    ------
+    InvalidInput
+        If it is neither, or the table has no name.
+    """
+    found = value_of(given, argument) if isinstance(given, str) else dict(given)
+    if isinstance(found, str):
+        name, *settings = (part.strip() for part in found.split(","))
+        try:
+            return name, dict(assignment(setting, "") for setting in settings)
+        except InvalidInput:
+            wrong = next(each for each in settings if not all(map(str.strip, each.partition("="))))
+            raise InvalidInput(f"{argument} = '{given}': '{wrong}' must have the form name=value") from None
+    if not isinstance(found, dict) or not isinstance(found.get("name"), str) or not is_value(found):
+        shown = given if isinstance(given, str) else written(dict(given))
+        raise InvalidInput(f"{argument} = '{shown}': must be a name, or a table like {{name=\"soft-majority\", r=5}}")
+    return found["name"], {key: value for key, value in found.items() if key != "name"}
+
+
+def named_text(given: str | Mapping[str, Any], argument: str) -> str:
+    """Return the text that stands for what has a name and parameters in records and in the keys of random streams.
+
+    It is `name,parameter=value,...` where every value is a short text, as in all records so far, else a table of TOML. A text
+    that is no table stays as it is.
+
+    Raises
+    ------
+    InvalidInput
+        As `named_table` does.
+    """
+    if isinstance(given, str) and not given.strip().startswith(BEGINS):
+        return given
+    name, parameters = named_table(given, argument)
+    texts = {key: spelled(value) for key, value in parameters.items()}
+    if all(isinstance(each, str) and each == each.strip() != "" and not set(each) & AWKWARD for each in texts.values()):
+        return ",".join([name, *(f"{key}={value}" for key, value in texts.items())])
+    return written({"name": name} | parameters)
+
+
+AWKWARD = frozenset(",={[\"'\n")
+"""What the short spelling of a table cannot hold in a value."""
+
+
+def canonical(name: str, text: str) -> str:
+    """Return a value after `-p name=` as the commands in records spell it: as TOML, quotes around a single text left out.
+
+    The older spelling of a base, `soft-majority,r=5`, becomes `{name="soft-majority", r=5}`; a list of numbers of which no
+    name tells that it is one, like `0.1;1`, stays as it is.
+    """
+    found = value_of(text, f"-p {name}")
+    if name == "base" and isinstance(found, str) and "," in found:
+        of, parameters = named_table(found, f"-p {name}")
+        return written({"name": of} | {key: _literal(value) for key, value in parameters.items()})
+    return found if isinstance(found, str) else written(found)
+
+
+def _literal(text: str) -> Any:
+    """Return the number or truth value that a text spells, if it is spelled like that again; else the text."""
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except (ValueError, KeyError, RecursionError):
+        return text
+    return value if isinstance(value, (bool, int, float)) and spelled(value) == text else text
+
+
+def written(value: Any) -> str:
+    """Write a value of TOML down, as dpassay does in commands and records: `{name="soft-majority", r="5"}`."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(key)}={written(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(written, value)) + "]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return str(spelled(value))
+
+
+def _key(key: str) -> str:
+    return key if key and key.isascii() and key.replace("_", "").replace("-", "").isalnum() else written(key)

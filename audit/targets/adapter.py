@@ -1,0 +1,57 @@
+"""The door: whatever the user gave becomes a full `Mechanism`, with defaults for what it does not have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpassay.mechanism import Mechanism, Trainer
+
+TRAINING = tuple(name for name in vars(Trainer) if not name.startswith("_"))
+"""What a trainer has besides the members of a mechanism."""
+MEMBERS = frozenset((*TRAINING, *(name for name in vars(Mechanism) if not name.startswith("_"))))
+"""Every member of either."""
+
+
+class Adapted(Mechanism):
+    """An object of a class of its own, with the defaults of `Mechanism` for what it does not have.
+
+    Parameters
+    ----------
+    given : object
+        It has some of the members of `Mechanism` or `Trainer`.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self.given = given
+
+    def __getattribute__(self, name: str) -> Any:
+        """Look at the object first, at that moment, and at the default where it has None or nothing."""
+        own = None
+        if name in MEMBERS:
+            own = getattr(object.__getattribute__(self, "given"), name, None)
+        return object.__getattribute__(self, name) if own is None else own
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "given":  # not yet made: somebody copies it
+            raise AttributeError(name)
+        return getattr(self.given, name)
+
+
+def full(given: Any) -> Mechanism:
+    """Return a mechanism with every member: a `Mechanism` itself, another object with the defaults for what it lacks."""
+    return given if isinstance(given, Mechanism) else Adapted(given)
+
+
+def given(mechanism: Any) -> Any:
+    """Return the object as the user gave it."""
+    return mechanism.given if isinstance(mechanism, Adapted) else mechanism
+
+
+def is_mechanism(thing: Any) -> bool:
+    """Whether it is an object to audit, not a plain function: it has `sample`, or is a trainer."""
+    return isinstance(thing, Mechanism) or hasattr(thing, "sample") or is_trainer(thing)
+
+
+def is_trainer(thing: Any) -> bool:
+    """Whether it has what a `Trainer` needs."""
+    return all(hasattr(thing, name) for name in ("thetas", "sizes", "noise", "apply", "score"))

@@ -1,0 +1,261 @@
+"""Whole audits of claims of Gaussian differential privacy: exact, exhaustive and sampled, on record and replayed."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+from scipy.stats import binom
+
+from dpassay import GDP, Domain, FiniteLaw, InvalidInput, Labelled, Noise, NoiseLaw, audit, replace_one
+from dpassay.claims import claim_from_json
+from dpassay.cli.main import main
+from dpassay.engine.alternatives import answers_of
+from dpassay.engine.kinds import TESTERS
+from dpassay.engine.result import Result
+from dpassay.record.rebound import at_alpha, detectable_at_alpha, upper_at_alpha
+from dpassay.record.run_record import result_json
+from dpassay.reports.run.kinds import KINDS as WORDS
+from dpassay.reports.run.kinds import gaussian_delta, words_of
+from dpassay.selftest.known import GaussianRelease
+from dpassay.stats.gaussian import gaussian_shift
+from dpassay.stats.scales import Shift
+
+E = math.e
+PAIR = replace_one([[0.0], [0.0]], [0, 0], neighbours="flip")
+QUERY = [[0.0]]
+
+
+class Response:
+    """Randomised response on the label of record 0; with `labels` three, a third answer comes as often as told."""
+
+    def __init__(self, mu: float, third: float = 0.0, *, known: bool = True) -> None:
+        self.p, self.third, self.known = float(ndtr(mu / 2)), third, known
+        self.labels = (0, 1, 2) if third else (0, 1)
+        self.claims = (GDP(mu=mu),)
+
+    def law(self, state: int) -> NDArray[np.float64]:
+        right = np.array([self.p, 1 - self.p]) if state == 0 else np.array([1 - self.p, self.p])
+        return np.concatenate([(1 - self.third) * right, [self.third]]) if self.third else right
+
+    def prepare(self, data: Labelled) -> int:
+        return int(data.y[0])
+
+    def sample(self, state: int, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        return rng.choice(self.labels, size=(size, len(queries)), p=self.law(state))
+
+    def distribution(self, state: int, queries: NDArray[np.float64]) -> FiniteLaw | None:
+        return FiniteLaw(log_p=np.tile(np.log(self.law(state)), (len(queries), 1)), error=1e-15) if self.known else None
+
+
+def sampled(mechanism: Any, mu: float, **changes: Any) -> Result:
+    settings: dict[str, Any] = {"pairs": PAIR, "queries": QUERY, "mode": "monte-carlo", "budget": 3000, "confidence": 0.99}
+    return audit(mechanism, claim=GDP(mu=mu), **settings | changes)
+
+
+# the claim
+
+
+@pytest.mark.parametrize("mu", [0, -1.0, 30.1, math.nan, math.inf, "1"])
+def test_a_claim_out_of_range_is_refused(mu: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"^mu = .*: must be a number in \[1e-100, 30\]$"):
+        GDP(mu=mu)
+
+
+def test_a_claim_is_read_back() -> None:
+    claim = GDP(mu=0.75, relation="replace-2", unit="a value", source="me", expected="refuted")
+    told = claim.as_json()
+    assert told["mu"] == 0.75
+    assert claim_from_json(json.loads(json.dumps(told)), "refuted") == claim
+    assert (str(claim), claim.promised, claim.profiled, claim.beside()) == ("GDP(0.75)", 0.75, True, None)
+    assert math.isinf(claim.most(None))
+
+
+# exact
+
+
+@pytest.mark.parametrize(("sigma", "shift"), [(1.0, 1.0), (0.5, 1.0), (4.0, 1.0)])
+def test_normal_noise_has_the_shift_over_its_deviation(sigma: float, shift: float) -> None:
+    mechanism = GaussianRelease(sigma=sigma, claimed=shift / sigma)
+    result = audit(mechanism, pairs=PAIR, queries=QUERY, mode="exact")
+    assert result.verdict == "not refuted"
+    assert result.exact == pytest.approx(shift / sigma, rel=1e-12)
+    half = audit(mechanism, claim=GDP(mu=shift / sigma / 2), pairs=PAIR, queries=QUERY, mode="exact")
+    assert half.verdict == "refuted"
+    assert half.evidence is not None
+    worst = half.evidence.worst
+    assert float(Shift().between(worst.p1, worst.p0)) == pytest.approx(shift / sigma)
+
+
+def test_laplace_noise_projected_to_a_range_has_the_same_distance() -> None:
+    class Limited:
+        numbers = (0.0, 1.0)
+        claims = (GDP(mu=1.1),)
+
+        def prepare(self, data: Labelled) -> float:
+            return float(data.y[0])
+
+        def sample(self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Any:
+            return np.clip(state + rng.laplace(size=(size, len(queries))), 0.0, 1.0)
+
+        def distribution(self, state: float, queries: NDArray[np.float64]) -> NoiseLaw:
+            noise = Noise(kind="laplace", scale=1.0)
+            return NoiseLaw(values=np.full(len(queries), state), noise=noise, error=0.0, low=0.0, high=1.0)
+
+    result = audit(Limited(), pairs=PAIR, queries=QUERY, mode="exact")
+    assert result.exact == pytest.approx(-2 * ndtri(math.exp(-0.5) / 2), rel=1e-12)
+
+
+def test_the_law_of_labels_is_read_in_exact_and_exhaustive_mode() -> None:
+    exact = audit(Response(1.0), pairs=PAIR, queries=QUERY, mode="exact")
+    assert exact.verdict == "not refuted"
+    assert exact.exact == pytest.approx(1.0, abs=1e-12)
+    whole = audit(Response(1.0), claim=GDP(mu=0.9), mode="exhaustive", domain=Domain(n=2, points=1))
+    assert whole.verdict == "refuted"
+    assert whole.exact == pytest.approx(1.0, abs=1e-12)
+    held = audit(Response(1.0), claim=GDP(mu=1.1), mode="exhaustive", domain=Domain(n=2, points=1))
+    assert held.verdict == "verified"
+
+
+def test_a_union_of_labels_may_be_the_worst_event() -> None:
+    """A third answer that tells nothing: added to the likelier one or not, neither label alone shows all."""
+
+    class Three(Response):
+        def law(self, state: int) -> NDArray[np.float64]:
+            return np.array([0.30, 0.30, 0.40]) if state == 0 else np.array([0.2, 0.2, 0.6])
+
+    found = audit(Three(1.0, 0.4), claim=GDP(mu=0.1), pairs=PAIR, queries=QUERY, mode="exact")
+    assert found.exact == pytest.approx(float(ndtri(0.6) - ndtri(0.4)))
+    wide = sampled(Three(1.0, 0.4, known=False), 0.1)
+    assert answers_of(Shift(), 3).unions
+    assert found.exact is not None
+    assert 0.3 < wide.lower < found.exact < wide.upper < 0.8
+
+
+def test_an_answer_that_only_one_side_gives_has_no_finite_distance() -> None:
+    class Never(Response):
+        def distribution(self, state: int, queries: NDArray[np.float64]) -> FiniteLaw:
+            p = np.array([[1.0, 0.0]]) if state == 0 else np.array([[0.5, 0.5]])
+            with np.errstate(divide="ignore"):
+                return FiniteLaw(log_p=np.repeat(np.log(p), len(queries), axis=0), error=0.0)
+
+        def law(self, state: int) -> NDArray[np.float64]:
+            return np.array([1.0, 0.0]) if state == 0 else np.array([0.5, 0.5])
+
+    result = audit(Never(1.0), claim=GDP(mu=29.0), pairs=PAIR, queries=QUERY, mode="exact")
+    assert (result.verdict, result.exact) == ("refuted", math.inf)
+
+
+# sampled
+
+
+@pytest.mark.parametrize("third", [0.0, 0.3])
+def test_labels_are_refuted_or_not(third: float) -> None:
+    p, q = (Response(1.0, third).law(state) for state in (0, 1))
+    truth = float(gaussian_shift(np.log(p), np.log(q)).value)
+    for mu, word in ((0.4, "refuted"), (1.0, "not refuted")):
+        result = sampled(Response(1.0, third, known=False), mu)
+        assert result.verdict == word
+        assert 0.6 < result.lower < truth < result.upper < 1.4
+
+
+@pytest.mark.parametrize(("mu", "word"), [(0.5, "refuted"), (1.0, "not refuted")])
+def test_numbers_are_refuted_or_not(mu: float, word: str) -> None:
+    result = sampled(GaussianRelease(sigma=1.0, claimed=1.0), mu)
+    assert result.verdict == word
+    assert 0.7 < result.lower < 1.0
+    assert math.isinf(result.upper)  # of all half-lines there is no bound from above
+    assert mu < result.detectable < 1.5 * mu
+
+
+def test_nothing_that_moves_is_inconclusive() -> None:
+    result = sampled(Response(1e-9, known=False), 1.0)
+    assert (result.verdict, result.lower) == ("inconclusive", 0.0)
+
+
+@pytest.mark.slow
+def test_a_claim_that_holds_is_refuted_no_more_often_than_promised() -> None:
+    runs = [sampled(Response(1.0, known=False), 1.0, seed=seed, budget=300, confidence=0.8) for seed in range(120)]
+    refuted = sum(run.verdict == "refuted" for run in runs)
+    assert refuted <= binom.isf(1e-4, len(runs), 0.1)  # half of what is not confidence is for the lower bound
+
+
+# record, bounds made anew, words
+
+
+def test_a_record_is_bounded_anew() -> None:
+    result = sampled(Response(1.0, known=False), 0.5)
+    raw = json.loads(json.dumps(result_json(result, 0.99)))
+    assert (raw["claim"]["kind"], raw["claim"]["mu"], raw["verdict"]) == ("GDP", 0.5, "refuted")
+    cell, spent = raw["per_query"][0], raw["spending"]["each_lower"]
+    assert at_alpha(cell, result.claim, spent) == pytest.approx(result.lower, rel=1e-11)
+    assert at_alpha(cell, result.claim, 1e-6) < result.lower < 1.0 < upper_at_alpha(cell, result.claim, 1e-6)
+    assert upper_at_alpha(cell, result.claim, 0.01, floor=9.0) == 9.0
+    seen = [detectable_at_alpha(raw, result.claim, draws, 1e-3) for draws in (1000, 10_000)]
+    assert 0.5 < seen[1] < seen[0]
+    profile = cell["profile"]
+    for epsilon, low, high in zip(profile["epsilon"], profile["lower"], profile["upper"], strict=True):
+        assert low <= gaussian_delta(1.0, epsilon) + 0.05
+        assert high >= max(0.0, (E**-epsilon * ndtr(0.5) - ndtr(-0.5)) if epsilon else 0.0)
+
+
+@pytest.mark.parametrize("mu", [0.2, 1.0, 5.0])
+def test_the_claimed_profile_is_that_of_two_normal_laws(mu: float) -> None:
+    noise = Noise(kind="gaussian", scale=1.0)
+    for epsilon in (0.0, 0.5 * mu, mu + mu**2 / 2):
+        wanted = float(noise.hockey_stick(np.array(mu), np.array(epsilon)))
+        assert gaussian_delta(mu, epsilon) == pytest.approx(wanted, rel=1e-9, abs=1e-15)
+    words = words_of({"kind": "GDP", "mu": mu, "relation": "replace-one"})
+    levels = [0.0, 0.05, 0.5, 1.0]
+    assert words.allowed(levels) == pytest.approx([float(ndtr(-ndtri(a) - mu)) for a in levels])
+    assert "N(0, 1)" in words.sentence("")
+
+
+@pytest.mark.slow
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = ["run", "soft-majority", "--profile", "quick", "--claim", "mu=0.4", "--mode", "monte-carlo", "--budget", "3000"]
+    assert main([*run, "--out", "out", "-q"]) == 1
+    report = Path("out/report.md").read_text(encoding="utf-8")
+    assert "0.4-Gaussian differential privacy" in report
+    assert "on the claimed curve" in Path("out/index.html").read_text(encoding="utf-8")
+    (witness,) = Path("out/witnesses").iterdir()
+    assert main(["replay", str(witness)]) == 1  # it is refuted here too
+    assert "reproduced" in capsys.readouterr().out
+    assert main(["compare", "out/record.json", "out/record.json"]) == 1  # refuted is never excused
+    assert main([*run[:5], "mu=0.4,delta=1"]) == 2
+    assert "or mu=M" in capsys.readouterr().err
+    Path("dpassay.toml").write_text('[[mechanisms]]\ntarget = "soft-majority"\nclaim = { mu = 0.4 }\n', encoding="utf-8")
+    assert main(["run", "--configured", "--profile", "quick", "-q"]) == 1
+    assert "μ = 0.4" in capsys.readouterr().out
+
+
+# one class per kind
+
+
+def test_every_kind_has_a_tester_and_words() -> None:
+    from dpassay.claims import KINDS
+
+    assert list(KINDS) == list(WORDS) == list(TESTERS)
+
+
+FOLDERS = ("audit", "reports")
+OWN = {"audit/targets/coupled.py", "audit/cli/attack.py", "audit/targets/guard.py", "audit/config/mechanisms.py"}
+"""Of one kind only, score stability or what an attack is held against; or whether something is a claim at all."""
+
+
+def test_no_one_asks_of_what_kind_a_claim_is() -> None:
+    root = Path(__file__).parents[2]
+    paths = [file for name in FOLDERS for file in (root / name).rglob("*.py")]
+    files = {str(file.relative_to(root)): file.read_text(encoding="utf-8") for file in paths}
+    chains = {name for name, text in files.items() if re.search(r"isinstance\((\w+\.)*claim,", text)}
+    assert chains <= OWN
+    kinds = re.compile(r"\[['\"]kind['\"]\] (==|!=) ['\"](DP|GDP|Stability|PredictionStability|ScoreStability|Accuracy)")
+    assert not [name for name, text in files.items() if kinds.search(text)]
