@@ -396,7 +396,7 @@ class TestVerdict:
                 row = np.log([0.5, 0.5]) if state else [0.0, -np.inf]
                 return FiniteLaw(log_p=np.array([row] * len(queries)), error=0.1)
 
-        target = AuditTarget(name="vague", address=None, parameters={}, mechanism=Vague(), claims=Vague.claims)
+        target = AuditTarget(name="vague", address=None, parameters={}, mechanism=full(Vague()), claims=Vague.claims)
         pairs = Pairs(base=Labelled(np.zeros((1, 1)), np.zeros(1, dtype=np.int64)), changes=(FlipLabel(0),), how="x")
         group = Group(pairs=pairs, queries=np.zeros((1, 1)), kind="data", reason="x")
         record = make_record(FACTS, assay([target], group, Settings(mode="exact")))
