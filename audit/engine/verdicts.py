@@ -9,7 +9,20 @@ from typing import Literal
 from dpassay.claims import Claim
 from dpassay.engine.evidence import Evidence
 from dpassay.engine.wording import seen_words
-from dpassay.numerics import ALL_DIGITS, DOWN, NEAREST, UP, VISIBLE, below, exact, loss, promise, rounded, written
+from dpassay.numerics import (
+    ALL_DIGITS,
+    DOWN,
+    NEAREST,
+    SAME,
+    UP,
+    VISIBLE,
+    below,
+    exact,
+    loss,
+    promise,
+    rounded,
+    written,
+)
 from dpassay.stats.bounds import Bound
 
 VerdictWord = Literal["refuted", "not refuted", "verified", "inconclusive", "error"]
@@ -67,7 +80,7 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
     if fit is not None and fit.p_value < FIT_ALARM:
         seen = f"p = {fit.p_value:.2g} in {fit.tests} tests"
         return Verdict(
-            word="error", reason=f"sample and distribution disagree ({seen}): the exact numbers are not about what runs"
+            word="error", reason=f"sample and distribution disagree ({seen}): the exact numbers do not describe what runs"
         )
     if evidence.worst.exact is None:
         return _sampled(claim, evidence, detect, most, looked_at)
@@ -76,23 +89,33 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
     blurred = worst - lower.value > VISIBLE * max(1.0, worst)  # its error reaches digits that are shown
     allowed, quantity = f"the claim allows {promise(promised)}", claim.amount
     part, whole = _of_part(looked_at)
+    everywhere = "at the audited cells" if evidence.domain is None else f"over {evidence.domain}"
+    subject = f"the worst {quantity}{part} {everywhere} is"
     if lower.value > promised:
         found = f"at least {below(lower.value, promised)}" if blurred else exact(worst, promised, exceeds=True)
         beside = promise(promised, lower.value if blurred else worst)
-        return Verdict(word="refuted", reason=f"the {quantity}{part} is {found}{whole}; the claim allows {beside}")
+        return Verdict(word="refuted", reason=f"{subject} {found}{whole}; the claim allows {beside}")
     if upper.value > claim.promised + ROUNDING * (claim.promised or 1.0):
         return Verdict(
             word="inconclusive", reason=f"the numerical error of the law leaves the {quantity}{part} {span}; {allowed}"
         )
-    equal = ", equal to the claim but for rounding" if upper.value > promised else ""
     shown = span if blurred else exact(worst, promised, exceeds=False)
-    if worst == 0 and claim.coupled and upper.value > 0:
+    above_only = worst == 0 and claim.coupled and upper.value > 0
+    if above_only:
         shown = f"at most {loss(upper.value, UP)}"
-        equal = ", which is within rounding of the claim" if equal else ""
+    if upper.value > promised:
+        shown += _beside(promised, -math.inf if above_only else lower.value)
+        allowed += " (rounded up)" if float(promise(promised)) > promised * (1 + SAME) else ""
     allowed += "; that of the whole release may be larger" if looked_at else ""
-    if evidence.domain is not None:
-        return Verdict(word="verified", reason=f"the worst {quantity}{part} over {evidence.domain} is {shown}{equal}; {allowed}")
-    return Verdict(word="not refuted", reason=f"the worst {quantity}{part} at the audited cells is {shown}{equal}; {allowed}")
+    held: VerdictWord = "not refuted" if evidence.domain is None else "verified"
+    return Verdict(word=held, reason=f"{subject} {shown}; {allowed}")
+
+
+def _beside(promised: float, lower: float) -> str:
+    """Say how a leak lies to a claim that its upper bound exceeds by rounding alone."""
+    if promised - lower <= ROUNDING * (promised or 1.0):
+        return ", equal to the claim within numerical error"
+    return ", above the claim by rounding at most"
 
 
 def apart(found: float, claimed: float, way: str = NEAREST) -> tuple[str, str]:
@@ -107,14 +130,14 @@ def _of_part(looked_at: str) -> tuple[str, str]:
     """Say of what a number is where not all of the release was looked at, and what a lower bound on it says about all of it."""
     if not looked_at:
         return "", ""
-    return f" of what was looked at ({looked_at.rstrip(',')})", ", so that of the release is at least that"
+    return f" of what was looked at ({looked_at.rstrip(',')})", ", so that of the whole release is at least as large"
 
 
 def _sampled(claim: Claim, evidence: Evidence, detect: float, most: float, looked_at: str) -> Verdict:
     quantity, (part, whole) = claim.amount, _of_part(looked_at)
     lower, counts = evidence.lower, evidence.lower.counts
     least, promised = below(lower.value, claim.promised), promise(claim.promised, lower.value)
-    shown = "" if counts is None else f" ({counts.x} of {counts.n1} against {counts.y} of {counts.n0})"
+    shown = "" if counts is None else f" ({counts.x:,} of {counts.n1:,} against {counts.y:,} of {counts.n0:,})"
     found = f"the {quantity}{part} is at least {least}{shown}{whole}; the claim allows {promised}"
     if lower.value > claim.promised:
         return Verdict(word="refuted", reason=found)
@@ -122,13 +145,14 @@ def _sampled(claim: Claim, evidence: Evidence, detect: float, most: float, looke
     if claim.promised >= most:
         return Verdict(word="not refuted", reason=f"{found}, which cannot be exceeded")
     if evidence.still and not claim.coupled:
-        cells = f"none of the lower bounds on the {quantity}{part} at the cells certified is above 0"
-        return Verdict(word="inconclusive", reason=f"the audit saw nothing move: {cells}; look where a record matters; {allowed}")
+        cells = f"no lower bound on the {quantity}{part} at a certified cell is above 0"
+        advice = "choose pairs and queries where a record matters"
+        return Verdict(word="inconclusive", reason=f"the audit saw nothing move: {cells}; {advice}; {allowed}")
     if evidence.detectable > detect:
         seen = seen_words(quantity + part, evidence.detectable, evidence.sight.frequency)
-        weak = f"the audit would have seen {seen}; {detect:.4g} was asked: raise the budget"
+        weak = f"the audit would have seen {seen}; it was asked to see {detect:.4g}: raise the budget"
         return Verdict(word="inconclusive", reason=f"{found}; {weak}")
     if evidence.sight.assumed and evidence.open_beyond(detect):
-        may = f"the screening saw nothing move, and where the certification did, the {quantity} may be above {detect:.4g}"
+        may = f"the screening saw nothing move; where the certification did, the {quantity} may be above {detect:.4g}"
         return Verdict(word="inconclusive", reason=f"{found}; {may}: raise the budget")
     return Verdict(word="not refuted", reason=found)

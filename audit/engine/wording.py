@@ -38,7 +38,7 @@ def query_words(label: str) -> str:
 
 def seen_words(quantity: str, leak: float, frequency: float | None) -> str:
     """Name what would have been seen: 'a loss of 1.2 or more, through an answer of probability 0.1 or more'."""
-    seen = f"no {quantity}" if math.isinf(leak) else f"a {quantity} of {written(leak, 4, UP)} or more"
+    seen = f"no {quantity}, however large," if math.isinf(leak) else f"a {quantity} of {written(leak, 4, UP)} or more"
     return f"{seen} {through_words(frequency)}".rstrip()
 
 

@@ -156,7 +156,8 @@ def in_words(result: Result) -> str:
     elif counts is None:
         seen = f"{event} has probability {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
     else:
-        seen = f"{event} came in {counts.x} of {counts.n1} runs on {sides[0]} and in {counts.y} of {counts.n0} on {sides[1]}"
+        runs = f"{counts.x:,} of {counts.n1:,} runs on {sides[0]} and in {counts.y:,} of {counts.n0:,} on {sides[1]}"
+        seen = f"{event} was given in {runs}"
     reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned") else ""
     return f"S: {shown} ({where}). S': {change}. {at}{seen}.{reason}"
 
@@ -198,7 +199,7 @@ def _bad_strings(evidence: Evidence) -> str:
     few, most = "no audited change moves the score by more than is claimed", evidence.upper.value
     if most <= 0:
         return f"No random string is bad: {few}"
-    return f"At most a share of {above(most)} of the random strings is bad: with the others {few}"
+    return f"A random string is bad with probability at most {above(most)}: with all others {few}"
 
 
 def _bad_of(event: Event, counts: Counts) -> tuple[int, int]:

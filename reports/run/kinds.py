@@ -132,7 +132,7 @@ class Loss(Words):
     def still(self) -> str:  # type: ignore[override]
         """Nothing beyond delta."""
         more = f" by more than δ = {self.slack}" if self.slack else ""
-        return f"At no audited cell is an event likelier on one side{more}: the {self.amount} is 0."
+        return f"At no audited cell does the probability of an event change{more}: the {self.amount} is 0."
 
     def short(self, number: str) -> str:
         """Epsilon, and delta where there is one."""
@@ -148,11 +148,9 @@ class Loss(Words):
     def sentence(self, over: str) -> str:  # noqa: ARG002
         """A factor and a slack."""
         epsilon = self.claim["epsilon"]
-        bound = f"e^{promise(epsilon)}" + (f" = {plain(math.exp(epsilon))}" if epsilon < 700 else "")
-        slack = f", plus δ = {self.slack}" if self.slack else ""
-        return (
-            f"{self.name}: replacing {self.records} changes the probability of any event by a factor of at most {bound}{slack}."
-        )
+        bound = f"e^{promise(epsilon)}" + (f" ≈ {plain(math.exp(epsilon))}" if epsilon < 700 else "")
+        slack = f" and adds at most δ = {self.slack} to it" if self.slack else ""
+        return f"{self.name}: replacing {self.records} multiplies the probability of any event by at most {bound}{slack}."
 
     def point(self, profile: Raw) -> tuple[float, float]:  # noqa: ARG002
         """The claim itself."""
@@ -172,7 +170,7 @@ class Distance(Words):
     number = "mu"
     symbol = "μ"
     formula = "Φ⁻¹(p1) - Φ⁻¹(p0)"
-    still = "At no audited cell is an event likelier on one side: the Gaussian distance is 0."
+    still = "At no audited cell does the probability of an event change: the Gaussian distance is 0."
 
     @property
     def name(self) -> str:
@@ -206,7 +204,7 @@ class Change(Words):
     number = "gamma"
     measured = ("Stability", "change of one answer's probability")
     single = True
-    what = ("stability", "the probability of a label")
+    what = ("stability", "the probability of any label")
 
     @property
     def name(self) -> str:
@@ -215,7 +213,7 @@ class Change(Words):
 
     def sentence(self, over: str) -> str:  # noqa: ARG002
         """What moves by how much."""
-        return f"{self.name}: replacing {self.records} moves {self.what[1]} by at most {promise(self.claim['gamma'])}."
+        return f"{self.name}: replacing {self.records} changes {self.what[1]} by at most {promise(self.claim['gamma'])}."
 
 
 class Movement(Change):
@@ -248,10 +246,10 @@ class BadStrings(Words):
         """How far a score moves."""
         beta1, beta2, delta = (promise(self.claim[name]) for name in ("beta1", "beta2", "delta"))
         moves = (
-            f"no training record moves the score by more than {beta1} divided by the number of training records, no validation "
-            f"record by more than {beta2} divided by the number of validation records"
+            f"no training record moves the score by more than {beta1} divided by the number of training records, and no "
+            f"validation record by more than {beta2} divided by the number of validation records"
         )
-        return f"{self.name}: with the same random string on both sides {moves}, for all strings but a share of {delta}."
+        return f"{self.name}: with the same random string on both sides, {moves}, except for a proportion {delta} of the strings."
 
     def at_most(self, found: float | None, upper: float | None) -> bool:  # noqa: ARG002
         """A proportion that is proven to be next to nothing."""
@@ -289,7 +287,7 @@ class Error(Words):
     def sentence(self, over: str) -> str:
         """Dataset by dataset."""
         error = f"The {self.quantity} is the {clean(self.claim['unit'])}."
-        return f"{self.name}, on every dataset{over}; S and S' are looked at one by one. {error}"
+        return f"{self.name.capitalize()}, on every dataset{over}. S and S' are audited separately. {error}"
 
     def at_most(self, found: float | None, upper: float | None) -> bool:  # noqa: ARG002
         """An error below 0."""

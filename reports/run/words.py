@@ -123,7 +123,7 @@ def claim_short(claim: Raw, found: float | None = None) -> str:
     return words.short(promise(words.promised, found))
 
 
-ONE_BY_ONE = "Every query was looked at by itself: what several answers tell together was not looked at."
+ONE_BY_ONE = "Every query was looked at by itself; what several answers reveal together was not looked at."
 """What is not known of answers to several queries, where the claim is about one."""
 
 
@@ -142,18 +142,24 @@ def claim_words(claim: Raw, witness: Raw | None = None, parameters: Raw | None =
 
 def _claim(result: Raw) -> tuple[str, ...]:
     said, part = claim_words(result["claim"], result["witness"], result["parameters"]), looked_at(result)
-    return (*said, f"Of the release only a part was looked at: {part}. The release leaks at least as much.") if part else said
+    if not part:
+        return said
+    return *said, f"Only a part of the release was looked at: {part}. The whole release leaks at least as much."
 
 
 def _several(claim: Raw, witness: Raw | None, parameters: Raw) -> str:
-    """Say what looks at several answers to one batch: it takes catalogue entries that answer 0 or 1 and claim a loss."""
+    """Say what looks at several answers to one batch: it takes catalogue entries that answer 0 or 1 and claim a loss.
+
+    The interface hands its own epsilon to the algorithm that it asks, and takes no other from it.
+    """
     several = witness is not None and words_of(claim).batches and witness["labels"] == [0, 1]
     target = witness["target"] if witness is not None and several else None
     if target is None or ":" in target or not clean(claim["unit"]).startswith("single prediction"):
         return ""
     name = clean(target) + (f",n={parameters['n']}" if "n" in parameters else "")
-    command = f"dpassay run interface -p base={name} -p adversary=batch"
-    return f" To look at several: {command} (with parameters base={name},NAME=VALUE)."
+    epsilon = f" -p epsilon={_json(parameters['epsilon'])}" if "epsilon" in parameters else ""
+    command = f"dpassay run interface -p base={name}{epsilon} -p adversary=batch"
+    return f" To audit several answers together: {command} (set other parameters by base={name},NAME=VALUE)."
 
 
 def claim_name(claim: Raw) -> str:
@@ -172,7 +178,8 @@ def event_words(event: Any) -> str:
 def _verdict(result: Raw, status: Status) -> Part:
     reason = clean(result["reason"])
     if result["verdict"] == "error":
-        return Part(title="Cause of the error", texts=(reason or "no cause was recorded", status.meaning))
+        cause = reason.removesuffix(".") or "No cause was recorded"
+        return Part(title="Cause of the error", texts=(f"{cause}.", status.meaning))
     texts = [f"{status.word[0].upper()}{status.word[1:]}: {reason}."]
     if status in (EXPECTED, MISSED) or result["verdict"] == "verified":
         texts.append(status.meaning)
@@ -186,7 +193,7 @@ def _witness(result: Raw) -> Part | None:
     return Part(title="Witness", texts=(NOTHING_FOUND if nothing_found(result) else clean(witness["words"]),))
 
 
-NOTHING_FOUND = "There is none: nothing was found at the audited cells."
+NOTHING_FOUND = "There is none: no leak was found at the audited cells."
 
 
 def nothing_found(result: Raw) -> bool:
@@ -206,7 +213,7 @@ def _counts(result: Raw) -> Part | None:
         return None
     one, other = ("S", "S'") if witness["direction"] == "S to S'" else ("S'", "S")
     event, trials = event_words(witness["event"]), witness["trials"]
-    total = f"{count(result['trials'])} runs of the mechanism in all, screening included."
+    total = f"The mechanism ran {count(result['trials'])} times in all, screening included."
     if not event:
         of = "No trials" if trials is None else f"{count(trials['draws'])} runs on each side"
         number_of = f"{words.amount} (see the unit)"
@@ -217,14 +224,15 @@ def _counts(result: Raw) -> Part | None:
         return Part(title="Counts", texts=(_bad_strings(result, total),))
     if trials is not None:
         draws, x, y = (count(trials[name]) for name in ("draws", "x", "y"))
-        seen = f"The answer {event} came in {x} of {draws} runs on {one}, in {y} of {draws} on {other}."
+        seen = f"The answer {event} was given in {x} of {draws} runs on {one} and in {y} of {draws} on {other}."
         return Part(title="Counts", texts=(f"{seen} {total}",))
-    law = f"P[{event}] is {plain(witness['p1'])} on {one} and {plain(witness['p0'])} on {other}"
+    law = f"P[{event}] is p1 = {plain(witness['p1'])} on {one} and p0 = {plain(witness['p0'])} on {other}"
     if value(witness["loss"]) == 0:
         return Part(title="Counts", texts=(f"No trials. {words.still}",))
     shown = exact(value(witness["loss"]), promised(result["claim"]), exceeds=result["verdict"] == "refuted")
-    shown += f", for certain at least {below(value(result['lower']), promised(result['claim']))}" if blurred(result) else ""
-    return Part(title="Counts", texts=(f"No trials; by the law, {law}: {words.formula} = {shown}.",))
+    if blurred(result):
+        shown += f", and at least {below(value(result['lower']), promised(result['claim']))} whatever the numerical error is"
+    return Part(title="Counts", texts=(f"No trials: by the output law, {law}, so that {words.formula} = {shown}.",))
 
 
 def _bad_strings(result: Raw, total: str) -> str:
@@ -234,7 +242,7 @@ def _bad_strings(result: Raw, total: str) -> str:
         bad = trials["x"] if result["witness"]["event"] == [1] else trials["draws"] - trials["y"]
         return f"{count(bad)} of {count(trials['draws'])} random strings were bad. {total}"
     if not share:
-        return f"At most a share of {above(value(result['upper']))} of the random strings is bad; no trials."
+        return f"A random string is bad with probability at most {above(value(result['upper']))}, by the law; no trials."
     least = f"at least {below(value(result['lower']), 0.0)}" if blurred(result) else loss(share)
     return f"A random string is bad with probability {least}, by the law; no trials."
 
@@ -246,19 +254,21 @@ def _method(result: Raw) -> Part | None:
     if mode == "monte-carlo":
         return Part(title="How the bound was made", texts=_sampled(result))
     if words_of(result["claim"]).computed:
-        every = "every dataset of the domain" if mode == "exhaustive" else "every audited dataset, S and each S'"
-        how = f"Computed: the {words_of(result['claim']).amount} of {every}, with a bound on its rounding."
+        every = "every dataset of the domain" if mode == "exhaustive" else "every audited dataset (S and each S')"
+        how = f"The {words_of(result['claim']).amount} of {every} was computed, with a bound on its rounding error."
         return Part(title="How the bound was made", texts=(how,))
-    error = f"Numerical error at most {written(value(result['error']) or 0.0, 2, UP)}; the bounds already allow for it."
+    error = f"{_capital(_error(result))}."
+    if value(result["error"]):
+        error = f"{_capital(_error(result))}; the bounds already allow for it."
     if words_of(result["claim"]).strings:
         how = (
-            "Computed: at every audited pair the proportion of bad random strings from their law, or a proven upper bound on it, "
-            "such as Chernoff's, where it is next to nothing."
+            "At every audited pair the proportion of bad random strings was computed from their law; where it is negligible, a "
+            "proven upper bound on it, such as Chernoff's, was taken instead."
         )
         if value(result["exact"]) == 0 and (most := value(result["upper"])):
             error = (
-                f"{above(most)} is what such an upper bound, and rounding, leave open; "
-                "no proportion above 0 was computed, so it is no numerical error."
+                f"{above(most)} is such an upper bound, rounding included; no proportion above 0 was computed, so it is not a "
+                "numerical error."
             )
     elif mode == "exhaustive":
         how = (
@@ -266,8 +276,15 @@ def _method(result: Raw) -> Part | None:
             "every query, so this is the true worst case of the domain"
         ) + (", of what was looked at." if looked_at(result) else ".")
     else:
-        how = "Exact law: the leak of every audited cell was computed from the mechanism's own output law, in both directions."
+        law = "the law of what was looked at" if looked_at(result) else "the mechanism's own output law"
+        how = f"Exact law: the leak of every audited cell was computed from {law}, in both directions."
     return Part(title="How the bound was made", texts=(f"{how} {error}",))
+
+
+def _error(found: Raw) -> str:
+    """Say how large the numerical error of a computed number is at most."""
+    error = value(found["error"]) or 0.0
+    return f"numerical error at most {written(error, 2, UP)}" if error else "no numerical error"
 
 
 def _sampled(result: Raw) -> tuple[str, ...]:
@@ -276,9 +293,9 @@ def _sampled(result: Raw) -> tuple[str, ...]:
     cells = searched.get("certified_cells", len(result["per_query"]))
     first = "Screening trials of every pair" + (f" ({count(screening)} per side)" if screening is not None else "")
     screening_words = (
-        f"{first} chose the pairs, directions and events that looked worst at each query. "
-        "Separate, fresh trials certified them; no draw served both screening and certification. Trials of S may serve "
-        "several cells, and the bounds and the band of a cell come from the same trials; α is shared out among them."
+        f"{first} selected the pairs, directions and events that looked worst at each query. "
+        "Separate, fresh trials certified them; no draw served both screening and certification. The same trials of S may "
+        "serve several cells, and the bounds and the band of a cell come from the same trials; α is divided among them."
     )
     methods = " or ".join(sorted({clean(method_name(cell["method"])) for cell in result["per_query"]}))
     fewer = ", of which the table shows the worst at each query" if cells > len(result["per_query"]) else ""
@@ -287,7 +304,10 @@ def _sampled(result: Raw) -> tuple[str, ...]:
         f"Bonferroni over the {plural(cells, 'certified cell')}{fewer}. "
     )
     if value(result["upper"]) == math.inf:
-        certified_words += "No upper bound: an event that was not looked at, or never came on one side, may leak any amount."
+        certified_words += (
+            "The largest leak of the certified cells has no finite upper bound: an event that was not looked at, or that never "
+            "occurred on one side, may leak any amount."
+        )
     else:
         certified_words += (
             "Upper bound: intersection-union over events, directions and certified cells; it covers those cells only."
@@ -303,18 +323,18 @@ def _seen(result: Raw) -> Part | None:
     quantity, searched = words_of(result["claim"]).amount, result["searched"] or {}
     leak, frequency = value(result["detectable"]) or math.inf, sight["frequency"]
     pairs = plural(searched.get("pairs", 1), "pair")
-    so = "so through what was looked at of the release" if looked_at(result) else "so"
-    had = f"Had one of the {pairs} looked at leaked {so}, the audit would have refuted the claim with probability 0.9"
-    texts = [f"{had}, screening included: {seen_words(quantity, leak, frequency)}."]
+    seen, part = seen_words(quantity, leak, frequency), " in the part of the release looked at," if looked_at(result) else ""
+    refuted = "would have led the audit to refute the claim with probability 0.9, screening included"
+    texts = [f"{_capital(seen)}, at one of the {pairs} looked at,{part} {refuted}."]
     if frequency is not None:
         whence = "assumed, since the screening saw nothing move" if sight["assumed"] else CAPPED
-        texts.append(f"The probability, on the side where the answer is likelier, is {whence}. {_rarer(sight['curve'][1:])}")
+        texts.append(f"This probability, on the side where the answer is likelier, is {whence}. {_rarer(sight['curve'][1:])}")
     return Part(title="What would have been seen", texts=tuple(text.strip() for text in texts))
 
 
 CAPPED = (
-    "that of the answer that looked worst, rounded down to two digits, and capped: of labels where the other answers together "
-    "would leak more, of numbers at a half"
+    "that of the answer that looked worst, rounded down to two digits and capped: for labels at the point beyond which the "
+    "other answers together would leak more, for numbers at one half"
 )
 """Whence the frequency is that the smallest leak seen belongs to; see `dpassay.engine.detection.sight`."""
 
@@ -325,13 +345,9 @@ def _rarer(curve: Sequence[tuple[float, float | str | None]]) -> str:
     for point, recorded in curve:
         seen = value(recorded)
         if seen is None or math.isinf(seen):
-            return " ".join(
-                [
-                    *told,
-                    f"Through one of {point:g}, or a rarer one, no leak, however large, would be refuted with probability 0.9.",
-                ]
-            )
-        told.append(f"Through one of {point:g}: {written(seen, 4, UP)}.")
+            blind = f"Through an answer of probability {point:g} or less, no leak, however large,"
+            return " ".join([*told, f"{blind} would be refuted with probability 0.9."])
+        told.append(f"Through an answer of probability {point:g} it takes a leak of {written(seen, 4, UP)}.")
     return " ".join(told)
 
 
@@ -340,7 +356,7 @@ def _alpha(result: Raw, run: Raw) -> Part | None:
         return None
     title = "How α was spent"
     if result["mode"] != "monte-carlo":
-        return Part(title=title, texts=("Nothing was spent: a computed number has no sampling error.",))
+        return Part(title=title, texts=("None was spent: a computed number has no sampling error.",))
     text = f"Of the run's error probability {plain(1 - run['confidence'])} this result received α = {plain(result['alpha'])}"
     spent = result["spending"]
     if spent is None:
@@ -353,7 +369,10 @@ def _alpha(result: Raw, run: Raw) -> Part | None:
     if spent["profile"]:
         parts += f"; {plain(spent['profile'])} for the bands of the privacy profiles, {plain(spent['each_profile'])} "
         parts += "at each cell"
-    free = "Direction, event and test of each cell were chosen by the screening, and there was one look: they cost nothing."
+    free = (
+        "Choosing the direction, event and test of each cell cost nothing: the screening chose them, and the certification "
+        "trials were looked at once."
+    )
     return Part(title=title, texts=(f"{parts}.", free))
 
 
@@ -363,14 +382,13 @@ def _any_size(result: Raw) -> Part | None:
         return None
     worst = exact(value(found["exact"]), promised(result["claim"]), exceeds=exceeds(result))
     one, other = (clean(state) for state in found["states"])
-    error = f"numerical error at most {written(value(found['error']) or 0.0, 2, UP)}"
     quantity = words_of(result["claim"]).amount + (" of what was looked at" if looked_at(result) else "")
     over = everywhere(result["parameters"], found)
-    text = f"The worst {quantity} over {over} is {worst} ({error}), between '{one}' and '{other}'."
+    text = f"Over {over}, the worst {quantity} is {worst} ({_error(found)}), between '{one}' and '{other}'."
     return Part(title="Worst over all datasets", texts=(text, clean(found["argument"])))
 
 
-SINGLE_ANSWERS = "Single answers were looked at; the probability of an event of several may change by more."
+SINGLE_ANSWERS = "Only single answers were looked at; the probability of a set of answers may change by more."
 """What the change of an answer's probability does not tell where there are more than two of them."""
 
 
@@ -393,17 +411,17 @@ def _other(result: Raw) -> Part | None:
         return None
     words = KINDS[other["kind"]]
     (name, quantity), letter = words.measured, words.symbol
-    found, part = value(other["exact"]), " of what was looked at" if looked_at(result) else ""
+    found, the = value(other["exact"]), "Of what was looked at, the" if looked_at(result) else "The"
     if found == math.inf:
-        said = "The loss is infinite: an answer that one dataset gives, its neighbour never gives."
+        said = "The loss is infinite: one dataset gives an answer that its neighbour never gives."
     else:
-        said = f"The worst {quantity}{part} over the audited cells is {letter} = {loss(found)}."
+        said = f"{the} worst {quantity} over the audited cells is {letter} = {loss(found)}."
     reached = other["any_size"]
     if reached is not None:
         worst = loss(value(reached["exact"]))
         one, another = (clean(state) for state in reached["states"])
         over = everywhere(result["parameters"], reached)
-        said += f" Over {over} the worst{part} is {worst}, between '{one}' and '{another}'."
+        said += f" Over {over} it is {worst}, between '{one}' and '{another}'."
     witness = other["witness"]
     if words.single and witness is not None and len(witness["labels"]) > 2:
         said += f" {SINGLE_ANSWERS}"
@@ -425,16 +443,14 @@ def _fit(result: Raw) -> Part | None:
         return None
     if fit["draws"] < FEW:
         agreed = "and all agree" if fit["p_value"] > 0 else "and not all agree"
-        coinless = (
-            f"The sampler has no coins: {plural(fit['tests'], 'answer')} of it were held against the declared values, {agreed}."
-        )
+        coinless = f"The sampler has no coins: {plural(fit['tests'], 'answer')} were compared with the declared values, {agreed}."
         return Part(title="Goodness of fit", texts=(coinless,))
     tests = plural(fit["tests"], "exact binomial test")
     text = (
-        f"{tests} of {count(fit['draws'])} draws each held the sampler against the declared law, "
+        f"{tests} of {count(fit['draws'])} draws each compared the sampler with the declared law, "
         "on one dataset and one neighbour; "
         f"smallest p-value after Bonferroni: {plain(fit['p_value'])}. "
-        "Such a test can only find differences, never show that there are none."
+        "Such tests can find differences; they cannot show that there are none."
     )
     return Part(title="Goodness of fit", texts=(text,))
 
@@ -447,25 +463,25 @@ def _searched(result: Raw) -> Part | None:
     cells, asked = plural(searched["cells"], "cell"), searched.get("asked", True)
     parts = "; ".join(_parts(searched.get("parts", ()), asked=asked))
     if "datasets" in searched:
-        size = f"{plural(searched['datasets'], 'dataset')}, {pairs} and {queries}, each pair at all of them, in both directions: "
+        size = f"{plural(searched['datasets'], 'dataset')}, {pairs} and {queries}, each pair at every query, in both directions: "
         besides = any(clean(how).startswith(OWN) for how in searched["how"])
         size += cells + (", and the mechanism's own worst cases besides." if besides else ".")
     elif not asked:
         size = f"{pairs}{f' ({parts})' if parts else ''}, in both directions: {cells}; {NOT_ASKED}."
     else:
-        at = f" ({parts})" if parts else f" and {queries}, each pair at its own"
+        at = f" ({parts})" if parts else f" and {queries}, each pair at its own queries"
         size = f"{pairs}{at}, in both directions: {cells}."
     how = _numbered(searched["how"], _silent(result))
     return Part(title="What was searched", texts=(size, *(f"{_capital(each)}." for each in how)))
 
 
-NOT_ASKED = "nothing is asked, since what was looked at depends on no query"
+NOT_ASKED = "there are no queries, since what was looked at depends on none"
 """Of what is released once for all queries."""
 
 
 def _parts(parts: Sequence[Raw], *, asked: bool) -> Iterator[str]:
     """Say of each group how many pairs and queries it has, so that the sum can be made."""
-    own = 0
+    own, several = 0, len(parts) > 1
     for _, alike in groupby(parts, key=lambda part: json.dumps(part, sort_keys=True)):
         part, *others = alike
         first, own = own + 1, own + (1 + len(others)) * (part["kind"] == "own")
@@ -474,7 +490,8 @@ def _parts(parts: Sequence[Raw], *, asked: bool) -> Iterator[str]:
         whose = {"data": "of the data", "own": cases, "learned": again}
         at = f" at {plural(part['queries'], 'query')}{'' if part['pairs'] == 1 else ' each'}" if asked else ""
         more = ", one of them all the others at once" if part.get("together") else ""
-        yield f"{count(part['pairs'])} {whose[part['kind']]}{at}{more}"
+        number = f"{count(part['pairs'])} " if several else ""
+        yield f"{number}{whose[part['kind']]}{at}{more}"
 
 
 def _silent(result: Raw) -> set[int]:
@@ -527,12 +544,12 @@ def _replay(result: Raw) -> Part | None:
     if witness is None or nothing_found(result):
         return None
     if witness["target"] is None or witness["data"].get("kind") == "memory":
-        why = "The mechanism or its data lived in memory only: replay the witness from Python, with the same pairs and queries."
+        why = "The mechanism or its data existed in memory only: replay the witness from Python, with the same pairs and queries."
         return Part(title="Replay", texts=(why,))
     command = f"dpassay replay {witness_file(result['id'])}"
-    where = "Run this one witness again, alone, in the folder of this report"
+    where = "To replay this witness alone, run in the folder of this report"
     if witness["data"].get("kind") == "source" and witness["data"]["source"]["kind"] == "file":
-        where, command = f"{where}; FILE is where the data lie", f"{command} --data FILE"
+        where, command = f"{where}, with the data file as FILE", f"{command} --data FILE"
     return Part(title="Replay", texts=(f"{where}:",), command=command)
 
 

@@ -57,7 +57,7 @@ MISSED = Status(
     symbol="▼",
     marker="v",
     rank=2,
-    meaning="The claim is declared wrong, and this audit did not see it: it was too weak, or blind.",
+    meaning="The claim is declared wrong, but this audit did not refute it: it was too weak, or the violation lies elsewhere.",
 )
 INCONCLUSIVE = Status(
     slug="inconclusive",
@@ -65,7 +65,8 @@ INCONCLUSIVE = Status(
     symbol="◆",
     marker="D",
     rank=3,
-    meaning="Nothing was found, but a violation of the size asked for could have been missed, or nothing was seen to move.",
+    meaning="The audit decided nothing: it could have missed a violation of the size asked for, or saw nothing move, or a "
+    "numerical error reaches across the claim.",
 )
 EXPECTED = Status(
     slug="expected",
@@ -81,7 +82,8 @@ HELD = Status(
     symbol="●",
     marker="o",
     rank=5,
-    meaning="No violation was seen; 'detectable' says how large one at the pairs looked at had to be. Others may exist.",
+    meaning="No violation was seen. 'detectable' says how large one would have to be, at the pairs looked at, to be refuted; "
+    "there may be violations elsewhere.",
 )
 VERIFIED = Status(
     slug="verified",
@@ -89,7 +91,8 @@ VERIFIED = Status(
     symbol="★",
     marker="*",
     rank=6,
-    meaning="The claim holds for every dataset of the named domain, for the declared law. It says nothing beyond that domain.",
+    meaning="Every dataset of the named domain satisfies the claim in what was looked at, for the declared law. "
+    "It says nothing beyond these.",
 )
 
 ALL = (REFUTED, ERROR, MISSED, INCONCLUSIVE, EXPECTED, HELD, VERIFIED)

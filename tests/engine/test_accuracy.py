@@ -102,7 +102,7 @@ def test_an_excess_below_0_is_told_as_it_is() -> None:
     assert claim_short(made["claim"]) == "excess error ≤ 0.75"
     shown = "\n".join(text for part in parts_of(made, status_of(made), {"confidence": 0.999}) for text in part.texts)
     assert "the excess error (see the unit) is -0.4 on S, -0.9 on S'" in shown
-    assert " error " not in shown.replace("excess error ", "").replace("numerical error ", "")
+    assert " error " not in shown.lower().replace("excess error ", "").replace("numerical error ", "")
     witness = make_witness(result)
     assert witness is not None
     assert replay(witness, target=result.target).reproduced
@@ -125,7 +125,7 @@ def test_record_witness_and_words() -> None:
     assert claim_from_json(made["claim"]) == result.claim
     assert claim_short(made["claim"]) == "error ≤ 0.75"
     told = "\n".join(text for part in parts_of(made, status_of(made), {"confidence": 0.999}) for text in part.texts)
-    assert "error of at most 0.75, on every dataset" in told
+    assert "Error of at most 0.75, on every dataset" in told
     assert "the error (see the unit) is 1 on S', 0.5 on S" in told
     witness = make_witness(result)
     assert witness is not None

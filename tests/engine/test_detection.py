@@ -154,5 +154,5 @@ def test_noise_that_moves_leaks_so_much_at_its_worst_threshold(kind: str, delta:
 
 def test_the_words_name_the_answer() -> None:
     assert seen_words("loss", 1.234567, 0.1) == "a loss of 1.235 or more through an answer of probability 0.1 or more"
-    assert seen_words("loss", math.inf, 0.1) == "no loss through an answer of probability 0.1 or more"
+    assert seen_words("loss", math.inf, 0.1) == "no loss, however large, through an answer of probability 0.1 or more"
     assert seen_words("change of the prediction", 0.2, None) == "a change of the prediction of 0.2 or more"

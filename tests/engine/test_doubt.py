@@ -51,7 +51,7 @@ def test_a_law_that_is_not_sure_of_itself_decides_nothing(a: float, error: float
 def test_a_loss_equal_to_the_claim_is_not_refuted() -> None:
     result = audit(Declared(a=1.0, error=1e-15), pairs=replace_one([[0.0]], [0]), queries=[[0.0]], mode="exact")
     assert result.verdict == "not refuted"
-    assert "but for rounding" in result.outcome.reason
+    assert "equal to the claim within numerical error" in result.outcome.reason
 
 
 def test_cells_are_ranked_by_what_is_certain() -> None:

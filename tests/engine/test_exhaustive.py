@@ -75,7 +75,7 @@ def test_equal_within_rounding_is_verified() -> None:
     mechanism = TableMechanism(table=((0.9, 0.1), (0.5, 0.5)), epsilon=math.log(5))
     (result,) = assay([target_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
     assert result.verdict == "verified"
-    assert "but for rounding" in result.outcome.reason
+    assert "equal to the claim within numerical error" in result.outcome.reason
 
 
 def test_what_has_no_law_cannot_be_enumerated() -> None:

@@ -49,7 +49,7 @@ def evidence(
         (evidence("monte-carlo", 0.2, 0.5), "not refuted", "the loss is at least 0.2"),
         (evidence("monte-carlo", 0.2, 9.0), "not refuted", "the loss is at least 0.2"),
         (evidence("monte-carlo", 0.2, 9.0, detectable=1.51), "inconclusive", "1.51 or more through an answer of probability 0.1"),
-        (evidence("monte-carlo", 0.2, 9.0, detectable=math.inf), "inconclusive", "no loss through an answer of probability 0.1"),
+        (evidence("monte-carlo", 0.2, 9.0, detectable=math.inf), "inconclusive", "no loss, however large, through an answer of"),
         (evidence("monte-carlo", 0.0, 0.3), "inconclusive", "saw nothing move"),
         (evidence("monte-carlo", 0.2, 1.4, assumed=True), "not refuted", "the loss is at least 0.2"),
         (
@@ -58,21 +58,31 @@ def evidence(
             "did, the loss may be above 1.5",
         ),
         (evidence("monte-carlo", 1.1, 9.0, detectable=math.inf), "refuted", "at least 1.1"),
-        (evidence("exact", 1.1, 1.1), "refuted", "the loss is 1.1"),
-        (evidence("exact", 1.692061, 1.693729, error=0.000834), "refuted", "the loss is at least 1.692061;"),
+        (evidence("exact", 1.1, 1.1), "refuted", "the worst loss at the audited cells is 1.1"),
+        (evidence("exact", 1.692061, 1.693729, error=0.000834), "refuted", "at the audited cells is at least 1.692061;"),
         (evidence("exact", 0.2, 0.202, error=0.001), "not refuted", "audited cells is between 0.200000 and 0.202000;"),
-        (evidence("exact", math.inf, math.inf), "refuted", "the loss is ∞"),
+        (evidence("exact", math.inf, math.inf), "refuted", "the worst loss at the audited cells is ∞"),
         (evidence("exact", 0.9, 0.9, detectable=9.0), "not refuted", "audited cells is 0.9"),
-        (evidence("exact", 1 - 1e-15, 1 + 1e-15, error=1e-15), "not refuted", "equal to the claim but for rounding"),
+        (evidence("exact", 1 - 1e-15, 1 + 1e-15, error=1e-15), "not refuted", "equal to the claim within numerical"),
         (evidence("exhaustive", 0.9, 0.9, domain="all of it"), "verified", "worst loss over all of it is 0.9"),
-        (evidence("exhaustive", 1 - 1e-15, 1 + 1e-15, error=1e-15, domain="all"), "verified", "but for rounding"),
-        (evidence("exhaustive", 1.1, 1.1, domain="all"), "refuted", "the loss is 1.1"),
+        (evidence("exhaustive", 1 - 1e-15, 1 + 1e-15, error=1e-15, domain="all"), "verified", "within numerical error"),
+        (evidence("exhaustive", 1.1, 1.1, domain="all"), "refuted", "the worst loss over all is 1.1"),
     ],
 )
 def test_word_and_reason(found: Evidence, word: str, said: str) -> None:
     verdict = decide(CLAIM, found, detect=1.5)
     assert verdict.word == word
     assert said in verdict.reason
+
+
+def test_equal_to_a_claim_is_what_its_bounds_carry() -> None:
+    """A leak known to lie in [.9, 1 + 1e-10] was called equal to a claim of 1, and .333333 equal to .333334."""
+    wide = decide(CLAIM, evidence("exact", 0.9, 1 + 1e-10, error=0.05), detect=1.5).reason
+    assert "equal" not in wide
+    assert "above the claim by rounding at most; the claim allows 1" in wide
+    third = evidence("exact", 1 / 3 - 1e-15, 1 / 3 + 1e-15, error=1e-15)
+    said = decide(Stability(gamma=1 / 3), third, detect=0.5).reason
+    assert said.endswith("is 0.333333, equal to the claim within numerical error; the claim allows 0.333334 (rounded up)")
 
 
 @pytest.mark.parametrize(

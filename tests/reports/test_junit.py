@@ -84,7 +84,7 @@ def test_a_refutation_says_what_to_do(make: Any) -> None:
         "through an answer of probability 0.2 or more"
     )
     lines = (failure.text or "").splitlines()
-    assert lines[0].startswith("Claim. 1-differential privacy, replace-one: replacing one record changes")
+    assert lines[0].startswith("Claim. 1-differential privacy, replace-one: replacing one record multiplies")
     assert "Witness. S: 8 records (data). S': label of record 7 flipped." in lines
     assert "    dpassay replay witnesses/a%20b.json" in lines
     assert "    dpassay explain 'a b' --record record.json" in lines

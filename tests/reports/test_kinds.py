@@ -47,13 +47,13 @@ def test_each_kind_is_held_against_its_own_number(kinds: Record) -> None:
 
 def test_the_words_fit_the_kind(kinds: Record) -> None:
     text = to_markdown(kinds)
-    assert "moves the probability of a label by at most 0.125" in text
-    assert "moves the (mean) prediction by at most 0.125" in text
+    assert "changes the probability of any label by at most 0.125" in text
+    assert "changes the (mean) prediction by at most 0.125" in text
     assert "p1 - p0 = 0.250000" in text
     assert "the mean prediction is 0.75 on S, 0.5 on S'" in text
     assert "≥ 0.5" in text
     assert "&lt; -1.25" in text
-    assert "No upper bound" in text
+    assert "has no finite upper bound" in text
 
 
 @pytest.mark.parametrize(("relation", "records"), [("replace-one", "one record"), ("replace-3", "up to 3 records")])

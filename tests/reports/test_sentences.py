@@ -140,9 +140,9 @@ class TestClaim:
         """The interface takes what answers 0 or 1 and claims a loss, and its batch alone shares coins between answers."""
         known = make.computed("a", "not refuted")
         known["witness"]["target"] = "soft-majority"
-        pointer = "To look at several: dpassay run interface -p base=soft-majority -p adversary=batch (with parameters base=soft"
+        pointer = "To audit several answers together: dpassay run interface -p base=soft-majority -p epsilon=1.0 -p adv"
         said = told(only(make.record(known)), "Claim")
-        assert "what several answers tell together was not looked at." in said
+        assert "what several answers reveal together was not looked at." in said
         assert pointer in said
         assert "same noise" not in said
         others = [make.of_kind(make.computed("a", "not refuted"), "Stability", 0.5), make.computed("a", "not refuted")]
@@ -155,6 +155,27 @@ class TestClaim:
     @pytest.mark.parametrize("base", ["soft-majority", "noisy-average", "pate", "private-knn", "subsampled", "label-flip"])
     def test_the_interface_takes_what_is_sent_there(base: str) -> None:
         assert resolve("interface", {"base": base, "adversary": "batch"}).labels[0] == 0
+
+    @staticmethod
+    @pytest.mark.parametrize("name", ["soft-majority", "label-flip-above-one-half", "subsampled", "pate", "private-knn"])
+    def test_the_command_that_is_named_asks_the_algorithm_of_the_claim(name: str) -> None:
+        """It left the interface's own epsilon, 1, in the place of .75; and base=NAME,epsilon=.75 is refused."""
+        record = computed_record(name)
+        parameters = record["results"][0]["parameters"]
+        said = next(told(each, "Claim") for each in make_view(record).results if "interface" in told(each, "Claim"))
+        given = dict(part.split("=", 1) for part in re.findall(r"-p (\S+)", said.split("interface", 1)[1].split("(")[0]))
+        assert given.pop("base") == name + (f",n={parameters['n']}" if "n" in parameters else "")
+        assert given.pop("adversary") == "batch"
+        assert {key: float(text) for key, text in given.items()} == {
+            key: parameters[key] for key in ("epsilon",) if key in parameters
+        }
+
+    @staticmethod
+    @pytest.mark.parametrize(("epsilon", "shown"), [(1.0, "e^1 ≈ 2.71828 "), (0.0, "e^0 ≈ 1 ")])
+    def test_a_rounded_factor_is_no_equality(make: Any, epsilon: float, shown: str) -> None:
+        result = make.computed("a", "not refuted")
+        result["claim"] |= {"epsilon": epsilon, "delta": 0.001}
+        assert f"any event by at most {shown}and adds at most δ = 0.001 to it." in told(only(make.record(result)), "Claim")
 
     @staticmethod
     def test_n_is_the_number_of_training_records(make: Any) -> None:
@@ -173,7 +194,7 @@ class TestClaim:
         result = make.computed("a", "not refuted", 0.1)
         result["claim"] |= {"kind": "Accuracy", "epsilon": None, "delta": None, "bound": 0.5}
         result["parameters"] = {"n": 398}
-        assert "on every dataset that the mechanism takes (n = 398);" in told(only(make.record(result)), "Claim")
+        assert "on every dataset that the mechanism takes (n = 398). S" in told(only(make.record(result)), "Claim")
 
 
 class TestAnySize:
@@ -193,8 +214,8 @@ class TestAnySize:
         result["other"]["witness"] = result["witness"]
         view = make_view(make.record(result))
         said = told(view.results[0])
-        assert f"The worst loss over {over} is 0.700000" in said
-        assert f"Over {over} the worst is 0.500000" in said
+        assert f"Over {over}, the worst loss is 0.700000" in said
+        assert f"Over {over} it is 0.500000" in said
         assert view.findings is not None
         assert over in view.findings.rows[0]
         assert said.count("any size") == 2 * over.count("any size")
@@ -210,7 +231,7 @@ class TestAnySize:
         assert rows
         assert all(clause in row[6] for row in rows)
         for result in view.results:
-            assert clause + " is " in told(result, "Worst over all datasets")
+            assert clause + ", the worst " in told(result, "Worst over all datasets")
 
     @staticmethod
     def test_one_query_is_repeated() -> None:
@@ -224,12 +245,12 @@ class TestScores:
         """The worst event is 'good' there: its probability of 1 is none of bad strings."""
         view = make_view(make.record(of_score(make, 0.0, 2.5e-08)))
         (result,) = view.results
-        assert told(result, "Counts") == "At most a share of 2.5e-08 of the random strings is bad; no trials."
+        assert told(result, "Counts") == "A random string is bad with probability at most 2.5e-08, by the law; no trials."
         made = told(result, "How the bound was made")
         assert "proven upper bound" in made
         assert made.endswith(
-            "2.5e-08 is what such an upper bound, and rounding, leave open; "
-            "no proportion above 0 was computed, so it is no numerical error."
+            "2.5e-08 is such an upper bound, rounding included; no proportion above 0 was computed, so it is not a "
+            "numerical error."
         )
         assert "Numerical error" not in made
         assert result.top == "≤ 2.5e-08"
@@ -240,13 +261,13 @@ class TestScores:
     def test_the_witness_says_so_too() -> None:
         (result,) = (each for each in computed("example61-noisy-max", n=20) if each.claim.kind == "ScoreStability")
         said = in_words(result)
-        assert "of the random strings is bad: with the others no audited change moves the score" in said
+        assert ": with all others no audited change moves the score" in said
         assert "probability 1" not in said
         assert "is at most 8.89e-16" in result.outcome.reason
 
     @staticmethod
     def test_some_strings_are_bad(make: Any) -> None:
-        some = only(make.record(of_score(make, 0.005, 0.005)))
+        some = only(make.record(of_score(make, 0.005, 0.005 + 1e-12)))
         assert "bad with probability 0.005000" in told(some, "Counts")
         assert "Numerical error at most" in told(some, "How the bound was made")
         blurred = told(only(make.record(of_score(make, 1.0, 1.0, 0.948595) | {"error": 0.052})), "Counts")
@@ -302,7 +323,7 @@ class TestZero:
         result["witness"] |= {"p1": 1.0, "p0": 1.0}
         said = told(only(make.record(result)), "Counts")
         assert "ln(" not in said
-        assert said.endswith(f"At no audited cell is an event likelier on one side{more}: {named} is 0.")
+        assert said.endswith(f"At no audited cell does the probability of an event change{more}: {named} is 0.")
 
     @staticmethod
     def test_an_error_below_0_is_not_told_as_0(make: Any) -> None:
@@ -353,10 +374,36 @@ class TestVerdict:
         for result in record["results"]:
             if result["verdict"] == "not refuted":
                 worst, allowed = result["reason"].split(" is ")[1].split("; the claim allows ")
-                worst = worst.split(",")[0]
+                worst, allowed = worst.split(",")[0], allowed.split(" (")[0]
                 assert float(worst) <= float(allowed)
                 assert worst == make_view(record | {"results": [result]}).results[0].top.removeprefix("= ")
                 assert allowed in make_view(record | {"results": [result]}).results[0].claim
+
+    @staticmethod
+    def test_what_is_inconclusive_by_its_numerical_error_is_not_said_to_have_been_missed() -> None:
+        """Of a law that is known up to .1 the page said that a violation could have been missed, or nothing was seen to move."""
+
+        class Vague:
+            claims = (Stability(gamma=0.5),)
+
+            def prepare(self, data: Labelled) -> int:
+                return int(data.y[0])
+
+            def sample(self, state: int, queries: Any, size: int, rng: Any) -> Any:
+                return rng.integers(0, 2, (size, len(queries))) if state else np.zeros((size, len(queries)))
+
+            def distribution(self, state: int, queries: Any) -> FiniteLaw:
+                row = np.log([0.5, 0.5]) if state else [0.0, -np.inf]
+                return FiniteLaw(log_p=np.array([row] * len(queries)), error=0.1)
+
+        target = AuditTarget(name="vague", address=None, parameters={}, mechanism=full(Vague()), claims=Vague.claims)
+        pairs = Pairs(base=Labelled(np.zeros((1, 1)), np.zeros(1, dtype=np.int64)), changes=(FlipLabel(0),), how="x")
+        group = Group(pairs=pairs, queries=np.zeros((1, 1)), kind="data", reason="x")
+        record = make_record(FACTS, assay([target], group, Settings(mode="exact")))
+        (result,) = record["results"]
+        assert result["verdict"] == "inconclusive"
+        assert "numerical error" in result["reason"]
+        assert "numerical error" in only(record).status.meaning
 
     @staticmethod
     def test_the_bounds_allow_for_the_error(make: Any) -> None:
@@ -393,12 +440,12 @@ class TestAnswers:
         view = make_view(computed_record("example61-noisy-max", ("n", 20)))
         said = told(view.results[0]) + told(view.results[1])
         assert "change of one answer's probability" in said
-        assert "Single answers were looked at; the probability of an event of several may change by more." in said
+        assert "Only single answers were looked at; the probability of a set of answers may change by more." in said
         assert view.notions is not None
         assert "for γ, only single answers, while an event of several answers may change more" in view.notions.caption
         assert view.notions.rows[0][6].startswith("≥ ")
         two = told(make_view(computed_record("soft-majority", ("r", 3))).results[0])
-        assert "Single answers" not in two
+        assert "single answers" not in two
 
     @staticmethod
     @pytest.mark.parametrize(("status", "said"), [("corrected", "γ = 0.5, corrected"), ("printed", "γ = 0.5")])
@@ -475,8 +522,8 @@ class TestSearched:
         jsonschema.validate(record, record_schema())
         shown = make_view(record).results[0]
         assert "query" not in told(shown, "Witness")
-        said = "1 pair of neighbours (1 of own worst case 1), in both directions: 2 cells; nothing is asked, since what was"
-        assert told(shown, "What was searched").startswith(f"{said} looked at depends on no query. ")
+        said = "1 pair of neighbours (of own worst case 1), in both directions: 2 cells; there are no queries, since what was"
+        assert told(shown, "What was searched").startswith(f"{said} looked at depends on none. ")
         for group in groups_for(resolve("projected-walk-error", {"n": 20}), None):
             assert not group.asked
 
@@ -497,7 +544,7 @@ class TestSearched:
             assert "At query" not in told(result, "Witness")
             searched = told(result, "What was searched")
             assert searched.startswith("22 pairs of neighbours (20 of the data; 1 of each of own worst cases 1 to 2), in both")
-            assert "44 cells; nothing is asked, since what was looked at depends on no query." in searched
+            assert "44 cells; there are no queries, since what was looked at depends on none." in searched
         chosen = groups_for(resolve("algorithm-2-over-algorithm-3"), None)
         assert len(chosen) == 4
         assert not any(group.asked for group in chosen)
@@ -516,7 +563,7 @@ class TestSearched:
                 assert len(parts) == len(searched["how"])
         scores = [each for each in computed_record("histogram")["results"] if each["claim"]["kind"] == "ScoreStability"]
         said = told(make_view(computed_record("histogram") | {"results": scores[:1]}).results[0], "What was searched")
-        assert said.startswith("3 pairs of neighbours (3 of own worst case 1, one of them all the others at once), in both")
+        assert said.startswith("3 pairs of neighbours (of own worst case 1, one of them all the others at once), in both")
 
     @staticmethod
     def test_an_enumerated_domain_asks_every_pair_everywhere(make: Any) -> None:
@@ -524,7 +571,7 @@ class TestSearched:
         result["searched"] |= {"datasets": 8, "how": ["all datasets", "own worst case: one"]}
         said = told(only(make.record(result)), "What was searched")
         assert said.startswith(
-            "8 datasets, 3 pairs of neighbours and 2 queries, each pair at all of them, in both directions: 12 cells, and the "
+            "8 datasets, 3 pairs of neighbours and 2 queries, each pair at every query, in both directions: 12 cells, and the "
             "mechanism's own worst cases besides. "
         )
 
@@ -550,8 +597,8 @@ class TestSearched:
         held = [each for each in record["results"] if each["exact"] == 0]
         assert held
         for result in make_view(record | {"results": held}).results:
-            assert told(result, "Witness") == "There is none: nothing was found at the audited cells."
-            assert told(result, "Counts").startswith("No trials. At no audited cell is an event likelier on one side")
+            assert told(result, "Witness") == "There is none: no leak was found at the audited cells."
+            assert told(result, "Counts").startswith("No trials. At no audited cell does the probability of an event change")
             assert "Replay" not in {part.title for part in result.parts}
         assert all("no event leaks, here or at any other audited cell" in each["witness"]["words"] for each in held)
 
@@ -578,7 +625,7 @@ class TestSearched:
     @staticmethod
     def test_cells_are_no_product(make: Any) -> None:
         said = told(only(make.record(make.computed("a", "not refuted"))), "What was searched")
-        assert said == "3 pairs of neighbours and 2 queries, each pair at its own, in both directions: 12 cells. All pairs."
+        assert said.startswith("3 pairs of neighbours and 2 queries, each pair at its own queries, in both directions: 12 cells.")
 
     @staticmethod
     @pytest.mark.parametrize("name", ["soft-majority", "histogram", "interface"])
@@ -621,7 +668,8 @@ class TestPart:
     def test_a_verdict_is_of_what_was_looked_at() -> None:
         (result,) = (each for each in computed("algorithm-3-hinge-loss") if each.verdict == "refuted")
         said = (
-            "the loss of what was looked at (the bin of <w, u> alone) is 9.277792, so that of the release is at least that; the"
+            "the worst loss of what was looked at (the bin of <w, u> alone) at the audited cells is 9.277792, so that of the "
+            "whole release is at least as large; the claim"
         )
         assert result.outcome.reason.startswith(said)
 
@@ -637,7 +685,7 @@ class TestPart:
         for result in privacy:
             (shown,) = make_view(record | {"results": [result]}).results
             assert shown.top.startswith("≥ ")
-            assert "Of the release only a part was looked at" in told(shown, "Claim")
+            assert "Only a part of the release was looked at" in told(shown, "Claim")
             assert "A test of the whole release may do better." in told(shown, "Privacy profile")
             assert "of what was looked at (" in told(shown, "Privacy profile")
 
@@ -658,12 +706,19 @@ class TestPart:
             assert part.findings.rows[0][3:5] == ("≥ 1.500000", "≥ 1.50 ×")
 
     @staticmethod
+    def test_a_part_verifies_nothing_of_the_rest(make: Any) -> None:
+        """'The claim holds for every dataset of the named domain' stood behind 'that of the whole release may be larger'."""
+        said = told(only(make.record(TestPart.of_part(make, "verified", 0.5, mode="exhaustive"))), "Verdict")
+        assert "The claim holds" not in said
+        assert "satisfies the claim in what was looked at, for the declared law. It says nothing beyond these." in said
+
+    @staticmethod
     def test_an_upper_bound_of_a_part_is_none(make: Any) -> None:
         result = make.sampled("a", "not refuted", lower=0.1, upper=0.9)
         assert only(make.record(result)).top == "≤ 0.900000"
         assert only(make.record(result | {"looked_at": TestPart.PART})).top == "–"
         seen = told(only(make.record(result | {"looked_at": TestPart.PART})), "What would have been seen")
-        assert "leaked so through what was looked at of the release" in seen
+        assert "in the part of the release looked at, would have led" in seen
 
     @staticmethod
     def test_a_part_shows_no_claim_to_be_loose(make: Any) -> None:
@@ -756,14 +811,14 @@ class TestNumbers:
     def test_an_upper_bound_above_a_claim_of_0_is_no_equality() -> None:
         """8.89e-16 of the strings may be bad by what was proven, 0 by what was found: that is not 'equal to' the claim."""
         (outcome,) = (each.outcome for each in computed("example61-noisy-max") if isinstance(each.claim, ScoreStability))
-        assert "which is within rounding of the claim; the claim allows 0" in outcome.reason
+        assert "above the claim by rounding at most; the claim allows 0" in outcome.reason
         assert "equal to the claim" not in outcome.reason
 
     @staticmethod
     def test_the_command_for_several_answers_runs_on_the_same_data() -> None:
         """Without n the command printed beside `relabelled` ended in 'n = 400: must be the number of records, 398'."""
         record = computed_record("relabelled", ("n", 20), ("n_prime", 3), ("r", 4))
-        (base,) = set(re.findall(r"interface -p base=(\S+) -p adversary=batch", to_markdown(record)))
+        (base,) = set(re.findall(r"interface -p base=(\S+) .*?-p adversary=batch", to_markdown(record)))
         mechanism: Any = resolve("interface", {"base": base, "adversary": "batch"}).mechanism
         assert mechanism.predictor.n == 20
 
@@ -777,10 +832,10 @@ class TestNumbers:
     @staticmethod
     def test_the_loss_is_one_at_a_delta(make: Any) -> None:
         (refuted,) = (each for each in computed("distance-by-margin") if each.verdict == "refuted")
-        assert refuted.outcome.reason.startswith("the loss at δ = 0.001 is ")
+        assert refuted.outcome.reason.startswith("the worst loss at δ = 0.001 at the audited cells is ")
         result = make.computed("a", "not refuted", 0.5, any_size=make.any_size(0.5))
         result["claim"]["delta"] = 0.001
-        assert "The worst loss at δ = 0.001 over" in told(only(make.record(result)), "Worst over all datasets")
+        assert "the worst loss at δ = 0.001 is" in told(only(make.record(result)), "Worst over all datasets")
 
     @staticmethod
     def test_an_error_is_the_one_that_the_unit_names(make: Any) -> None:
@@ -804,20 +859,41 @@ class TestSampled:
         assert more not in told(only(make.record(result)), "How the bound was made")
 
     @staticmethod
+    def test_cells_may_have_upper_bounds_where_the_largest_leak_has_none(make: Any) -> None:
+        """'No upper bound' stood above a table with one."""
+        result = make.sampled("a", "not refuted")
+        result["upper"] = "inf"
+        result["per_query"][0]["upper"] = 1.5
+        shown = only(make.record(result))
+        assert "No upper bound" not in told(shown, "How the bound was made")
+        assert "The largest leak of the certified cells has no finite upper bound" in told(shown, "How the bound was made")
+        assert shown.query_table is not None
+        assert "1.500000" in shown.query_table.rows[0]
+
+    @staticmethod
+    def test_what_has_no_numerical_error_is_not_given_one(make: Any) -> None:
+        result = make.computed("a", "refuted", 1.5, any_size=make.any_size(1.5))
+        result["error"], result["any_size"]["error"] = 0.0, 0.0
+        said = told(only(make.record(result)))
+        assert "at most 0;" not in said
+        assert "No numerical error." in told(only(make.record(result)), "How the bound was made")
+        assert "is 1.500000 (no numerical error), between" in told(only(make.record(result)), "Worst over all datasets")
+
+    @staticmethod
     def test_trials_serve_more_than_one_bound(make: Any) -> None:
         said = told(only(make.record(make.sampled("a", "not refuted"))), "How the bound was made")
         assert "no draw served both screening and certification" in said
         assert "no draw was used twice" not in said
-        assert "Trials of S may serve several cells" in said
+        assert "The same trials of S may serve several cells" in said
 
     @staticmethod
     def test_the_frequency_is_capped_and_nothing_may_be_seen(make: Any) -> None:
         view = make_view(make.record(make.sampled("a", "not refuted", upper=1.5)))
         said = told(view.results[0], "What would have been seen")
-        assert "is that of the answer that looked worst, rounded down to two digits, and capped:" in said
-        assert "Through one of 0.1: 1.5." in said
+        assert "is that of the answer that looked worst, rounded down to two digits and capped:" in said
+        assert "Through an answer of probability 0.1 it takes a leak of 1.5." in said
         assert said.endswith(
-            "Through one of 0.01, or a rarer one, no leak, however large, would be refuted with probability 0.9."
+            "Through an answer of probability 0.01 or less, no leak, however large, would be refuted with probability 0.9."
         )
         assert any(
             "through a rarer answer only a larger leak, or none, would be refuted with probability 0.9." in note
@@ -844,7 +920,7 @@ class TestUnits:
         result["claim"]["unit"] = "whether the number of a single prediction is at least 0.2"
         result["witness"]["target"] = "psgd-in-random-order"
         said = told(only(make.record(result)), "Claim")
-        assert "what several answers tell together was not looked at." in said
+        assert "what several answers reveal together was not looked at." in said
         assert "dpassay run" not in said
 
     @staticmethod

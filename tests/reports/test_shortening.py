@@ -70,7 +70,7 @@ def test_thousands_of_results(make: Any) -> None:
     rows = re.findall(r"(?m)^\| . (refuted|not refuted|verified) \|", text)
     assert len(rows) == 3000
     assert sections == rows[: len(sections)]
-    assert 400 < len(sections) < 1000
+    assert 0 < len(sections) < 1000
     missing = (
         f"{3000 - len(sections):,} results are left out here, {1000 - len(sections)} refuted; 1,000 not refuted; 1,000 verified."
     )

@@ -209,7 +209,7 @@ def test_delta_is_told(make: Any) -> None:
     result["claim"]["delta"] = 1e-5
     (view,) = make_view(make.record(result)).results
     assert view.claim == "1, δ = 1e-05"
-    assert "plus δ = 1e-05" in view.parts[0].texts[0]
+    assert "and adds at most δ = 1e-05 to it" in view.parts[0].texts[0]
     assert any("ln((p1 - 1e-05) / p0)" in text for part in view.parts for text in part.texts)
 
 
@@ -241,7 +241,7 @@ def test_a_notion_known_at_the_audited_cells_only_is_a_lower_bound() -> None:
     assert row["example61-noisy-max"]["γ"].startswith("≥ ")
     (score,) = (each for each in view.results if each.claim.startswith("β"))
     told = " ".join(text for part in score.parts for text in part.texts)
-    assert "At most a share of 8.89e-16 of the random strings is bad" in told
+    assert "A random string is bad with probability at most 8.89e-16" in told
     assert "the answer 1 has probability" not in told
 
 
@@ -255,7 +255,7 @@ def test_a_sampler_without_coins_was_held_against_values_not_tested() -> None:
     parts = parts_of(result_json(audit(Averaged(r=3)), 0.999), HELD, {"confidence": 0.999})
     (fit,) = (part for part in parts if part.title == "Goodness of fit")
     assert fit.texts[0].startswith("The sampler has no coins: ")
-    assert fit.texts[0].endswith("of it were held against the declared values, and all agree.")
+    assert fit.texts[0].endswith(" were compared with the declared values, and all agree.")
 
 
 def test_digits_that_the_error_reaches_are_not_shown(make: Any) -> None:

@@ -199,7 +199,7 @@ def test_verdicts() -> None:
     """The corrected rate is met exactly: not refuted, and not inconclusive for want of digits."""
     for loss in KINKED:
         erm = ERM(n=100, loss=loss)
-        for claim, said in zip(erm.claims, ("allows 0.141422", "equal to the claim but for rounding"), strict=True):
+        for claim, said in zip(erm.claims, ("allows 0.141422", "equal to the claim within numerical error"), strict=True):
             result = audit(erm, claim=claim, mode="exact")
             assert result.verdict == "not refuted"
             assert said in result.outcome.reason

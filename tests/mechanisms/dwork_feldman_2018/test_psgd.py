@@ -288,7 +288,7 @@ def test_verdicts() -> None:
     assert result.exact == pytest.approx(0.198)
     corrected = audit(PSGD(), claim=PSGD().claims[1], mode="exact")
     assert corrected.verdict == "not refuted"
-    assert "equal to the claim but for rounding" in corrected.outcome.reason
+    assert "equal to the claim within numerical error" in corrected.outcome.reason
 
 
 def test_a_random_order_is_sampled() -> None:
