@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 FILES  := $(shell git ls-files --cached --others --exclude-standard 'audit/*' 'mechanisms/*' 'attacks/*' 'reports/*' 2>/dev/null | sort)
-# An editable install in strict mode links file by file: a new file needs a new install, so the stamp carries a hash of the list.
+# An editable install in strict mode links file by file: a new file needs a new install,
+# so the stamp carries a hash of the list.
 STAMP  := .make/install-$(shell printf '%s ' $(FILES) | cat - pyproject.toml requirements.lock | cksum | cut -d' ' -f1)
 
 # The tests, rewritten for their assertions, and what they test are compiled once, not by every process.

@@ -1,1 +1,4 @@
-"""Membership-inference attacks on a prediction interface: one file per attack, one signature, experiments around them."""
+"""Membership-inference attacks on a prediction interface.
+
+One file per attack, one signature, experiments around them.
+"""

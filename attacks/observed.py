@@ -23,8 +23,9 @@ class Observed:
     Parameters
     ----------
     seen : array (models, e, K)
-        Of an interface that shows scores: the probability that a model gives to each label at each record; of one that shows
-        labels only: the share of each label among its `m` answers. The last axis sums to 1.
+        Of an interface that shows scores: the probability that a model gives to each label at each
+        record; of one that shows labels only: the share of each label among its `m` answers. The
+        last axis sums to 1.
     y : int array (e,)
         The records' own labels, 0..K-1; the attacker knows the records.
     m : int or None
@@ -42,8 +43,18 @@ class Observed:
 
     def __post_init__(self) -> None:
         seen, y = np.asarray(self.seen, dtype=float), np.asarray(self.y)
-        require(seen.ndim == 3 and seen.shape[2] >= 2, "seen", f"shape {seen.shape}", "of shape (models, e, K) with K >= 2")
-        require(y.shape == (seen.shape[1],), "y", f"shape {y.shape}", f"of shape ({seen.shape[1]},), one label a record")
+        require(
+            seen.ndim == 3 and seen.shape[2] >= 2,
+            "seen",
+            f"shape {seen.shape}",
+            "of shape (models, e, K) with K >= 2",
+        )
+        require(
+            y.shape == (seen.shape[1],),
+            "y",
+            f"shape {y.shape}",
+            f"of shape ({seen.shape[1]},), one label a record",
+        )
         inside = bool(((seen >= 0) & (seen <= 1)).all())  # also false for NaN
         require(inside, "seen", "an array", "made of shares in [0, 1]")
         known = y.dtype.kind in "iu" and bool(((y >= 0) & (y < seen.shape[2])).all())
@@ -60,7 +71,9 @@ class Observed:
 
     @property
     def phi(self) -> Array:
-        """Log-odds of the own label, ln(p / (1 - p)), shape (models, e): what Carlini et al. (2022) model as Gaussian.
+        """Log-odds of the own label, ln(p / (1 - p)), shape (models, e).
+
+        Carlini et al. (2022) model them as Gaussian.
 
         Of labels, half an answer is added to both sides, so that it stays finite.
         """

@@ -48,10 +48,12 @@ def audit(
     Parameters
     ----------
     mechanism : Mechanism or callable
-        A `Mechanism`, another object with some of its members, or a function `function(data, queries, size, rng)` that returns
-        the answers of `size` independent runs at q queries, shape (size, q).
+        A `Mechanism`, another object with some of its members, or a function `function(data,
+        queries, size, rng)` that returns the answers of `size` independent runs at q queries, shape
+        (size, q).
     claim : DP, GDP, Stability, PredictionStability, ScoreStability or Accuracy, optional
-        What to hold it against; its own first claim by default. A function promises nothing by itself.
+        What to hold it against; its own first claim by default. A function promises nothing by
+        itself.
     pairs : Pairs, optional
         Neighbouring datasets, from `replace_one` say; the mechanism's own worst cases come on top.
     queries : array (q, d), optional
@@ -59,7 +61,8 @@ def audit(
     labels : tuple of int, optional
         What a function may answer; 0 and 1 by default.
     numbers : tuple of float, optional
-        Least and greatest answer (infinite where there is no limit) of a function that answers real numbers.
+        Least and greatest answer (infinite where there is no limit) of a function that answers real
+        numbers.
     mode, seed, confidence, budget, detect, domain, jobs, executor, shard_timeout, memory
         See `Settings`.
 
@@ -73,18 +76,26 @@ def audit(
         If an argument is out of range, or there is nothing to audit.
     """
     if isinstance(mechanism, type):
-        raise InvalidInput(f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with its parameters")
+        raise InvalidInput(
+            f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with "
+            "its parameters"
+        )
     if is_mechanism(mechanism):
         if labels is not None or numbers is not None:
             raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
         subject: Mechanism = mechanism
     elif claim is None:
-        raise InvalidInput("claim is missing: a function has no claim of its own; add claim=DP(epsilon=...)")
+        raise InvalidInput(
+            "claim is missing: a function has no claim of its own; add claim=DP(epsilon=...)"
+        )
     elif labels is not None and numbers is not None:
         raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
     else:
         subject = FunctionMechanism(
-            function=mechanism, claims=(claim,), labels=(0, 1) if labels is None else labels, numbers=numbers
+            function=mechanism,
+            claims=(claim,),
+            labels=(0, 1) if labels is None else labels,
+            numbers=numbers,
         )
     name, address = _address(mechanism)
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(subject)
@@ -95,14 +106,18 @@ def audit(
         mechanism=subject,
         claims=declared(name, subject)[:1] if claim is None else (claim,),
     )
-    require(pairs is None or isinstance(pairs, Pairs), "pairs", pairs, "Pairs, from replace_one say")
+    require(
+        pairs is None or isinstance(pairs, Pairs), "pairs", pairs, "Pairs, from replace_one say"
+    )
     if pairs is not None and mode == "exhaustive":
         raise InvalidInput("pairs: go with the other modes; 'exhaustive' enumerates its own")
     if (pairs is None) != (queries is None):
         raise InvalidInput("pairs and queries go together: one of them is missing")
     group = None
     if pairs is not None and queries is not None:
-        group = Group(pairs=pairs, queries=points(queries, "queries"), kind="data", reason=pairs.how)
+        group = Group(
+            pairs=pairs, queries=points(queries, "queries"), kind="data", reason=pairs.how
+        )
     settings = Settings(
         mode=mode,
         seed=seed,
@@ -119,7 +134,7 @@ def audit(
 
 
 def _address(mechanism: Any) -> tuple[str, str | None]:
-    """Name of a mechanism or function, and the same as a target if that is enough to make it again."""
+    """Name of a mechanism or function, and the same as a target if that can make it again."""
     function = not is_mechanism(mechanism)
     thing = mechanism if function and hasattr(mechanism, "__qualname__") else type(mechanism)
     name = f"{known_as(thing.__module__)}:{thing.__qualname__}"

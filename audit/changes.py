@@ -54,7 +54,8 @@ class Replace:
     y : int
         Its label.
     pool : int, optional
-        Where the new record stands in the pool it was drawn from; a witness on real data names it instead of the values.
+        Where the new record stands in the pool it was drawn from; a witness on real data names it
+        instead of the values.
     """
 
     index: int
@@ -74,11 +75,19 @@ class Replace:
 
     def as_json(self, *, by_value: bool = False) -> dict[str, Any]:
         """By place in the pool where there is one, else by value."""
-        what = {"x": self.x.tolist(), "y": self.y} if by_value or self.pool is None else {"pool": self.pool}
+        what = (
+            {"x": self.x.tolist(), "y": self.y}
+            if by_value or self.pool is None
+            else {"pool": self.pool}
+        )
         return {"kind": "replace", "index": self.index} | what
 
     def __str__(self) -> str:
-        new = f"({_short(self.x)}, label {self.y})" if self.pool is None else f"record {self.pool} of the pool"
+        new = (
+            f"({_short(self.x)}, label {self.y})"
+            if self.pool is None
+            else f"record {self.pool} of the pool"
+        )
         return f"record {self.index} replaced by {new}"
 
 
@@ -98,7 +107,8 @@ class FlipLabel:
         y[self.index] = 1 - y[self.index]
         return Labelled(data.X, y)
 
-    def as_json(self, *, by_value: bool = False) -> dict[str, Any]:  # noqa: ARG002  (there is one description only)
+    # there is one description only
+    def as_json(self, *, by_value: bool = False) -> dict[str, Any]:  # noqa: ARG002
         """Kind and place."""
         return {"kind": "flip-label", "index": self.index}
 
@@ -125,7 +135,12 @@ class Several:
 
     def __post_init__(self) -> None:
         single = not any(isinstance(change, Several) for change in self.changes)
-        require(len(self.changes) >= 2 and single, "changes", self.changes, "at least two changes of one record each")
+        require(
+            len(self.changes) >= 2 and single,
+            "changes",
+            self.changes,
+            "at least two changes of one record each",
+        )
         places = [change.index for change in self.changes]
         require(len(set(places)) == len(places), "changes", places, "changes of different records")
 
@@ -136,7 +151,9 @@ class Several:
 
     def at(self, index: int) -> Several:
         """Return the same changes moved along together, the first of them to this place."""
-        return Several(tuple(change.at(change.index - self.index + index) for change in self.changes))
+        return Several(
+            tuple(change.at(change.index - self.index + index) for change in self.changes)
+        )
 
     def apply(self, data: Any) -> Any:
         """Return the dataset with all the records changed."""
@@ -146,16 +163,23 @@ class Several:
 
     def as_json(self, *, by_value: bool = False) -> dict[str, Any]:
         """Description of each change."""
-        return {"kind": "several", "changes": [change.as_json(by_value=by_value) for change in self.changes]}
+        return {
+            "kind": "several",
+            "changes": [change.as_json(by_value=by_value) for change in self.changes],
+        }
 
     def __str__(self) -> str:
         left = len(self.changes) - SHOWN
-        return ", ".join(map(str, self.changes[:SHOWN])) + (f", and {left} more" if left > 0 else "")
+        return ", ".join(map(str, self.changes[:SHOWN])) + (
+            f", and {left} more" if left > 0 else ""
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Compared:
-    """A dataset and some of its neighbours, compared under one random string; see `dpassay.targets.coupled`.
+    """A dataset and some of its neighbours, compared under one random string.
+
+    See `dpassay.targets.coupled`.
 
     Parameters
     ----------
@@ -188,7 +212,12 @@ class AnyOf:
 
     def __post_init__(self) -> None:
         single = not any(isinstance(change, (Several, AnyOf)) for change in self.changes)
-        require(len(self.changes) > 0 and single, "changes", self.changes, "at least one change, of one record each")
+        require(
+            len(self.changes) > 0 and single,
+            "changes",
+            self.changes,
+            "at least one change, of one record each",
+        )
 
     @property
     def index(self) -> int:
@@ -205,18 +234,25 @@ class AnyOf:
 
     def as_json(self, *, by_value: bool = False) -> dict[str, Any]:
         """Description of each change."""
-        return {"kind": "any-of", "changes": [change.as_json(by_value=by_value) for change in self.changes]}
+        return {
+            "kind": "any-of",
+            "changes": [change.as_json(by_value=by_value) for change in self.changes],
+        }
 
     def __str__(self) -> str:
         left = len(self.changes) - SHOWN
-        return " or ".join(map(str, self.changes[:SHOWN])) + (f", or one of {left} more" if left > 0 else "")
+        return " or ".join(map(str, self.changes[:SHOWN])) + (
+            f", or one of {left} more" if left > 0 else ""
+        )
 
 
 def change_key(change: Change, pool: Labelled | None) -> str:
-    """Return what a change is known by in every record: 16 hexadecimal digits of the SHA-256 of what it does.
+    """Return what a change is known by in every record.
 
-    A replacement by a record of the pool is known by its number and the pool's digest, so that the key tells nothing of the
-    record.
+    16 hexadecimal digits of the SHA-256 of what it does.
+
+    A replacement by a record of the pool is known by its number and the pool's digest, so that the
+    key tells nothing of the record.
     """
     told = [change.as_json(), None if pool is None else pool.digest]
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
@@ -233,7 +269,8 @@ def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
     Raises
     ------
     InvalidInput
-        If the kind is unknown, a field is missing, or it names a record of a pool that is not there.
+        If the kind is unknown, a field is missing, or it names a record of a pool that is not
+        there.
     """
     try:
         kind = change["kind"]
@@ -247,7 +284,9 @@ def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
             return FlipLabel(index)
         if kind == "replace" and "pool" in change:
             if pool is None or not 0 <= int(change["pool"]) < len(pool):
-                raise InvalidInput(f"change names record {change['pool']} of the pool, which the data do not have")  # noqa: TRY301
+                raise InvalidInput(  # noqa: TRY301
+                    f"change names record {change['pool']} of the pool, which the data do not have"
+                )
             return from_pool(pool, index, int(change["pool"]))
         if kind == "replace":
             return Replace(index, np.array(change["x"], dtype=float), int(change["y"]))
@@ -255,7 +294,9 @@ def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:
         raise
     except (LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise InvalidInput(f"change = {change!r:.80}: cannot be read ({error})") from None
-    raise InvalidInput(f"change = {change!r:.80}: must be of kind 'replace', 'flip-label', 'several' or 'any-of'")
+    raise InvalidInput(
+        f"change = {change!r:.80}: must be of kind 'replace', 'flip-label', 'several' or 'any-of'"
+    )
 
 
 def from_pool(pool: Labelled, index: int, j: int) -> Replace:

@@ -1,4 +1,4 @@
-"""Claims: what an algorithm promises, about which neighbours, for which unit of output, over which coins."""
+"""Claims: what an algorithm promises, about which neighbours, outputs and coins."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ SINGLE = "single prediction"
 """The unit of a claim that is about one answer at one query."""
 
 RELATIONS = f"'{REPLACE_ONE}', or 'replace-k' with an integer k >= 2"
-"""What a relation may be; `replace-k`: two datasets of the same size that differ in at most k records."""
+"""What a relation may be; `replace-k`: two datasets of the same size that differ in at most k
+records."""
 
 Status = Literal["printed", "corrected", "own", "measured"]
 
@@ -32,14 +33,20 @@ LARGEST_MU = 30.0
 
 
 def records_replaced(relation: str) -> int:
-    """Return in how many records neighbours may differ at most: 1 for `replace-one`, k for `replace-k`.
+    """Return in how many records neighbours may differ at most.
+
+    1 for `replace-one`, k for `replace-k`.
 
     Raises
     ------
     InvalidInput
         If there is no such relation.
     """
-    number = re.fullmatch(r"replace-(one|[2-9]|[1-9][0-9]+)", relation) if isinstance(relation, str) else None
+    number = (
+        re.fullmatch(r"replace-(one|[2-9]|[1-9][0-9]+)", relation)
+        if isinstance(relation, str)
+        else None
+    )
     require(number is not None, "relation", relation, RELATIONS)
     return 1 if number is None or number[1] == "one" else int(number[1])
 
@@ -56,8 +63,8 @@ class Promise:
     Parameters
     ----------
     relation : str
-        The neighbour relation: `replace-one`, which is the one the papers use, or `replace-k` with k = 2, 3, ...: datasets
-        that differ in at most k records.
+        The neighbour relation: `replace-one`, which is the one the papers use, or `replace-k` with
+        k = 2, 3, ...: datasets that differ in at most k records.
     unit : str
         What is released: `single prediction`, a transcript, a value.
     coins : str
@@ -65,10 +72,11 @@ class Promise:
     source : str
         Paper and theorem, or where the promise was made.
     status : {"printed", "corrected", "own", "measured"}
-        As printed in the source; corrected by a derivation in docs/findings.md; the user's own; or no promise at all, but a
-        notion that is measured beside what is promised, see `beside`.
+        As printed in the source; corrected by a derivation in docs/findings.md; the user's own; or
+        no promise at all, but a notion that is measured beside what is promised, see `beside`.
     expected : {"refuted"}, optional
-        Declared for catalogue claims that are known to be wrong: the refutation is then a finding, not an alarm.
+        Declared for catalogue claims that are known to be wrong: the refutation is then a finding,
+        not an alarm.
     """
 
     kind: ClassVar[str]
@@ -76,7 +84,8 @@ class Promise:
     named: ClassVar[str]
     """What claims of the kind bound, in words."""
     profiled: ClassVar[bool] = False
-    """Whether it speaks of all events, so that there is a privacy profile; the band of one takes a part of alpha."""
+    """Whether it speaks of all events, so that there is a privacy profile; the band of one takes a
+    part of alpha."""
     share: ClassVar[bool] = False
     """Whether what is bounded is a probability, or a difference of two."""
     means: ClassVar[bool] = False
@@ -84,7 +93,8 @@ class Promise:
     computed: ClassVar[bool] = False
     """Whether it is held against computed numbers only: trials certify nothing about it."""
     coupled: ClassVar[bool] = False
-    """Whether both datasets are run with the same coins; such a claim is about strings of them, and may see none move."""
+    """Whether both datasets are run with the same coins; such a claim is about strings of them, and
+    may see none move."""
     letter: ClassVar[str] = ""
     """Its number in the name of a result that is measured beside a claim."""
 
@@ -119,15 +129,23 @@ class Promise:
         return self.quantity
 
     def most(self, numbers: tuple[float, float] | None) -> float:  # noqa: ARG002
-        """Largest leak that there can be, in the units of the claim; `numbers` are the limits of real answers."""
+        """Largest leak that there can be, in the units of the claim.
+
+        `numbers` are the limits of real answers.
+        """
         return 1.0 if self.share else math.inf
 
     def misfit(self, numbers: tuple[float, float] | None, name: str) -> str:  # noqa: ARG002
-        """Why it cannot be about what `name` answers, numbers in such limits or labels (None); empty where it can."""
+        """Why it cannot be about what `name` answers, numbers in such limits or labels (None).
+
+        Empty where it can.
+        """
         return ""
 
     def beside(self) -> Claim | None:
-        """The notion for labels that it is not about, to be measured beside it; None for claims about anything else.
+        """The notion for labels that it is not about, to be measured beside it.
+
+        None for claims about anything else.
 
         Its number is the largest there is, so that nothing finite exceeds it.
         """
@@ -142,14 +160,20 @@ class Promise:
         """Every field of the claim for the record; parameters of other kinds of claim are null."""
         own = asdict(self)
         del own["expected"]
-        return {"kind": self.kind, **dict.fromkeys(("epsilon", "delta", "gamma", "beta1", "beta2"))} | own
+        return {
+            "kind": self.kind,
+            **dict.fromkeys(("epsilon", "delta", "gamma", "beta1", "beta2")),
+        } | own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DP(Promise):
-    """(epsilon, delta)-differential privacy of one answer: P[M(S) in E] <= e^epsilon P[M(S') in E] + delta.
+    """(epsilon, delta)-differential privacy of one answer.
 
-    Definition 1.2 of Dwork and Feldman (2018) when the answer is a prediction at a fixed query point.
+    P[M(S) in E] <= e^epsilon P[M(S') in E] + delta.
+
+    Definition 1.2 of Dwork and Feldman (2018) when the answer is a prediction at a fixed query
+    point.
 
     Parameters
     ----------
@@ -175,15 +199,23 @@ class DP(Promise):
     delta: float = 0.0
 
     def __post_init__(self) -> None:
-        super(DP, self).__post_init__()  # a slotted dataclass is made twice: plain super() has the wrong class
+        # a slotted dataclass is made twice: plain super() has the wrong class
+        super(DP, self).__post_init__()
         epsilon, delta = as_real(self.epsilon), as_real(self.delta)
-        require(LEAST <= epsilon <= LARGEST, "epsilon", self.epsilon, f"a number in [{LEAST:g}, {LARGEST:g}]")
+        require(
+            LEAST <= epsilon <= LARGEST,
+            "epsilon",
+            self.epsilon,
+            f"a number in [{LEAST:g}, {LARGEST:g}]",
+        )
         require(0 <= delta < 1, "delta", self.delta, "a number in [0, 1)")
         object.__setattr__(self, "epsilon", epsilon)
         object.__setattr__(self, "delta", delta)
 
     def __str__(self) -> str:
-        return f"DP({self.epsilon:g})" if self.delta == 0 else f"DP({self.epsilon:g}, {self.delta:g})"
+        return (
+            f"DP({self.epsilon:g})" if self.delta == 0 else f"DP({self.epsilon:g}, {self.delta:g})"
+        )
 
     @property
     def promised(self) -> float:
@@ -202,10 +234,13 @@ class DP(Promise):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GDP(Promise):
-    """mu-Gaussian differential privacy: P[M(S) in E] <= Phi(Phi^-1(P[M(S') in E]) + mu) for every event E.
+    """mu-Gaussian differential privacy.
 
-    No test tells S and S' apart better than it tells N(0, 1) and N(mu, 1) apart. Dong, Roth and Su, 'Gaussian
-    differential privacy' (2022), section 2. What is measured is the largest Phi^-1(P[M(S) in E]) - Phi^-1(P[M(S') in E]).
+    P[M(S) in E] <= Phi(Phi^-1(P[M(S') in E]) + mu) for every event E.
+
+    No test tells S and S' apart better than it tells N(0, 1) and N(mu, 1) apart. Dong, Roth and Su,
+    'Gaussian differential privacy' (2022), section 2. What is measured is the largest Phi^-1(P[M(S)
+    in E]) - Phi^-1(P[M(S') in E]).
 
     Parameters
     ----------
@@ -230,7 +265,9 @@ class GDP(Promise):
     def __post_init__(self) -> None:
         super(GDP, self).__post_init__()
         mu = as_real(self.mu)
-        require(LEAST <= mu <= LARGEST_MU, "mu", self.mu, f"a number in [{LEAST:g}, {LARGEST_MU:g}]")
+        require(
+            LEAST <= mu <= LARGEST_MU, "mu", self.mu, f"a number in [{LEAST:g}, {LARGEST_MU:g}]"
+        )
         object.__setattr__(self, "mu", mu)
 
     def __str__(self) -> str:
@@ -244,9 +281,12 @@ class GDP(Promise):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stability(Promise):
-    """gamma-uniform stability of a label: P[M(S, x) = y] <= P[M(S', x) = y] + gamma for every label y.
+    """gamma-uniform stability of a label.
 
-    Section 2 of Dagan and Feldman (2020). For two labels it is the same as (0, gamma)-differential privacy.
+    P[M(S, x) = y] <= P[M(S', x) = y] + gamma for every label y.
+
+    Section 2 of Dagan and Feldman (2020). For two labels it is the same as (0, gamma)-differential
+    privacy.
 
     Parameters
     ----------
@@ -284,7 +324,11 @@ class Stability(Promise):
 
     def misfit(self, numbers: tuple[float, float] | None, name: str) -> str:
         """It is about labels."""
-        return "" if numbers is None else f"is about labels, {name} answers numbers; say PredictionStability(...)"
+        return (
+            ""
+            if numbers is None
+            else f"is about labels, {name} answers numbers; say PredictionStability(...)"
+        )
 
     def beside(self) -> Claim:
         """The privacy loss."""
@@ -295,8 +339,8 @@ class Stability(Promise):
 class PredictionStability(Promise):
     """Uniform replace-one prediction stability of a real prediction: |A(S, x) - A(S', x)| <= gamma.
 
-    Definition 4.4 of Dwork and Feldman (2018). Where the prediction is randomised it is held against the difference of the
-    means, which is what adding noise and averaging rest on.
+    Definition 4.4 of Dwork and Feldman (2018). Where the prediction is randomised it is held
+    against the difference of the means, which is what adding noise and averaging rest on.
 
     Parameters
     ----------
@@ -338,22 +382,30 @@ class PredictionStability(Promise):
 
     def misfit(self, numbers: tuple[float, float] | None, name: str) -> str:
         """It is about numbers."""
-        return f"is about real predictions, {name} answers labels; say Stability(...)" if numbers is None else ""
+        return (
+            f"is about real predictions, {name} answers labels; say Stability(...)"
+            if numbers is None
+            else ""
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreStability(Promise):
-    """(beta1, beta2, delta)-stability of a validation score (Chaudhuri and Vinterbo 2013, Definition 2).
+    """(beta1, beta2, delta)-stability of a validation score.
 
-    All but a share delta of the random strings R are good: with the same R on both sides, no change of one of n training
-    records moves the score by more than beta1 / n, and no change of one of m validation records by more than beta2 / m.
+    Source: Chaudhuri and Vinterbo (2013), Definition 2.
+
+    All but a share delta of the random strings R are good: with the same R on both sides, no change
+    of one of n training records moves the score by more than beta1 / n, and no change of one of m
+    validation records by more than beta2 / m.
 
     Parameters
     ----------
     beta1, beta2 : float
         In units of the score, times n and m; finite and >= 0.
     delta : float
-        Claimed proportion of bad R; in [0, 1). Theorems 4 and 6 promise delta / k for each of k parameters: say that here.
+        Claimed proportion of bad R; in [0, 1). Theorems 4 and 6 promise delta / k for each of k
+        parameters: say that here.
     relation, unit, coins, source, status, expected
         See `Promise`.
 
@@ -393,18 +445,20 @@ class ScoreStability(Promise):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accuracy(Promise):
-    """An error that is computed from one dataset S, and nothing else, is at most `bound`, whatever S is.
+    """An error computed from one dataset S alone is at most `bound`, whatever S is.
 
-    Theorems about learning promise such numbers: an empirical error beyond that of the best function of a class, say. The
-    neighbour relation says only which datasets are looked at; every one of them is held against the bound by itself. A mechanism
-    that claims it answers the error, as a number without coins, and is audited in exact or exhaustive mode.
+    Theorems about learning promise such numbers: an empirical error beyond that of the best
+    function of a class, say. The neighbour relation says only which datasets are looked at; every
+    one of them is held against the bound by itself. A mechanism that claims it answers the error,
+    as a number without coins, and is audited in exact or exhaustive mode.
 
     Parameters
     ----------
     bound : float
         Claimed largest error, in the units of the answer; finite and > 0.
     excess : bool
-        Whether the number is an excess: an error minus what it is compared with, so that it may be below 0.
+        Whether the number is an excess: an error minus what it is compared with, so that it may be
+        below 0.
     relation, unit, coins, source, status, expected
         See `Promise`.
 
@@ -452,18 +506,28 @@ class Accuracy(Promise):
 Claim = DP | GDP | Stability | PredictionStability | ScoreStability | Accuracy
 """Every kind of claim there is."""
 
-KINDS: dict[str, type[Claim]] = {kind.kind: kind for kind in (DP, GDP, Stability, PredictionStability, ScoreStability, Accuracy)}
+KINDS: dict[str, type[Claim]] = {
+    kind.kind: kind for kind in (DP, GDP, Stability, PredictionStability, ScoreStability, Accuracy)
+}
 """Each kind by the name that a record knows it by."""
 
 
-SPELLINGS = (frozenset({"epsilon"}), frozenset({"epsilon", "delta"}), frozenset({"mu"}), frozenset({"gamma"}))
+SPELLINGS = (
+    frozenset({"epsilon"}),
+    frozenset({"epsilon", "delta"}),
+    frozenset({"mu"}),
+    frozenset({"gamma"}),
+)
 """Numbers by which a claim is named on a command line or in a file."""
 SPELLED = "epsilon=E, or epsilon=E,delta=D, or mu=M, or gamma=G"
 """The same in words."""
 
 
 def spelled(numbers: Mapping[str, float], source: str, *, labels: bool) -> Claim:
-    """Return the claim of one of the `SPELLINGS`; gamma is about labels, or about real predictions."""
+    """Return the claim of one of the `SPELLINGS`.
+
+    gamma is about labels, or about real predictions.
+    """
     if "epsilon" in numbers:
         return DP(epsilon=numbers["epsilon"], delta=numbers.get("delta", 0.0), source=source)
     if "mu" in numbers:
@@ -481,5 +545,9 @@ def claim_from_json(facts: dict[str, Any], expected: Any = None) -> Claim:
     """
     require(facts.get("kind") in KINDS, "claim", facts.get("kind"), f"of kind {', '.join(KINDS)}")
     kind = KINDS[facts["kind"]]
-    known = {name: value for name, value in facts.items() if name in {field.name for field in fields(kind)}}
+    known = {
+        name: value
+        for name, value in facts.items()
+        if name in {field.name for field in fields(kind)}
+    }
     return kind(**known, expected=expected)

@@ -1,4 +1,4 @@
-"""Labelled data: where it comes from, how it is checked, and how it is split into training, pool and queries."""
+"""Labelled data: their source, their checks, and the split into training, pool and queries."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class Labelled:
     Raises
     ------
     InvalidInput
-        If the shapes do not fit, a feature is NaN or infinite (its row and column are named), or a label is no integer.
+        If the shapes do not fit, a feature is NaN or infinite (its row and column are named), or a
+        label is no integer.
     """
 
     X: NDArray[np.float64]
@@ -48,7 +49,9 @@ class Labelled:
             f"of shape ({len(self.X)},), one label a row of X",
         )
         numeric = labels.dtype.kind in "biuf"
-        whole = numeric and bool(np.all((labels >= 0) & (labels < 2**53) & (np.trunc(labels) == labels)))
+        whole = numeric and bool(
+            np.all((labels >= 0) & (labels < 2**53) & (np.trunc(labels) == labels))
+        )
         require(whole, "y", labels, "integers >= 0")
         codes = labels.astype(np.int64)
         codes.flags.writeable = False
@@ -63,7 +66,10 @@ class Labelled:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of shape and contents, in hexadecimal: what a random stream and a witness know the dataset by."""
+        """SHA-256 of shape and contents, in hexadecimal.
+
+        What a random stream and a witness know the dataset by.
+        """
         return digest(self.X, self.y)
 
 
@@ -87,11 +93,20 @@ def points(values: ArrayLike, argument: str) -> NDArray[np.float64]:
     try:
         array = np.array(values, dtype=float)
     except (TypeError, ValueError):
-        raise InvalidInput(f"{argument} = {type(values).__name__}: must be an array of numbers of shape (n, d)") from None
-    require(array.ndim == 2 and array.size > 0, argument, f"shape {array.shape}", "of shape (n, d) with n, d >= 1")
+        raise InvalidInput(
+            f"{argument} = {type(values).__name__}: must be an array of numbers of shape (n, d)"
+        ) from None
+    require(
+        array.ndim == 2 and array.size > 0,
+        argument,
+        f"shape {array.shape}",
+        "of shape (n, d) with n, d >= 1",
+    )
     if not np.isfinite(array).all():
         row, column = np.argwhere(~np.isfinite(array))[0]
-        raise InvalidInput(f"{argument}[{row}, {column}] = {array[row, column]}: must be a finite number")
+        raise InvalidInput(
+            f"{argument}[{row}, {column}] = {array[row, column]}: must be a finite number"
+        )
     array.flags.writeable = False
     return array
 
@@ -107,7 +122,8 @@ class Table:
     source : dict
         JSON description: kind, name, target, label names, number of records and columns, SHA-256.
     columns : mapping of tuples of int
-        By the name of a column of the file, the columns of `data.X` that hold it: of a text, one for each category.
+        By the name of a column of the file, the columns of `data.X` that hold it: of a text, one
+        for each category.
     """
 
     data: Labelled
@@ -132,19 +148,27 @@ def load(source: str, target: str | None = None) -> Table:
     Returns
     -------
     Table
-        Text columns are one-hot encoded; their categories are taken as public knowledge, and so are the label names.
+        Text columns are one-hot encoded; their categories are taken as public knowledge, and so are
+        the label names.
 
     Raises
     ------
     InvalidInput
-        If the file or the column is missing, a value is missing or infinite, or nothing is left to learn from.
+        If the file or the column is missing, a value is missing or infinite, or nothing is left to
+        learn from.
     """
     if source == BUILT_IN:
         from sklearn.datasets import load_breast_cancer
 
         bunch = load_breast_cancer()
         columns = {str(name): (i,) for i, name in enumerate(bunch.feature_names)}
-        return _table(Labelled(bunch.data, bunch.target), columns, kind="builtin", name=source, labels=["malignant", "benign"])
+        return _table(
+            Labelled(bunch.data, bunch.target),
+            columns,
+            kind="builtin",
+            name=source,
+            labels=["malignant", "benign"],
+        )
     return _load_csv(Path(source), target)
 
 
@@ -153,23 +177,40 @@ def _load_csv(path: Path, target: str | None) -> Table:
 
     require(path.is_file(), "--data", str(path), "an existing CSV file, or 'breast-cancer'")
     if target is None:
-        raise InvalidInput("--label is missing: must name the column of --data that holds the label")
+        raise InvalidInput(
+            "--label is missing: must name the column of --data that holds the label"
+        )
     try:
-        header = pd.read_csv(path, skipinitialspace=True, header=None, nrows=1, dtype=str).iloc[0].tolist()
+        header = (
+            pd.read_csv(path, skipinitialspace=True, header=None, nrows=1, dtype=str)
+            .iloc[0]
+            .tolist()
+        )
         frame = pd.read_csv(path, skipinitialspace=True, index_col=False, on_bad_lines="error")
     except (ValueError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"--data = '{path}': cannot be read as CSV ({str(error).splitlines()[0]})") from None
+        raise InvalidInput(
+            f"--data = '{path}': cannot be read as CSV ({str(error).splitlines()[0]})"
+        ) from None
     if len(set(header)) < len(header):
-        raise InvalidInput(f"--data = '{path}': two columns have one name; the header must have different ones")
+        raise InvalidInput(
+            f"--data = '{path}': two columns have one name; the header must have different ones"
+        )
     if target not in frame.columns:
-        raise InvalidInput(f"--label = '{target}': no such column in '{path}'; it has {', '.join(map(str, frame.columns))}")
+        raise InvalidInput(
+            f"--label = '{target}': no such column in '{path}'; it has "
+            f"{', '.join(map(str, frame.columns))}"
+        )
     features = frame.drop(columns=[target])
     filled = len(frame) > 0 and features.shape[1] > 0
     require(filled, "--data", str(path), "a table with at least one record and one feature")
     for column in frame.columns:
         values = frame[column]
         numbers = pd.to_numeric(values, errors="coerce") if values.dtype.kind in "iufb" else None
-        bad = values.isna().to_numpy() if numbers is None else ~np.isfinite(numbers.to_numpy(dtype=float))
+        bad = (
+            values.isna().to_numpy()
+            if numbers is None
+            else ~np.isfinite(numbers.to_numpy(dtype=float))
+        )
         if bad.any():
             row = int(np.argmax(bad))
             raise InvalidInput(
@@ -179,37 +220,53 @@ def _load_csv(path: Path, target: str | None) -> Table:
     names, codes = np.unique(frame[target].astype(str), return_inverse=True)
     X = pd.get_dummies(features, dtype=float).to_numpy(dtype=float)
     return _table(
-        Labelled(X, codes), _columns(features), kind="file", name=str(path), target=target, labels=[str(name) for name in names]
+        Labelled(X, codes),
+        _columns(features),
+        kind="file",
+        name=str(path),
+        target=target,
+        labels=[str(name) for name in names],
     )
 
 
 def _columns(features: pd.DataFrame) -> dict[str, tuple[int, ...]]:
-    """Where `pd.get_dummies` puts each column: those that it leaves as they are first, then the others, each in its order."""
+    """Where `pd.get_dummies` puts each column.
+
+    Those that it leaves as they are first, then the others, each in its order.
+    """
     import pandas as pd
 
     texts = list(features.select_dtypes(include=["object", "string", "category"]).columns)
     widths = {name: 1 for name in features.columns if name not in texts}
     widths |= {name: pd.get_dummies(features[[name]]).shape[1] for name in texts}
     ends = np.cumsum(list(widths.values())).tolist()
-    return {str(name): tuple(range(end - width, end)) for (name, width), end in zip(widths.items(), ends, strict=True)}
+    return {
+        str(name): tuple(range(end - width, end))
+        for (name, width), end in zip(widths.items(), ends, strict=True)
+    }
 
 
 def _table(data: Labelled, columns: Mapping[str, tuple[int, ...]], **facts: Any) -> Table:
     return Table(
-        data=data, columns=columns, source=facts | {"records": len(data), "columns": data.X.shape[1], "sha256": data.digest}
+        data=data,
+        columns=columns,
+        source=facts | {"records": len(data), "columns": data.X.shape[1], "sha256": data.digest},
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Split:
-    """A table cut into training records, a pool of replacements and held-out query points; the three do not overlap.
+    """A table cut into training records, a pool of replacements and held-out query points.
+
+    The three do not overlap.
 
     Parameters
     ----------
     train, pool : Labelled
         The base dataset S, and the records that may replace one of its own.
     queries : array (q, d)
-        Points at which predictions are asked: held-out ones, and those of the first training records where that was wanted.
+        Points at which predictions are asked: held-out ones, and those of the first training
+        records where that was wanted.
     source : dict
         The table's source with the sizes and the seed that make this split again.
     """
@@ -228,8 +285,8 @@ def split(table: Table, *, train: int, queries: int, seed: int, train_queries: i
     table : Table
         At least 3 records.
     train, queries : int
-        At most so many training records and query points, >= 1; of a small table at most 70 % and 10 % are used.
-        Up to `train` of the remaining records make the pool.
+        At most so many training records and query points, >= 1; of a small table at most 70 % and
+        10 % are used. Up to `train` of the remaining records make the pool.
     seed : int
         Root seed of the run.
     train_queries : int
@@ -243,11 +300,20 @@ def split(table: Table, *, train: int, queries: int, seed: int, train_queries: i
     require(train >= 1, "--train", train, "an integer >= 1")
     require(queries >= 1, "--queries", queries, "an integer >= 1")
     require(train_queries >= 0, "--train-queries", train_queries, "an integer >= 0")
-    require(n >= 3, "--data", f"{n} records", "at least 3 records: one to train on, one to replace it, one to query")
+    require(
+        n >= 3,
+        "--data",
+        f"{n} records",
+        "at least 3 records: one to train on, one to replace it, one to query",
+    )
     queries = min(queries, max(1, n // 10))
     train = min(train, max(1, 7 * n // 10), n - queries - 1)
     order = stream(seed, "split", table.source["sha256"]).permutation(n)
-    asked, trained, pool = order[:queries], order[queries : queries + train], order[queries + train :][:train]
+    asked, trained, pool = (
+        order[:queries],
+        order[queries : queries + train],
+        order[queries + train :][:train],
+    )
     sizes = {"seed": seed, "train": train, "pool": len(pool), "queries": queries}
     train_queries = min(train_queries, train)
     if train_queries:

@@ -9,8 +9,13 @@ import traceback
 from numbers import Integral, Real
 from typing import Any
 
-OURS = os.path.dirname(__file__)  # noqa: PTH120  (compared with file names of a traceback, which are texts)
-LIBRARIES = tuple(dict.fromkeys(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")))
+# compared with file names of a traceback, which are texts
+OURS = os.path.dirname(__file__)  # noqa: PTH120
+LIBRARIES = tuple(
+    dict.fromkeys(
+        sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    )
+)
 """Folders of code that is not the user's."""
 MOST_TEXT = 500
 """Characters of what a mechanism says when it fails that are passed on."""
@@ -27,19 +32,24 @@ class InvalidInput(DpassayError, ValueError):
 
 
 class LedgerError(DpassayError, RuntimeError):
-    """The ledger of a run cannot be read or written (exit code 3): the run ends, what was finished stays in it."""
+    """The ledger of a run cannot be read or written (exit code 3).
+
+    The run ends, what was finished stays in it.
+    """
 
 
 class TargetError(DpassayError, RuntimeError):
-    """The mechanism failed while it was audited (exit code 3): its result is `error`, the rest of the run goes on.
+    """The mechanism failed while it was audited (exit code 3).
+
+    Its result is `error`, the rest of the run goes on.
 
     Parameters
     ----------
     cause : str
         What happened and where. It goes into the record.
     detail : str
-        What the mechanism itself said, of what type and in which line of its code; below that the traceback. It may quote data,
-        so it is shown but never recorded.
+        What the mechanism itself said, of what type and in which line of its code; below that the
+        traceback. It may quote data, so it is shown but never recorded.
     """
 
     def __init__(self, cause: str, detail: str = "") -> None:
@@ -67,20 +77,30 @@ def told(error: BaseException) -> str:
     Returns
     -------
     str
-        'message (Type at file:line in function)' on the first line. The place is the innermost one that is neither ours nor of
-        an installed library, where there is one.
+        'message (Type at file:line in function)' on the first line. The place is the innermost one
+        that is neither ours nor of an installed library, where there is one.
     """
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not _inside(frame.filename, OURS)]
-    own = [frame for frame in theirs if not any(_inside(frame.filename, folder) for folder in LIBRARIES)]
+    own = [
+        frame
+        for frame in theirs
+        if not any(_inside(frame.filename, folder) for folder in LIBRARIES)
+    ]
     place = next(
-        (f" at {_near(few[-1].filename)}:{few[-1].lineno} in {few[-1].name}" for few in (own, theirs, frames) if few), ""
+        (
+            f" at {_near(few[-1].filename)}:{few[-1].lineno} in {few[-1].name}"
+            for few in (own, theirs, frames)
+            if few
+        ),
+        "",
     )
     said = _text(error)
     line = f"{said} ({type(error).__name__}{place})" if said else f"{type(error).__name__}{place}"
     try:
         trace = "".join(traceback.format_exception(error, limit=-MOST_FRAMES))
-    except Exception:  # noqa: BLE001  (what is not ours may do anything, also when it is asked what went wrong)
+    # what is not ours may do anything, also when it is asked what went wrong
+    except Exception:  # noqa: BLE001
         return line
     return f"{line}\n{trace[-MOST_TRACE:].rstrip()}"
 
@@ -110,7 +130,10 @@ def is_real(value: object) -> bool:
 
 
 def as_real(value: object) -> float:
-    """Return a real number of any type, NumPy's and fractions included, as a float; NaN for all else and where none is near."""
+    """Return a real number of any type, NumPy's and fractions included, as a float.
+
+    NaN for all else and where none is near.
+    """
     try:
         return float(value) if is_real(value) else math.nan  # type: ignore[arg-type]
     except OverflowError:
@@ -123,7 +146,7 @@ def is_count(value: object, least: int = 1) -> bool:
 
 
 def require(condition: bool, argument: str, value: Any, allowed: str) -> None:
-    """Raise `InvalidInput` naming the argument, the value and what is allowed, unless `condition` holds.
+    """Raise `InvalidInput` with argument, value and what is allowed, unless `condition` holds.
 
     Parameters
     ----------

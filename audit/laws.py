@@ -20,10 +20,11 @@ class FiniteLaw:
     Parameters
     ----------
     log_p : array (q, K)
-        Natural logarithms of the probabilities of the K labels; -inf where a label is impossible. Rows sum to 1.
+        Natural logarithms of the probabilities of the K labels; -inf where a label is impossible.
+        Rows sum to 1.
     error : float
-        Bound on the absolute numerical error of every finite entry of `log_p`; >= 0. It is carried into every exact
-        number made from the law.
+        Bound on the absolute numerical error of every finite entry of `log_p`; >= 0. It is carried
+        into every exact number made from the law.
 
     Raises
     ------
@@ -36,11 +37,26 @@ class FiniteLaw:
 
     def __post_init__(self) -> None:
         log_p = np.array(self.log_p, dtype=float)
-        require(log_p.ndim == 2 and log_p.shape[1] >= 2, "log_p", log_p.shape, "of shape (queries, labels >= 2)")
-        require(not np.isnan(log_p).any() and bool((log_p <= 1e-12).all()), "log_p", "NaN or > 0", "log-probabilities")
+        require(
+            log_p.ndim == 2 and log_p.shape[1] >= 2,
+            "log_p",
+            log_p.shape,
+            "of shape (queries, labels >= 2)",
+        )
+        require(
+            not np.isnan(log_p).any() and bool((log_p <= 1e-12).all()),
+            "log_p",
+            "NaN or > 0",
+            "log-probabilities",
+        )
         sums = np.exp(log_p).sum(axis=1)
         whole = bool((np.abs(sums - 1) <= 1e-9).all())
-        require(whole, "log_p", "" if whole else f"row sums {sums}", "rows of probabilities that sum to 1")
+        require(
+            whole,
+            "log_p",
+            "" if whole else f"row sums {sums}",
+            "rows of probabilities that sum to 1",
+        )
         require(0 <= self.error < np.inf, "error", self.error, "a finite number >= 0")
         log_p.flags.writeable = False
         object.__setattr__(self, "log_p", log_p)
@@ -58,7 +74,9 @@ class FiniteLaw:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PointLaw:
-    """The law of an algorithm without coins: the one real number that it answers at each of q queries.
+    """The law of an algorithm without coins.
+
+    The one real number that it answers at each of q queries.
 
     Parameters
     ----------
@@ -99,12 +117,14 @@ class NoiseLaw:
     values : array (q,)
         What the noise is added to; finite.
     noise : Noise
-        The same on all datasets that are compared; a noise that depends on the data has no exact form here.
+        The same on all datasets that are compared; a noise that depends on the data has no exact
+        form here.
     error : float
         Bound on the absolute numerical error of every value; >= 0.
     low, high : float
-        Limits of the answer; infinite where there are none. Limits need Laplace noise and values between them: then all
-        events beyond a limit have one likelihood ratio, and projecting loses nothing of the leak.
+        Limits of the answer; infinite where there are none. Limits need Laplace noise and values
+        between them: then all events beyond a limit have one likelihood ratio, and projecting loses
+        nothing of the leak.
 
     Raises
     ------
@@ -122,8 +142,15 @@ class NoiseLaw:
         values = PointLaw(values=self.values, error=self.error).values
         require(isinstance(self.noise, Noise), "noise", self.noise, "a Noise(...)")
         if self.limited:
-            require(self.noise.kind == "laplace", "noise", self.noise.kind, "'laplace' where the answer is projected")
-            inside = self.low < self.high and bool(((values >= self.low) & (values <= self.high)).all())
+            require(
+                self.noise.kind == "laplace",
+                "noise",
+                self.noise.kind,
+                "'laplace' where the answer is projected",
+            )
+            inside = self.low < self.high and bool(
+                ((values >= self.low) & (values <= self.high)).all()
+            )
             require(inside, "values", values, f"in [low, high] = [{self.low:g}, {self.high:g}]")
         object.__setattr__(self, "values", values)
 
@@ -138,20 +165,30 @@ class NoiseLaw:
         return self.values[:, None]
 
     def binned(self, edges: NDArray[np.float64]) -> FiniteLaw:
-        """Return the law of the bin that the answer lies in, for edges (q, m) ascending in each row; see `codings.Bins`."""
+        """Return the law of the bin that the answer lies in, for edges (q, m).
+
+        Edges ascend in each row; see `codings.Bins`.
+        """
         z = (edges - self.values[:, None]) / self.noise.scale
         below, above = self.noise.log_below(z), self.noise.log_below(-z)
-        for log_p, sure, never in ((below, edges > self.high, edges <= self.low), (above, edges <= self.low, edges > self.high)):
+        for log_p, sure, never in (
+            (below, edges > self.high, edges <= self.low),
+            (above, edges <= self.low, edges > self.high),
+        ):
             log_p[sure], log_p[never] = 0.0, -np.inf
         zero = np.full((len(edges), 1), -np.inf)
         ends = np.concatenate([below[:, :1], zero, above[:, -1:]], axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             left = below[:, 1:] + np.log1p(-np.exp(np.minimum(below[:, :-1] - below[:, 1:], 0.0)))
             right = above[:, :-1] + np.log1p(-np.exp(np.minimum(above[:, 1:] - above[:, :-1], 0.0)))
-        inner = np.nan_to_num(np.where(below[:, 1:] < above[:, :-1], left, right), nan=-np.inf, neginf=-np.inf)
+        inner = np.nan_to_num(
+            np.where(below[:, 1:] < above[:, :-1], left, right), nan=-np.inf, neginf=-np.inf
+        )
         log_p = np.concatenate([ends[:, :1], inner, ends[:, -1:]], axis=1)
         mass = np.exp(log_p)[np.isfinite(log_p)].min(initial=1.0)
-        slope = 2 * (self.error / self.noise.scale + 8 * UNIT_ROUNDOFF * (1 + float(np.abs(z).max())))
+        slope = 2 * (
+            self.error / self.noise.scale + 8 * UNIT_ROUNDOFF * (1 + float(np.abs(z).max()))
+        )
         return FiniteLaw(log_p=np.minimum(log_p, 0.0), error=float(slope / mass))
 
 
@@ -170,7 +207,8 @@ def bernoulli_law(logit: ArrayLike) -> FiniteLaw:
     Returns
     -------
     FiniteLaw
-        Columns are the labels 0 and 1. |d log sigma(t) / dt| <= 1, so an error of `logit` passes at most once.
+        Columns are the labels 0 and 1. |d log sigma(t) / dt| <= 1, so an error of `logit` passes at
+        most once.
     """
     logit = np.asarray(logit, dtype=float)
     log_p = np.stack([log_expit(-logit), log_expit(logit)], axis=-1)
@@ -179,7 +217,9 @@ def bernoulli_law(logit: ArrayLike) -> FiniteLaw:
 
 
 def mixture_law(laws: list[FiniteLaw]) -> FiniteLaw:
-    """Equal-weight mixture of laws over the same queries: the law when a uniform coin picks one of them.
+    """Equal-weight mixture of laws over the same queries.
+
+    The law when a uniform coin picks one of them.
 
     Parameters
     ----------
@@ -193,5 +233,7 @@ def mixture_law(laws: list[FiniteLaw]) -> FiniteLaw:
     """
     stacked = np.stack([law.log_p for law in laws])
     log_p = np.logaddexp.reduce(stacked, axis=0) - np.log(len(laws))
-    error = max(law.error for law in laws) + 4 * (len(laws) + 2) * UNIT_ROUNDOFF * max(1.0, -float(log_p.min()))
+    error = max(law.error for law in laws) + 4 * (len(laws) + 2) * UNIT_ROUNDOFF * max(
+        1.0, -float(log_p.min())
+    )
     return FiniteLaw(log_p=np.minimum(log_p, 0.0), error=error)

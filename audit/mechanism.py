@@ -1,4 +1,7 @@
-"""What an algorithm offers to be audited: the base class `Mechanism`, with a default for all that is optional."""
+"""What an algorithm offers to be audited.
+
+The base class `Mechanism`, with a default for all that is optional.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,15 @@ class WorstCase:
     reason: str
 
     @classmethod
-    def of(cls, data: Labelled, change: Change, *, how: str, reason: str, query: ArrayLike | None = None) -> WorstCase:
+    def of(
+        cls,
+        data: Labelled,
+        change: Change,
+        *,
+        how: str,
+        reason: str,
+        query: ArrayLike | None = None,
+    ) -> WorstCase:
         """Return the worst case with one change of a dataset, asked at one point.
 
         Parameters
@@ -57,7 +68,9 @@ class WorstCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reachable:
-    """All the states in which datasets of any size can leave the mechanism at a query, and which of them can be neighbours.
+    """All states in which datasets of any size can leave the mechanism at a query.
+
+    And which of them can be neighbours.
 
     Parameters
     ----------
@@ -66,14 +79,16 @@ class Reachable:
     law : FiniteLaw or NoiseLaw
         The law of the answer in each state; its rows are the states.
     moves : int array (m, 2)
-        Pairs of states that one change can turn into each other, each once; both directions are meant.
+        Pairs of states that one change can turn into each other, each once; both directions are
+        meant.
     argument : str
         Why there are no other states and no other moves, and why each of these occurs.
     several : str
-        Why k changed records make just the moves of up to k steps; empty if that is not known. Claims about `replace-k` need it.
+        Why k changed records make just the moves of up to k steps; empty if that is not known.
+        Claims about `replace-k` need it.
     of : str
-        What the states are of, in words that go on 'of all datasets, of', where that is not quite what is released: exact
-        minimisers, where a solver comes near them. Empty where it is.
+        What the states are of, in words that go on 'of all datasets, of', where that is not quite
+        what is released: exact minimisers, where a solver comes near them. Empty where it is.
     """
 
     states: tuple[str, ...]
@@ -87,9 +102,9 @@ class Reachable:
 class Mechanism:
     """A randomised algorithm M(S, x) that answers a label, or a real number, at each query.
 
-    A subclass states `claims` and defines `sample`. Every other member has a default, which says that
-    the mechanism does not offer it: a method that returns None, an empty value, False. A class that
-    does not inherit from this one may have any of the members; `full` adds the defaults.
+    A subclass states `claims` and defines `sample`. Every other member has a default, which says
+    that the mechanism does not offer it: a method that returns None, an empty value, False. A class
+    that does not inherit from this one may have any of the members; `full` adds the defaults.
 
     Attributes
     ----------
@@ -98,8 +113,8 @@ class Mechanism:
     labels : tuple of int
         The labels that it may answer, at least two. Default: 0 and 1. Not used with `numbers`.
     numbers : tuple of float, or None
-        Least and greatest answer of a mechanism that answers real numbers, infinite where there is no
-        limit. Default: None, it answers labels.
+        Least and greatest answer of a mechanism that answers real numbers, infinite where there is
+        no limit. Default: None, it answers labels.
     without_query : bool
         Whether it releases a value that does not depend on a query point. It is then sampled at one
         query, whatever that is.
@@ -107,13 +122,14 @@ class Mechanism:
         Number d of coordinates of the vector that it releases; 0 if it releases none. If it is
         positive, `towards` is needed.
     looked_at : str
-        If it answers less than its claims are about (a label computed from released weights): what it
-        answers, in words that go before 'was looked at'. Empty if it answers everything.
+        If it answers less than its claims are about (a label computed from released weights): what
+        it answers, in words that go before 'was looked at'. Empty if it answers everything.
     one_query : bool
-        Whether every query shows the same of what it releases. It is then looked at through the first
-        query of a group alone.
+        Whether every query shows the same of what it releases. It is then looked at through the
+        first query of a group alone.
     derived_parameters : mapping
-        What is in force for parameters that may be left out, by name; more than were left out do no harm.
+        What is in force for parameters that may be left out, by name; more than were left out do no
+        harm.
     alone : bool
         Whether it can be audited on its own worst cases only, because a part of it depends on them.
     """
@@ -153,59 +169,88 @@ class Mechanism:
         alone = False
 
     def check(self, data: Any) -> None:
-        """Raise `InvalidInput` if these data can never be prepared; cheap, trains nothing. Default: accept all."""
+        """Raise `InvalidInput` if these data can never be prepared; cheap, trains nothing.
+
+        Default: accept all.
+        """
 
     def prepare(self, data: Any) -> Any:
-        """Return everything about dataset S that does not depend on the fresh coins: trained sub-models, sorted data, counts.
+        """Return everything about dataset S that does not depend on the fresh coins.
+
+        Trained sub-models, sorted data, counts.
 
         Default: the dataset itself.
         """
         return data
 
     def update(self, state: Any, change: Change) -> Any:  # noqa: ARG002
-        """Return the state of the changed dataset, for less than `prepare` costs; `state` itself is left as it is.
+        """Return the state of the changed dataset, for less than `prepare` costs.
+
+        `state` itself is left as it is.
 
         The change is of one record; several are made one after the other. Default: None, the
         neighbour is prepared.
         """
         return None
 
-    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
-        """Return `size` independent trials at q queries, shape (size, q); every row is a trial with all its coins fresh."""
+    def sample(
+        self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
+        """Return `size` independent trials at q queries, shape (size, q).
+
+        Every row is a trial with all its coins fresh.
+        """
         raise NotImplementedError(f"{type(self).__name__} defines no sample")
 
     def distribution(self, state: Any, queries: NDArray[np.float64]) -> Law | None:  # noqa: ARG002
-        """Return the exact law per query, or None where it is out of reach for this dataset. Default: None."""
+        """Return the exact law per query, or None where it is out of reach for this dataset.
+
+        Default: None.
+        """
         return None
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """Return its own worst cases, each with the reason; they are audited besides the user's pairs. Default: none."""
+        """Return its own worst cases, each with the reason.
+
+        They are audited besides the user's pairs. Default: none.
+        """
         return ()
 
     def reachable(self) -> Reachable | None:
-        """Return the states in which datasets of any size can leave it, if the dataset matters only through a small state.
+        """Return the states in which datasets of any size can leave it.
+
+        If the dataset matters only through a small state.
 
         Default: None, they are not known.
         """
         return None
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:  # noqa: ARG002
-        """Say what an answer at a query, shape (d,), stands for: a transcript, an index and bits, a bin.
+        """Say what an answer at a query, shape (d,), stands for.
+
+        A transcript, an index and bits, a bin.
 
         Default: empty, the answer is a label or number that needs no words.
         """
         return ""
 
     def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
-        """Return the queries (k, columns) that ask for <w, u>, for each u of `directions`, shape (k, d), of norm 1.
+        """Return the queries (k, columns) that ask for <w, u>, for each u of `directions`.
 
-        Here w is the released vector. The answers of one trial at several queries must all be of one w.
+        Directions have shape (k, d) and norm 1.
+
+        Here w is the released vector. The answers of one trial at several queries must all be of
+        one w.
         """
-        raise NotImplementedError(f"{type(self).__name__} releases no vector: it defines no towards")
+        raise NotImplementedError(
+            f"{type(self).__name__} releases no vector: it defines no towards"
+        )
 
 
 class Trainer(Mechanism):
-    """A training procedure T = (G, F) with a validation score q, as in sections 2 and 3 of Chaudhuri and Vinterbo (2013).
+    """A training procedure T = (G, F) with a validation score q.
+
+    As in sections 2 and 3 of Chaudhuri and Vinterbo (2013).
 
     It needs no `sample`: a claim `ScoreStability` is about its scores.
 
@@ -228,7 +273,10 @@ class Trainer(Mechanism):
         raise NotImplementedError
 
     def noise(self, size: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Draw `size` random strings R from G, shape (size, ...); they may not depend on the data."""
+        """Draw `size` random strings R from G, shape (size, ...).
+
+        They may not depend on the data.
+        """
         raise NotImplementedError
 
     def apply(self, data: Any, theta: float, R: NDArray[np.float64]) -> Any:
@@ -236,23 +284,35 @@ class Trainer(Mechanism):
         raise NotImplementedError
 
     def score(self, trained: Any, data: Any) -> tuple[NDArray[np.float64], float]:
-        """Return q(h, V) for each h that `apply` returned, shape (size,), and a bound on the numerical error of each."""
+        """Return q(h, V) for each h that `apply` returned, shape (size,), and error bounds.
+
+        Bounds on the numerical error of each.
+        """
         raise NotImplementedError
 
-    def bad_share(self, state: Compared, claim: ScoreStability) -> tuple[float, float] | None:  # noqa: ARG002
-        """Return the exact proportion of bad random strings and the error of its logarithm. Default: None, not known."""
+    def bad_share(
+        self,
+        state: Compared,  # noqa: ARG002
+        claim: ScoreStability,  # noqa: ARG002
+    ) -> tuple[float, float] | None:
+        """Return the exact proportion of bad random strings and the error of its logarithm.
+
+        Default: None, not known.
+        """
         return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionMechanism(Mechanism):
-    """A plain function as a mechanism: all its coins are drawn inside the call, nothing is prepared.
+    """A plain function as a mechanism.
+
+    All its coins are drawn inside the call, nothing is prepared.
 
     Parameters
     ----------
     function : callable
-        `function(data, queries, size, rng)` returns answers of shape (size, q): `size` independent runs at q queries, with
-        randomness from `rng` alone.
+        `function(data, queries, size, rng)` returns answers of shape (size, q): `size` independent
+        runs at q queries, with randomness from `rng` alone.
     claims : tuple of Claim
         What it promises.
     labels : tuple of int
@@ -266,18 +326,23 @@ class FunctionMechanism(Mechanism):
     labels: tuple[int, ...] = (0, 1)
     numbers: tuple[float, float] | None = None
 
-    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(
+        self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         """Call the function."""
         return np.asarray(self.function(state, queries, size, rng))
 
 
 def offers(mechanism: Mechanism, method: str) -> bool:
-    """Whether a mechanism has a method of its own, where `Mechanism` has a default that says there is none."""
+    """Whether a mechanism has a method of its own.
+
+    Where `Mechanism` has a default that says there is none.
+    """
     found = getattr(mechanism, method)
     return found is not None and getattr(found, "__func__", found) is not getattr(Mechanism, method)
 
 
 def prepared(mechanism: Mechanism, state: Any, change: Change, neighbour: Any) -> Any:
-    """Return the state of a neighbour, by `update` where the mechanism has it, else prepared from the neighbour."""
+    """Return the state of a neighbour, by `update` if the mechanism has it, else by `prepare`."""
     updated = mechanism.update(state, change)
     return mechanism.prepare(neighbour) if updated is None else updated

@@ -1,7 +1,8 @@
-"""Additive noise: Laplace or Gaussian, and what two answers with the same noise around different values leak.
+"""Additive noise: Laplace or Gaussian, and what it leaks when the value under it moves.
 
-A shift of s scales between the values is all that matters, and half-lines are the worst events: the likelihood ratio of the
-two laws is monotone in the answer. By symmetry both directions leak the same.
+A shift of s scales between the values is all that matters, and half-lines are the worst events: the
+likelihood ratio of the two laws is monotone in the answer. By symmetry both directions leak the
+same.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from dpassay.numerics import UNIT_ROUNDOFF
 Array = NDArray[np.float64]
 LN2 = float(np.log(2))
 POINTS = np.linspace(-8.0, 8.0, 257)
-"""Thresholds, in scales around the middle of the values, at which a trade-off function is enclosed."""
+"""Thresholds, in scales around the middle of the values, at which a trade-off function is
+enclosed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +32,8 @@ class Noise:
     ----------
     kind : {"laplace", "gaussian"}
     scale : float
-        Laplace: b, density e^(-|z| / b) / (2 b). Gaussian: the standard deviation. Finite and > 0, in units of the number.
+        Laplace: b, density e^(-|z| / b) / (2 b). Gaussian: the standard deviation. Finite and > 0,
+        in units of the number.
 
     Raises
     ------
@@ -48,7 +51,9 @@ class Noise:
 
     def draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
         """Draw independent noise of this shape."""
-        drawn: Array = (rng.laplace if self.kind == "laplace" else rng.normal)(scale=self.scale, size=shape)
+        drawn: Array = (rng.laplace if self.kind == "laplace" else rng.normal)(
+            scale=self.scale, size=shape
+        )
         return drawn
 
     def log_below(self, z: Array) -> Array:
@@ -61,18 +66,27 @@ class Noise:
 
     def quantile(self, p: Array) -> Array:
         """Return the p-quantiles, in the units of the number."""
-        z = np.sign(p - 0.5) * -np.log(2 * np.minimum(p, 1 - p)) if self.kind == "laplace" else ndtri(p)
+        z = (
+            np.sign(p - 0.5) * -np.log(2 * np.minimum(p, 1 - p))
+            if self.kind == "laplace"
+            else ndtri(p)
+        )
         return self.scale * np.asarray(z)
 
     def log_ratio(self, z: Array, s: Array) -> Array:
-        """Return the log-likelihood ratio of value s against value 0 at answer z, all in scales; not decreasing in z."""
+        """Return the log-likelihood ratio of value s against value 0 at answer z, all in scales.
+
+        Not decreasing in z.
+        """
         return np.clip(2 * z - s, -s, s) if self.kind == "laplace" else s * z - s * s / 2
 
     def hockey_stick(self, s: Array, epsilon: Array) -> Array:
-        """Return delta(epsilon), the largest P[E] - e^epsilon Q[E] over events, for a shift of s >= 0 scales; epsilon >= 0.
+        """Return delta(epsilon), the largest P[E] - e^epsilon Q[E] over events.
 
-        Laplace: (1 - e^((epsilon - s) / 2))_+. Gaussian: Phi(s/2 - epsilon/s) - e^epsilon Phi(-s/2 - epsilon/s), Theorem 8
-        of Balle and Wang (2018).
+        For a shift of s >= 0 scales; epsilon >= 0.
+
+        Laplace: (1 - e^((epsilon - s) / 2))_+. Gaussian: Phi(s/2 - epsilon/s) - e^epsilon
+        Phi(-s/2 - epsilon/s), Theorem 8 of Balle and Wang (2018).
         """
         if self.kind == "laplace":
             return np.maximum(0.0, -np.expm1((epsilon - s) / 2))
@@ -82,7 +96,10 @@ class Noise:
         return np.where(s > 0, np.maximum(0.0, delta), 0.0)
 
     def doubt(self, s: Array, epsilon: Array) -> Array:
-        """Return a bound on the numerical error of `hockey_stick`: Gaussian terms may be almost equal."""
+        """Return a bound on the numerical error of `hockey_stick`.
+
+        Gaussian terms may be almost equal.
+        """
         if self.kind == "laplace":
             return 4 * UNIT_ROUNDOFF * (1 + s) * np.ones_like(epsilon)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -91,10 +108,13 @@ class Noise:
         return 64 * UNIT_ROUNDOFF * size * np.exp(log_p)
 
     def loss(self, s: Array, delta: float, wide: float = 0.0) -> tuple[Array, Array]:
-        """Return the smallest epsilon at this delta for a shift of s >= 0 scales, and a bound on its numerical error.
+        """Return the smallest epsilon at this delta for a shift of s >= 0 scales.
 
-        Laplace: s + 2 ln(1 - delta), at least 0. Gaussian: the root of delta(epsilon) = delta, by bisection; inf at
-        delta = 0 unless s = 0. `wide` bounds the error of s itself; the loss increases with s.
+        And a bound on its numerical error.
+
+        Laplace: s + 2 ln(1 - delta), at least 0. Gaussian: the root of delta(epsilon) = delta, by
+        bisection; inf at delta = 0 unless s = 0. `wide` bounds the error of s itself; the loss
+        increases with s.
         """
         s = np.asarray(s, dtype=float)
         if self.kind == "laplace":
@@ -111,18 +131,23 @@ class Noise:
         return value[places].reshape(s.shape), error[places].reshape(s.shape)
 
     def distance(self, s: Array, wide: float = 0.0) -> tuple[Array, Array]:
-        """Return the smallest mu of Gaussian differential privacy for a shift of s >= 0 scales, and its numerical error.
+        """Return the smallest mu of Gaussian DP for a shift of s >= 0 scales, and its error.
 
-        Gaussian: s, at every threshold. Laplace: -2 Phi^-1(e^(-s/2) / 2), at the threshold half-way. For with
-        h(u) = -Phi^-1(e^-u / 2), u >= 0, the threshold u in [0, s] has h(u) + h(s - u), and one of u >= s has h(u) - h(u - s);
-        h' = Phi(-h) / phi(h) falls as h rises, so h is concave: the first is the largest at s / 2, the second at u = s. Where
-        answers are projected to limits, the threshold half-way lies between them, and projecting adds no event.
-        `wide` bounds the error of s; h' <= sqrt(pi / 2).
+        The error is numerical.
+
+        Gaussian: s, at every threshold. Laplace: -2 Phi^-1(e^(-s/2) / 2), at the threshold
+        half-way. For with h(u) = -Phi^-1(e^-u / 2), u >= 0, the threshold u in [0, s] has
+        h(u) + h(s - u), and one of u >= s has h(u) - h(u - s); h' = Phi(-h) / phi(h) falls as h
+        rises, so h is concave: the first is the largest at s / 2, the second at u = s. Where
+        answers are projected to limits, the threshold half-way lies between them, and projecting
+        adds no event. `wide` bounds the error of s; h' <= sqrt(pi / 2).
         """
         s = np.asarray(s, dtype=float)
         if self.kind == "gaussian":
             return s, wide * np.ones_like(s)
-        return -2 * np.asarray(ndtri_exp(-s / 2 - LN2)), 1.2534 * wide + 32 * UNIT_ROUNDOFF * (1 + s)
+        return -2 * np.asarray(ndtri_exp(-s / 2 - LN2)), 1.2534 * wide + 32 * UNIT_ROUNDOFF * (
+            1 + s
+        )
 
     def _top(self, s: Array, delta: Array | float) -> Array:
         """Return an epsilon at which even Phi(s/2 - epsilon/s) is at most delta."""
@@ -138,28 +163,42 @@ class Noise:
             if not inside.any():
                 return high
             above = self.hockey_stick(s, middle) > delta
-            low, high = np.where(inside & above, middle, low), np.where(inside & ~above, middle, high)
+            low, high = (
+                np.where(inside & above, middle, low),
+                np.where(inside & ~above, middle, high),
+            )
 
     def threshold(self, v0: float, v1: float, epsilon: float) -> float:
-        """Return the answer at which the log-likelihood ratio of value v1 against v0 is epsilon; v0 and v1 differ."""
+        """Return the answer at which the log-likelihood ratio of value v1 against v0 is epsilon.
+
+        v0 and v1 differ.
+        """
         middle, apart = (v0 + v1) / 2, v1 - v0
         if self.kind == "laplace":
             return middle + float(np.copysign(min(epsilon * self.scale, abs(apart)) / 2, apart))
         return middle + epsilon * self.scale**2 / apart
 
     def tests(self, s: float) -> Array:
-        """Return tests (false positives, true positives) that half-lines are, for a shift of s scales."""
+        """Return the tests (false positives, true positives) of half-lines, for a shift of s.
+
+        In scales.
+        """
         z = s / 2 + POINTS * max(1.0, s / 2)
         return np.exp(np.stack([self.log_below(-z), self.log_below(s - z)], axis=1))
 
     def limits(self, s: float) -> Array:
-        """Return corners of a polygon that no test is above, for a shift of s scales: tangents at `tests` meet there."""
+        """Return corners of a polygon that no test is above, for a shift of s scales.
+
+        Tangents at `tests` meet there.
+        """
         z = s / 2 + POINTS * max(1.0, s / 2)
         x, y = self.tests(s).T
         slope = np.exp(np.clip(self.log_ratio(z, np.asarray(s)), -700, 700))
         cut = y - slope * x  # of each tangent with x = 0
         with np.errstate(divide="ignore", invalid="ignore"):
-            corner = np.clip(np.nan_to_num((cut[:-1] - cut[1:]) / (slope[1:] - slope[:-1])), x[1:], x[:-1])
+            corner = np.clip(
+                np.nan_to_num((cut[:-1] - cut[1:]) / (slope[1:] - slope[:-1])), x[1:], x[:-1]
+            )
         height = np.maximum(cut[:-1] + slope[:-1] * corner, cut[1:] + slope[1:] * corner)
         ends = [[0.0, cut[-1]], [1.0, cut[0] + slope[0]]]
         corners = np.concatenate([ends, np.stack([corner, height], axis=1)])

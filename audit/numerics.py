@@ -1,4 +1,6 @@
-"""What a rounding costs, and which way it goes: a lower bound that is written with fewer digits goes down, an upper one up.
+"""What a rounding costs, and which way it goes.
+
+A lower bound that is written with fewer digits goes down, an upper one up.
 
 So does what is promised: a claim that is written with fewer digits promises no more than it does.
 """
@@ -11,9 +13,11 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 UNIT_ROUNDOFF = 2.0**-53
 """Relative error of one operation on floats, at most."""
 DOWN, NEAREST, UP = ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING
-"""Which way a number goes when digits are cut: for a lower bound, for what is no bound, for an upper bound."""
+"""Which way a number goes when digits are cut: for a lower bound, for what is no bound, for an
+upper bound."""
 VISIBLE = 1e-6
-"""A computed number near 1 is shown with so many digits: where its error is larger, its bounds are shown instead."""
+"""A computed number near 1 is shown with so many digits: where its error is larger, its bounds are
+shown instead."""
 ALL_DIGITS = 17
 """So many significant digits tell any two floats apart."""
 SAME = 1e-11
@@ -21,7 +25,8 @@ SAME = 1e-11
 MISSING = "–"
 INFINITY = "∞"
 EQUAL = 1e-9
-"""A number that is above a claim by no more than this part of it, and not for certain, is shown as the claim."""
+"""A number that is above a claim by no more than this part of it, and not for certain, is shown as
+the claim."""
 
 
 def rounded(value: float, digits: int, way: str) -> float:
@@ -38,7 +43,8 @@ def rounded(value: float, digits: int, way: str) -> float:
     Returns
     -------
     float
-        Never above `value` with DOWN, never below it with UP; and so are the decimal numbers that the two are written as.
+        Never above `value` with DOWN, never below it with UP; and so are the decimal numbers that
+        the two are written as.
     """
     if not math.isfinite(value):
         return value
@@ -56,8 +62,8 @@ def computed(value: float, error: float, digits: int) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        v and e such that [v - e, v + e] contains [value - error, value + error], whether v is read as the decimal number that
-        it is written as or as the float next to it.
+        v and e such that [v - e, v + e] contains [value - error, value + error], whether v is read
+        as the decimal number that it is written as or as the float next to it.
     """
     if not (math.isfinite(value) and math.isfinite(error)):
         return value, error
@@ -103,7 +109,7 @@ def above(number: float | None) -> str:
 
 
 def exact(number: float | None, claimed: float, *, exceeds: bool) -> str:
-    """Write a computed number beside a claim, above it if that is certain and not above it otherwise.
+    """Write a computed number beside a claim: above it if that is certain, and only then.
 
     Parameters
     ----------
@@ -111,7 +117,8 @@ def exact(number: float | None, claimed: float, *, exceeds: bool) -> str:
     claimed : float
         What it is held against.
     exceeds : bool
-        Whether it is above the claim for certain, as the record says: numbers that are rounded cannot tell.
+        Whether it is above the claim for certain, as the record says: numbers that are rounded
+        cannot tell.
     """
     text = loss(number)
     if number is None:
@@ -121,28 +128,48 @@ def exact(number: float | None, claimed: float, *, exceeds: bool) -> str:
         return text
     if exceeds:
         return told_apart(number, beside, NEAREST)
-    return loss(claimed, DOWN) if number > claimed and math.isclose(number, claimed, rel_tol=EQUAL) else loss(number, DOWN)
+    return (
+        loss(claimed, DOWN)
+        if number > claimed and math.isclose(number, claimed, rel_tol=EQUAL)
+        else loss(number, DOWN)
+    )
 
 
 def promise(claimed: float, found: float | None = None) -> str:
-    """Write a claimed number: up, so that no more is promised than is, and with the digits that what is found beside it has.
+    """Write a claimed number.
+
+    Up, so that no more is promised than is, and with the digits that what is found beside it has.
 
     Parameters
     ----------
     claimed : float
     found : float, optional
-        A leak that is above the claim for certain: the claim gets so many digits that it is seen to be below.
+        A leak that is above the claim for certain: the claim gets so many digits that it is seen to
+        be below.
     """
     text = plain(claimed)
     if not _same(_read(text), claimed):
         six = 1e-4 <= claimed < 1e6
         nearest = loss(claimed) if six else text
-        text = nearest if _same(_read(nearest), claimed) else loss(claimed, UP) if six else written(claimed, 6, UP)
-    return told_apart(claimed, found, NEAREST) if found is not None and claimed < found <= _read(text) else text
+        text = (
+            nearest
+            if _same(_read(nearest), claimed)
+            else loss(claimed, UP)
+            if six
+            else written(claimed, 6, UP)
+        )
+    return (
+        told_apart(claimed, found, NEAREST)
+        if found is not None and claimed < found <= _read(text)
+        else text
+    )
 
 
 def allowance(claimed: float) -> str:
-    """Write a number of a claim with up to six significant digits: up, unless it is one of so few digits but for rounding."""
+    """Write a number of a claim with up to six significant digits.
+
+    Up, unless it is one of so few digits but for rounding.
+    """
     text = plain(claimed)
     return text if _same(_read(text), claimed) else written(claimed, 6, UP)
 
@@ -157,7 +184,10 @@ def _same(shown: float, claimed: float) -> bool:
 
 
 def half_line_words(threshold: float, *, above: bool) -> str:
-    """Name a half-line: '≥ 2', '< 0.5', and '≤ 0' where the threshold is the next float after a number that is shorter."""
+    """Name a half-line: '≥ 2', '< 0.5'.
+
+    And '≤ 0' where the threshold is the next float after a number that is shorter.
+    """
     if above:
         return f"≥ {plain(threshold)}"
     last = math.nextafter(threshold, -math.inf)
@@ -167,7 +197,9 @@ def half_line_words(threshold: float, *, above: bool) -> str:
 def told_apart(number: float, other: float, way: str) -> str:
     """Write a number with so few digits, from seven on, as put it on its side of another."""
     for digits in range(7, ALL_DIGITS):
-        if (rounded(number, digits, way) > other) == (number > other) and rounded(number, digits, way) != other:
+        if (rounded(number, digits, way) > other) == (number > other) and rounded(
+            number, digits, way
+        ) != other:
             return f"{rounded(number, digits, way):.{digits}g}"
     return f"{number:.{ALL_DIGITS}g}"
 
@@ -177,11 +209,15 @@ def _read(text: str) -> float:
 
 
 DIGITS = 12
-"""Computed numbers are written with this many significant digits, so that equal runs give equal bytes."""
+"""Computed numbers are written with this many significant digits, so that equal runs give equal
+bytes."""
 
 
 def number(value: float) -> float | str:
-    """Return a number that is no bound as it is recorded: 12 significant digits, infinities as text."""
+    """Return a number that is no bound as it is recorded.
+
+    12 significant digits, infinities as text.
+    """
     return _recorded(rounded(value, DIGITS, NEAREST))
 
 
@@ -192,19 +228,26 @@ def lower_number(value: float, claimed: float = math.inf) -> float | str:
     ----------
     value : float
     claimed : float, optional
-        What it is held against. A bound above the claim stays above it, and keeps the digits that takes.
+        What it is held against. A bound above the claim stays above it, and keeps the digits that
+        takes.
     """
     short = rounded(value, DIGITS, DOWN)
     return _recorded(float(value) if value > claimed >= short else short)
 
 
 def upper_number(value: float) -> float | str:
-    """Return an upper bound, or an error, as it is recorded: 12 significant digits, never less than it is."""
+    """Return an upper bound, or an error, as it is recorded.
+
+    12 significant digits, never less than it is.
+    """
     return _recorded(rounded(value, DIGITS, UP))
 
 
 def computed_number(value: float, error: float) -> tuple[float | str, float | str]:
-    """Return a computed number and its error as they are recorded: together they still contain what they contained."""
+    """Return a computed number and its error as they are recorded.
+
+    Together they still contain what they contained.
+    """
     short, wide = computed(value, error, DIGITS)
     return _recorded(short), _recorded(wide)
 
@@ -216,6 +259,9 @@ def _recorded(value: float) -> float | str:
 
 
 def percent(share: float) -> str:
-    """Write a share as a percentage, with as many digits as it needs, ten at most; rounded down, so that 100 % is all of it."""
+    """Write a share as a percentage, with as many digits as it needs, ten at most.
+
+    Rounded down, so that 100 % is all of it.
+    """
     with localcontext(prec=DIGITS - 2, rounding=ROUND_FLOOR):
         return f"{(100 * Decimal(repr(float(share)))).normalize():f} %"

@@ -44,7 +44,8 @@ __all__ = [
 """Changes have a module of their own; they can be imported from here too."""
 
 Neighbours = Literal["one", "flip", "one+flip", "all"]
-"""Per record: `one` replacement from the pool, the label `flip`ped, both, or `all` of the pool and the flip."""
+"""Per record: `one` replacement from the pool, the label `flip`ped, both, or `all` of the pool and
+the flip."""
 
 NEIGHBOURS: tuple[Neighbours, ...] = ("one", "flip", "one+flip", "all")
 
@@ -66,14 +67,14 @@ class Pairs:
     relation : str
         Neighbour relation that every change keeps to.
     key : str
-        How they were chosen, for programs: what two records are compared by, however `how` is worded. By default the numbers
-        of records and of changes.
+        How they were chosen, for programs: what two records are compared by, however `how` is
+        worded. By default the numbers of records and of changes.
 
     Raises
     ------
     InvalidInput
-        If the dataset is no Labelled, if there is no change, or one that the relation does not allow or of a record that is not
-        there, or the pool is no Labelled.
+        If the dataset is no Labelled, if there is no change, or one that the relation does not
+        allow or of a record that is not there, or the pool is no Labelled.
     """
 
     base: Any
@@ -84,15 +85,39 @@ class Pairs:
     key: str = ""
 
     def __post_init__(self) -> None:
-        require(isinstance(self.base, Labelled), "base", _kind(self.base), "a dataset, Labelled(X, y)")
+        require(
+            isinstance(self.base, Labelled), "base", _kind(self.base), "a dataset, Labelled(X, y)"
+        )
         known = isinstance(self.changes, (tuple, list)) and all(map(_is_change, self.changes))
-        require(known, "changes", _kind(self.changes), "a tuple of changes: Replace(...), FlipLabel(...), Several(...)")
-        require(self.pool is None or isinstance(self.pool, Labelled), "pool", _kind(self.pool), "a Labelled(X, y), or None")
+        require(
+            known,
+            "changes",
+            _kind(self.changes),
+            "a tuple of changes: Replace(...), FlipLabel(...), Several(...)",
+        )
+        require(
+            self.pool is None or isinstance(self.pool, Labelled),
+            "pool",
+            _kind(self.pool),
+            "a Labelled(X, y), or None",
+        )
         object.__setattr__(self, "changes", tuple(self.changes))
-        require(len(self.changes) > 0, "pairs", "no change", "at least one change, else there is nothing to compare")
-        for change in (each for several in self.changes for each in getattr(several, "changes", (several,))):
+        require(
+            len(self.changes) > 0,
+            "pairs",
+            "no change",
+            "at least one change, else there is nothing to compare",
+        )
+        for change in (
+            each for several in self.changes for each in getattr(several, "changes", (several,))
+        ):
             there = is_count(change.index, 0) and change.index < len(self.base)
-            require(there, "change", str(change), f"of one of the records 0 to {len(self.base) - 1} of base")
+            require(
+                there,
+                "change",
+                str(change),
+                f"of one of the records 0 to {len(self.base) - 1} of base",
+            )
         most = max(len(one_by_one(change)) for change in self.changes)
         allowed = f"'{replace_relation(most)}' or wider, as a change replaces {most} records"
         require(records_replaced(self.relation) >= most, "relation", self.relation, allowed)
@@ -109,9 +134,18 @@ def _is_change(change: object) -> bool:
 
 
 def _kind(found: object) -> str:
-    """Name the type of what was given in place of a dataset: its values may be anybody's records."""
-    inside = {type(each).__name__ for each in found} if isinstance(found, (tuple, list)) and len(found) <= 100 else set()
-    return f"{type(found).__name__} of {', '.join(sorted(inside))}" if inside else type(found).__name__
+    """Name the type of what was given in place of a dataset.
+
+    Its values may be anybody's records.
+    """
+    inside = (
+        {type(each).__name__ for each in found}
+        if isinstance(found, (tuple, list)) and len(found) <= 100
+        else set()
+    )
+    return (
+        f"{type(found).__name__} of {', '.join(sorted(inside))}" if inside else type(found).__name__
+    )
 
 
 def replace_one(
@@ -131,8 +165,8 @@ def replace_one(
     pool : Labelled or (X, y), optional
         Records that may replace one of the dataset; without it only labels are flipped.
     neighbours : {"one+flip", "one", "flip", "all"}
-        Each record replaced by one drawn from the pool, its label flipped, both, or replaced by every record of the pool
-        and flipped.
+        Each record replaced by one drawn from the pool, its label flipped, both, or replaced by
+        every record of the pool and flipped.
     seed : int
         Decides which record of the pool replaces which.
 
@@ -143,33 +177,64 @@ def replace_one(
     Raises
     ------
     InvalidInput
-        If the arrays are no labelled data, the pool has other columns, or the choice needs a pool and there is none.
+        If the arrays are no labelled data, the pool has other columns, or the choice needs a pool
+        and there is none.
     """
     base = Labelled(X, y)  # type: ignore[arg-type]
     require(neighbours in NEIGHBOURS, "neighbours", neighbours, f"one of {', '.join(NEIGHBOURS)}")
     require(is_count(seed, 0), "seed", seed, "an integer >= 0")
-    candidates = pool if pool is None or isinstance(pool, Labelled) else Labelled(*pool)  # type: ignore[arg-type]
+    candidates = (
+        pool
+        if pool is None
+        or isinstance(
+            pool,
+            Labelled,
+        )
+        else Labelled(*pool)  # type: ignore[arg-type]
+    )
     if candidates is not None and candidates.X.shape[1] != base.X.shape[1]:
-        raise InvalidInput(f"pool = {candidates.X.shape[1]} columns: must be {base.X.shape[1]}, as X has")
+        raise InvalidInput(
+            f"pool = {candidates.X.shape[1]} columns: must be {base.X.shape[1]}, as X has"
+        )
     if candidates is None or len(candidates) == 0:
-        require(neighbours in ("flip", "one+flip"), "neighbours", neighbours, "'flip' where there is no pool")
+        require(
+            neighbours in ("flip", "one+flip"),
+            "neighbours",
+            neighbours,
+            "'flip' where there is no pool",
+        )
         candidates, neighbours = None, "flip"
 
     changes: list[Change] = []
     if candidates is not None and neighbours in ("one", "one+flip"):
-        drawn = stream(int(seed), "replace-one", base.digest, candidates.digest).integers(len(candidates), size=len(base))
+        drawn = stream(int(seed), "replace-one", base.digest, candidates.digest).integers(
+            len(candidates), size=len(base)
+        )
         changes += [from_pool(candidates, i, int(j)) for i, j in enumerate(drawn)]
     if candidates is not None and neighbours == "all":
-        changes += [from_pool(candidates, i, j) for i in range(len(base)) for j in range(len(candidates))]
+        changes += [
+            from_pool(candidates, i, j) for i in range(len(base)) for j in range(len(candidates))
+        ]
     if neighbours != "one":
-        require(bool((base.y <= 1).all()), "y", np.unique(base.y).tolist(), "labels 0 and 1, for a label to be flipped")
+        require(
+            bool((base.y <= 1).all()),
+            "y",
+            np.unique(base.y).tolist(),
+            "labels 0 and 1, for a label to be flipped",
+        )
         changes += [FlipLabel(i) for i in range(len(base))]
     size = 0 if candidates is None else len(candidates)
     how = {
         "one": f"each of {len(base)} records replaced once by one drawn from a pool of {size}",
         "flip": f"the label of each of {len(base)} records flipped once",
-        "one+flip": f"each of {len(base)} records replaced once by one drawn from a pool of {size}, and its label flipped once",
-        "all": f"each of {len(base)} records replaced once by each one of a pool of {size}, and its label flipped once",
+        "one+flip": (
+            f"each of {len(base)} records replaced once by one drawn from a pool of {size}, and "
+            "its label flipped once"
+        ),
+        "all": (
+            f"each of {len(base)} records replaced once by each one of a pool of {size}, and its "
+            "label flipped once"
+        ),
     }[neighbours]
     how += f" ({len(changes):,} {'pair' if len(changes) == 1 else 'pairs'})"
     key = f"{neighbours}:{len(base)}:{size}"
@@ -177,7 +242,9 @@ def replace_one(
 
 
 def replace_several(pairs: Pairs, k: int) -> Pairs:
-    """Make neighbours under replace-k of neighbours under replace-one: each change, and the next ones of other records.
+    """Make neighbours under replace-k of neighbours under replace-one.
+
+    Each change, and the next ones of other records.
 
     Parameters
     ----------
@@ -194,11 +261,18 @@ def replace_several(pairs: Pairs, k: int) -> Pairs:
     changes = tuple(_with_others(pairs.changes, place, k) for place in range(len(pairs)))
     how = pairs.how if k == 1 else f"{pairs.how}; {k} of these changes at a time"
     key = pairs.key if k == 1 else f"{pairs.key}:{k}"
-    return Pairs(base=pairs.base, changes=changes, how=how, pool=pairs.pool, relation=replace_relation(k), key=key)
+    return Pairs(
+        base=pairs.base,
+        changes=changes,
+        how=how,
+        pool=pairs.pool,
+        relation=replace_relation(k),
+        key=key,
+    )
 
 
 def _with_others(changes: tuple[Change, ...], place: int, k: int) -> Change:
-    """Return the change at a place together with the ones behind it, in a circle, that are of other records."""
+    """Return the change at a place and the next ones, in a circle, that are of other records."""
     chosen: dict[int, Change] = {}
     for step in range(len(changes)):
         change = changes[(place + step) % len(changes)]

@@ -1,6 +1,7 @@
 """The pytest plugin: the fixture `assay`, a section in the summary, properties in the JUnit file.
 
-It imports nothing of dpassay but the table of options until a test uses it, and can be switched off with `-p no:dpassay`.
+It imports nothing of dpassay but the table of options until a test uses it, and can be switched off
+with `-p no:dpassay`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from dpassay.testing import Assayed
 
 PROPERTY = "dpassay"
-"""Name of the property that a report carries from the test, also from another process, to the summary."""
+"""Name of the property that a report carries from the test, also from another process, to the
+summary."""
 KEYS = ("seed", "confidence", "budget", "jobs")
 """Options of `dpassay.config.options` that a test, or the command line of pytest, may set."""
 
@@ -32,7 +34,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         option = OPTIONS[key]
         default = "one per commit" if key == "seed" else option.default
         text = f"{option.help} (default: {default})"
-        group.addoption(f"--dpassay-{key}", type=option.kind, default=None, metavar=key.upper(), help=text)
+        group.addoption(
+            f"--dpassay-{key}", type=option.kind, default=None, metavar=key.upper(), help=text
+        )
     group.addoption(
         "--dpassay-out",
         default=".dpassay",
@@ -45,17 +49,23 @@ def pytest_configure(config: pytest.Config) -> None:
     """Make the marker known."""
     config.addinivalue_line(
         "markers",
-        f"dpassay({', '.join(KEYS)}, detect): how the fixture `assay` finds out in this test, unless it is told otherwise",
+        (
+            f"dpassay({', '.join(KEYS)}, detect): how the fixture `assay` finds out in this test, "
+            "unless it is told otherwise"
+        ),
     )
 
 
 @pytest.fixture
 def assay(request: pytest.FixtureRequest) -> Iterator[Callable[..., Assayed]]:
-    """Audit a mechanism or function: `assay(my_predict, claim=DP(epsilon=1.0), pairs=..., queries=...)`.
+    """Audit a mechanism or function.
 
-    Takes what `dpassay.audit` takes; seed, confidence, budget and jobs come from the call, else from the test's marker, else
-    from the command line. Returns the result, with `assert_not_refuted(detectable=...)`. A claim that is refuted, or could not be
-    audited, fails the test at its end if neither that was called nor the result's `verdict` read.
+    `assay(my_predict, claim=DP(epsilon=1.0), pairs=..., queries=...)`.
+
+    Takes what `dpassay.audit` takes; seed, confidence, budget and jobs come from the call, else
+    from the test's marker, else from the command line. Returns the result, with
+    `assert_not_refuted(detectable=...)`. A claim that is refuted, or could not be audited, fails
+    the test at its end if neither that was called nor the result's `verdict` read.
     """
     from dpassay.errors import require
     from dpassay.testing import assayed, commit_seed
@@ -64,7 +74,12 @@ def assay(request: pytest.FixtureRequest) -> Iterator[Callable[..., Assayed]]:
     given = {name: config.getoption(f"--dpassay-{name}") for name in KEYS}
     settings = {name: value for name, value in given.items() if value is not None}
     for marker in reversed(list(request.node.iter_markers("dpassay"))):
-        require(not marker.args, "@pytest.mark.dpassay", marker.args, f"given by name: {', '.join((*KEYS, 'detect'))}")
+        require(
+            not marker.args,
+            "@pytest.mark.dpassay",
+            marker.args,
+            f"given by name: {', '.join((*KEYS, 'detect'))}",
+        )
         settings |= marker.kwargs
     settings.setdefault("seed", commit_seed(config.rootpath))
     folder = config.rootpath / str(config.getoption("--dpassay-out"))
@@ -88,8 +103,18 @@ def assay(request: pytest.FixtureRequest) -> Iterator[Callable[..., Assayed]]:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say of every assay what it found and what it could have seen."""
-    every = [report for reports in terminalreporter.stats.values() for report in reports if getattr(report, "when", "") == "call"]
-    held = ((report.nodeid, value) for report in every for name, value in report.user_properties if name == PROPERTY)
+    every = [
+        report
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", "") == "call"
+    ]
+    held = (
+        (report.nodeid, value)
+        for report in every
+        for name, value in report.user_properties
+        if name == PROPERTY
+    )
     lines = [(nodeid, facts) for nodeid, value in held if (facts := _facts(value))]
     if not lines:
         return
@@ -105,7 +130,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         seen = f"detectable {written(float(facts['detectable']), way=UP)}"
         terminalreporter.write_line(f"{known}, {seen}, seed {facts['seed']}")
         if facts["through"]:
-            terminalreporter.write_line(f"    detectable at one of the pairs looked at, {facts['through']}")
+            terminalreporter.write_line(
+                f"    detectable at one of the pairs looked at, {facts['through']}"
+            )
     terminalreporter.write_line("Not refuted does not mean private.")
 
 

@@ -14,13 +14,14 @@ def stream(*key: str | float) -> np.random.Generator:
     Parameters
     ----------
     *key : str or number
-        Root seed, mechanism, parameters, digest of the dataset, phase, block: all that tells this stream from others.
+        Root seed, mechanism, parameters, digest of the dataset, phase, block: all that tells this
+        stream from others.
 
     Returns
     -------
     numpy.random.Generator
-        PCG64, seeded with the SHA-256 of the key, so that equal keys give equal bytes and different keys give
-        streams that are independent for every practical purpose.
+        PCG64, seeded with the SHA-256 of the key, so that equal keys give equal bytes and different
+        keys give streams that are independent for every practical purpose.
     """
     digest = hashlib.sha256(json.dumps(key).encode()).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big")))

@@ -37,7 +37,8 @@ class Assayed:
     rerun : str
         Command that runs the test again, seed apart.
     asked : list of str
-        What of the verdict was asked for: a refutation that nobody asked for must not pass in silence.
+        What of the verdict was asked for: a refutation that nobody asked for must not pass in
+        silence.
     """
 
     result: Result
@@ -82,9 +83,10 @@ class Assayed:
         Parameters
         ----------
         detectable : float, optional
-            A leak, in the units of the claim, that the audit must have been able to see, through an answer of the probability
-            that it states (`Result.seen`); by default what it was asked for with `detect`, or what `Settings` asks for. An audit
-            that saw nothing move fails whatever it could have seen.
+            A leak, in the units of the claim, that the audit must have been able to see, through an
+            answer of the probability that it states (`Result.seen`); by default what it was asked
+            for with `detect`, or what `Settings` asks for. An audit that saw nothing move fails
+            whatever it could have seen.
 
         Raises
         ------
@@ -102,8 +104,8 @@ class Assayed:
             asked = "" if detectable is None else f" (asked: {detectable:g})"
             cure = "look at pairs that matter" if self.result.still else "raise the budget"
             raise AssertionError(
-                f"{self.result.claim} of {self.result.target.name} is not refuted, but the audit could only see "
-                f"{self.result.seen}{asked}: {cure}\n  {reason}"
+                f"{self.result.claim} of {self.result.target.name} is not refuted, but the audit "
+                f"could only see {self.result.seen}{asked}: {cure}\n  {reason}"
             )
 
     def facts(self) -> dict[str, Any]:
@@ -122,18 +124,31 @@ class Assayed:
         }
 
     def unasked(self) -> str:
-        """Return what must be said of a refutation or an error whose verdict nobody asked for; else nothing."""
+        """Return what must be said of a refutation or an error whose verdict nobody asked for.
+
+        Else nothing.
+        """
         if self.asked or self.result.verdict not in ("error", "refuted"):
             return ""
-        return f"{self._message()}\nand the test never asked: call assert_not_refuted(), or read .verdict"
+        return (
+            f"{self._message()}\nand the test never asked: call assert_not_refuted(), or read "
+            ".verdict"
+        )
 
     def _message(self) -> str:
         result = self.result
         if result.verdict == "error":
             said = f": {first_line(result.outcome.detail)}" if result.outcome.detail else ""
-            return f"{result.claim} of {result.target.name} could not be audited\n  cause       {result.outcome.reason}{said}"
+            return (
+                f"{result.claim} of {result.target.name} could not be audited\n  cause       "
+                f"{result.outcome.reason}{said}"
+            )
         exact = result.exact is not None
-        certainty = "computed from the exact law" if exact else f"certified at {percent(self.confidence)} confidence"
+        certainty = (
+            "computed from the exact law"
+            if exact
+            else f"certified at {percent(self.confidence)} confidence"
+        )
         least, allowed = apart(result.lower, result.claim.promised, DOWN)
         lines = [
             f"{result.claim} of {result.target.name} is refuted",
@@ -148,13 +163,18 @@ class Assayed:
     def _replay(self) -> str:
         witness = make_witness(self.result)
         if witness is None or witness["target"] is None or witness["data"]["kind"] == "memory":
-            return f"{self.rerun} --dpassay-seed={self.result.seed}"  # what is audited has no name outside the test
+            # what is audited has no name outside the test
+            return f"{self.rerun} --dpassay-seed={self.result.seed}"
         write_text(self.path, dumps(witness))
-        here = self.path.relative_to(Path.cwd()) if self.path.is_relative_to(Path.cwd()) else self.path
+        here = (
+            self.path.relative_to(Path.cwd()) if self.path.is_relative_to(Path.cwd()) else self.path
+        )
         return f"dpassay replay {shlex.quote(str(here))}"
 
 
-def assayed(mechanism: Any, *, path: Path, rerun: str, confidence: float = CONFIDENCE, **arguments: Any) -> Assayed:
+def assayed(
+    mechanism: Any, *, path: Path, rerun: str, confidence: float = CONFIDENCE, **arguments: Any
+) -> Assayed:
     """Audit, and wrap the result; arguments are those of `dpassay.audit`."""
     result = audit(mechanism, confidence=confidence, **arguments)
     return Assayed(result=result, confidence=float(confidence), path=path, rerun=rerun)
@@ -163,7 +183,8 @@ def assayed(mechanism: Any, *, path: Path, rerun: str, confidence: float = CONFI
 def commit_seed(folder: Path) -> int:
     """Return a seed that belongs to the commit a folder is at, 0 where there is none.
 
-    The same commit always draws the same trials, so that a pipeline does not flake; the next one draws others.
+    The same commit always draws the same trials, so that a pipeline does not flake; the next one
+    draws others.
     """
     try:
         found = subprocess.run(

@@ -1,13 +1,14 @@
-"""Accuracy of the catalogue's private classifiers, beside the non-private learner and the majority label.
+"""Accuracy of the private classifiers, beside the non-private learner and the majority label.
 
     python benchmarks/accuracy.py [--data FOLDER] [--splits 20]
 
-writes docs/accuracy.json and docs/accuracy.md. Breast cancer comes with scikit-learn; FOLDER has Adult and MAGIC as published by
-the UCI repository (adult.data.gz, magic04.data.gz). Without it their rows stay as they are.
+writes docs/accuracy.json and docs/accuracy.md. Breast cancer comes with scikit-learn; FOLDER has
+Adult and MAGIC as published by the UCI repository (adult.data.gz, magic04.data.gz). Without it
+their rows stay as they are.
 
-No answer is drawn where there is an exact law: the accuracy of a split is the mean probability of the right answer. Where there
-is none, it is the share of right answers in a few releases. Where a number is released, the answer is 1 if it is at least the
-middle of the range of predictions.
+No answer is drawn where there is an exact law: the accuracy of a split is the mean probability of
+the right answer. Where there is none, it is the share of right answers in a few releases. Where a
+number is released, the answer is 1 if it is at least the middle of the range of predictions.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ ENTRIES: dict[str, dict[str, Any]] = {
     "random-choice": CHOSEN,
     "control": CHOSEN,
 }
-"""What is compared, and the parameters that are not the catalogue's; `parameters` adds those that a run decides."""
+"""What is compared, and the parameters that are not the catalogue's; `parameters` adds those that a
+run decides."""
 
 
 def _votes(epsilon: float) -> dict[str, float]:
@@ -95,12 +97,21 @@ SPENT: dict[str, Callable[[float], dict[str, float]]] = {
     "pate-gaussian": _gaussian,
     "validate-train": _halves,
     **dict.fromkeys(
-        ("objective-perturbation", "output-perturbation", "alpha-split", "data-split", "random-choice", "control"), _alpha
+        (
+            "objective-perturbation",
+            "output-perturbation",
+            "alpha-split",
+            "data-split",
+            "random-choice",
+            "control",
+        ),
+        _alpha,
     ),
 }
 """What makes an entry claim epsilon, where that is not a parameter of this name."""
 COLUMN = {"breast-cancer": 20, "adult": 2, "magic": 8}
-"""The column that a walk goes along, chosen by its name: worst radius, years of education, angle alpha."""
+"""The column that a walk goes along, chosen by its name: worst radius, years of education, angle
+alpha."""
 
 
 INTRODUCTION = """\
@@ -111,12 +122,14 @@ non-private learner that they are made from, and with the majority label.
 An accuracy is the mean probability of the right answer under the exact law of the answers. It is
 exact for a given split. The exceptions are the linear classifiers of Chaudhuri and Vinterbo and the
 choices among them. These have no exact law in more than one dimension, so their numbers are means
-over {RELEASES} releases per split. Parameters are those of the catalogue, except for the ones listed
+over {RELEASES} releases per split. Parameters are those of the catalogue, except for the ones \
+listed
 below. None was tuned. A released number counts as the answer 1 if it is at least the middle of the
 range of predictions.
 
 Splits are random. In each split, {PUBLIC} records count as public and standardise the others. At
-most {TRAIN:,} records train, and at most {TEST:,} are asked for. Each standardised column is divided
+most {TRAIN:,} records train, and at most {TEST:,} are asked for. Each standardised column is \
+divided
 by the square root of the number of columns, so that a typical record has norm 1. The linear
 classifiers clip records to the unit ball, so they need no other scale (`feature_scale` is 1). The
 scale depends on public records only, not on the records that train. The intervals are Student's
@@ -133,13 +146,15 @@ and `psgd-laplace`: see findings.md.
 * `distance-to-instability`: delta = 1e-3. It may answer neither label, which counts as wrong.
 * `objective-perturbation`, `output-perturbation`: logistic loss, lambda = 0.1, no validation
   records. `oplr` is on where there is an extra term to subtract from epsilon.
-* `validate-train`, `alpha-split`, `data-split`, `random-choice`, `control`: lambda from {{{listed}}}
+* `validate-train`, `alpha-split`, `data-split`, `random-choice`, `control`: lambda from \
+{{{listed}}}
   for `objective-perturbation` with `oplr`. A ninth of the records validate, as in section 5 of the
   paper. `validate-train` spends half of epsilon on training and half on validation, with
   delta = 0.01. `control` is **not private**: epsilon is the loss of each training, and the choice
   has no noise. Its accuracy is not an upper bound. Its score is minus the mean of
   min(1, max(0, 1 - z)) over the margins z. Small weights have margins near 0, and by this score
-  they do about as badly as wrong weights. So `control` prefers small lambda, where noise hurts most.
+  they do about as badly as wrong weights. So `control` prefers small lambda, where noise hurts \
+most.
   On Adult and breast cancer at epsilon = 0.5 it is less accurate than `random-choice`.
 """
 
@@ -161,7 +176,10 @@ def tables(folder: Path | None) -> Iterator[tuple[str, Labelled]]:
     wide = pd.get_dummies(adult.drop(columns=14), dtype=float)
     yield "adult", Labelled(wide.to_numpy(), (adult[14] == ">50K").to_numpy().astype(int))
     magic = pd.read_csv(_text(folder / "magic04.data.gz"), header=None)
-    yield "magic", Labelled(magic.drop(columns=10).to_numpy(), (magic[10] == "g").to_numpy().astype(int))
+    yield (
+        "magic",
+        Labelled(magic.drop(columns=10).to_numpy(), (magic[10] == "g").to_numpy().astype(int)),
+    )
 
 
 def _text(path: Path) -> io.StringIO:
@@ -183,7 +201,10 @@ def split_of(name: str, data: Labelled, k: int) -> Split:
 
 
 def parameters(name: str, epsilon: float, train: Labelled, column: int) -> dict[str, Any]:
-    """Return all parameters of an entry that are not the catalogue's; a ninth of the records validate where one is chosen."""
+    """Return all parameters of an entry that are not the catalogue's.
+
+    A ninth of the records validate where one is chosen.
+    """
     records, columns = train.X.shape
     decided = {"n": records, "feature": column, "d": columns, "m": records // 9}
     given = {key: value for key, value in decided.items() if accepts(name, key)}
@@ -191,7 +212,9 @@ def parameters(name: str, epsilon: float, train: Labelled, column: int) -> dict[
     return given | ({"base": f"{given['base']},d={columns}"} if "base" in given else {})
 
 
-def private_accuracy(name: str, epsilon: float, split: Split, column: int, rng: np.random.Generator) -> float:
+def private_accuracy(
+    name: str, epsilon: float, split: Split, column: int, rng: np.random.Generator
+) -> float:
     """Mean probability of the right answer, or the share of right answers in a few releases."""
     mechanism: Any = resolve(name, parameters(name, epsilon, split.train, column)).mechanism
     queries, state = points(split.test.X, "queries"), mechanism.prepare(split.train)
@@ -214,9 +237,13 @@ def law_of(mechanism: Mechanism, state: Any, queries: NDArray[np.float64]) -> La
 def accuracies(name: str, data: Labelled, k: int) -> dict[str, float]:
     """Accuracy of everything that is compared, on one split."""
     split = split_of(name, data, k)
-    model = make_pipeline(StandardScaler(), LogisticRegression(solver="liblinear", max_iter=1000, random_state=0))
+    model = make_pipeline(
+        StandardScaler(), LogisticRegression(solver="liblinear", max_iter=1000, random_state=0)
+    )
     found = {
-        "non-private": float(model.fit(split.train.X, split.train.y).score(split.test.X, split.test.y)),
+        "non-private": float(
+            model.fit(split.train.X, split.train.y).score(split.test.X, split.test.y)
+        ),
         "majority": float((split.test.y == round(split.train.y.mean())).mean()),
     }
     for entry in ENTRIES:
@@ -269,7 +296,10 @@ def page(found: dict[str, list[dict[str, float]]]) -> str:
         for entry in ENTRIES:
             for epsilon in EPSILONS:
                 values = frame[f"{entry} {epsilon:g}"]
-                pairs = (interval((values - frame[other]).to_numpy()) for other in ("non-private", "majority"))
+                pairs = (
+                    interval((values - frame[other]).to_numpy())
+                    for other in ("non-private", "majority")
+                )
                 told = " | ".join(f"{low:+.3f} to {high:+.3f}" for low, high in pairs)
                 lines.append(f"| {entry} | {epsilon:g} | {values.mean():.3f} | {told} |")
         lines.append("")
@@ -278,7 +308,9 @@ def page(found: dict[str, list[dict[str, float]]]) -> str:
 
 def main() -> None:
     """Run all splits and write both files."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, help="folder with adult.data.gz and magic04.data.gz")
     parser.add_argument("--splits", type=int, default=20)
     arguments = parser.parse_args()

@@ -1,8 +1,11 @@
-"""What the attacks reach: every attack on trees and logistic regression, unprotected and behind six mechanisms at five losses.
+"""What the attacks reach.
+
+Every attack on trees and logistic regression, unprotected and behind six mechanisms at five losses.
 
     python benchmarks/attacks.py NAME=attack.json ...
 
-writes docs/attack_results.csv and docs/attack_results.md from records of `dpassay attack`, one per data set and learner.
+writes docs/attack_results.csv and docs/attack_results.md from records of `dpassay attack`, one per
+data set and learner.
 """
 
 from __future__ import annotations
@@ -18,7 +21,14 @@ from typing import Any
 DOCS = Path(__file__).parents[1] / "docs"
 COLUMNS = (
     *("experiment", "subject", "claim", "accuracy", "view", "attack", "auc", "auc_low", "auc_high"),
-    *("tpr_at_0.01", "tpr_at_0.001", "advantage", "one_run_epsilon", "one_run_cap", "one_run_detectable"),
+    *(
+        "tpr_at_0.01",
+        "tpr_at_0.001",
+        "advantage",
+        "one_run_epsilon",
+        "one_run_cap",
+        "one_run_detectable",
+    ),
     *("certified_epsilon", "certified_cap", "certified_detectable", "allowed_epsilon"),
 )
 SHOWN = (
@@ -52,7 +62,8 @@ MADE = "{name}: made with this version. Its command makes the same record again.
 TABLE = f"""
 ## {{name}}
 
-{{records}} records, {{references}} reference models and {{targets}} targets. Accuracy of the unprotected
+{{records}} records, {{references}} reference models and {{targets}} targets. Accuracy of the \
+unprotected
 learner: {{accuracy}}. True positive rate of LiRA minus that of the loss threshold, at an FPR of 1 %
 on the scores of the unprotected learner: {{paired}}.
 
@@ -68,20 +79,44 @@ def rows(name: str, record: dict[str, Any]) -> list[dict[str, str]]:
         claim = "" if subject["claim"] is None else f"{subject['claim']['epsilon']:g}"
         for each in subject["outcomes"]:
             view = each["view"]["name"]
-            certified = max((bound for bound in subject["certified"] if bound["view"] == view), key=lambda bound: bound["lower"])
+            certified = max(
+                (bound for bound in subject["certified"] if bound["view"] == view),
+                key=lambda bound: bound["lower"],
+            )
             run = (each["one_run"][name] for name in ("epsilon", "cap", "detectable"))
             single = (certified[name] for name in ("lower", "cap", "detectable"))
-            values = (each["auc"], each["auc_low"], each["auc_high"], *_rates(each), each["advantage"], *run, *single)
+            values = (
+                each["auc"],
+                each["auc_low"],
+                each["auc_high"],
+                *_rates(each),
+                each["advantage"],
+                *run,
+                *single,
+            )
             allowed = "" if each["allowed"] is None else f"{each['allowed']['epsilon']:g}"
-            facts = (name, subject["name"], claim, f"{subject['accuracy']['mean']:.4f}", view, each["attack"])
-            cells = (*facts, *("" if value is None else f"{float(value):.4f}" for value in values), allowed)
+            facts = (
+                name,
+                subject["name"],
+                claim,
+                f"{subject['accuracy']['mean']:.4f}",
+                view,
+                each["attack"],
+            )
+            cells = (
+                *facts,
+                *("" if value is None else f"{float(value):.4f}" for value in values),
+                allowed,
+            )
             found.append(dict(zip(COLUMNS, cells, strict=True)))
     return found
 
 
 def _rates(outcome: dict[str, Any]) -> list[float | None]:
     """Mean over the targets of the true positive rate with a coin on ties."""
-    return [None if None in rates else sum(rates) / len(rates) for rates in outcome["tpr_per_target"]]
+    return [
+        None if None in rates else sum(rates) / len(rates) for rates in outcome["tpr_per_target"]
+    ]
 
 
 def facts_of(name: str, record: dict[str, Any]) -> dict[str, Any]:
@@ -90,16 +125,23 @@ def facts_of(name: str, record: dict[str, Any]) -> dict[str, Any]:
 
     base = next(subject for subject in record["subjects"] if subject["claim"] is None)
     lira, simple = (
-        next(each for each in base["outcomes"] if each["attack"] == attack and each["view"]["name"] == "scores")
+        next(
+            each
+            for each in base["outcomes"]
+            if each["attack"] == attack and each["view"]["name"] == "scores"
+        )
         for attack in ("lira", "loss-threshold")
     )
     gap = paired(lira, simple)
     told = (
-        "too few non-members" if gap is None else f"{gap.difference:+.4f}, paired 95 % interval {gap.low:+.4f} to {gap.high:+.4f}"
+        "too few non-members"
+        if gap is None
+        else f"{gap.difference:+.4f}, paired 95 % interval {gap.low:+.4f} to {gap.high:+.4f}"
     )
     run = record["run"]
     sizes = {name: run[name] for name in ("records", "references", "targets")}
-    command = re.sub(r"--data \S*/", "--data ", run["command"])  # where the file lay belongs to nobody else
+    # where the file lay belongs to nobody else
+    command = re.sub(r"--data \S*/", "--data ", run["command"])
     return sizes | {
         "command": command,
         "paired": told,
@@ -123,10 +165,21 @@ def page(table: list[dict[str, str]], facts: dict[str, dict[str, Any]]) -> str:
             rates = (best[rate] or "–" for rate in ("tpr_at_0.01", "tpr_at_0.001"))
             cells = (
                 *(subject, best["accuracy"], f"{best['attack']}, {best['view']}", best["auc"]),
-                *(f"{best['auc_low']} to {best['auc_high']}" if best["auc_low"] else "–", *rates, best["advantage"]),
+                *(
+                    f"{best['auc_low']} to {best['auc_high']}" if best["auc_low"] else "–",
+                    *rates,
+                    best["advantage"],
+                ),
                 *(certified["certified_epsilon"], certified["certified_cap"]),
-                *(certified["certified_detectable"].replace("inf", "no leak"), certified["allowed_epsilon"] or "–"),
-                "–" if not best["claim"] else "not broken" if could_see(certified) else "could not have seen it",
+                *(
+                    certified["certified_detectable"].replace("inf", "no leak"),
+                    certified["allowed_epsilon"] or "–",
+                ),
+                "–"
+                if not best["claim"]
+                else "not broken"
+                if could_see(certified)
+                else "could not have seen it",
             )
             text += f"| {' | '.join(cells)} |\n"
     return text
@@ -139,8 +192,12 @@ def could_see(row: dict[str, str]) -> bool:
 
 def main() -> None:
     """Write the files."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", nargs="+", metavar="NAME=attack.json", help="rows of other names stay as they are")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "runs", nargs="+", metavar="NAME=attack.json", help="rows of other names stay as they are"
+    )
     with (DOCS / "attack_results.csv").open(encoding="utf-8") as file:
         table = list(csv.DictReader(file))
     facts = json.loads((DOCS / "attack_results.json").read_text(encoding="utf-8"))
@@ -155,7 +212,9 @@ def main() -> None:
     writer.writeheader()
     writer.writerows(table)
     (DOCS / "attack_results.csv").write_text(written.getvalue(), encoding="utf-8")
-    (DOCS / "attack_results.json").write_text(json.dumps(facts, indent=1, sort_keys=False) + "\n", encoding="utf-8")
+    (DOCS / "attack_results.json").write_text(
+        json.dumps(facts, indent=1, sort_keys=False) + "\n", encoding="utf-8"
+    )
     (DOCS / "attack_results.md").write_text(page(table, facts), encoding="utf-8")
 
 

@@ -1,6 +1,9 @@
-"""All score attacks on 10,000 records with 64 reference trees: seconds. The budget is two minutes on two cores, for Adult.
+"""All score attacks on 10,000 records with 64 reference trees: seconds.
 
-`python benchmarks/bench_attacks.py --data adult.csv --label income` reads a file; without it, data of that size are made up.
+The budget is two minutes on two cores, for Adult.
+
+`python benchmarks/bench_attacks.py --data adult.csv --label income` reads a file; without it, data
+of that size are made up.
 """
 
 from __future__ import annotations
@@ -31,11 +34,20 @@ def main() -> None:
     order = np.random.default_rng(0).permutation(len(data))
     records, test = data.take(order[:RECORDS]), data.take(order[RECORDS : RECORDS + TEST])
     tree = Target(name="tree", subject=Learner(make=estimator_of("tree"), name="tree"))
-    floor, attacks = build_data(records, test, copies=0, noise=0.0, seed=0), {name: make() for name, make in ATTACKS.items()}
+    floor, attacks = (
+        build_data(records, test, copies=0, noise=0.0, seed=0),
+        {name: make() for name, make in ATTACKS.items()},
+    )
     started = time.perf_counter()
     design = Design(references=64, targets=16)
     (found,) = experiment([tree], floor, attacks, design, jobs=chosen.jobs)
-    print(f"{RECORDS:,} records, {design.references} + {design.targets} trees, {len(attacks)} attacks on two views:", end=" ")
+    print(
+        (
+            f"{RECORDS:,} records, {design.references} + {design.targets} trees, {len(attacks)} "
+            "attacks on two views:"
+        ),
+        end=" ",
+    )
     print(f"{time.perf_counter() - started:.1f} s with {chosen.jobs} jobs")
     for outcome in found.outcomes[: len(attacks)]:
         print(f"  {outcome.attack:18} AUC {outcome.auc:.3f}, advantage {outcome.advantage:.3f}")

@@ -1,7 +1,9 @@
-"""Exact audit of 25 logistic-regression teachers on 1,000 real records: fits and seconds on one core.
+"""Exact audit of 25 logistic-regression teachers on 1,000 real records.
 
-Data: scikit-learn's digits (is the digit at least 5?), 1,000 training records, one replacement each, 10 queries, claim 0.5.
-Run `python benchmarks/bench_exact_teachers.py`; imports are not timed.
+Fits and seconds on one core.
+
+Data: scikit-learn's digits (is the digit at least 5?), 1,000 training records, one replacement
+each, 10 queries, claim 0.5. Run `python benchmarks/bench_exact_teachers.py`; imports are not timed.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ def audit_once() -> tuple[float, int, float]:
     X, digit = load_digits(return_X_y=True)
     y = (digit >= 5).astype(int)
     pairs = replace_one(X[:1000], y[:1000], pool=Labelled(X[1010:], y[1010:]), neighbours="one")
-    group = Group(pairs=pairs, queries=points(X[1000:1010], "queries"), kind="data", reason=pairs.how)
+    group = Group(
+        pairs=pairs, queries=points(X[1000:1010], "queries"), kind="data", reason=pairs.how
+    )
     target = resolve("soft-majority", {"epsilon": 0.5, "r": 25})
     start = time.perf_counter()
     with threadpool_limits(limits=1):
@@ -41,5 +45,8 @@ def audit_once() -> tuple[float, int, float]:
 if __name__ == "__main__":
     runs = [audit_once() for _ in range(REPEATS)]
     seconds, fits, loss = zip(*runs, strict=True)
-    print(f"exact audit, 25 teachers, 1,000 records: median {statistics.median(seconds):.2f} s (asked: 5), {fits[0]} fits")
+    print(
+        f"exact audit, 25 teachers, 1,000 records: median {statistics.median(seconds):.2f} s "
+        f"(asked: 5), {fits[0]} fits"
+    )
     print(f"worst loss {loss[0]:.6f}, claimed 0.5")

@@ -1,7 +1,10 @@
-"""The exact law of the stable learner for thresholds: seconds per dataset, and the worst gamma over all label flips.
+"""The exact law of the stable learner for thresholds.
 
-`python benchmarks/bench_stable.py` prints one law at n = 400 and n = 1,000 for several sizes of T; `--neighbours` adds the worst
-change of a probability over the n flips of a label, all by the exact law. Points are normal, labels noisy thresholds of them.
+Seconds per dataset, and the worst gamma over all label flips.
+
+`python benchmarks/bench_stable.py` prints one law at n = 400 and n = 1,000 for several sizes of T;
+`--neighbours` adds the worst change of a probability over the n flips of a label, all by the exact
+law. Points are normal, labels noisy thresholds of them.
 """
 
 from __future__ import annotations
@@ -51,13 +54,17 @@ def main() -> None:
         start = time.perf_counter()
         law = law_of(learner, data)
         seconds = time.perf_counter() - start
-        words = f"n = {n}, n' = {learner.n_prime}, epsilon = {learner.epsilon:g}: {seconds:.3f} s, error of ln p {law.error:.1e}"
+        words = (
+            f"n = {n}, n' = {learner.n_prime}, epsilon = {learner.epsilon:g}: {seconds:.3f} s, "
+            f"error of ln p {law.error:.1e}"
+        )
         if "--neighbours" in sys.argv and gamma == 0.1:
             start = time.perf_counter()
             flips = [law_of(learner, FlipLabel(i).apply(data)).log_p for i in range(n)]
             worst = float(label_difference(np.stack(flips), law.log_p).value.max())
             words += (
-                f"; {n} flips {time.perf_counter() - start:.0f} s, gamma {worst:.6f} of {learner.claims[0].promised:g} claimed"
+                f"; {n} flips {time.perf_counter() - start:.0f} s, gamma {worst:.6f} of "
+                f"{learner.claims[0].promised:g} claimed"
             )
         print(words, flush=True)
 

@@ -1,10 +1,14 @@
-"""Excess error against n on thresholds: Dagan and Feldman (2020), Theorems 1 and 2, Corollary 1, and the baselines.
+"""Excess error against n on thresholds.
 
-`python benchmarks/excess_error.py` writes docs/excess_error.json, docs/excess_error.md and docs/figures/excess_error.svg.
+Dagan and Feldman (2020), Theorems 1 and 2, Corollary 1, and the baselines.
 
-Two distributions. *Noisy threshold*: x uniform on [0, 1], the label 1[x >= 1/2] wrong with probability 0.2; the mean excess error
-over random S, by the exact law of the answer at a grid of points where there is one and by trials elsewhere. *Hardest point*: one
-point whose label is 1 with probability 1/2 + margin; the largest mean excess error over margins of either sign, computed.
+`python benchmarks/excess_error.py` writes docs/excess_error.json, docs/excess_error.md and
+docs/figures/excess_error.svg.
+
+Two distributions. *Noisy threshold*: x uniform on [0, 1], the label 1[x >= 1/2] wrong with
+probability 0.2; the mean excess error over random S, by the exact law of the answer at a grid of
+points where there is one and by trials elsewhere. *Hardest point*: one point whose label is 1 with
+probability 1/2 + margin; the largest mean excess error over margins of either sign, computed.
 """
 
 from __future__ import annotations
@@ -41,7 +45,7 @@ DRAWS = 400
 
 
 def flip_rate(n: int) -> float:
-    """Return the alpha that Corollary 1 can afford with n records, n = 4 ln n / (epsilon alpha^2); at most 0.4."""
+    """Return Corollary 1's alpha at n records, n = 4 ln n / (epsilon alpha^2); at most 0.4."""
     return min(0.4, math.sqrt(4 * math.log(n) / (EPSILON * n)))
 
 
@@ -49,13 +53,19 @@ LEARNERS: dict[str, tuple[str, Callable[[int], Any]]] = {
     "non-private": ("√(d/n)", lambda n: Bagged(n=n, r=1, learner="threshold")),
     "bagged": ("√(d/(γn))", lambda n: Bagged(n=n, r=round(1 / GAMMA), learner="threshold")),
     "stable-learner": ("d/(γn) + √(d/n)", lambda n: StableLearner(n=n, gamma=GAMMA)),
-    "label-flip": ("√(d/(εn))", lambda n: LabelFlip(n=n, epsilon=EPSILON, alpha=flip_rate(n), base="stable-learner")),
+    "label-flip": (
+        "√(d/(εn))",
+        lambda n: LabelFlip(n=n, epsilon=EPSILON, alpha=flip_rate(n), base="stable-learner"),
+    ),
     "relabelled": ("d²/(εn) + √(d/n)", lambda n: Relabelled(n=n, alpha=flip_rate(n))),
 }
-"""Name, the order of the excess error that the paper predicts but for logarithms, and what makes it for n records."""
+"""Name, the order of the excess error that the paper predicts but for logarithms, and what makes it
+for n records."""
 
 
-def ones(mechanism: Any, data: Labelled, queries: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def ones(
+    mechanism: Any, data: Labelled, queries: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
     """Probability of label 1 at each query: exact where there is a law, else a frequency."""
     state = mechanism.prepare(data)
     law = mechanism.distribution(state, queries)
@@ -72,7 +82,9 @@ def noisy_threshold(name: str, n: int, repeats: int) -> list[float]:
         rng = stream(0, "excess error", n, repeat)  # the same dataset for every learner
         x = rng.random(n)
         y = (x >= 0.5) ^ (rng.random(n) < NOISE)
-        p = ones(mechanism, Labelled(x[:, None], y.astype(np.int64)), GRID, stream(0, name, n, repeat))
+        p = ones(
+            mechanism, Labelled(x[:, None], y.astype(np.int64)), GRID, stream(0, name, n, repeat)
+        )
         found.append(float((1 - 2 * NOISE) * np.abs(p - (GRID[:, 0] >= 0.5)) @ WIDTHS))
     return found
 
@@ -85,12 +97,22 @@ def hardest_point(name: str, n: int) -> float:
     counts = np.unique(np.concatenate([counts, np.linspace(0, n, 81).round().astype(int)]))
     rng = stream(0, name, n, "point")
     p = np.array(
-        [ones(mechanism, Labelled(np.zeros((n, 1)), (np.arange(n) < k).astype(np.int64)), query, rng)[0] for k in counts]
+        [
+            ones(
+                mechanism,
+                Labelled(np.zeros((n, 1)), (np.arange(n) < k).astype(np.int64)),
+                query,
+                rng,
+            )[0]
+            for k in counts
+        ]
     )
     every = np.interp(np.arange(n + 1), counts, p)
     worst = 0.0
     for margin in MARGINS:
-        right, wrong = (binom.pmf(np.arange(n + 1), n, 0.5 + sign * margin) @ every for sign in (1, -1))
+        right, wrong = (
+            binom.pmf(np.arange(n + 1), n, 0.5 + sign * margin) @ every for sign in (1, -1)
+        )
         worst = max(worst, float(2 * margin * (1 - right)), float(2 * margin * wrong))
     return worst
 
@@ -107,13 +129,25 @@ def page(found: dict[str, Any]) -> str:
         "# Excess error against n",
         "",
         "How fast does the excess error fall with the number n of records? The learners are",
-        "thresholds on a line (d = 1). `python benchmarks/excess_error.py` writes this page; the numbers",
+        (
+            "thresholds on a line (d = 1). `python benchmarks/excess_error.py` writes this page; "
+            "the numbers"
+        ),
         "are in `excess_error.json`.",
         "",
-        f"`bagged` and `stable-learner` are {GAMMA:g}-stable. `label-flip` and `relabelled` flip answers",
+        (
+            f"`bagged` and `stable-learner` are {GAMMA:g}-stable. `label-flip` and `relabelled` "
+            "flip answers"
+        ),
         "with probability α = √(4 ln n / n), at most 0.4. `label-flip` is",
-        f"{EPSILON:g}-private. An order is the paper's rate for the worst case, without logarithms. Slopes are",
-        "fitted on a log-log scale to the larger half of the sizes. Noisy threshold: the mean over random",
+        (
+            f"{EPSILON:g}-private. An order is the paper's rate for the worst case, without "
+            "logarithms. Slopes are"
+        ),
+        (
+            "fitted on a log-log scale to the larger half of the sizes. Noisy threshold: the mean "
+            "over random"
+        ),
         "datasets, ± its standard error. Hardest point: the largest mean over all margins.",
         "",
         "![Excess error against n](figures/excess_error.svg)",
@@ -121,19 +155,28 @@ def page(found: dict[str, Any]) -> str:
     ]
     sizes = " | ".join(f"n = {n:,}" for n in SIZES)
     for title, key in (("Noisy threshold", "noisy"), ("Hardest point", "hardest")):
-        lines += [f"## {title}", "", f"| learner | order | slope | {sizes} |", "|---|---|---|" + "---|" * len(SIZES)]
+        lines += [
+            f"## {title}",
+            "",
+            f"| learner | order | slope | {sizes} |",
+            "|---|---|---|" + "---|" * len(SIZES),
+        ]
         for name, (order, _) in LEARNERS.items():
             each = found[name][key]
             means = [float(np.mean(errors)) for errors in each]
             told = [
-                f"{mean:.4f} ± {np.std(errors, ddof=1) / math.sqrt(len(errors)):.4f}" if key == "noisy" else f"{mean:.4f}"
+                f"{mean:.4f} ± {np.std(errors, ddof=1) / math.sqrt(len(errors)):.4f}"
+                if key == "noisy"
+                else f"{mean:.4f}"
                 for mean, errors in zip(means, each, strict=True)
             ]
             lines.append(f"| {name} | {order} | {slope(means):.2f} | {' | '.join(told)} |")
         lines.append("")
     lines += ["## What each claims", "", f"| learner | {sizes} |", "|---|" + "---|" * len(SIZES)]
     for name, (_, make) in LEARNERS.items():
-        told = [" and ".join(sorted({str(least) for least in smallest(make(n).claims)})) for n in SIZES]
+        told = [
+            " and ".join(sorted({str(least) for least in smallest(make(n).claims)})) for n in SIZES
+        ]
         lines.append(f"| {name} | {' | '.join(told)} |")
     return "\n".join([*lines, ""])
 
@@ -141,23 +184,32 @@ def page(found: dict[str, Any]) -> str:
 def smallest(claims: tuple[Claim, ...]) -> list[Claim]:
     """Return the smallest claim of each kind, printed or corrected."""
     kinds = {type(claim) for claim in claims}
-    return [min((claim for claim in claims if type(claim) is kind), key=lambda claim: claim.promised) for kind in kinds]
+    return [
+        min((claim for claim in claims if type(claim) is kind), key=lambda claim: claim.promised)
+        for kind in kinds
+    ]
 
 
 def draw(found: dict[str, Any]) -> None:
-    """Draw both distributions side by side, with lines of the two slopes that the orders are made of."""
+    """Draw both distributions side by side, with lines of the slopes of the two orders."""
     import seaborn as sns
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context({"svg.hashsalt": "excess", "svg.fonttype": "none", **sns.axes_style("whitegrid")}):
+    with rc_context(
+        {"svg.hashsalt": "excess", "svg.fonttype": "none", **sns.axes_style("whitegrid")}
+    ):
         figure = Figure(figsize=(10, 4))
         colours = sns.color_palette("colorblind", len(LEARNERS))
-        for k, (title, key) in enumerate((("noisy threshold", "noisy"), ("hardest point", "hardest"))):
+        for k, (title, key) in enumerate(
+            (("noisy threshold", "noisy"), ("hardest point", "hardest"))
+        ):
             axes = figure.add_subplot(1, 2, k + 1)
             for colour, (name, (order, _)) in zip(colours, LEARNERS.items(), strict=True):
                 means = [float(np.mean(errors)) for errors in found[name][key]]
-                axes.loglog(SIZES, means, "o-", color=colour, label=f"{name}: {order}", markersize=3)
+                axes.loglog(
+                    SIZES, means, "o-", color=colour, label=f"{name}: {order}", markersize=3
+                )
             top = float(np.mean(found["bagged"][key][0])) * 1.5
             for power, style in ((-0.5, ":"), (-1.0, "--")):
                 line = [top * (n / SIZES[0]) ** power for n in SIZES]
@@ -172,9 +224,17 @@ def draw(found: dict[str, Any]) -> None:
 
 def main() -> None:
     """Run everything and write the three files."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=20, help="random datasets of each size (default: 20)")
-    parser.add_argument("--page", action="store_true", help="only write page and figure again, from the numbers that are there")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--repeats", type=int, default=20, help="random datasets of each size (default: 20)"
+    )
+    parser.add_argument(
+        "--page",
+        action="store_true",
+        help="only write page and figure again, from the numbers that are there",
+    )
     arguments = parser.parse_args()
     stored = DOCS / "excess_error.json"
     found: dict[str, Any] = json.loads(stored.read_text(encoding="utf-8")) if arguments.page else {}

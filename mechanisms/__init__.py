@@ -1,4 +1,7 @@
-"""Reference implementations: one file per algorithm, with its claim as printed, its exact law and its worst cases."""
+"""Reference implementations.
+
+One file per algorithm, with its claim as printed, its exact law and its worst cases.
+"""
 
 import sys
 

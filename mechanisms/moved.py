@@ -1,4 +1,7 @@
-"""Where the modules of mechanisms lay when they were all in one folder: addresses that users have written keep working."""
+"""Where the modules of mechanisms lay when they were all in one folder.
+
+Addresses that users have written keep working.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reports: one view of a record, many formats. Nothing heavy is imported before something is drawn."""
+"""Reports: one view of a record, many formats.
+
+Nothing heavy is imported before something is drawn.
+"""
 
 from __future__ import annotations
 
@@ -50,11 +53,15 @@ FORMATS: dict[str, Format] = {
 
 
 def write(
-    record: Mapping[str, Any], formats: Iterable[str], directory: Path, known: Mapping[str, Format] = FORMATS
+    record: Mapping[str, Any],
+    formats: Iterable[str],
+    directory: Path,
+    known: Mapping[str, Format] = FORMATS,
 ) -> tuple[Path, ...]:
     """Write a record in several formats.
 
-    Everything is rendered before anything is written, and every file appears complete or not at all.
+    Everything is rendered before anything is written, and every file appears complete or not at
+    all.
 
     Parameters
     ----------

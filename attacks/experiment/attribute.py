@@ -1,12 +1,16 @@
-"""Attribute inference as membership inference: the two records of a pair are one record with two values of an attribute.
+"""Attribute inference as membership inference.
 
-The coin of a pair says which value is in the training set, and a guess at the coin is a guess at the value. Training sets that
-differ in a coin differ in one replaced record, so guesses, the one-run audit and certified bounds are those of membership. The
-attacker knows the rest of the record and both values, and without the answers is right with probability 1/2.
+The two records of a pair are one record with two values of an attribute.
 
-About half of the values in a training set are made up, so the models are not those of the natural data: with the label as the
-attribute they learn noise, and a learner that fits every record gives every label away. What is told is what such a training set
-loses, the worst case of label privacy rather than its everyday.
+The coin of a pair says which value is in the training set, and a guess at the coin is a guess at
+the value. Training sets that differ in a coin differ in one replaced record, so guesses, the
+one-run audit and certified bounds are those of membership. The attacker knows the rest of the
+record and both values, and without the answers is right with probability 1/2.
+
+About half of the values in a training set are made up, so the models are not those of the natural
+data: with the label as the attribute they learn noise, and a learner that fits every record gives
+every label away. What is told is what such a training set loses, the worst case of label privacy
+rather than its everyday.
 """
 
 from __future__ import annotations
@@ -27,8 +31,8 @@ def columns_of(table: Table, name: str) -> tuple[int, ...] | None:
     ----------
     table : Table
     name : str
-        A column of the file, its label, `label`, or the number of an encoded column, from 0: of a one-hot encoded column, all
-        columns that belong together.
+        A column of the file, its label, `label`, or the number of an encoded column, from 0: of a
+        one-hot encoded column, all columns that belong together.
 
     Raises
     ------
@@ -44,7 +48,10 @@ def columns_of(table: Table, name: str) -> tuple[int, ...] | None:
             if int(name) in columns:
                 return columns
     few = ", ".join(list(table.columns)[:8])
-    raise InvalidInput(f"--attribute = '{name}': no such column; there are label, {few}" + (", ..." * (len(table.columns) > 8)))
+    raise InvalidInput(
+        f"--attribute = '{name}': no such column; there are label, {few}"
+        + (", ..." * (len(table.columns) > 8))
+    )
 
 
 def twins(records: Labelled, columns: Sequence[int] | None, *, seed: int) -> Labelled:
@@ -62,7 +69,8 @@ def twins(records: Labelled, columns: Sequence[int] | None, *, seed: int) -> Lab
     Returns
     -------
     Labelled
-        2 n records; the twin's value is that of a record drawn from those with another one: of two values the other.
+        2 n records; the twin's value is that of a record drawn from those with another one: of two
+        values the other.
 
     Raises
     ------
@@ -72,7 +80,12 @@ def twins(records: Labelled, columns: Sequence[int] | None, *, seed: int) -> Lab
     values = records.y[:, None] if columns is None else records.X[:, list(columns)]
     kinds, codes = np.unique(values, axis=0, return_inverse=True)
     codes = codes.reshape(-1)
-    require(len(kinds) >= 2, "--attribute", "one value in all the records drawn", "a column with at least two values")
+    require(
+        len(kinds) >= 2,
+        "--attribute",
+        "one value in all the records drawn",
+        "a column with at least two values",
+    )
     rng = stream(seed, "twins", records.digest)
     donors = [int(rng.choice(np.flatnonzero(codes != code))) for code in codes]
     X, y = np.repeat(records.X, 2, axis=0), np.repeat(records.y, 2)

@@ -1,10 +1,11 @@
 """Planted canaries and their exposure (Carlini, Liu, Erlingsson, Kos and Song 2019).
 
-A canary is a record that nothing but memory explains: a flipped label, or features that never occurred together. Canaries are put
-in by the coins of the experiment like every other record, so that claims about a replaced record hold for them unchanged. The
-exposure of one that is in is log2(candidates) - log2(rank of its score among the candidates): the other candidates are the
-canaries that are out. A model without memory, or an attack that only guesses, has about 1 / ln 2 = 1.44 bits on average; ties
-count against the canary, so that constant scores have 0.
+A canary is a record that nothing but memory explains: a flipped label, or features that never
+occurred together. Canaries are put in by the coins of the experiment like every other record, so
+that claims about a replaced record hold for them unchanged. The exposure of one that is in is
+log2(candidates) - log2(rank of its score among the candidates): the other candidates are the
+canaries that are out. A model without memory, or an attack that only guesses, has about 1 / ln
+2 = 1.44 bits on average; ties count against the canary, so that constant scores have 0.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from dpassay.errors import require
 from dpassay.seeds import stream
 
 KINDS = ("labels", "features")
-"""What of a canary is random: its label, always another one than its own; or each of its features, drawn apart."""
+"""What of a canary is random: its label, always another one than its own; or each of its features,
+drawn apart."""
 
 
-def plant(records: Labelled, number: int, *, kind: str = "labels", seed: int) -> tuple[Labelled, NDArray[np.int64]]:
+def plant(
+    records: Labelled, number: int, *, kind: str = "labels", seed: int
+) -> tuple[Labelled, NDArray[np.int64]]:
     """Replace some records by canaries, at most one of each pair of records.
 
     Parameters
@@ -62,8 +66,12 @@ def plant(records: Labelled, number: int, *, kind: str = "labels", seed: int) ->
 def other_labels(y: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """Return another label than its own for each, uniformly of those that occur."""
     labels, codes = np.unique(y, return_inverse=True)
-    require(len(labels) >= 2, "labels", f"{len(labels)} label", "at least two, to flip one into another")
-    found: NDArray[np.int64] = labels[(codes + rng.integers(1, len(labels), size=len(y))) % len(labels)]
+    require(
+        len(labels) >= 2, "labels", f"{len(labels)} label", "at least two, to flip one into another"
+    )
+    found: NDArray[np.int64] = labels[
+        (codes + rng.integers(1, len(labels), size=len(y))) % len(labels)
+    ]
     return found
 
 

@@ -1,10 +1,13 @@
-"""Certified loss of single records: the rule is chosen on the reference models, and counted on the targets.
+"""Certified loss of single records.
 
-Whether a record is in a target's training set is a fair coin, and the coins and the training of different targets are
-independent. If what is seen of the record is (epsilon, delta)-differentially private, a guess at its coin is right with
-probability at most (e^epsilon + delta) / (1 + e^epsilon), and at most (1 + gamma) / 2 if it is gamma-stable, whatever the rule
-and the coins of the other records. So the number of right guesses over T targets is at most Bin(T, that), and its Clopper-Pearson
-limit bounds epsilon and gamma from below.
+The rule is chosen on the reference models, and counted on the targets.
+
+Whether a record is in a target's training set is a fair coin, and the coins and the training of
+different targets are independent. If what is seen of the record is (epsilon, delta)-differentially
+private, a guess at its coin is right with probability at most (e^epsilon + delta) / (1 +
+e^epsilon), and at most (1 + gamma) / 2 if it is gamma-stable, whatever the rule and the coins of
+the other records. So the number of right guesses over T targets is at most Bin(T, that), and its
+Clopper-Pearson limit bounds epsilon and gamma from below.
 """
 
 from __future__ import annotations
@@ -33,8 +36,8 @@ class Rule:
     above : bool
         Whether it is called a member from the threshold on; else below it.
     expected : float
-        Share of right guesses on the reference models, with the record and without it weighted alike: an estimate, and
-        biased upwards.
+        Share of right guesses on the reference models, with the record and without it weighted
+        alike: an estimate, and biased upwards.
     """
 
     record: int
@@ -53,8 +56,8 @@ class Certified:
     lower : Bound
         Of its loss in nats, at a delta.
     gamma : float
-        Of the change of the probability that the rule calls it a member, in [0, 1]: a lower bound on the stability of what is
-        seen, at the same alpha.
+        Of the change of the probability that the rule calls it a member, in [0, 1]: a lower bound
+        on the stability of what is seen, at the same alpha.
     targets : int
         At whose coins was guessed.
     """
@@ -66,7 +69,7 @@ class Certified:
 
 
 def exposed(reference: Observed, membership: Flags, number: int) -> tuple[Rule, ...]:
-    """Choose the records whose membership the reference models tell best, with the threshold that does.
+    """Choose the records whose membership the reference models tell best, and their thresholds.
 
     Parameters
     ----------
@@ -82,12 +85,18 @@ def exposed(reference: Observed, membership: Flags, number: int) -> tuple[Rule, 
     """
     own = reference.own
     order = np.argsort(own, axis=0, kind="stable")
-    shares, inside = np.take_along_axis(own, order, axis=0), np.take_along_axis(membership, order, axis=0)
+    shares, inside = (
+        np.take_along_axis(own, order, axis=0),
+        np.take_along_axis(membership, order, axis=0),
+    )
     outside = ~inside
-    out_below: Array = np.cumsum(outside, axis=0) - outside  # of the models before the k-th, with smaller or equal shares
+    # of the models before the k-th, with smaller or equal shares
+    out_below: Array = np.cumsum(outside, axis=0) - outside
     in_from = inside.sum(axis=0) - (np.cumsum(inside, axis=0) - inside)
-    with np.errstate(invalid="ignore", divide="ignore"):  # the reference coins need not be balanced, those to come are fair
-        right = (out_below / outside.sum(axis=0) + in_from / inside.sum(axis=0)) / 2  # of the rule: member from the k-th share on
+    # the reference coins need not be balanced, those to come are fair
+    with np.errstate(invalid="ignore", divide="ignore"):
+        # of the rule: member from the k-th share on
+        right = (out_below / outside.sum(axis=0) + in_from / inside.sum(axis=0)) / 2
     right = np.where(np.isfinite(right), right, 0.5)
     cut = np.ones_like(inside)
     cut[1:] = shares[1:] > shares[:-1]  # a threshold cannot part equal shares
@@ -105,8 +114,10 @@ def exposed(reference: Observed, membership: Flags, number: int) -> tuple[Rule, 
     )
 
 
-def certify(rules: Sequence[Rule], target: Observed, membership: Flags, *, delta: float, alpha: float) -> tuple[Certified, ...]:
-    """Bound the loss of the chosen records from below, all of them together with error probability alpha.
+def certify(
+    rules: Sequence[Rule], target: Observed, membership: Flags, *, delta: float, alpha: float
+) -> tuple[Certified, ...]:
+    """Bound the loss of the chosen records from below, jointly with error probability alpha.
 
     Parameters
     ----------
@@ -116,7 +127,8 @@ def certify(rules: Sequence[Rule], target: Observed, membership: Flags, *, delta
         Targets with independent coins and independent training.
     membership : bool array (models, e)
     delta : float
-        In [0, 1], of all the answers that a share is made of; at 1 nothing is promised, and the bounds are 0.
+        In [0, 1], of all the answers that a share is made of; at 1 nothing is promised, and the
+        bounds are 0.
     alpha : float
         Shared evenly by the records.
 
@@ -130,11 +142,16 @@ def certify(rules: Sequence[Rule], target: Observed, membership: Flags, *, delta
         called = (target.own[:, rule.record] >= rule.threshold) == rule.above
         inside = membership[:, rule.record]
         counts = Counts(
-            x=int((called & inside).sum()), n1=int(inside.sum()), y=int((called & ~inside).sum()), n0=int((~inside).sum())
+            x=int((called & inside).sum()),
+            n1=int(inside.sum()),
+            y=int((called & ~inside).sum()),
+            n0=int((~inside).sum()),
         )
         right = counts.x + counts.n0 - counts.y
         q = float(clopper_pearson_lower(right, len(called), alpha / len(rules)))
         value = max(0.0, float(Ratio(delta).between(q, 1 - q))) if q > 0 else 0.0
         lower = Bound(value=value, alpha=alpha / len(rules), method=METHOD, counts=counts)
-        found.append(Certified(rule=rule, lower=lower, gamma=max(0.0, 2 * q - 1), targets=len(called)))
+        found.append(
+            Certified(rule=rule, lower=lower, gamma=max(0.0, 2 * q - 1), targets=len(called))
+        )
     return tuple(found)

@@ -1,7 +1,8 @@
-"""Who is a member: fair coins, independent over pairs of records, of which one is in and the other out.
+"""Who is a member: fair coins, independent over pairs of records; one of each pair is in.
 
-All datasets have the same size, and two that differ in one coin differ in one replaced record: the coins of an experiment are
-the neighbours of replace-one claims. Each record alone is a member with probability 1/2.
+All datasets have the same size, and two that differ in one coin differ in one replaced record: the
+coins of an experiment are the neighbours of replace-one claims. Each record alone is a member with
+probability 1/2.
 """
 
 from __future__ import annotations
@@ -44,9 +45,10 @@ class Coins:
         return records.take(self.rows(model))
 
     def guesses(self, scores: Array) -> Array:
-        """By how much the first of each pair looks more like a member than the second, shape (models, e / 2)."""
+        """How much more the first of each pair looks like a member, shape (models, e / 2)."""
         first, second = scores[:, 0::2], scores[:, 1::2]
-        return np.subtract(first, second, out=np.zeros(first.shape), where=first != second)  # equal infinities differ by 0
+        # equal infinities differ by 0
+        return np.subtract(first, second, out=np.zeros(first.shape), where=first != second)
 
 
 def toss(models: int, e: int, *, seed: int, who: str, mirrored: bool = False) -> Coins:
@@ -63,8 +65,9 @@ def toss(models: int, e: int, *, seed: int, who: str, mirrored: bool = False) ->
     who : str
         Whose coins they are (`reference`, `target`): streams of their own.
     mirrored : bool
-        Whether every second model has the coins of the one before turned over, so that each record is in half of the models.
-        Only for reference models: what is certified needs targets with independent coins.
+        Whether every second model has the coins of the one before turned over, so that each record
+        is in half of the models. Only for reference models: what is certified needs targets with
+        independent coins.
     """
     require(is_count(models), "models", models, "an integer >= 1")
     require(is_count(e, 2) and e % 2 == 0, "records", e, "an even integer >= 2")
@@ -75,14 +78,21 @@ def toss(models: int, e: int, *, seed: int, who: str, mirrored: bool = False) ->
 
 
 def one_a_pair(e: int, number: int, argument: str, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw some of e records, at most one of each pair, so that their coins are independent; ascending.
+    """Draw some of e records, at most one of each pair, so that their coins are independent.
+
+    In ascending order.
 
     Raises
     ------
     InvalidInput
         If `number`, which the user knows as `argument`, is not in 1..e / 2.
     """
-    require(is_count(number) and number <= e // 2, argument, number, f"an integer in 1..{e // 2}, half of the records")
+    require(
+        is_count(number) and number <= e // 2,
+        argument,
+        number,
+        f"an integer in 1..{e // 2}, half of the records",
+    )
     pairs = np.sort(rng.permutation(e // 2)[:number])
     places: NDArray[np.int64] = 2 * pairs + rng.integers(2, size=number)
     return places

@@ -1,4 +1,6 @@
-"""What an attack reaches: rates at thresholds, the area under the ROC curve, the advantage. Members first, higher = member.
+"""What an attack reaches: rates at thresholds, the area under the ROC curve, the advantage.
+
+Members first, higher = member.
 
 These are estimates over the target models and records of an experiment; what is certified stands in
 `dpassay.attacks.experiment.certified` and `dpassay.attacks.experiment.one_run`.
@@ -24,9 +26,12 @@ ENOUGH = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Roc:
-    """Rates of the rule 'member if score >= threshold', for every threshold that changes them, from (0, 0) to (1, 1).
+    """Rates of the rule 'member if score >= threshold', from (0, 0) to (1, 1).
 
-    Records with equal scores are called members together, so that there is no curve between tied scores.
+    One point for every threshold that changes them.
+
+    Records with equal scores are called members together, so that there is no curve between tied
+    scores.
 
     Parameters
     ----------
@@ -50,7 +55,8 @@ class Operating:
     asked : float
         The false positive rate that was asked for.
     fpr, tpr : float
-        The realised rates: the largest realised rate that does not exceed what was asked, and the true positive rate there.
+        The realised rates: the largest realised rate that does not exceed what was asked, and the
+        true positive rate there.
     threshold : float
         Called member from this score on.
     """
@@ -69,7 +75,10 @@ def scores_of(members: ArrayLike, non_members: ArrayLike) -> tuple[Array, Array]
     InvalidInput
         If there are none of a kind, or one is NaN.
     """
-    one, other = np.asarray(members, dtype=float).ravel(), np.asarray(non_members, dtype=float).ravel()
+    one, other = (
+        np.asarray(members, dtype=float).ravel(),
+        np.asarray(non_members, dtype=float).ravel(),
+    )
     for name, scores in (("members", one), ("non_members", other)):
         require(scores.size > 0, name, "no scores", "at least one")
         require(not bool(np.isnan(scores).any()), name, "NaN", "numbers, infinite ones included")
@@ -100,14 +109,22 @@ def roc(members: ArrayLike, non_members: ArrayLike) -> Roc:
 
 
 def auc(members: ArrayLike, non_members: ArrayLike) -> float:
-    """Return the chance that a member scores above a non-member, ties counted half (Mann and Whitney 1947); in [0, 1]."""
+    """Return the AUC: the chance that a member scores above a non-member, in [0, 1].
+
+    Ties count half (Mann and Whitney 1947).
+    """
     one, other = scores_of(members, non_members)
     ranks = scipy.stats.rankdata(np.concatenate([one, other]))
-    return float((ranks[: one.size].sum() - one.size * (one.size + 1) / 2) / (one.size * other.size))
+    return float(
+        (ranks[: one.size].sum() - one.size * (one.size + 1) / 2) / (one.size * other.size)
+    )
 
 
 def advantage(curve: Roc) -> float:
-    """Return the largest TPR - FPR (Yeom et al. 2018), in [0, 1]: the total variation between the two kinds of scores."""
+    """Return the largest TPR - FPR (Yeom et al. 2018), in [0, 1].
+
+    The total variation between the two kinds of scores.
+    """
     return float((curve.tpr - curve.fpr).max())
 
 
@@ -132,12 +149,17 @@ def at_rate(curve: Roc, asked: float, non_members: int) -> Operating | None:
         return None
     place = int(np.searchsorted(curve.fpr, asked * (1 + 1e-12), side="right")) - 1
     return Operating(
-        asked=asked, fpr=float(curve.fpr[place]), tpr=float(curve.tpr[place]), threshold=float(curve.thresholds[place])
+        asked=asked,
+        fpr=float(curve.fpr[place]),
+        tpr=float(curve.tpr[place]),
+        threshold=float(curve.thresholds[place]),
     )
 
 
 def with_a_coin(members: ArrayLike, curve: Roc, asked: float) -> float:
-    """Return the true positive rate of some members at exactly a false positive rate, a coin being tossed for tied scores.
+    """Return the true positive rate of some members at an exact false positive rate.
+
+    A coin is tossed for tied scores.
 
     Parameters
     ----------
@@ -157,9 +179,10 @@ def with_a_coin(members: ArrayLike, curve: Roc, asked: float) -> float:
 
 
 def allowed_tpr(fpr: ArrayLike, epsilon: float, delta: float = 0.0) -> Array:
-    """Return the largest true positive rate that (epsilon, delta)-differential privacy allows at a false positive rate.
+    """Return the largest TPR that (epsilon, delta)-DP allows at a false positive rate.
 
-    The smaller of e^epsilon fpr + delta and 1 - e^-epsilon (1 - delta - fpr), cut off at 1 (Kairouz, Oh and Viswanath 2015).
+    The smaller of e^epsilon fpr + delta and 1 - e^-epsilon (1 - delta - fpr), cut off at 1
+    (Kairouz, Oh and Viswanath 2015).
 
     Parameters
     ----------
@@ -186,12 +209,17 @@ def per_model(scores: Array, membership: Flags) -> list[tuple[Array, Array]]:
     return [(row[inside], row[~inside]) for row, inside in zip(scores, membership, strict=True)]
 
 
-def auc_interval(scores: Array, membership: Flags, told: Flags | None = None) -> tuple[float, float] | None:
-    """Return a 95 % interval around the AUC of all models together, by leaving out one model after the other. An estimate.
+def auc_interval(
+    scores: Array, membership: Flags, told: Flags | None = None
+) -> tuple[float, float] | None:
+    """Return a 95 % interval around the AUC of all models together, an estimate.
 
-    Scores of different models are compared too, as in the curve, so that the mean of the models' own areas is another number. The
-    jackknife (Efron and Stein 1981) gives the standard error of the very number that is told; Student's quantile with one degree
-    of freedom less than there are models; cut off at 0 and 1, beyond which no AUC lies.
+    By the jackknife: one model after the other is left out.
+
+    Scores of different models are compared too, as in the curve, so that the mean of the models'
+    own areas is another number. The jackknife (Efron and Stein 1981) gives the standard error of
+    the very number that is told; Student's quantile with one degree of freedom less than there are
+    models; cut off at 0 and 1, beyond which no AUC lies.
 
     Parameters
     ----------
@@ -205,7 +233,11 @@ def auc_interval(scores: Array, membership: Flags, told: Flags | None = None) ->
     tuple of float or None
         None where an area is left without members, or without others, when a model is left out.
     """
-    flags = np.ones(membership.shape, dtype=bool) if told is None else np.broadcast_to(told, membership.shape)
+    flags = (
+        np.ones(membership.shape, dtype=bool)
+        if told is None
+        else np.broadcast_to(told, membership.shape)
+    )
     inside, outside = membership & flags, ~membership & flags
     m, k = inside.sum(axis=1), outside.sum(axis=1)
     rest = (m.sum() - m) * (k.sum() - k)
@@ -219,18 +251,27 @@ def auc_interval(scores: Array, membership: Flags, told: Flags | None = None) ->
     ]
     without = (above.sum() - above - below + np.array(own)) / rest
     whole, n = float(above.sum() / (m.sum() * k.sum())), len(scores)
-    half = float(scipy.stats.t.ppf(0.975, n - 1)) * math.sqrt((n - 1) / n * float(((without - without.mean()) ** 2).sum()))
+    half = float(scipy.stats.t.ppf(0.975, n - 1)) * math.sqrt(
+        (n - 1) / n * float(((without - without.mean()) ** 2).sum())
+    )
     return max(0.0, whole - half), min(1.0, whole + half)
 
 
 def _wins(scores: Array, chosen: Flags, others: Array) -> Array:
-    """How many of some ascending scores the chosen ones of each model exceed, ties counted half; shape (models,)."""
-    places = np.searchsorted(others, scores, side="left") + np.searchsorted(others, scores, side="right")
+    """How many of some ascending scores the chosen ones of each model exceed, ties counted half.
+
+    Shape (models,).
+    """
+    places = np.searchsorted(others, scores, side="left") + np.searchsorted(
+        others, scores, side="right"
+    )
     found: Array = np.where(chosen, places / 2, 0.0).sum(axis=1)
     return found
 
 
-def interval(values: ArrayLike, confidence: float = 0.95, *, least: float = 0.0, most: float = 1.0) -> tuple[float, float]:
+def interval(
+    values: ArrayLike, confidence: float = 0.95, *, least: float = 0.0, most: float = 1.0
+) -> tuple[float, float]:
     """Return Student's interval for the mean of independent shares of target models. An estimate.
 
     Parameters
@@ -243,17 +284,28 @@ def interval(values: ArrayLike, confidence: float = 0.95, *, least: float = 0.0,
         What the mean cannot leave; the interval is cut off there.
     """
     values = np.asarray(values, dtype=float)
-    require(values.ndim == 1 and values.size >= 2, "values", f"shape {values.shape}", "of shape (models,) with at least two")
-    half = float(scipy.stats.t.ppf((1 + confidence) / 2, values.size - 1)) * float(values.std(ddof=1)) / math.sqrt(values.size)
+    require(
+        values.ndim == 1 and values.size >= 2,
+        "values",
+        f"shape {values.shape}",
+        "of shape (models,) with at least two",
+    )
+    half = (
+        float(scipy.stats.t.ppf((1 + confidence) / 2, values.size - 1))
+        * float(values.std(ddof=1))
+        / math.sqrt(values.size)
+    )
     middle = float(values.mean())
     return max(least, middle - half), min(most, middle + half)
 
 
 def thin(curve: Roc, most: int) -> Roc:
-    """Keep the points of a curve that a picture with a logarithmic axis needs, at most `most` of them and the last."""
+    """Keep at most `most` points of a curve and the last, enough for a logarithmic axis."""
     if len(curve.fpr) <= most:
         return curve
     positive = curve.fpr[curve.fpr > 0]
     wanted = np.concatenate([[0.0], np.geomspace(positive[0], 1.0, most - 1)])
-    places: NDArray[np.int64] = np.unique(np.append(np.searchsorted(curve.fpr, wanted, side="right") - 1, len(curve.fpr) - 1))
+    places: NDArray[np.int64] = np.unique(
+        np.append(np.searchsorted(curve.fpr, wanted, side="right") - 1, len(curve.fpr) - 1)
+    )
     return Roc(fpr=curve.fpr[places], tpr=curve.tpr[places], thresholds=curve.thresholds[places])

@@ -1,4 +1,4 @@
-"""Many models trained on the coins of an experiment, reference models for the attacker and targets, each seen once."""
+"""Models trained on the coins of an experiment: for the attacker's reference, and as targets."""
 
 from __future__ import annotations
 
@@ -54,18 +54,22 @@ class ExperimentData:
     Parameters
     ----------
     records : Labelled
-        The e records whose membership is asked about; every model is trained on half of them, and on the background.
+        The e records whose membership is asked about; every model is trained on half of them, and
+        on the background.
     test : Labelled
         Records that no model is trained on, for the accuracy.
     points : Points
-        Where models are asked about the records, and about the test records, in this order, and noisy copies of these points.
+        Where models are asked about the records, and about the test records, in this order, and
+        noisy copies of these points.
     seed : int
         Root seed.
     background : Labelled or None
-        Records that are in every training set, the same in all: two training sets that differ in one coin still differ in one
-        replaced record, so that claims about one record hold as they are, without group privacy.
+        Records that are in every training set, the same in all: two training sets that differ in
+        one coin still differ in one replaced record, so that claims about one record hold as they
+        are, without group privacy.
     adversarial : bool
-        Whether queries are chosen for each subject before it is attacked; `points` are those to start from.
+        Whether queries are chosen for each subject before it is attacked; `points` are those to
+        start from.
     slices : mapping of bool arrays (e,)
         By name, records that are told apart in the results.
     """
@@ -92,10 +96,15 @@ class ExperimentData:
         """Return records with the background behind them, as every training set has it."""
         if self.background is None:
             return drawn
-        return Labelled(np.concatenate([drawn.X, self.background.X]), np.concatenate([drawn.y, self.background.y]))
+        return Labelled(
+            np.concatenate([drawn.X, self.background.X]),
+            np.concatenate([drawn.y, self.background.y]),
+        )
 
 
-def build_data(records: Labelled, test: Labelled, *, copies: int, noise: float, seed: int, **more: Any) -> ExperimentData:
+def build_data(
+    records: Labelled, test: Labelled, *, copies: int, noise: float, seed: int, **more: Any
+) -> ExperimentData:
     """Return the data of an experiment, with noisy copies of every record.
 
     Parameters
@@ -115,9 +124,15 @@ def build_data(records: Labelled, test: Labelled, *, copies: int, noise: float, 
     X.flags.writeable = False
     spread = noise * records.X.std(axis=0)
     shape = (copies, *X.shape)
-    made = X + spread * stream(seed, "copies", records.digest).normal(size=shape) if copies else np.empty(shape)
+    made = (
+        X + spread * stream(seed, "copies", records.digest).normal(size=shape)
+        if copies
+        else np.empty(shape)
+    )
     K = int(max(records.y.max(), test.y.max())) + 1
-    return ExperimentData(records=records, test=test, points=Points(X=X, copies=made, K=max(2, K)), seed=seed, **more)
+    return ExperimentData(
+        records=records, test=test, points=Points(X=X, copies=made, K=max(2, K)), seed=seed, **more
+    )
 
 
 def models(
@@ -130,7 +145,9 @@ def models(
     jobs: int = 1,
     progress: Progress = silent,
 ) -> Models:
-    """Train and look at one model per row of coins, or take what the ledger holds of it; see `look`.
+    """Train and look at one model per row of coins, or take what the ledger holds of it.
+
+    See `look`.
 
     Returns
     -------
@@ -138,7 +155,10 @@ def models(
     """
     seen = look(subject, data, coins, who, ledger=ledger, jobs=jobs, progress=progress)
     e = len(data.records)
-    observed = tuple(Observed(seen=seen[:, view, :e], y=data.records.y, m=each.m) for view, each in enumerate(subject.views))
+    observed = tuple(
+        Observed(seen=seen[:, view, :e], y=data.records.y, m=each.m)
+        for view, each in enumerate(subject.views)
+    )
     labels = next(view for view, each in enumerate(subject.views) if each.m is not None)
     right = np.take_along_axis(seen[:, labels, e:], data.test.y[None, :, None], axis=2)[:, :, 0]
     return Models(coins=coins, observed=observed, accuracy=right.mean(axis=1))
@@ -176,13 +196,15 @@ def look(
     """
     known = [*data.digest, digest(data.points.X, data.points.copies)]
     keys = [
-        key_of([subject.key, subject.code, known, data.seed, who, i, coins.rows(i).tolist()]) for i in range(len(coins.heads))
+        key_of([subject.key, subject.code, known, data.seed, who, i, coins.rows(i).tolist()])
+        for i in range(len(coins.heads))
     ]
     seen: list[Array | None] = [None if ledger is None else ledger.find(key) for key in keys]
     missing = [i for i, found in enumerate(seen) if found is None]
     done, what = len(keys) - len(missing), f"{subject.key[1]}: {who} models"
     progress(what, done, len(keys))
-    with closing(_train(subject, data, coins, who, missing, jobs)) as trained:  # at once, also when interrupted
+    # at once, also when interrupted
+    with closing(_train(subject, data, coins, who, missing, jobs)) as trained:
         for i, found in zip(missing, trained, strict=True):
             seen[i] = found
             if ledger is not None:
@@ -193,7 +215,10 @@ def look(
 
 
 def key_of(facts: Any) -> Key:
-    """Return the key of a trained model in a ledger: all that its answers depend on, and one block of one trial."""
+    """Return the key of a trained model in a ledger.
+
+    All that its answers depend on, and one block of one trial.
+    """
     digest = hashlib.sha256(json.dumps([VERSION, facts], sort_keys=True).encode()).digest()
     return digest, 0, 1, 1
 
@@ -217,4 +242,6 @@ def _one(subject: Subject, data: ExperimentData, coins: Coins, who: str, i: int)
     except DpassayError:
         raise
     except Exception as error:  # what is not ours may do anything
-        raise TargetError(f"{who} model {i}: {type(error).__name__} was raised", told(error)) from error
+        raise TargetError(
+            f"{who} model {i}: {type(error).__name__} was raised", told(error)
+        ) from error

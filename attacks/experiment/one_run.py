@@ -1,13 +1,16 @@
 """The one-run audit (Steinke, Nasr and Jagielski 2023): many coins, guessed at together.
 
-Every coin says which of two records is in the training set. An attacker who has seen everything that a model answered guesses
-some of the coins and abstains from the others. If all the answers together are (epsilon, delta)-differentially private for a
-replaced record, v or more of r guesses are right with probability at most
+Every coin says which of two records is in the training set. An attacker who has seen everything
+that a model answered guesses some of the coins and abstains from the others. If all the answers
+together are (epsilon, delta)-differentially private for a replaced record, v or more of r guesses
+are right with probability at most
 
-    P[W >= v] + 2 m delta max over i = 1..m of P[v > W >= v - i] / i,        W ~ Bin(r, e^epsilon / (1 + e^epsilon)),
+    P[W >= v] + 2 m delta max over i = 1..m of P[v > W >= v - i] / i,
+    W ~ Bin(r, e^epsilon / (1 + e^epsilon)),
 
-for m coins (their Theorem 5.2). Several models with coins of their own are one algorithm with all the coins: it is as private
-as each of them. What is bounded is the loss of the whole transcript, not that of a single answer.
+for m coins (their Theorem 5.2). Several models with coins of their own are one algorithm with all
+the coins: it is as private as each of them. What is bounded is the loss of the whole transcript,
+not that of a single answer.
 """
 
 from __future__ import annotations
@@ -49,7 +52,9 @@ class OneRun:
 
 
 def p_value(v: int, r: int, *, epsilon: float, delta: float = 0.0, m: int) -> float:
-    """Bound the probability of v or more right guesses of r under (epsilon, delta)-differential privacy (Theorem 5.2).
+    """Bound the probability of v or more right guesses of r under DP (Theorem 5.2).
+
+    Under (epsilon, delta)-differential privacy.
 
     Parameters
     ----------
@@ -74,7 +79,8 @@ def p_value(v: int, r: int, *, epsilon: float, delta: float = 0.0, m: int) -> fl
     q = 1 / (1 + math.exp(-epsilon))
     found = float(scipy.stats.binom.sf(v - 1, r, q))
     if delta > 0:
-        i = np.arange(1, v + 1)  # beyond v nothing is added to the probability, and more is divided by
+        # beyond v nothing is added to the probability, and more is divided by
+        i = np.arange(1, v + 1)
         between = scipy.stats.binom.cdf(v - 1, r, q) - scipy.stats.binom.cdf(v - i - 1, r, q)
         found += 2 * m * delta * float((between / i).max(initial=0.0))
     return min(1.0, found)
@@ -91,21 +97,33 @@ def largest_rejected(v: int, r: int, *, delta: float = 0.0, m: int, alpha: float
     low, high = 0.0, MOST
     while high - low > 1e-9:
         middle = (low + high) / 2
-        low, high = (middle, high) if p_value(**known, epsilon=middle) <= alpha else (low, middle)  # type: ignore[arg-type]
+        low, high = (
+            (middle, high)
+            if p_value(
+                **known,  # type: ignore[arg-type]
+                epsilon=middle,
+            )
+            <= alpha
+            else (low, middle)
+        )
     return low
 
 
-def one_run(guesses: Array, heads: Flags, *, share: float, alpha: float, delta: float = 0.0) -> OneRun:
+def one_run(
+    guesses: Array, heads: Flags, *, share: float, alpha: float, delta: float = 0.0
+) -> OneRun:
     """Audit models with independent fair coins by the guesses about which the attacker is surest.
 
     Parameters
     ----------
     guesses : array (models, coins)
-        By how much heads look likelier than tails; the sign is the guess, and of 0 the guess is heads.
+        By how much heads look likelier than tails; the sign is the guess, and of 0 the guess is
+        heads.
     heads : bool array (models, coins)
         How the coins fell.
     share : float
-        Guessed at per model, of its coins, in (0, 1]; rounded up, declared beforehand. The others are abstained from.
+        Guessed at per model, of its coins, in (0, 1]; rounded up, declared beforehand. The others
+        are abstained from.
     alpha : float
         Error probability.
     delta : float
@@ -115,10 +133,22 @@ def one_run(guesses: Array, heads: Flags, *, share: float, alpha: float, delta: 
     -------
     OneRun
     """
-    require(guesses.shape == heads.shape and guesses.ndim == 2, "guesses", f"shape {guesses.shape}", f"of shape {heads.shape}")
+    require(
+        guesses.shape == heads.shape and guesses.ndim == 2,
+        "guesses",
+        f"shape {guesses.shape}",
+        f"of shape {heads.shape}",
+    )
     models, coins = heads.shape
     each = min(coins, math.ceil(share * coins))
     surest = np.argsort(-np.abs(guesses), axis=1, kind="stable")[:, :each]
     right = np.take_along_axis((guesses >= 0) == heads, surest, axis=1)
     v, r, m = int(right.sum()), models * each, models * coins
-    return OneRun(epsilon=largest_rejected(v, r, delta=delta, m=m, alpha=alpha), delta=delta, r=r, v=v, m=m, alpha=alpha)
+    return OneRun(
+        epsilon=largest_rejected(v, r, delta=delta, m=m, alpha=alpha),
+        delta=delta,
+        r=r,
+        v=v,
+        m=m,
+        alpha=alpha,
+    )

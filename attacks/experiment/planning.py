@@ -1,4 +1,7 @@
-"""How many models an attack needs: shares of the error probability, and target models that see a leak."""
+"""How many models an attack needs.
+
+Shares of the error probability, and target models that see a leak.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,22 @@ from dpassay.attacks.scores.interface import Attack
 from dpassay.attacks.scores.registry import ATTACKS
 
 FEWEST, MOST, ABOVE = 32, 256, 2.5
-"""Target models unless something else is said: at least, at most, and how far above its claim a leak is to be seen, in nats."""
+"""Target models unless something else is said: at least, at most, and how far above its claim a
+leak is to be seen, in nats."""
 VIEWS = 3
 """Of a mechanism, unless budgets are said otherwise: one label, eight labels, labels of copies."""
 
 
-def enough(targets: Sequence[Target], attacks: Mapping[str, Attack], data: ExperimentData, design: Design, alpha: float) -> int:
-    """Return the number of target models that sees a leak 2.5 nats above each claim, of those that 256 models see.
+def enough(
+    targets: Sequence[Target],
+    attacks: Mapping[str, Attack],
+    data: ExperimentData,
+    design: Design,
+    alpha: float,
+) -> int:
+    """Return the number of target models that sees a leak 2.5 nats above each claim.
+
+    Of those claims for which 256 models see it.
 
     Parameters
     ----------
@@ -36,7 +48,11 @@ def enough(targets: Sequence[Target], attacks: Mapping[str, Attack], data: Exper
             single, _ = shares(alpha, len(target.subject.views), *known)
             epsilon, delta = target.claim.epsilon, target.claim.delta
             leak = epsilon + ABOVE
-            needed.append(targets_to_see(leak, epsilon, delta=delta, alpha=single / design.certified, most=MOST))
+            needed.append(
+                targets_to_see(
+                    leak, epsilon, delta=delta, alpha=single / design.certified, most=MOST
+                )
+            )
     return max(needed)
 
 
@@ -46,7 +62,8 @@ def share_of(claims: int, alpha: float) -> float:
     Parameters
     ----------
     claims : int
-        Mechanisms times losses; each is attacked by guesses and by repeated queries, and the learner by guesses.
+        Mechanisms times losses; each is attacked by guesses and by repeated queries, and the
+        learner by guesses.
     alpha : float
         Of all together.
     """

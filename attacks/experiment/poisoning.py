@@ -1,9 +1,12 @@
-"""Adversaries that poison the training set or choose their queries (Chadha, Jagielski, Papernot, Choquette-Choo and Nasr 2024).
+"""Adversaries that poison the training set or choose their queries.
 
-Data are natural or poisoned (NAT, POIS), queries natural or adversarial (MINQ, MIAQ: membership inference with natural, with
-adversarial queries). Here a natural query is the record itself. The poison is a background: the same k records in every training
-set, with the record and without it. Two training sets that differ in one coin differ in one record, whatever the background is,
-so every claim is held against it as it stands; poison that depended on the coin would need group privacy.
+Source: Chadha, Jagielski, Papernot, Choquette-Choo and Nasr (2024).
+
+Data are natural or poisoned (NAT, POIS), queries natural or adversarial (MINQ, MIAQ: membership
+inference with natural, with adversarial queries). Here a natural query is the record itself. The
+poison is a background: the same k records in every training set, with the record and without it.
+Two training sets that differ in one coin differ in one record, whatever the background is, so every
+claim is held against it as it stands; poison that depended on the coin would need group privacy.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ from dpassay.targets.groups import Progress, silent
 from dpassay.trials.ledger import Ledger
 
 NEAR = 0.01
-"""Distance of a poisoned copy from its record in each column, in standard deviations of the column."""
+"""Distance of a poisoned copy from its record in each column, in standard deviations of the
+column."""
 CHANCE = 0.05
 """With which a candidate that is no better than the record takes its place."""
 SLIGHT = 1e-9
@@ -63,7 +67,9 @@ ADVERSARIES = {
 
 
 def surround(records: Labelled, places: NDArray[np.int64], copies: int, *, seed: int) -> Labelled:
-    """Return near copies of some records with another label: there a model follows the record only if the record is in.
+    """Return near copies of some records with another label.
+
+    There a model follows the record only if the record is in.
 
     Parameters
     ----------
@@ -71,7 +77,8 @@ def surround(records: Labelled, places: NDArray[np.int64], copies: int, *, seed:
     places : int array
         Which are surrounded.
     copies : int
-        Of each, >= 1; two and two lie opposite each other around the record, `NEAR` away from it; all have the same label.
+        Of each, >= 1; two and two lie opposite each other around the record, `NEAR` away from it;
+        all have the same label.
     seed : int
         Root seed.
 
@@ -83,27 +90,41 @@ def surround(records: Labelled, places: NDArray[np.int64], copies: int, *, seed:
     require(is_count(copies), "--poison", copies, "an integer >= 1")
     rng = stream(seed, "poison", records.digest)
     y = other_labels(records.y, rng)[places]
-    steps = np.sign(rng.normal(size=((copies + 1) // 2, len(places), records.X.shape[1]))) * NEAR * records.X.std(axis=0)
+    steps = (
+        np.sign(rng.normal(size=((copies + 1) // 2, len(places), records.X.shape[1])))
+        * NEAR
+        * records.X.std(axis=0)
+    )
     around = np.stack([steps, -steps], axis=1).reshape(-1, *steps.shape[1:])[:copies]
-    return Labelled((records.X[places] + around).reshape(-1, records.X.shape[1]), np.tile(y, copies))
+    return Labelled(
+        (records.X[places] + around).reshape(-1, records.X.shape[1]), np.tile(y, copies)
+    )
 
 
 def candidates(data: ExperimentData) -> Array:
-    """Return points that may tell more of a record than itself, shape (c, e, d); the record is the first.
+    """Return points that may tell more of a record than itself, shape (c, e, d).
 
-    Its noisy copies follow, and points on the way to its nearest neighbours of another label among the records, in standard
-    deviations of the columns.
+    The record is the first.
+
+    Its noisy copies follow, and points on the way to its nearest neighbours of another label among
+    the records, in standard deviations of the columns.
     """
     records, e = data.records, len(data.records)
     scale = records.X.std(axis=0)
     Z = records.X / np.where(scale > 0, scale, 1.0)
     found = [data.points.X[:e], *data.points.copies[:, :e]]
     other = [np.flatnonzero(records.y != label) for label in range(data.points.K)]
-    nearest = np.empty((min(NEIGHBOURS, *(len(other[label]) for label in records.y)), e), dtype=np.int64)
+    nearest = np.empty(
+        (min(NEIGHBOURS, *(len(other[label]) for label in records.y)), e), dtype=np.int64
+    )
     for i in range(e):
         rows = other[records.y[i]]
-        nearest[:, i] = rows[np.argsort(((Z[rows] - Z[i]) ** 2).sum(axis=1), kind="stable")[: len(nearest)]]
-    found += [records.X + step * (records.X[those] - records.X) for those in nearest for step in STEPS]
+        nearest[:, i] = rows[
+            np.argsort(((Z[rows] - Z[i]) ** 2).sum(axis=1), kind="stable")[: len(nearest)]
+        ]
+    found += [
+        records.X + step * (records.X[those] - records.X) for those in nearest for step in STEPS
+    ]
     return np.stack(found)
 
 
@@ -116,10 +137,12 @@ def choose(
     jobs: int = 1,
     progress: Progress = silent,
 ) -> ExperimentData:
-    """Choose the query for each record on models of the attacker's own: where its membership raises the share of its label most.
+    """Choose the query for each record on models of the attacker's own.
 
-    Scouts have coins of their own, so that what reference models show at the chosen points is not biased by the choice; see
-    `better`. The view is that of scores, or of the most labels.
+    Where its membership raises the share of its label most.
+
+    Scouts have coins of their own, so that what reference models show at the chosen points is not
+    biased by the choice; see `better`. The view is that of scores, or of the most labels.
 
     Parameters
     ----------
@@ -139,7 +162,9 @@ def choose(
     coins = toss(models, e, seed=data.seed, who="scout")
     points = candidates(data)
     X = points.reshape(-1, points.shape[2])
-    asked = replace(data, points=Points(X=_frozen(X), copies=np.empty((0, *X.shape)), K=data.points.K))
+    asked = replace(
+        data, points=Points(X=_frozen(X), copies=np.empty((0, *X.shape)), K=data.points.K)
+    )
     seen = look(plain, asked, coins, "scout", ledger=ledger, jobs=jobs, progress=progress)
     view = max(range(len(plain.views)), key=lambda v: plain.views[v].m or np.inf)
     shares = seen[:, view].reshape(models, len(points), e, -1)
@@ -152,11 +177,14 @@ def choose(
 
 
 def better(own: Array, membership: Flags) -> NDArray[np.int64]:
-    """Return for each record the candidate at which its membership raises its share most, if that is no chance.
+    """Return for each record the candidate at which its membership raises its share most.
 
-    The first candidate stays unless the rise at another one is larger by so many standard errors (Welch's, over the models) as
-    all others together exceed with probability `CHANCE` if none is better; the largest rise of these is taken. Without this, of
-    many points that tell nothing the noisiest would be taken.
+    Unless that may be chance.
+
+    The first candidate stays unless the rise at another one is larger by so many standard errors
+    (Welch's, over the models) as all others together exceed with probability `CHANCE` if none is
+    better; the largest rise of these is taken. Without this, of many points that tell nothing the
+    noisiest would be taken.
 
     Parameters
     ----------
@@ -174,7 +202,9 @@ def better(own: Array, membership: Flags) -> NDArray[np.int64]:
         flags, counts = chosen[:, None, :], np.maximum(chosen.sum(axis=0), 1)
         mean = np.where(flags, beyond, 0.0).sum(axis=0) / counts
         gain += sign * mean
-        variance += np.where(flags, (beyond - mean) ** 2, 0.0).sum(axis=0) / (counts * np.maximum(counts - 1, 1))
+        variance += np.where(flags, (beyond - mean) ** 2, 0.0).sum(axis=0) / (
+            counts * np.maximum(counts - 1, 1)
+        )
     told = gain > -ndtri(CHANCE / max(1, own.shape[1] - 1)) * np.sqrt(variance)
     both = membership.any(axis=0) & ~membership.all(axis=0)
     found: NDArray[np.int64] = np.where(told & (gain > SLIGHT) & both, gain, 0.0).argmax(axis=0)

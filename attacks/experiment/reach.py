@@ -1,8 +1,11 @@
-"""What a certified number could have shown: its cap, and the smallest leak that it would have shown with probability 0.9.
+"""What a certified number could have shown.
 
-A bound that was counted on T guesses cannot exceed what T right guesses certify: that is its cap. Where the cap is not above a
-claim, the number could not have broken it whatever leaks, and 'not broken' would say nothing. Both numbers are computed from the
-test itself, by enumeration of its binomial law; the leak is that of randomised response, which shows all of its loss in a guess.
+Its cap, and the smallest leak that it would have shown with probability 0.9.
+
+A bound that was counted on T guesses cannot exceed what T right guesses certify: that is its cap.
+Where the cap is not above a claim, the number could not have broken it whatever leaks, and 'not
+broken' would say nothing. Both numbers are computed from the test itself, by enumeration of its
+binomial law; the leak is that of randomised response, which shows all of its loss in a guess.
 """
 
 from __future__ import annotations
@@ -37,7 +40,8 @@ class Reach:
     cap : float
         The largest value it could have had, in nats: of an attacker who is always right.
     detectable : float
-        The smallest true leak, in nats, for which it exceeds the claim with probability 0.9; inf where no leak does.
+        The smallest true leak, in nats, for which it exceeds the claim with probability 0.9; inf
+        where no leak does.
     """
 
     cap: float
@@ -49,7 +53,9 @@ class Reach:
 
 
 def guessed(right: int, trials: int, *, delta: float, alpha: float) -> float:
-    """Return the certified loss when so many guesses at fair coins are right: ln((q - delta) / (1 - q)), at least 0.
+    """Return the certified loss when so many guesses at fair coins are right.
+
+    ln((q - delta) / (1 - q)), at least 0.
 
     Parameters
     ----------
@@ -82,16 +88,24 @@ def of_guesses(trials: int, *, claimed: float, delta: float, alpha: float) -> Re
     cap = guessed(trials, trials, delta=delta, alpha=alpha)
     if not cap > claimed:
         return Reach(cap=cap, detectable=math.inf)
-    low, high = 0, trials  # the bound rises with the right guesses: low does not break the claim, high does
+    # the bound rises with the right guesses: low does not break the claim, high does
+    low, high = 0, trials
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if guessed(middle, trials, delta=delta, alpha=alpha) > claimed else (middle, high)
+        low, high = (
+            (low, middle)
+            if guessed(middle, trials, delta=delta, alpha=alpha) > claimed
+            else (middle, high)
+        )
     return Reach(cap=cap, detectable=_leak(_hit(high, trials), delta))
 
 
 @lru_cache(maxsize=1024)
 def of_one_run(r: int, m: int, *, delta: float, alpha: float) -> Reach:
-    """Return the reach of `dpassay.attacks.experiment.one_run` with r guesses at m coins, held against no loss at all."""
+    """Return the reach of `dpassay.attacks.experiment.one_run` with r guesses at m coins.
+
+    Held against no loss at all.
+    """
     known = {"r": r, "m": m, "delta": delta, "alpha": alpha}
     cap = largest_rejected(r, **known)  # type: ignore[arg-type]
     if not cap > 0:
@@ -99,13 +113,24 @@ def of_one_run(r: int, m: int, *, delta: float, alpha: float) -> Reach:
     low, high = 0, r
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if largest_rejected(middle, **known) > 0 else (middle, high)  # type: ignore[arg-type]
+        low, high = (
+            (low, middle)
+            if largest_rejected(
+                middle,
+                **known,  # type: ignore[arg-type]
+            )
+            > 0
+            else (middle, high)
+        )
     return Reach(cap=cap, detectable=_leak(_hit(high, r), delta))
 
 
 @lru_cache(maxsize=1024)
 def of_counts(n: int, *, claimed: float, delta: float, alpha: float) -> Reach:
-    """Return the reach of a rung of repeated queries: an event among n transcripts a side, by the test that is chosen for it."""
+    """Return the reach of a rung of repeated queries.
+
+    An event among n transcripts a side, by the test that is chosen for it.
+    """
     scale = Ratio(delta)
 
     def test(x: int, y: int) -> Method:
@@ -132,7 +157,9 @@ def of_counts(n: int, *, claimed: float, delta: float, alpha: float) -> Reach:
 
 
 def targets_to_break(claimed: float, *, delta: float = 0.0, alpha: float) -> int:
-    """Smallest number of targets at which a total leak breaks a claim: all guesses right; 0 where none is enough.
+    """Smallest number of targets at which a total leak breaks a claim: all guesses right.
+
+    0 where none is enough.
 
     Parameters
     ----------
@@ -144,11 +171,17 @@ def targets_to_break(claimed: float, *, delta: float = 0.0, alpha: float) -> int
         Of the bound of one record, in (0, 1).
     """
     _check(claimed, delta, alpha)
-    return _smallest(lambda trials: guessed(trials, trials, delta=delta, alpha=alpha) > claimed, MOST_TRIALS, 0.0)
+    return _smallest(
+        lambda trials: guessed(trials, trials, delta=delta, alpha=alpha) > claimed, MOST_TRIALS, 0.0
+    )
 
 
-def targets_to_see(leak: float, claimed: float, *, delta: float = 0.0, alpha: float, most: int = MOST_TRIALS) -> int:
-    """Smallest number of targets from which on a leak breaks a claim with probability 0.9, within 1 %; 0 where `most` is too few.
+def targets_to_see(
+    leak: float, claimed: float, *, delta: float = 0.0, alpha: float, most: int = MOST_TRIALS
+) -> int:
+    """Smallest number of targets from which on a leak breaks a claim with probability 0.9.
+
+    Within 1 %; 0 where `most` is too few.
 
     Parameters
     ----------
@@ -160,7 +193,12 @@ def targets_to_see(leak: float, claimed: float, *, delta: float = 0.0, alpha: fl
         No more are tried.
     """
     _check(claimed, delta, alpha)
-    require(is_real(leak) and leak > claimed, "--detect", leak, f"a number above the claim of {claimed:g}")
+    require(
+        is_real(leak) and leak > claimed,
+        "--detect",
+        leak,
+        f"a number above the claim of {claimed:g}",
+    )
 
     def seen(trials: int) -> bool:
         return of_guesses(trials, claimed=claimed, delta=delta, alpha=alpha).detectable <= leak
@@ -169,7 +207,10 @@ def targets_to_see(leak: float, claimed: float, *, delta: float = 0.0, alpha: fl
 
 
 def _smallest(enough: Callable[[int], bool], most: int, tolerance: float) -> int:
-    """Smallest number that is enough, up to the tolerance, by doubling and halving; 0 where `most` is not."""
+    """Smallest number that is enough, up to the tolerance, by doubling and halving.
+
+    0 where `most` is not.
+    """
     high = 1
     while not enough(high):
         if high >= most:
@@ -189,10 +230,13 @@ def _check(claimed: float, delta: float, alpha: float) -> None:
 
 
 def _hit(right: int, trials: int) -> float:
-    """Smallest chance of a right guess at which so many or more of all are right with probability 0.9."""
+    """Smallest chance of a right guess with which at least so many are right, at power 0.9."""
     return float(betaincinv(right, trials - right + 1, POWER))
 
 
 def _leak(q: float, delta: float) -> float:
-    """Loss at which guesses are right with chance q: the q of (epsilon, delta) is (e^epsilon + delta) / (1 + e^epsilon)."""
+    """Loss at which guesses are right with chance q.
+
+    The q of (epsilon, delta) is (e^epsilon + delta) / (1 + e^epsilon).
+    """
     return math.log((q - delta) / (1 - q)) if delta < q < 1 else math.inf

@@ -1,4 +1,7 @@
-"""The record of an attack experiment: JSON, the single truth that its reports are made from. Schema `dpassay/attack/1`."""
+"""The record of an attack experiment: JSON, the single truth that its reports are made from.
+
+Schema `dpassay/attack/1`.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,8 @@ POINTS = 100
 MOST_EXPOSED = 10
 """Records that are named."""
 QUANTILES = 41
-"""Evenly spaced quantiles of the separation that are kept, the smallest and the largest included."""
+"""Evenly spaced quantiles of the separation that are kept, the smallest and the largest
+included."""
 
 
 def make_attack_record(
@@ -46,7 +50,8 @@ def make_attack_record(
         The records whose membership was asked about.
     attacked : sequence of Attacked
     repeated, defects : sequences of mappings
-        What repeated queries of the worst pair showed, and what is wrong with an interface; JSON values.
+        What repeated queries of the worst pair showed, and what is wrong with an interface; JSON
+        values.
     """
     return {
         "schema": SCHEMA,
@@ -65,10 +70,21 @@ def _subject(attacked: Attacked, records: Labelled) -> dict[str, Any]:
         "name": attacked.name,
         "claim": _claim(attacked),
         "error": None,
-        "accuracy": {"mean": number(float(attacked.accuracy.mean())), "low": number(low), "high": number(high)},
+        "accuracy": {
+            "mean": number(float(attacked.accuracy.mean())),
+            "low": number(low),
+            "high": number(high),
+        },
         "outcomes": [_outcome(each, attacked) for each in attacked.outcomes],
-        "certified": [each for view, bounds in attacked.certified.items() for each in _bounds(attacked, view, bounds)],
-        "separations": [number(float(each)) for each in np.quantile(attacked.exposure, np.linspace(0, 1, QUANTILES))],
+        "certified": [
+            each
+            for view, bounds in attacked.certified.items()
+            for each in _bounds(attacked, view, bounds)
+        ],
+        "separations": [
+            number(float(each))
+            for each in np.quantile(attacked.exposure, np.linspace(0, 1, QUANTILES))
+        ],
         "exposed": _exposed(attacked.exposure, records),
         "slices": _slices(attacked.exposure, records),
     }
@@ -92,8 +108,13 @@ def _outcome(outcome: Outcome, attacked: Attacked) -> dict[str, Any]:
         "auc_low": number(outcome.auc_interval[0]),
         "auc_high": number(outcome.auc_interval[1]),
         "advantage": number(outcome.advantage),
-        "operating": [None if each is None else _numbers(asdict(each)) for each in outcome.operating],
-        "tpr_per_target": [[None if math.isnan(rate) else number(rate) for rate in rates] for rates in outcome.tpr.tolist()],
+        "operating": [
+            None if each is None else _numbers(asdict(each)) for each in outcome.operating
+        ],
+        "tpr_per_target": [
+            [None if math.isnan(rate) else number(rate) for rate in rates]
+            for rates in outcome.tpr.tolist()
+        ],
         "beyond": None if outcome.beyond is None else number(outcome.beyond),
         "one_run": _one_run(outcome.one_run),
         "roc": {"fpr": _list(curve.fpr), "tpr": _list(curve.tpr)},
@@ -115,7 +136,9 @@ def _sliced(part: Sliced) -> dict[str, Any]:
         "exposure": {
             "mean": _maybe(float(told.mean()) if told.size else None),
             "highest": number(part.highest),
-            "per_target": [None if math.isnan(bits) else number(bits) for bits in part.exposure.tolist()],
+            "per_target": [
+                None if math.isnan(bits) else number(bits) for bits in part.exposure.tolist()
+            ],
         },
         "one_run": None if part.one_run is None else _one_run(part.one_run),
     }
@@ -141,7 +164,9 @@ def _certified(view: str, bound: Certified, claimed: float, delta: float) -> dic
         "rule": _numbers(asdict(bound.rule)),
         "lower": lower_number(bound.lower.value),
         "gamma": number(bound.gamma),
-        "gamma_cap": number(max(0.0, 2 * float(clopper_pearson_lower(targets, targets, bound.lower.alpha)) - 1)),
+        "gamma_cap": number(
+            max(0.0, 2 * float(clopper_pearson_lower(targets, targets, bound.lower.alpha)) - 1)
+        ),
         "alpha": number(bound.lower.alpha),
         "method": bound.lower.method,
         "counts": None if counts is None else asdict(counts),
@@ -156,7 +181,10 @@ def _one_run(found: OneRun) -> dict[str, Any]:
 def _exposed(exposure: Array, records: Labelled) -> list[dict[str, Any]]:
     """The records that move most with their membership, on the reference models; an estimate."""
     order = np.argsort(-exposure, kind="stable")[:MOST_EXPOSED].tolist()
-    return [{"record": i, "label": int(records.y[i]), "separation": number(float(exposure[i]))} for i in order]
+    return [
+        {"record": i, "label": int(records.y[i]), "separation": number(float(exposure[i]))}
+        for i in order
+    ]
 
 
 def _slices(exposure: Array, records: Labelled) -> list[dict[str, Any]]:
@@ -176,7 +204,9 @@ def _slices(exposure: Array, records: Labelled) -> list[dict[str, Any]]:
 
 
 def _numbers(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: number(value) if isinstance(value, float) else value for name, value in fields.items()}
+    return {
+        name: number(value) if isinstance(value, float) else value for name, value in fields.items()
+    }
 
 
 def _list(values: Array) -> list[float]:

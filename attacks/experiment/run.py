@@ -1,4 +1,4 @@
-"""The experiment: train reference models and targets, look at them through every view, attack, and measure what came of it."""
+"""The experiment: train models, look at them through every view, attack, measure the result."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ class Design:
     targets : int
         Models that are attacked, >= 2; intervals are over them.
     guesses : float
-        Share of the pairs of records on which the one-run audit guesses, the others are abstained from; in (0, 1].
+        Share of the pairs of records on which the one-run audit guesses, the others are abstained
+        from; in (0, 1].
     certified : int
         Records that a bound of their own is certified for, >= 1; chosen on the reference models.
     confidence : float
@@ -64,9 +65,19 @@ class Design:
     def __post_init__(self) -> None:
         require(is_count(self.references, 4), "--references", self.references, "an integer >= 4")
         require(is_count(self.targets, 2), "--targets", self.targets, "an integer >= 2")
-        require(is_real(self.guesses) and 0 < self.guesses <= 1, "guesses", self.guesses, "a number in (0, 1]")
+        require(
+            is_real(self.guesses) and 0 < self.guesses <= 1,
+            "guesses",
+            self.guesses,
+            "a number in (0, 1]",
+        )
         require(is_count(self.certified), "certified", self.certified, "an integer >= 1")
-        require(is_real(self.confidence) and 0 < self.confidence < 1, "--confidence", self.confidence, "a number in (0, 1)")
+        require(
+            is_real(self.confidence) and 0 < self.confidence < 1,
+            "--confidence",
+            self.confidence,
+            "a number in (0, 1)",
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,16 +96,19 @@ class Outcome:
     operating : tuple of (Operating or None)
         At `FALSE_POSITIVE_RATES`.
     tpr : array (rates, targets)
-        True positive rate of each target alone at exactly these false positive rates over all targets, a coin being tossed where
-        scores tie; NaN where `operating` is None. For paired comparisons.
+        True positive rate of each target alone at exactly these false positive rates over all
+        targets, a coin being tossed where scores tie; NaN where `operating` is None. For paired
+        comparisons.
     beyond : float or None
-        By how much the curve rises above the region that the composed claim allows, where ten non-members at least are called
-        members and ten members are not; an estimate, 0 where it stays inside; None where nothing is claimed. The region is that
-        of the answers at the record itself; RMIA reads those at the other records too, and its curve alone proves nothing.
+        By how much the curve rises above the region that the composed claim allows, where ten
+        non-members at least are called members and ten members are not; an estimate, 0 where it
+        stays inside; None where nothing is claimed. The region is that of the answers at the record
+        itself; RMIA reads those at the other records too, and its curve alone proves nothing.
     one_run : OneRun
         What the guesses certify about everything that a target has answered.
     sliced : tuple of Sliced
-        The same on canaries, poisoned and natural records apart; empty where there are none but natural ones.
+        The same on canaries, poisoned and natural records apart; empty where there are none but
+        natural ones.
     """
 
     attack: str
@@ -122,9 +136,11 @@ class Attacked:
     accuracy : array (targets,)
     outcomes : tuple of Outcome
     certified : dict
-        By the name of the view: bounds for the records that the reference models show to be exposed most.
+        By the name of the view: bounds for the records that the reference models show to be exposed
+        most.
     exposure : array (e,)
-        How far apart a record's own shares are in reference models with and without it, in standard deviations.
+        How far apart a record's own shares are in reference models with and without it, in standard
+        deviations.
     error : str
         Why there is nothing; empty otherwise.
     """
@@ -172,20 +188,41 @@ def experiment(
     Attacked
         A subject that fails has its `error` told; the others go on.
     """
-    mine = toss(design.references, len(data.records), seed=data.seed, who="reference", mirrored=True)
+    mine = toss(
+        design.references, len(data.records), seed=data.seed, who="reference", mirrored=True
+    )
     theirs = toss(design.targets, len(data.records), seed=data.seed, who="target")
     for target in targets:
         try:
             floor = data
             if data.adversarial:
-                floor = choose(target.subject, data, design.references, ledger=ledger, jobs=jobs, progress=progress)
-            reference = models(target.subject, floor, mine, "reference", ledger=ledger, jobs=jobs, progress=progress)
-            attacked = models(target.subject, floor, theirs, "target", ledger=ledger, jobs=jobs, progress=progress)
+                floor = choose(
+                    target.subject,
+                    data,
+                    design.references,
+                    ledger=ledger,
+                    jobs=jobs,
+                    progress=progress,
+                )
+            reference = models(
+                target.subject,
+                floor,
+                mine,
+                "reference",
+                ledger=ledger,
+                jobs=jobs,
+                progress=progress,
+            )
+            attacked = models(
+                target.subject, floor, theirs, "target", ledger=ledger, jobs=jobs, progress=progress
+            )
         except TargetError as error:
             yield _failed(target, str(error))
             continue
         alpha = (1 - design.confidence) / len(targets)
-        yield _attack(target, reference, attacked, attacks, design, parts(data.slices), alpha, progress)
+        yield _attack(
+            target, reference, attacked, attacks, design, parts(data.slices), alpha, progress
+        )
 
 
 def _attack(
@@ -208,13 +245,16 @@ def _attack(
             scores = attack.fit(mine, reference.coins.membership).score(theirs)
             found = _outcome(name, view, scores, attacked, target.claim, design, run)
             apart = (
-                sliced(part, flags, scores, attacked.coins, share=design.guesses, alpha=run) for part, flags in slices.items()
+                sliced(part, flags, scores, attacked.coins, share=design.guesses, alpha=run)
+                for part, flags in slices.items()
             )
             outcomes.append(replace(found, sliced=tuple(apart)))
             progress(f"{target.name}: attacks", len(outcomes), len(views) * len(attacks))
         rules = exposed(mine, reference.coins.membership, design.certified)
         delta = 0.0 if target.claim is None else composed(target.claim, view)[1]
-        bounds[view.name] = certify(rules, theirs, attacked.coins.membership, delta=delta, alpha=single)
+        bounds[view.name] = certify(
+            rules, theirs, attacked.coins.membership, delta=delta, alpha=single
+        )
     return Attacked(
         name=target.name,
         claim=target.claim,
@@ -226,7 +266,9 @@ def _attack(
 
 
 def shares(alpha: float, views: int, attacks: int, slices: int) -> tuple[float, float]:
-    """Share the error probability of a subject: one half goes to what is held against its claim, all of it without attacks.
+    """Share the error probability of a subject.
+
+    One half goes to what is held against its claim, all of it without attacks.
 
     Parameters
     ----------
@@ -238,25 +280,41 @@ def shares(alpha: float, views: int, attacks: int, slices: int) -> tuple[float, 
     Returns
     -------
     tuple of float
-        Of the bounds of single records in one view, all of them together; of a single one-run bound, of which every attack has
-        one on all records and one on each slice.
+        Of the bounds of single records in one view, all of them together; of a single one-run
+        bound, of which every attack has one on all records and one on each slice.
     """
     claimed = alpha / 2 if attacks else alpha
     return claimed / views, (alpha - claimed) / (views * max(1, attacks) * (1 + slices))
 
 
 def composed(claim: DP, view: View) -> tuple[float, float]:
-    """Return (m epsilon, m delta) of the m answers that a view shows of one record (basic composition), delta at most 1."""
+    """Return (m epsilon, m delta) of the m answers that a view shows of one record.
+
+    By basic composition; delta at most 1.
+    """
     m = view.m or 1
     return m * claim.epsilon, min(1.0, m * claim.delta)
 
 
-def _outcome(name: str, view: View, scores: Array, attacked: Models, claim: DP | None, design: Design, alpha: float) -> Outcome:
+def _outcome(
+    name: str,
+    view: View,
+    scores: Array,
+    attacked: Models,
+    claim: DP | None,
+    design: Design,
+    alpha: float,
+) -> Outcome:
     membership = attacked.coins.membership
     members, others = scores[membership], scores[~membership]
     curve, alone = roc(members, others), per_model(scores, membership)
     operating = tuple(at_rate(curve, rate, others.size) for rate in FALSE_POSITIVE_RATES)
-    tpr = np.array([[np.nan if at is None else with_a_coin(one, curve, at.asked) for one, _ in alone] for at in operating])
+    tpr = np.array(
+        [
+            [np.nan if at is None else with_a_coin(one, curve, at.asked) for one, _ in alone]
+            for at in operating
+        ]
+    )
     return Outcome(
         attack=name,
         view=view,
@@ -266,23 +324,33 @@ def _outcome(name: str, view: View, scores: Array, attacked: Models, claim: DP |
         auc_interval=auc_interval(scores, membership) or (0.0, 1.0),
         operating=operating,
         tpr=tpr,
-        beyond=None if claim is None else beyond(curve, composed(claim, view), members.size, others.size),
-        one_run=one_run(attacked.coins.guesses(scores), attacked.coins.heads, share=design.guesses, alpha=alpha),
+        beyond=None
+        if claim is None
+        else beyond(curve, composed(claim, view), members.size, others.size),
+        one_run=one_run(
+            attacked.coins.guesses(scores), attacked.coins.heads, share=design.guesses, alpha=alpha
+        ),
     )
 
 
 def beyond(curve: Roc, allowed: tuple[float, float], members: int, non_members: int) -> float:
-    """Return the largest TPR above what (epsilon, delta) allows, at least 0, where both kinds of error are frequent enough."""
+    """Return the largest TPR above what (epsilon, delta) allows, at least 0.
+
+    Only where both kinds of error are frequent enough.
+    """
     told = (curve.fpr * non_members >= ENOUGH) & ((1 - curve.tpr) * members >= ENOUGH)
     excess = curve.tpr[told] - allowed_tpr(curve.fpr[told], *allowed)
     return float(max(0.0, excess.max(initial=0.0)))
 
 
 def separation(reference: Observed, membership: Flags) -> Array:
-    """Return by how many standard deviations the log-odds of a record's own label rise with its membership, shape (e,).
+    """Return how far membership raises the log-odds of a record's own label, shape (e,).
 
-    A record that is in all reference models, or in none, has 0; so has one whose log-odds never move. Where they move with the
-    membership and with nothing else (up to rounding) there is no deviation to divide by: the difference itself, in nats.
+    In standard deviations.
+
+    A record that is in all reference models, or in none, has 0; so has one whose log-odds never
+    move. Where they move with the membership and with nothing else (up to rounding) there is no
+    deviation to divide by: the difference itself, in nats.
     """
     phi = reference.phi
     counts = membership.sum(axis=0)
@@ -298,4 +366,12 @@ def separation(reference: Observed, membership: Flags) -> Array:
 
 def _failed(target: Target, why: str) -> Attacked:
     none = np.empty(0)
-    return Attacked(name=target.name, claim=target.claim, accuracy=none, outcomes=(), certified={}, exposure=none, error=why)
+    return Attacked(
+        name=target.name,
+        claim=target.claim,
+        accuracy=none,
+        outcomes=(),
+        certified={},
+        exposure=none,
+        error=why,
+    )

@@ -1,4 +1,7 @@
-"""The ground that the options of an experiment lay: records with canaries or twins, poison behind them, queries to start from."""
+"""The ground that the options of an experiment lay.
+
+Records with canaries or twins, poison behind them, queries to start from.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,8 @@ from dpassay.errors import is_count, is_real, require
 from dpassay.seeds import stream
 
 POISONED = 20
-"""Records that are surrounded by poison unless told otherwise, or half of all if these are fewer."""
+"""Records that are surrounded by poison unless told otherwise, or half of all if these are
+fewer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +49,8 @@ class Scenario:
     poison : int
         Poisoned records around each of them.
     attribute : str or None
-        Column of which the value is guessed, instead of membership; see `dpassay.attacks.experiment.attribute`.
+        Column of which the value is guessed, instead of membership; see
+        `dpassay.attacks.experiment.attribute`.
     seed : int
     """
 
@@ -63,12 +68,27 @@ class Scenario:
     def __post_init__(self) -> None:
         require(is_count(self.records, 2), "--records", self.records, "an integer >= 2")
         require(is_count(self.copies, 0), "--copies", self.copies, "an integer >= 0")
-        require(is_real(self.noise) and 0 <= self.noise < math.inf, "--noise", self.noise, "a finite number >= 0")
+        require(
+            is_real(self.noise) and 0 <= self.noise < math.inf,
+            "--noise",
+            self.noise,
+            "a finite number >= 0",
+        )
         require(is_count(self.canaries, 0), "--canaries", self.canaries, "an integer >= 0")
         require(self.planted in KINDS, "--planted", self.planted, f"one of {', '.join(KINDS)}")
-        require(self.adversary in ADVERSARIES, "--adversary", self.adversary, f"one of {', '.join(ADVERSARIES)}")
+        require(
+            self.adversary in ADVERSARIES,
+            "--adversary",
+            self.adversary,
+            f"one of {', '.join(ADVERSARIES)}",
+        )
         useless = self.attribute is not None and self.canaries > 0
-        require(not useless, "--canaries", self.canaries, "0 with --attribute: a canary would not be its neighbour's twin")
+        require(
+            not useless,
+            "--canaries",
+            self.canaries,
+            "0 with --attribute: a canary would not be its neighbour's twin",
+        )
 
 
 def lay(table: Table, setting: Scenario) -> tuple[ExperimentData, dict[str, Any]]:
@@ -85,7 +105,9 @@ def lay(table: Table, setting: Scenario) -> tuple[ExperimentData, dict[str, Any]
     slices: dict[str, Flags] = {}
     background = None
     if setting.canaries:
-        records, canaries = plant(records, setting.canaries, kind=setting.planted, seed=setting.seed)
+        records, canaries = plant(
+            records, setting.canaries, kind=setting.planted, seed=setting.seed
+        )
         slices["canaries"] = _flags(canaries, len(records))
     if adversary.poisons:
         rng = stream(setting.seed, "poisoned", records.digest)
@@ -117,7 +139,7 @@ def lay(table: Table, setting: Scenario) -> tuple[ExperimentData, dict[str, Any]
 
 
 def _drawn(table: Table, setting: Scenario) -> tuple[Labelled, Labelled]:
-    """Draw an even number of records, at most four fifths of all, and as many test records as are left, at most as many.
+    """Draw an even number of records, at most four fifths of all, and at most as many test records.
 
     Where an attribute is guessed, half as many are drawn, and their twins are made.
     """

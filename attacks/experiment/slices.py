@@ -1,4 +1,7 @@
-"""Results on a part of the records: canaries, poisoned records, and the natural ones beside them."""
+"""Results on a part of the records.
+
+Canaries, poisoned records, and the natural ones beside them.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,15 @@ import numpy as np
 
 from dpassay.attacks.experiment.canaries import exposure
 from dpassay.attacks.experiment.coins import Coins
-from dpassay.attacks.experiment.metrics import FALSE_POSITIVE_RATES, Operating, advantage, at_rate, auc, auc_interval, roc
+from dpassay.attacks.experiment.metrics import (
+    FALSE_POSITIVE_RATES,
+    Operating,
+    advantage,
+    at_rate,
+    auc,
+    auc_interval,
+    roc,
+)
 from dpassay.attacks.experiment.one_run import OneRun, one_run
 from dpassay.attacks.observed import Array, Flags
 
@@ -28,17 +39,19 @@ class Sliced:
     auc, advantage : float or None
         Estimates; None where no target has a member, or none a non-member.
     auc_interval : tuple of float or None
-        95 %, by leaving out targets; around `auc`, in [0, 1]; an estimate; None where leaving one out leaves no area.
+        95 %, by leaving out targets; around `auc`, in [0, 1]; an estimate; None where leaving one
+        out leaves no area.
     operating : tuple of (Operating or None)
         At `FALSE_POSITIVE_RATES`.
     exposure : array (targets,)
-        Mean exposure of the members in each target, in bits, NaN where it has none; candidates are the slice's records that are
-        out. An estimate.
+        Mean exposure of the members in each target, in bits, NaN where it has none; candidates are
+        the slice's records that are out. An estimate.
     highest : float
         The largest exposure that was possible, averaged over the targets.
     one_run : OneRun or None
-        What guesses at the pairs with a record of the slice certify: at all of them, for records that were made to be found; of
-        natural pairs, at the usual share. None where there is no pair.
+        What guesses at the pairs with a record of the slice certify: at all of them, for records
+        that were made to be found; of natural pairs, at the usual share. None where there is no
+        pair.
     """
 
     name: str
@@ -60,7 +73,9 @@ def parts(slices: Mapping[str, Flags]) -> dict[str, Flags]:
     return dict(slices) | ({NATURAL: rest} if rest.any() else {})
 
 
-def sliced(name: str, flags: Flags, scores: Array, coins: Coins, *, share: float, alpha: float) -> Sliced:
+def sliced(
+    name: str, flags: Flags, scores: Array, coins: Coins, *, share: float, alpha: float
+) -> Sliced:
     """Measure an attack on a slice.
 
     Parameters
@@ -91,7 +106,11 @@ def sliced(name: str, flags: Flags, scores: Array, coins: Coins, *, share: float
     rates: tuple[Operating | None, ...] = (None,) * len(FALSE_POSITIVE_RATES)
     area, gain, between = None, None, None
     if inside.any() and outside.any():
-        curve, members, others = roc(scores[inside], scores[outside]), scores[inside], scores[outside]
+        curve, members, others = (
+            roc(scores[inside], scores[outside]),
+            scores[inside],
+            scores[outside],
+        )
         area, gain = auc(members, others), advantage(curve)
         rates = tuple(at_rate(curve, rate, others.size) for rate in FALSE_POSITIVE_RATES)
         between = auc_interval(scores, membership, flags)

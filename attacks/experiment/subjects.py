@@ -1,7 +1,10 @@
-"""What is attacked: a learner that shows everything, or a mechanism that answers labels, each through its interface.
+"""What is attacked: a learner that shows everything, or a mechanism that answers labels.
 
-A view is one way of looking at a model: its scores, one label, the share of each label among m answers, or among answers at
-noisy copies of a record (label-only attacks by augmentation, Choquette-Choo et al. 2021).
+Each through its interface.
+
+A view is one way of looking at a model: its scores, one label, the share of each label among m
+answers, or among answers at noisy copies of a record (label-only attacks by augmentation,
+Choquette-Choo et al. 2021).
 """
 
 from __future__ import annotations
@@ -30,7 +33,8 @@ class View:
     m : int or None
         Answers per record; None for scores.
     copies : int
-        Noisy copies of each record at which an answer is asked, instead of at the record itself; 0: none.
+        Noisy copies of each record at which an answer is asked, instead of at the record itself; 0:
+        none.
     """
 
     name: str
@@ -86,7 +90,10 @@ class Subject(Protocol):
 
     @property
     def code(self) -> list[str]:
-        """What tells its answers from those that other code would give; kept answers of other code are not used."""
+        """What tells its answers from those that other code would give.
+
+        Kept answers of other code are not used.
+        """
         ...
 
     def without_copies(self) -> Subject:
@@ -94,7 +101,9 @@ class Subject(Protocol):
         ...
 
     def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:
-        """Train on a dataset and return the share of each label at every point in each view, shape (views, q, K).
+        """Train on a dataset and return the share of each label at every point in each view.
+
+        Shape (views, q, K).
 
         K may exceed that of the points, by answers that no record has as its label.
         """
@@ -121,7 +130,9 @@ class Learner:
     views: tuple[View, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "views", (SCORES, asked(1), *([around(self.copies)] if self.copies else [])))
+        object.__setattr__(
+            self, "views", (SCORES, asked(1), *([around(self.copies)] if self.copies else []))
+        )
 
     @property
     def key(self) -> Any:
@@ -137,7 +148,12 @@ class Learner:
         """Return the same without the view of copies."""
         return replace(self, copies=0)
 
-    def see(self, data: Labelled, points: Points, rng: np.random.Generator) -> Array:  # noqa: ARG002
+    def see(
+        self,
+        data: Labelled,
+        points: Points,
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> Array:
         """Fit once; a dataset with one class becomes a constant predictor."""
         import sklearn
 
@@ -166,7 +182,8 @@ class Protected:
     target : AuditTarget
         Answers labels 0, 1, ..., some of which no record may have (a refusal).
     budgets : tuple of int
-        Numbers of answers per record, ascending; a smaller budget sees the first answers of the largest.
+        Numbers of answers per record, ascending; a smaller budget sees the first answers of the
+        largest.
     copies : int
         Noisy copies that are asked about besides, see `around`.
     """
@@ -183,7 +200,12 @@ class Protected:
     @property
     def key(self) -> Any:
         """Mechanism, parameters and views."""
-        return ["mechanism", self.target.address, self.target.parameters, [view.name for view in self.views]]
+        return [
+            "mechanism",
+            self.target.address,
+            self.target.parameters,
+            [view.name for view in self.views],
+        ]
 
     @property
     def code(self) -> list[str]:
@@ -202,7 +224,10 @@ class Protected:
         TargetError
             If the mechanism fails.
         """
-        state, K = self.target.prepare(data), max(points.K, *(label + 1 for label in self.target.labels))
+        state, K = (
+            self.target.prepare(data),
+            max(points.K, *(label + 1 for label in self.target.labels)),
+        )
         answers = self._ask(state, points.X, max(self.budgets), rng, K)
         counts = np.cumsum(answers, axis=0)
         seen = [counts[m - 1] / m for m in self.budgets]
@@ -210,7 +235,9 @@ class Protected:
             seen.append(np.mean([self._ask(state, X, 1, rng, K)[0] for X in points.copies], axis=0))
         return np.stack(seen)
 
-    def _ask(self, state: Any, X: Array, size: int, rng: np.random.Generator, K: int) -> NDArray[np.int64]:
+    def _ask(
+        self, state: Any, X: Array, size: int, rng: np.random.Generator, K: int
+    ) -> NDArray[np.int64]:
         """Answers as zeros and ones, shape (size, q, K)."""
         answers = self.target.sample(state, X, size, rng, "a target's training set")
         found: NDArray[np.int64] = (answers[:, :, None] == np.arange(K)).astype(np.int64)

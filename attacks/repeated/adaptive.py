@@ -1,8 +1,11 @@
-"""The best adaptive choice of queries, by dynamic programming: what m answers lose, next to the composition theorems.
+"""The best adaptive choice of queries, by dynamic programming.
 
-An attacker who may choose each query after seeing the answers before plays a game that is solved backwards: a transcript t that
-ends with log-likelihood ratio L adds max(0, P[t] - e^epsilon Q[t]) = P[t] max(0, 1 - e^(epsilon - L)), and the best next query
-depends on the past through the counts of (query, label) alone; counts of equal losses are added up.
+What m answers lose, next to the composition theorems.
+
+An attacker who may choose each query after seeing the answers before plays a game that is solved
+backwards: a transcript t that ends with log-likelihood ratio L adds max(0, P[t] - e^epsilon
+Q[t]) = P[t] max(0, 1 - e^(epsilon - L)), and the best next query depends on the past through the
+counts of (query, label) alone; counts of equal losses are added up.
 """
 
 from __future__ import annotations
@@ -35,8 +38,8 @@ class Strategy:
     hit, alarm : float
         P[E] and Q[E] of the event that reaches it.
     kinds : int array (q, K)
-        Which kind each (query, label) is of; those of one kind have one log-likelihood ratio. -1 and -2 where S' or S never
-        gives it: the first ends the game, the second does not happen.
+        Which kind each (query, label) is of; those of one kind have one log-likelihood ratio. -1
+        and -2 where S' or S never gives it: the first ends the game, the second does not happen.
     states : tuple of int array (states, kinds)
         By the number of answers given: how often each kind came.
     choices : tuple of int array (states,)
@@ -52,7 +55,9 @@ class Strategy:
 
 
 def best_strategy(log_p: ArrayLike, log_q: ArrayLike, m: int, epsilon: float) -> Strategy:
-    """Return the best adaptive choice of m queries, by dynamic programming backwards over counts of (query, label).
+    """Return the best adaptive choice of m queries, by dynamic programming over counts of answers.
+
+    Counts are of pairs (query, label), and the programme runs backwards.
 
     Parameters
     ----------
@@ -71,22 +76,41 @@ def best_strategy(log_p: ArrayLike, log_q: ArrayLike, m: int, epsilon: float) ->
     log_p, log_q = table(log_p, log_q)
     require(log_p.ndim == 2, "log_p", log_p.shape, "of shape (q, K)")
     require(is_count(m), "m", m, "an integer >= 1")
-    require(is_real(epsilon) and 0 <= epsilon < math.inf, "epsilon", epsilon, "a finite number >= 0")
+    require(
+        is_real(epsilon) and 0 <= epsilon < math.inf, "epsilon", epsilon, "a finite number >= 0"
+    )
     p, impossible = np.exp(log_p), np.isneginf(log_p)
     endless = np.isneginf(log_q) & ~impossible
     with np.errstate(invalid="ignore"):
         loss = np.round(log_p - log_q, CLOSE)
     losses = np.unique(loss[~impossible & ~endless])
-    kinds = np.where(impossible, -2, np.where(endless, -1, np.searchsorted(losses, np.where(np.isfinite(loss), loss, 0.0))))
-    sure = np.where(endless, p, 0.0).sum(axis=1)  # of these answers S' gives none: nothing is left to learn
+    kinds = np.where(
+        impossible,
+        -2,
+        np.where(endless, -1, np.searchsorted(losses, np.where(np.isfinite(loss), loss, 0.0))),
+    )
+    # of these answers S' gives none: nothing is left to learn
+    sure = np.where(endless, p, 0.0).sum(axis=1)
     if losses.size == 0:
         none = np.zeros((1, 0), dtype=np.int64)
-        return Strategy(delta=1.0, hit=1.0, alarm=0.0, kinds=kinds, states=(none,), choices=(np.zeros(1, dtype=np.int64),))
+        return Strategy(
+            delta=1.0,
+            hit=1.0,
+            alarm=0.0,
+            kinds=kinds,
+            states=(none,),
+            choices=(np.zeros(1, dtype=np.int64),),
+        )
     weights = np.zeros((len(p), losses.size))  # P[kind | query]
     for j, d in np.argwhere(kinds >= 0):
         weights[j, kinds[j, d]] += p[j, d]
     number = math.comb(m + losses.size - 1, losses.size - 1)
-    require(number <= MOST_STATES, "m", m, f"small enough for {MOST_STATES:,} counts of {losses.size} losses")
+    require(
+        number <= MOST_STATES,
+        "m",
+        m,
+        f"small enough for {MOST_STATES:,} counts of {losses.size} losses",
+    )
     states = tuple(compositions(t, losses.size) for t in range(m + 1))
     final = states[m] @ losses
     inside = final > epsilon
@@ -98,7 +122,10 @@ def best_strategy(log_p: ArrayLike, log_q: ArrayLike, m: int, epsilon: float) ->
         choice = gains.argmax(axis=1)
         rows = np.arange(len(now))
         gain = gains[rows, choice]
-        hit, alarm = (hit[after] @ weights.T + sure)[rows, choice], (alarm[after] @ weights.T)[rows, choice]
+        hit, alarm = (
+            (hit[after] @ weights.T + sure)[rows, choice],
+            (alarm[after] @ weights.T)[rows, choice],
+        )
         choices.append(choice)
     return Strategy(
         delta=float(np.clip(gain[0], 0.0, 1.0)),
@@ -110,19 +137,26 @@ def best_strategy(log_p: ArrayLike, log_q: ArrayLike, m: int, epsilon: float) ->
     )
 
 
-def _steps(states: tuple[NDArray[np.int64], ...]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Backwards: the states after t answers, and where each goes with one more of each kind, shape (states, kinds)."""
+def _steps(
+    states: tuple[NDArray[np.int64], ...],
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Backwards: the states after t answers and their successors, shape (states, kinds)."""
     for t in range(len(states) - 2, -1, -1):
         place = {tuple(row): i for i, row in enumerate(states[t + 1].tolist())}
-        after = [[place[*row[:d], row[d] + 1, *row[d + 1 :]] for d in range(len(row))] for row in states[t].tolist()]
+        after = [
+            [place[*row[:d], row[d] + 1, *row[d + 1 :]] for d in range(len(row))]
+            for row in states[t].tolist()
+        ]
         yield states[t], np.array(after)
 
 
 def privacy_spent(log_p: ArrayLike, log_q: ArrayLike, m: int, delta: float = 0.0) -> float:
-    """Return epsilon_m(delta): the least epsilon at which the best adaptive strategy reaches no more than delta.
+    """Return epsilon_m(delta).
 
-    delta_m is convex in e^epsilon, as the largest of straight lines P[E] - e^epsilon Q[E]; Newton's steps from epsilon = 0
-    climb to where it crosses delta, and stay below.
+    The least epsilon at which the best adaptive strategy reaches no more than delta.
+
+    delta_m is convex in e^epsilon, as the largest of straight lines P[E] - e^epsilon Q[E]; Newton's
+    steps from epsilon = 0 climb to where it crosses delta, and stay below.
 
     Parameters
     ----------
@@ -158,7 +192,9 @@ def privacy_spent(log_p: ArrayLike, log_q: ArrayLike, m: int, delta: float = 0.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composition:
-    """What the composition theorems promise of m answers, each epsilon-private: an epsilon each, at delta'.
+    """What the composition theorems promise of m answers, each epsilon-private.
+
+    An epsilon each, at delta'.
 
     Parameters
     ----------
@@ -167,7 +203,8 @@ class Composition:
     advanced : float
         sqrt(2 m ln(1 / delta')) epsilon + m epsilon (e^epsilon - 1) (Theorem 3.20).
     optimal : float
-        The least that holds for all such answers (Kairouz, Oh and Viswanath 2015): what m answers of randomised response lose.
+        The least that holds for all such answers (Kairouz, Oh and Viswanath 2015): what m answers
+        of randomised response lose.
     delta_prime : float
     """
 
@@ -190,12 +227,18 @@ def composition(epsilon: float, m: int, delta_prime: float) -> Composition:
         In (0, 1).
     """
     require(is_real(epsilon) and 0 < epsilon <= 700, "epsilon", epsilon, "a number in (0, 700]")
-    require(is_real(delta_prime) and 0 < delta_prime < 1, "delta_prime", delta_prime, "a number in (0, 1)")
+    require(
+        is_real(delta_prime) and 0 < delta_prime < 1,
+        "delta_prime",
+        delta_prime,
+        "a number in (0, 1)",
+    )
     right = -np.logaddexp(0.0, [-epsilon, epsilon])
     one, other = answers(right, right[::-1], m)
     return Composition(
         basic=m * epsilon,
-        advanced=math.sqrt(2 * m * math.log(1 / delta_prime)) * epsilon + m * epsilon * math.expm1(epsilon),
+        advanced=math.sqrt(2 * m * math.log(1 / delta_prime)) * epsilon
+        + m * epsilon * math.expm1(epsilon),
         optimal=float(privacy_loss(one, other, delta_prime).value),
         delta_prime=delta_prime,
     )

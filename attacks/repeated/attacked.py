@@ -1,4 +1,7 @@
-"""Repeated queries of what an experiment attacks: at the worst of a mechanism's own pairs, or at pairs made of the data."""
+"""Repeated queries of what an experiment attacks.
+
+At the worst of a mechanism's own pairs, or at pairs made of the data.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,17 @@ from dpassay.targets.groups import Group, Progress, groups_for, silent
 TRANSCRIPTS = 20_000
 """A side, unless something else is said."""
 TRIED = 20
-"""Pairs and queries made of the data, where a mechanism brings none of its own to be asked at repeatedly."""
+"""Pairs and queries made of the data, where a mechanism brings none of its own to be asked at
+repeatedly."""
 
 
 def attack_repeatedly(
-    target: Target, data: ExperimentData, *, transcripts: int, alpha: float, progress: Progress = silent
+    target: Target,
+    data: ExperimentData,
+    *,
+    transcripts: int,
+    alpha: float,
+    progress: Progress = silent,
 ) -> dict[str, Any]:
     """Ask at the worst of a mechanism's own pairs again and again; of the data's where it has none.
 
@@ -61,10 +70,21 @@ def attack_repeatedly(
 
 
 def few_pairs(records: Labelled, test: Labelled, seed: int) -> Group:
-    """A few records of one half replaced by test records, or their labels flipped; asked at these and at test records."""
+    """A few records of one half replaced by test records, or their labels flipped.
+
+    Asked at these and at test records.
+    """
     S = records.take(slice(0, len(records) // 2))
-    pairs = replace_one(S.X, S.y, pool=test, neighbours="one+flip" if set(S.y.tolist()) <= {0, 1} else "one", seed=seed)
-    pairs = replace(pairs, changes=tuple(change for change in pairs.changes if change.index < TRIED))
+    pairs = replace_one(
+        S.X,
+        S.y,
+        pool=test,
+        neighbours="one+flip" if set(S.y.tolist()) <= {0, 1} else "one",
+        seed=seed,
+    )
+    pairs = replace(
+        pairs, changes=tuple(change for change in pairs.changes if change.index < TRIED)
+    )
     queries = np.concatenate([S.X[:TRIED], test.X[:TRIED]])
     queries.flags.writeable = False
     return Group(pairs=pairs, queries=queries, kind="data", reason=pairs.how)

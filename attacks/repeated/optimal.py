@@ -1,7 +1,9 @@
-"""The Bayes-optimal attacker where the laws of the answers are known: the ceiling of every other attack.
+"""The Bayes-optimal attacker where the laws of the answers are known.
 
-For one answer, or m independent answers at one query, the likelihood ratio is optimal (Neyman and Pearson 1933). Who chooses
-queries by the answers before: `dpassay.attacks.repeated.adaptive`.
+The ceiling of every other attack.
+
+For one answer, or m independent answers at one query, the likelihood ratio is optimal (Neyman and
+Pearson 1933). Who chooses queries by the answers before: `dpassay.attacks.repeated.adaptive`.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ class Optimal:
     Parameters
     ----------
     fpr, tpr : array
-        Corners of the trade-off curve, from (0, 0) to (1, 1); between them it is straight, by coins.
+        Corners of the trade-off curve, from (0, 0) to (1, 1); between them it is straight, by
+        coins.
     auc : float
         In [1/2, 1].
     advantage : float
@@ -57,7 +60,9 @@ def optimal(log_p: ArrayLike, log_q: ArrayLike) -> Optimal:
     tpr, fpr = (np.concatenate([[0.0], np.cumsum(np.exp(each[order]))]) for each in (one, other))
     tpr, fpr = tpr / tpr[-1], fpr / fpr[-1]
     area = float(np.sum((tpr[1:] + tpr[:-1]) / 2 * np.diff(fpr)))
-    return Optimal(fpr=fpr, tpr=tpr, auc=min(1.0, area), advantage=float(np.clip((tpr - fpr).max(), 0.0, 1.0)))
+    return Optimal(
+        fpr=fpr, tpr=tpr, auc=min(1.0, area), advantage=float(np.clip((tpr - fpr).max(), 0.0, 1.0))
+    )
 
 
 def table(log_p: ArrayLike, log_q: ArrayLike) -> tuple[Array, Array]:
@@ -69,7 +74,9 @@ def table(log_p: ArrayLike, log_q: ArrayLike) -> tuple[Array, Array]:
 
 
 def answers(log_p: ArrayLike, log_q: ArrayLike, m: int) -> tuple[Array, Array]:
-    """Return the laws of the counts of labels in m independent answers at one query: all that an attacker needs of them.
+    """Return the laws of the counts of labels in m independent answers at one query.
+
+    All that an attacker needs of them.
 
     Parameters
     ----------
@@ -81,7 +88,8 @@ def answers(log_p: ArrayLike, log_q: ArrayLike, m: int) -> tuple[Array, Array]:
     Returns
     -------
     tuple of array
-        Log-probabilities of every vector of counts, C(m + K - 1, K - 1) of them, in the order of `compositions`.
+        Log-probabilities of every vector of counts, C(m + K - 1, K - 1) of them, in the order of
+        `compositions`.
 
     Raises
     ------
@@ -94,15 +102,24 @@ def answers(log_p: ArrayLike, log_q: ArrayLike, m: int) -> tuple[Array, Array]:
     counts = compositions(m, log_p.size)
     ways = gammaln(m + 1) - gammaln(counts + 1).sum(axis=1)
     with np.errstate(invalid="ignore"):
-        one, other = (ways + np.where(counts > 0, counts * each, 0.0).sum(axis=1) for each in (log_p, log_q))
+        one, other = (
+            ways + np.where(counts > 0, counts * each, 0.0).sum(axis=1) for each in (log_p, log_q)
+        )
     return np.minimum(one, 0.0), np.minimum(other, 0.0)
 
 
 def compositions(total: int, parts: int) -> NDArray[np.int64]:
     """Return all vectors of `parts` counts >= 0 with this sum, a row each."""
     number = math.comb(total + parts - 1, parts - 1)
-    require(number <= MOST_STATES, "m", total, f"small enough for {MOST_STATES:,} counts of {parts} answers")
-    bars = np.array(list(combinations(range(total + parts - 1), parts - 1)), dtype=np.int64).reshape(number, parts - 1)
+    require(
+        number <= MOST_STATES,
+        "m",
+        total,
+        f"small enough for {MOST_STATES:,} counts of {parts} answers",
+    )
+    bars = np.array(
+        list(combinations(range(total + parts - 1), parts - 1)), dtype=np.int64
+    ).reshape(number, parts - 1)
     ends = np.full((number, 1), total + parts - 1)
     return np.diff(np.concatenate([np.full((number, 1), -1), bars, ends], axis=1), axis=1) - 1
 

@@ -1,8 +1,11 @@
-"""Repeated queries: what m answers at the worst point tell about the worst pair, m = 1, 2, 4, ..., under a budget.
+"""Repeated queries: what m answers at the worst point tell about the worst pair.
 
-On each side N transcripts of m answers are drawn, each answer with fresh coins. The event is a threshold on the
-log-likelihood ratio of the transcript (for two labels, on the count of one of them), chosen on one half of the transcripts
-and counted on the other; the engine of the audit turns the counts into a certified bound on what a transcript loses.
+For m = 1, 2, 4, ..., under a budget.
+
+On each side N transcripts of m answers are drawn, each answer with fresh coins. The event is a
+threshold on the log-likelihood ratio of the transcript (for two labels, on the count of one of
+them), chosen on one half of the transcripts and counted on the other; the engine of the audit turns
+the counts into a certified bound on what a transcript loses.
 """
 
 from __future__ import annotations
@@ -43,7 +46,8 @@ class Repeated:
     Parameters
     ----------
     name, reason : str
-        What was attacked, and on which pair the loss of the most answers was certified; a rung may name another.
+        What was attacked, and on which pair the loss of the most answers was certified; a rung may
+        name another.
     epsilon, delta : float
         Claimed of one answer.
     transcripts : int
@@ -52,9 +56,11 @@ class Repeated:
         Of all rungs together.
     tests : tuple of TranscriptTest
     sticky : bool
-        Whether every transcript of two or more answers was constant on both sides, though they differed from each other.
+        Whether every transcript of two or more answers was constant on both sides, though they
+        differed from each other.
     why : str
-        Remarks: why the loss does not grow, or is above the claim; empty where there is nothing to say.
+        Remarks: why the loss does not grow, or is above the claim; empty where there is nothing to
+        say.
     """
 
     name: str
@@ -69,9 +75,22 @@ class Repeated:
 
     def as_json(self) -> dict[str, Any]:
         """Return JSON values for the record's list `repeated`."""
-        facts = {"name": self.name, "reason": self.reason, "transcripts": self.transcripts, "sticky": self.sticky}
-        numbers = {"epsilon": number(self.epsilon), "delta": number(self.delta), "alpha": number(self.alpha)}
-        return facts | numbers | {"error": None, "why": self.why, "rungs": [test_json(test) for test in self.tests]}
+        facts = {
+            "name": self.name,
+            "reason": self.reason,
+            "transcripts": self.transcripts,
+            "sticky": self.sticky,
+        }
+        numbers = {
+            "epsilon": number(self.epsilon),
+            "delta": number(self.delta),
+            "alpha": number(self.alpha),
+        }
+        return (
+            facts
+            | numbers
+            | {"error": None, "why": self.why, "rungs": [test_json(test) for test in self.tests]}
+        )
 
 
 def ladder(epsilon: float, most: int = MOST_ANSWERS) -> tuple[int, ...]:
@@ -116,7 +135,12 @@ def repeated(
     TargetError
         If the mechanism fails.
     """
-    require(is_count(transcripts, LEAST_TRANSCRIPTS), "--transcripts", transcripts, f"an integer >= {LEAST_TRANSCRIPTS}")
+    require(
+        is_count(transcripts, LEAST_TRANSCRIPTS),
+        "--transcripts",
+        transcripts,
+        f"an integer >= {LEAST_TRANSCRIPTS}",
+    )
     ms = tuple(m for m in ladder(claim.epsilon) if m * claim.delta < 1)
     cells = candidates(target, groups, progress=progress)
     shown = worst_cells(target, cells, ms, trials=transcripts // 2, delta=claim.delta, seed=seed)
@@ -126,7 +150,9 @@ def repeated(
         one, other = cell.draw(target, transcripts, m, phase=f"repeated {m}", seed=seed)
         constant.append(m == 1 or is_sticky(one, other))
         scores = None if cell.rows is None else likelihood_scores(*cell.rows)
-        return run_tests(one, other, claim, len(target.labels), alpha / len(ms), scores=scores, limits=most)
+        return run_tests(
+            one, other, claim, len(target.labels), alpha / len(ms), scores=scores, limits=most
+        )
 
     for done, (m, worst) in enumerate(zip(ms, shown, strict=True), start=1):
         found = test(worst.losing, m, limits(cells, target.reachable(), m, claim))
@@ -151,14 +177,26 @@ STICKY = "sticky: the answers of a transcript never change, so that m of them te
 
 
 def is_sticky(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
-    """Whether all transcripts are constant, on both sides, and not all the same; by chance this is next to impossible."""
+    """Whether all transcripts are constant, on both sides, and not all the same.
+
+    By chance this is next to impossible.
+    """
     both = np.concatenate([one, other])
-    return both.shape[1] > 1 and bool((both == both[:, :1]).all()) and len(np.unique(both[:, 0])) > 1
+    return (
+        both.shape[1] > 1 and bool((both == both[:, :1]).all()) and len(np.unique(both[:, 0])) > 1
+    )
 
 
 def failed(name: str, claim: DP, error: str) -> dict[str, Any]:
     """Return what is recorded of an attack that could not be made."""
     none = Repeated(
-        name=name, reason="", epsilon=claim.epsilon, delta=claim.delta, transcripts=0, alpha=0.0, tests=(), sticky=False
+        name=name,
+        reason="",
+        epsilon=claim.epsilon,
+        delta=claim.delta,
+        transcripts=0,
+        alpha=0.0,
+        tests=(),
+        sticky=False,
     )
     return none.as_json() | {"error": error}

@@ -1,4 +1,7 @@
-"""One rung of a ladder of repeated queries: an event chosen on one half of the transcripts, counted on the other."""
+"""One rung of a ladder of repeated queries.
+
+An event chosen on one half of the transcripts, counted on the other.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,8 @@ class Event:
     from_base : bool
         Whether it is `score >= threshold`, which S makes likelier, or `score < threshold`, for S'.
     scores : tuple of float
-        Of each label: its log-likelihood ratio, by the exact laws or by the frequencies in the first half.
+        Of each label: its log-likelihood ratio, by the exact laws or by the frequencies in the
+        first half.
     """
 
     threshold: float
@@ -49,23 +53,28 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What no attacker can exceed with m answers, computed from the exact laws; each at the pair that is worst for it.
+    """What no attacker can exceed with m answers, computed from the exact laws.
 
-    The pairs are those that were looked at, and, for whoever repeats one query, all moves between the states that the mechanism
-    says are the only ones, whatever the data.
+    Each at the pair that is worst for it.
+
+    The pairs are those that were looked at, and, for whoever repeats one query, all moves between
+    the states that the mechanism says are the only ones, whatever the data.
 
     Parameters
     ----------
     epsilon : float
-        Loss of the transcript at the claim's m delta, over all adaptive strategies, the larger of both directions.
+        Loss of the transcript at the claim's m delta, over all adaptive strategies, the larger of
+        both directions.
     epsilon_prime : float or None
         The same at m delta + delta'; None where there are too many strategies to play through.
     advantage, auc : float
         Of the best attacker who repeats a query.
     adaptive : float or None
-        The best advantage over all adaptive strategies on the queries of a pair; None where they are too many.
+        The best advantage over all adaptive strategies on the queries of a pair; None where they
+        are too many.
     everywhere : bool
-        Whether all states of the mechanism were looked at, so that no other data give more to who repeats a query.
+        Whether all states of the mechanism were looked at, so that no other data give more to who
+        repeats a query.
     """
 
     epsilon: float
@@ -87,7 +96,8 @@ class TranscriptTest:
         Certified loss of the transcript in nats, at m times the claim's delta.
     event : Event
     advantage : float
-        Of a threshold chosen on the first half, on the second: an estimate. It may be of another pair than `lower`.
+        Of a threshold chosen on the first half, on the second: an estimate. It may be of another
+        pair than `lower`.
     basic : float
         Claimed of m answers, at m delta; what `lower` is held against.
     advanced, optimal : float or None
@@ -97,7 +107,8 @@ class TranscriptTest:
     limits : Limits or None
         None without exact laws, or with too many answers to table.
     reach : Reach
-        What `lower` could have been, held against `basic`; the choice of the event is left out of account.
+        What `lower` could have been, held against `basic`; the choice of the event is left out of
+        account.
     losing, telling : str
         The pairs of `lower` and of `advantage`; empty where there is but one.
     """
@@ -124,7 +135,12 @@ class TranscriptTest:
 def test_json(test: TranscriptTest) -> dict[str, Any]:
     """Return JSON values."""
     counts = test.lower.counts
-    shown = _known({name: getattr(test, name) for name in ("advantage", "basic", "advanced", "optimal", "allowed")})
+    shown = _known(
+        {
+            name: getattr(test, name)
+            for name in ("advantage", "basic", "advanced", "optimal", "allowed")
+        }
+    )
     return shown | {
         "m": test.m,
         "losing": test.losing,
@@ -145,12 +161,17 @@ def test_json(test: TranscriptTest) -> dict[str, Any]:
 
 
 def _known(values: Mapping[str, float | bool | None]) -> dict[str, Any]:
-    return {name: value if value is None or isinstance(value, bool) else number(value) for name, value in values.items()}
+    return {
+        name: value if value is None or isinstance(value, bool) else number(value)
+        for name, value in values.items()
+    }
 
 
 def on_pairs(test: TranscriptTest, other: TranscriptTest, worst: Worst) -> TranscriptTest:
     """Return a rung with the advantage of another, and the names of the pairs of both."""
-    return replace(test, advantage=other.advantage, losing=str(worst.losing), telling=str(worst.telling))
+    return replace(
+        test, advantage=other.advantage, losing=str(worst.losing), telling=str(worst.telling)
+    )
 
 
 def run_tests(
@@ -184,7 +205,9 @@ def run_tests(
     """
     m, half = m or one.shape[1], len(one) // 2
     if scores is None:
-        often, rarely = (np.bincount(each[:half].ravel(), minlength=labels) for each in (one, other))
+        often, rarely = (
+            np.bincount(each[:half].ravel(), minlength=labels) for each in (one, other)
+        )
         scores = np.log((often + 0.5) / (rarely + 0.5))
     scale = Ratio(m * claim.delta)
     mine, theirs = (_sums(scores, each) for each in (one, other))
@@ -210,7 +233,10 @@ def run_tests(
 
 
 def likelihood_scores(log_p: Array, log_q: Array) -> Array:
-    """Log-likelihood ratio of each label; of one that a side never gives, as large as nothing else adds up to."""
+    """Log-likelihood ratio of each label.
+
+    Of one that a side never gives, as large as nothing else adds up to.
+    """
     with np.errstate(invalid="ignore"):
         ratio = np.where(np.isneginf(log_p) & np.isneginf(log_q), 0.0, log_p - log_q)
     most = float(np.abs(ratio[np.isfinite(ratio)]).sum() + 1) * 1e6
@@ -218,13 +244,15 @@ def likelihood_scores(log_p: Array, log_q: Array) -> Array:
 
 
 def _sums(scores: Array, transcripts: NDArray[np.int64]) -> Array:
-    """Summed by counts of labels, so that the order of the answers cannot part equal sums by rounding."""
+    """Sum by counts of labels, so that equal sums are equal in whatever order answers came."""
     counts = np.stack([(transcripts == label).sum(axis=1) for label in range(len(scores))], axis=1)
     sums: Array = np.round(counts @ scores, 9)
     return sums
 
 
-def _choose(one: Array, other: Array, scale: Ratio, alpha: float, scores: Array) -> tuple[Event, tuple[int, int]]:
+def _choose(
+    one: Array, other: Array, scale: Ratio, alpha: float, scores: Array
+) -> tuple[Event, tuple[int, int]]:
     """Return the event with the largest bound on the pilot half, and its counts there."""
     thresholds, n = np.unique(np.concatenate([one, other])), len(one)
     x, y = (n - np.searchsorted(np.sort(each), thresholds, side="left") for each in (one, other))
@@ -232,7 +260,9 @@ def _choose(one: Array, other: Array, scale: Ratio, alpha: float, scores: Array)
     down = ranking_bound(n - y, n, n - x, n, scale=scale, alpha=alpha)
     from_base = bool(up.max() >= down.max())
     place = int((up if from_base else down).argmax())
-    event = Event(threshold=float(thresholds[place]), from_base=from_base, scores=tuple(scores.tolist()))
+    event = Event(
+        threshold=float(thresholds[place]), from_base=from_base, scores=tuple(scores.tolist())
+    )
     return event, _count(event, one, other)
 
 
@@ -250,14 +280,19 @@ def _advantage(one: Array, other: Array, half: int) -> float:
 
 
 def limits(cells: Sequence[Cell], reachable: Reachable | None, m: int, claim: DP) -> Limits | None:
-    """Return what no attacker can exceed; None where a pair has no law, or the answers are too many to table."""
+    """Return what no attacker can exceed.
+
+    None where a pair has no law, or the answers are too many to table.
+    """
     pairs = list({id(cell.laws): cell.laws for cell in cells if cell.laws is not None}.values())
     if any(cell.laws is None for cell in cells):
         return None
     moves = list(_moves(reachable)) if claim.relation == REPLACE_ONE else []
     rows = [*(cell.rows for cell in cells if cell.rows is not None), *moves]
     delta = m * claim.delta
-    laws = [(one.log_p, other.log_p) for one, other in pairs] + [(one[None], other[None]) for one, other in moves]
+    laws = [(one.log_p, other.log_p) for one, other in pairs] + [
+        (one[None], other[None]) for one, other in moves
+    ]
     try:
         best = [ceiling(*each, m) for each in rows]
         epsilon = max(_spent(*each, m, delta) for each in laws)
@@ -284,7 +319,10 @@ def limits(cells: Sequence[Cell], reachable: Reachable | None, m: int, claim: DP
 def _moves(reachable: Reachable | None) -> Iterator[tuple[Array, Array]]:
     """Laws of the two states of each move."""
     if reachable is not None and isinstance(reachable.law, FiniteLaw):
-        yield from ((reachable.law.log_p[one], reachable.law.log_p[other]) for one, other in reachable.moves.tolist())
+        yield from (
+            (reachable.law.log_p[one], reachable.law.log_p[other])
+            for one, other in reachable.moves.tolist()
+        )
 
 
 def _spent(one: Array, other: Array, m: int, delta: float) -> float:

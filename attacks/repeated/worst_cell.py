@@ -1,7 +1,8 @@
 """The worst pairs and queries of a mechanism, for an attacker who may ask at them again and again.
 
-The pair that loses most and the pair that an attacker tells apart best are two pairs: the largest loss may belong to an answer
-that next to never comes. Each number is therefore shown at the pair that is worst for it.
+The pair that loses most and the pair that an attacker tells apart best are two pairs: the largest
+loss may belong to an answer that next to never comes. Each number is therefore shown at the pair
+that is worst for it.
 """
 
 from __future__ import annotations
@@ -59,7 +60,10 @@ class Cell:
     laws: tuple[FiniteLaw, FiniteLaw] | None
 
     def __str__(self) -> str:
-        return f"{'own worst case: ' if self.group.kind == 'own' else ''}{self.group.reason}; {self.change}"
+        return (
+            f"{'own worst case: ' if self.group.kind == 'own' else ''}{self.group.reason}; "
+            f"{self.change}"
+        )
 
     @property
     def point(self) -> NDArray[np.float64]:
@@ -69,16 +73,33 @@ class Cell:
     @cached_property
     def rows(self) -> tuple[Array, Array] | None:
         """Log-probabilities of an answer at the query on S and on S', shape (K,)."""
-        return None if self.laws is None else (self.laws[0].log_p[self.query], self.laws[1].log_p[self.query])
+        return (
+            None
+            if self.laws is None
+            else (self.laws[0].log_p[self.query], self.laws[1].log_p[self.query])
+        )
 
-    def draw(self, target: AuditTarget, transcripts: int, m: int, *, phase: str, seed: int) -> tuple[NDArray[np.int64], ...]:
-        """Draw transcripts of m answers at the query on S and on S', as places of the labels; shape (transcripts, m) each."""
+    def draw(
+        self, target: AuditTarget, transcripts: int, m: int, *, phase: str, seed: int
+    ) -> tuple[NDArray[np.int64], ...]:
+        """Draw transcripts of m answers at the query on S and on S', as places of the labels.
+
+        Shape (transcripts, m) each.
+        """
         found = []
         for state, change in zip(self.states, (None, self.change), strict=True):
-            rng = stream(*stream_key(target, self.group, change, phase=f"{phase}, query {self.query}", seed=seed))
+            rng = stream(
+                *stream_key(
+                    target, self.group, change, phase=f"{phase}, query {self.query}", seed=seed
+                )
+            )
             labels = target.sample(state, self.point, transcripts * m, rng, where(change))
             order = np.argsort(target.labels)
-            found.append(order[np.searchsorted(target.labels, labels[:, 0], sorter=order)].reshape(transcripts, m))
+            found.append(
+                order[np.searchsorted(target.labels, labels[:, 0], sorter=order)].reshape(
+                    transcripts, m
+                )
+            )
         return tuple(found)
 
 
@@ -98,11 +119,16 @@ class Worst:
     telling: Cell
 
 
-def candidates(target: AuditTarget, groups: tuple[Group, ...], *, progress: Progress = silent) -> tuple[Cell, ...]:
-    """Return the cells among which the worst are sought: of all pairs, and on the way from the own ones to a larger advantage.
+def candidates(
+    target: AuditTarget, groups: tuple[Group, ...], *, progress: Progress = silent
+) -> tuple[Cell, ...]:
+    """Return the cells among which the worst are sought.
 
-    A mechanism's own pairs are where it loses most. Where it has laws and labels 0 and 1, labels are flipped from there one after
-    the other, each time the one that moves the answers most, until none moves them more than the flip before.
+    Of all pairs, and on the way from the own ones to a larger advantage.
+
+    A mechanism's own pairs are where it loses most. Where it has laws and labels 0 and 1, labels
+    are flipped from there one after the other, each time the one that moves the answers most, until
+    none moves them more than the flip before.
 
     Parameters
     ----------
@@ -120,7 +146,10 @@ def candidates(target: AuditTarget, groups: tuple[Group, ...], *, progress: Prog
     """
     total = sum(len(group.pairs) for group in groups)
     if total == 0:
-        raise InvalidInput(f"target = '{target.name}': brings no pair of neighbours of its own, and no data are given")
+        raise InvalidInput(
+            f"target = '{target.name}': brings no pair of neighbours of its own, and no data are "
+            "given"
+        )
     found: list[Cell] = []
     for group in groups:
         base = target.prepare(group.pairs.base)
@@ -136,12 +165,18 @@ def candidates(target: AuditTarget, groups: tuple[Group, ...], *, progress: Prog
 
 
 def worst_cells(
-    target: AuditTarget, cells: Sequence[Cell], ms: Sequence[int], *, trials: int, delta: float, seed: int
+    target: AuditTarget,
+    cells: Sequence[Cell],
+    ms: Sequence[int],
+    *,
+    trials: int,
+    delta: float,
+    seed: int,
 ) -> tuple[Worst, ...]:
     """Return for each number of answers the cells at which they are shown.
 
-    Where there are laws the bound is computed that the expected counts of the best event would give, and the advantage; elsewhere
-    a few answers on both sides are drawn and ranked.
+    Where there are laws the bound is computed that the expected counts of the best event would
+    give, and the advantage; elsewhere a few answers on both sides are drawn and ranked.
 
     Parameters
     ----------
@@ -160,7 +195,8 @@ def worst_cells(
     found = []
     for m in ms:
         ranked = [
-            seen or (promise(cell, m, trials, m * delta), optimal(*at_most(_known(cell), m)).advantage)
+            seen
+            or (promise(cell, m, trials, m * delta), optimal(*at_most(_known(cell), m)).advantage)
             for cell, seen in zip(cells, screened, strict=True)
         ]
         loss, gain = (int(np.argmax(values)) for values in zip(*ranked, strict=True))
@@ -171,10 +207,18 @@ def worst_cells(
 def _cells(target: AuditTarget, group: Group, base: Any, change: Change) -> list[Cell]:
     """Every query of a pair."""
     state = target.neighbour(group.pairs.base, base, change)
-    laws = (target.law(base, group.queries, where(None)), target.law(state, group.queries, where(change)))
-    known = (laws[0], laws[1]) if isinstance(laws[0], FiniteLaw) and isinstance(laws[1], FiniteLaw) else None
+    laws = (
+        target.law(base, group.queries, where(None)),
+        target.law(state, group.queries, where(change)),
+    )
+    known = (
+        (laws[0], laws[1])
+        if isinstance(laws[0], FiniteLaw) and isinstance(laws[1], FiniteLaw)
+        else None
+    )
     return [
-        Cell(group=group, change=change, states=(base, state), query=query, laws=known) for query in range(len(group.queries))
+        Cell(group=group, change=change, states=(base, state), query=query, laws=known)
+        for query in range(len(group.queries))
     ]
 
 
@@ -188,7 +232,11 @@ def _towards(target: AuditTarget, group: Group) -> Iterator[Cell]:
         if not isinstance(target.law(state, group.queries, where(None)), FiniteLaw):
             return
         how = f"{len(data)} records, label after label flipped where that moves the answers most"
-        reason = f"{group.reason}; {step} more label{'' if step == 1 else 's'} flipped" if step else group.reason
+        reason = (
+            f"{group.reason}; {step} more label{'' if step == 1 else 's'} flipped"
+            if step
+            else group.reason
+        )
         cells: list[Cell] = []
         for i in range(min(len(data), MOST_FLIPS)):
             pairs = Pairs(base=data, changes=(FlipLabel(i),), how=how)
@@ -209,13 +257,23 @@ def _known(cell: Cell) -> tuple[Array, Array]:
 
 
 def promise(cell: Cell, m: int, trials: int, delta: float) -> float:
-    """Return the bound to be expected of the best event on m answers, by the counts that the exact laws make expected."""
+    """Return the bound to be expected of the best event on m answers.
+
+    By the counts that the exact laws make expected.
+    """
     one, other = at_most(_known(cell), m)
     value = -np.inf
     for p, q in ((one, other), (other, one)):
         curve = optimal(p, q)
         x, y = np.floor(trials * curve.tpr), np.ceil(trials * curve.fpr)
-        value = max(value, float(ranking_bound(x, trials, np.minimum(y, trials), trials, scale=Ratio(delta), alpha=ALPHA).max()))
+        value = max(
+            value,
+            float(
+                ranking_bound(
+                    x, trials, np.minimum(y, trials), trials, scale=Ratio(delta), alpha=ALPHA
+                ).max()
+            ),
+        )
     return value
 
 
@@ -231,9 +289,21 @@ def at_most(rows: tuple[Array, Array], m: int) -> tuple[Array, Array]:
 
 
 def _screened(target: AuditTarget, cell: Cell, delta: float, seed: int) -> tuple[float, float]:
-    """Largest bound and advantage of a single label, of a few answers; neither is more than a rank."""
+    """Largest bound and advantage of a single label, of a few answers.
+
+    Neither is more than a rank.
+    """
     one, other = cell.draw(target, SCREENED, 1, phase="screen repeated", seed=seed)
     x, y = (np.bincount(each[:, 0], minlength=len(target.labels)) for each in (one, other))
     known = {"scale": Ratio(delta), "alpha": ALPHA}
-    bounds = [ranking_bound(a, SCREENED, b, SCREENED, **known) for a, b in ((x, y), (y, x))]  # type: ignore[arg-type]
+    bounds = [
+        ranking_bound(
+            a,
+            SCREENED,
+            b,
+            SCREENED,
+            **known,  # type: ignore[arg-type]
+        )
+        for a, b in ((x, y), (y, x))
+    ]
     return float(np.max(bounds)), float(np.abs(x - y).sum()) / 2 / SCREENED

@@ -1,4 +1,8 @@
-"""How sure a model is: confidence (Salem et al. 2019), entropy (Shokri et al. 2017), modified entropy (Song and Mittal 2021)."""
+"""How sure a model is: confidence, entropy, modified entropy.
+
+Confidence: Salem et al. (2019); entropy: Shokri et al. (2017); modified entropy: Song and Mittal
+(2021).
+"""
 
 from __future__ import annotations
 
@@ -39,7 +43,9 @@ class Entropy:
 
 @dataclass(frozen=True, slots=True)
 class ModifiedEntropy:
-    """Score: minus the modified entropy -(1 - p_y) ln p_y - sum over other labels of p_i ln(1 - p_i).
+    """Score: minus the modified entropy.
+
+    That is -(1 - p_y) ln p_y - sum over other labels of p_i ln(1 - p_i).
 
     A confident wrong answer has a large one, where plain entropy is small.
     """

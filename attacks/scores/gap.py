@@ -1,4 +1,7 @@
-"""The gap attack (Yeom et al. 2018): who is predicted correctly is called a member; its advantage is the gap of accuracy."""
+"""The gap attack (Yeom et al. 2018): who is predicted correctly is called a member.
+
+Its advantage is the gap of accuracy.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,10 @@ from dpassay.attacks.observed import Array, Flags, Observed
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Score: 1 if the label with the largest share, the first of them, is the record's own; else 0."""
+    """Score: 1 if the label with the largest share, the first of them, is the record's own.
+
+    Else 0.
+    """
 
     def fit(self, reference: Observed, membership: Flags) -> Gap:  # noqa: ARG002
         """Return itself: it needs no reference models."""

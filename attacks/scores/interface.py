@@ -1,4 +1,7 @@
-"""The one signature of all score attacks: fit on reference models, score target models; higher score = member."""
+"""The one signature of all score attacks: fit on reference models, score target models.
+
+Higher score = member.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,8 @@ class Attack(Protocol):
         Parameters
         ----------
         reference : Observed
-            Models that the attacker trained, seen through the same interface as the target, at the same records.
+            Models that the attacker trained, seen through the same interface as the target, at the
+            same records.
         membership : bool array (models, e)
             Whether the record was in the training set of the reference model.
 

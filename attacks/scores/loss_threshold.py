@@ -9,7 +9,10 @@ from dpassay.attacks.observed import Array, Flags, Observed
 
 @dataclass(frozen=True, slots=True)
 class LossThreshold:
-    """Score: the log-odds of the own label, which is minus the loss up to a monotone map. Of m answers: how many are it."""
+    """Score: the log-odds of the own label, which is minus the loss up to a monotone map.
+
+    Of m answers: how many are it.
+    """
 
     def fit(self, reference: Observed, membership: Flags) -> LossThreshold:  # noqa: ARG002
         """Return itself: it needs no reference models."""

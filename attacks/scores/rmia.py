@@ -4,9 +4,10 @@ The likelihood ratio of a record x against another record z is
 
     LR(x, z) = [Pr(x | model) / Pr(x)] / [Pr(z | model) / Pr(z)],
 
-with Pr(x | model) the share of the record's own label and Pr(x) its mean over reference models, half of them with x. The score
-of x is the share of the z with LR(x, z) >= gamma. Here the z are the other records of the experiment; of each model half of them
-are members, which the attacker cannot tell.
+with Pr(x | model) the share of the record's own label and Pr(x) its mean over reference models,
+half of them with x. The score of x is the share of the z with LR(x, z) >= gamma. Here the z are the
+other records of the experiment; of each model half of them are members, which the attacker cannot
+tell.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from dpassay.attacks.observed import Array, Flags, Observed
 from dpassay.errors import InvalidInput, is_real, require
 
 TIE = 1e-9
-"""Ratios of counts of answers are often equal; what differs by so small a part of them is rounding, and counts as equal."""
+"""Ratios of counts of answers are often equal; what differs by so small a part of them is rounding,
+and counts as equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +31,11 @@ class Rmia:
     Parameters
     ----------
     gamma : float
-        By how much x must beat z, >= 1; their experiments take 1 for many, 2 for few reference models.
+        By how much x must beat z, >= 1; their experiments take 1 for many, 2 for few reference
+        models.
     online : bool
-        Whether models trained with the record are used; else Pr(x) is made of those without, as (1 + a) Pr_out / 2 + (1 - a) / 2.
+        Whether models trained with the record are used; else Pr(x) is made of those without, as
+        (1 + a) Pr_out / 2 + (1 - a) / 2.
     a : float
         Of the offline form, in [0, 1].
     """
@@ -73,12 +77,16 @@ class FittedRmia:
         for row, into in zip(ratios, scores, strict=True):
             reach = (1 + TIE) / self.gamma
             beaten = np.searchsorted(np.sort(row), row * reach, side="right")
-            into[:] = (beaten - (reach >= 1)) / max(1, len(row) - 1)  # no record is compared with itself
+            # no record is compared with itself
+            into[:] = (beaten - (reach >= 1)) / max(1, len(row) - 1)
         return scores
 
 
 def _own(observed: Observed) -> Array:
-    """Share of the own label, of m answers with half an answer added to both sides, so that no ratio is 0 / 0."""
+    """Share of the own label among m answers, with half an answer added to both sides.
+
+    So no ratio is 0 / 0.
+    """
     if observed.m is None:
         return np.maximum(observed.own, np.finfo(float).tiny)
     shares: Array = (observed.own * observed.m + 0.5) / (observed.m + 1)
@@ -88,6 +96,8 @@ def _own(observed: Observed) -> Array:
 def _mean(own: Array, chosen: Flags) -> Array:
     counts = chosen.sum(axis=0)
     if not counts.all():
-        raise InvalidInput("reference = models: must be one at least with each record, and one without")
+        raise InvalidInput(
+            "reference = models: must be one at least with each record, and one without"
+        )
     means: Array = np.where(chosen, own, 0.0).sum(axis=0) / counts
     return means

@@ -1,4 +1,7 @@
-"""Shadow models (Shokri, Stronati, Song and Shmatikov 2017): a classifier learns from reference models what members look like."""
+"""Shadow models (Shokri, Stronati, Song and Shmatikov 2017).
+
+A classifier learns from reference models what members look like.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,18 @@ LEAVES = 32
 
 @dataclass(frozen=True, slots=True)
 class Shadow:
-    """One attack model per label of the record, as in the paper; here small decision trees of scikit-learn.
+    """One attack model per label of the record, as in the paper.
 
-    Features are the shares of all labels. A label whose reference records are all members, or none, gets that share as score.
+    Here small decision trees of scikit-learn.
+
+    Features are the shares of all labels. A label whose reference records are all members, or none,
+    gets that share as score.
 
     Parameters
     ----------
     most : int
-        Pairs of model and record that a classifier is trained on at most; of more, every k-th is taken.
+        Pairs of model and record that a classifier is trained on at most; of more, every k-th is
+        taken.
     """
 
     most: int = 100_000
@@ -41,7 +48,9 @@ class Shadow:
             if inside.all() or not inside.any():
                 classifiers[label] = float(inside.mean())
                 continue
-            made = DecisionTreeClassifier(max_leaf_nodes=LEAVES, min_samples_leaf=1 / (4 * LEAVES), random_state=0)
+            made = DecisionTreeClassifier(
+                max_leaf_nodes=LEAVES, min_samples_leaf=1 / (4 * LEAVES), random_state=0
+            )
             classifiers[label] = made.fit(features, inside)
         return FittedShadow(classifiers=classifiers)
 
@@ -53,7 +62,10 @@ class FittedShadow:
     classifiers: dict[int, Any]
 
     def score(self, target: Observed) -> Array:
-        """Probability of membership, shape (models, e); 1/2 for a label that no reference record has."""
+        """Probability of membership, shape (models, e).
+
+        1/2 for a label that no reference record has.
+        """
         scores = np.full(target.seen.shape[:2], 0.5)
         for label, classifier in self.classifiers.items():
             here = target.y == label

@@ -1,4 +1,7 @@
-"""Single-record tests on models that generalise well (Long et al. 2018): how unusual is what is seen of a non-member."""
+"""Single-record tests on models that generalise well (Long et al. 2018).
+
+How unusual is what is seen of a non-member.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,12 @@ from dpassay.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class SingleRecord:
-    """Score: 1 minus the p-value of 'not a member', from the reference models without the record; no shape is assumed.
+    """Score: 1 minus the p-value of 'not a member', from the reference models without the record.
 
-    The p-value is (1 + number of such models that show the own label as strongly) / (1 + number of such models).
+    No shape is assumed.
+
+    The p-value is (1 + number of such models that show the own label as strongly) / (1 + number of
+    such models).
     """
 
     def fit(self, reference: Observed, membership: Flags) -> FittedSingleRecord:
@@ -28,13 +34,17 @@ class SingleRecord:
         if membership.all(axis=0).any():
             raise InvalidInput("reference = models: must be one at least without each record")
         return FittedSingleRecord(
-            own=np.sort(np.where(membership, -np.inf, reference.own), axis=0), outside=(~membership).sum(axis=0)
+            own=np.sort(np.where(membership, -np.inf, reference.own), axis=0),
+            outside=(~membership).sum(axis=0),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedSingleRecord:
-    """Shares of the own label in reference models, ascending, -inf where the record was in; and how many are without it."""
+    """Shares of the own label in reference models, ascending, -inf where the record was in.
+
+    And how many are without it.
+    """
 
     own: Array
     outside: Array

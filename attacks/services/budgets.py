@@ -45,7 +45,7 @@ class Defect:
 
 
 def room_of(service: Service, data: Labelled) -> tuple[int, int | None]:
-    """Return how many answers the session of a new user gives, at most 300, and how many it says there are."""
+    """Return how many answers a new user gets, at most 300, and how many the service says."""
     session = service.open(data, service.deployment("room"), service.user())
     declared = session.budget
     asked = MOST_ASKED if declared is None else min(MOST_ASKED, declared + EXTRA)
@@ -53,7 +53,9 @@ def room_of(service: Service, data: Labelled) -> tuple[int, int | None]:
     return (given if declared is None else min(given, declared)), declared
 
 
-def budget_defects(service: Service, data: Labelled, room: int, declared: int | None) -> tuple[list[Defect], list[str]]:
+def budget_defects(
+    service: Service, data: Labelled, room: int, declared: int | None
+) -> tuple[list[Defect], list[str]]:
     """Return the defects of budgets and refusals, and what could not be looked at.
 
     Parameters
@@ -78,25 +80,44 @@ def budget_defects(service: Service, data: Labelled, room: int, declared: int | 
     found: list[Defect] = []
 
     def passed(how: str, seen: str, more: str = again) -> None:
-        found.append(Defect(name=f"budget can be passed: {how}", seen=seen, probability=0.0, again=more))
+        found.append(
+            Defect(name=f"budget can be passed: {how}", seen=seen, probability=0.0, again=more)
+        )
 
     if declared is not None and given >= room + EXTRA:
-        passed("never refused", f"the budget is {declared}, and {given} queries were answered without a refusal")
+        passed(
+            "never refused",
+            f"the budget is {declared}, and {given} queries were answered without a refusal",
+        )
         return found, []
     if declared is not None and given > declared:
-        passed("off by one", f"the budget is {declared}, and {given} queries were answered before the first refusal")
+        passed(
+            "off by one",
+            f"the budget is {declared}, and {given} queries were answered before the first refusal",
+        )
     allowed = max(given, room)
     after = sum(not isinstance(session.ask(data.X[i % len(data)]), Refusal) for i in range(EXTRA))
     if after:
         passed("asking on", f"after a refusal {after} of {EXTRA} more queries were answered")
     reopened = len(service.open(data, seed, user).transcript([data.X[0]] * EXTRA))
     if reopened:
-        more = f"spend the budget of '{user}' with seed {seed}, open another session of the same user and ask"
-        passed("another session", f"another session of a user whose budget is spent answered {reopened} queries or more", more)
+        more = (
+            f"spend the budget of '{user}' with seed {seed}, open another session of the same "
+            "user and ask"
+        )
+        passed(
+            "another session",
+            f"another session of a user whose budget is spent answered {reopened} queries or more",
+            more,
+        )
     most = 0 if after else max(_threads(service, data, allowed, number) for number in range(ROUNDS))
     if most > allowed:
         more = f"ask in one session from {THREADS} threads at once"
-        passed("several threads", f"{THREADS} threads got {most} answers of a budget of {allowed}", more)
+        passed(
+            "several threads",
+            f"{THREADS} threads got {most} answers of a budget of {allowed}",
+            more,
+        )
     return found + _telling(service, data, room), []
 
 
@@ -148,7 +169,9 @@ def _telling(service: Service, data: Labelled, room: int) -> list[Defect]:
         except TargetError:
             if not runs:
                 raise  # other data may be too odd for it, its own are not
-    again = f"spend the budget of a user with seed {seed}, and compare what further queries are told"
+    again = (
+        f"spend the budget of a user with seed {seed}, and compare what further queries are told"
+    )
     control = _refusals(service, data, seed, queries, room)
     given, texts = [run[0] for run in runs], [run[1] for run in (*runs, control)]
     if any(text[0] != text[1] for text in texts):  # the same query: it tells the time, or counts
@@ -156,13 +179,24 @@ def _telling(service: Service, data: Labelled, room: int) -> list[Defect]:
     *texts, steady = texts
 
     def told(what: str, seen: str) -> None:
-        found.append(Defect(name=f"refusals depend on the {what}", seen=seen, probability=0.0, again=again))
+        found.append(
+            Defect(name=f"refusals depend on the {what}", seen=seen, probability=0.0, again=again)
+        )
 
     if steady == texts[0] and steady[0] == steady[1]:  # two users are told the same
         different = sorted(set(steady))
         if len(different) > 1:
-            told("query", f"refusals of different queries differ: '{different[0]:.80}' and '{different[1]:.80}'")
-        one, two = next(((a, b) for text in texts for a, b in zip(steady, text, strict=True) if a != b), ("", ""))
+            told(
+                "query",
+                (
+                    f"refusals of different queries differ: '{different[0]:.80}' and "
+                    f"'{different[1]:.80}'"
+                ),
+            )
+        one, two = next(
+            ((a, b) for text in texts for a, b in zip(steady, text, strict=True) if a != b),
+            ("", ""),
+        )
         if one != two:
             told("data", f"refusals on S and on other data differ: '{one:.80}' and '{two:.80}'")
     if len(set(given)) > 1 and control[0] == given[0]:
@@ -171,8 +205,13 @@ def _telling(service: Service, data: Labelled, room: int) -> list[Defect]:
     return found
 
 
-def _refusals(service: Service, data: Labelled, seed: int, queries: list[Array], room: int) -> tuple[int, list[str]]:
-    """How many answers a new user gets, and what is then said at each query; an answer is said as it is."""
+def _refusals(
+    service: Service, data: Labelled, seed: int, queries: list[Array], room: int
+) -> tuple[int, list[str]]:
+    """How many answers a new user gets, and what is then said at each query.
+
+    An answer is said as it is.
+    """
     session = service.open(data, seed, service.user())
     given = len(session.transcript([data.X[0]] * (room + EXTRA)))
     return given, [_said(session, x) for x in queries]
@@ -184,10 +223,14 @@ def _said(session: Session, x: Array) -> str:
 
 
 def _variants(data: Labelled) -> Iterator[Labelled]:
-    """Other data: the first record's label changed, and all labels in the reverse order of their names."""
+    """Other data: the first record's label changed, all labels in reverse order of their names."""
     labels = np.unique(data.y)
     y = data.y.copy()
-    y[0] = labels[(int(np.searchsorted(labels, y[0])) + 1) % labels.size] if labels.size > 1 else 1 - min(int(y[0]), 1)
+    y[0] = (
+        labels[(int(np.searchsorted(labels, y[0])) + 1) % labels.size]
+        if labels.size > 1
+        else 1 - min(int(y[0]), 1)
+    )
     yield Labelled(data.X, y)
     if labels.size > 1:
         yield Labelled(data.X, labels.max() + labels.min() - data.y)

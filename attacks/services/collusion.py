@@ -1,8 +1,11 @@
-"""Repeated queries of a service in operation, on a real pair of neighbours; and tenants who compare transcripts.
+"""Repeated queries of a service in operation, on a real pair of neighbours.
 
-Every session on S and on S' is of a deployment with a seed of its own: what it loses is what a correct service promises, noise of
-training included. Only where the service says that deployments share their seed, an attacker opens tenants of her own on S and on
-S' and asks them what she asks the victim: the same coins give the same answers on the same data, so that one difference tells the
+And tenants who compare transcripts.
+
+Every session on S and on S' is of a deployment with a seed of its own: what it loses is what a
+correct service promises, noise of training included. Only where the service says that deployments
+share their seed, an attacker opens tenants of her own on S and on S' and asks them what she asks
+the victim: the same coins give the same answers on the same data, so that one difference tells the
 data apart. With seeds of their own her tenants tell nothing of the victim's, and are not asked.
 """
 
@@ -16,7 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.attacks.observed import Array
-from dpassay.attacks.repeated.run import LEAST_TRANSCRIPTS, MOST_ANSWERS, STICKY, Repeated, is_sticky, ladder
+from dpassay.attacks.repeated.run import (
+    LEAST_TRANSCRIPTS,
+    MOST_ANSWERS,
+    STICKY,
+    Repeated,
+    is_sticky,
+    ladder,
+)
 from dpassay.attacks.repeated.transcript_tests import run_tests
 from dpassay.attacks.services.interface import Service
 from dpassay.attacks.services.probe_points import shown
@@ -37,8 +47,9 @@ MOST_LABELS = 100
 ALPHA = 0.05
 """Of the bounds that records are ranked by; it decides nothing else."""
 SHARED = (
-    "coins are shared between users: tenants of the attacker's own, opened on S and on S', give the victim's answers on the same"
-    " data, so that comparing transcripts tells S from S' far beyond the claim"
+    "coins are shared between users: tenants of the attacker's own, opened on S and on S', give "
+    "the victim's answers on the same data, so that comparing transcripts tells S from S' far "
+    "beyond the claim"
 )
 
 
@@ -73,7 +84,7 @@ def attack_service(
     seed: int,
     progress: Progress = silent,
 ) -> tuple[Repeated, ...]:
-    """Attack a service by repeated queries, and by comparing tenants where its coins are shared between users.
+    """Attack a service by repeated queries, and by comparing tenants where users share its coins.
 
     Parameters
     ----------
@@ -87,7 +98,8 @@ def attack_service(
     room : int
         Answers that a session gives.
     shared : bool
-        Whether tenants with the victim's seed are compared; only where the service says that there are such.
+        Whether tenants with the victim's seed are compared; only where the service says that there
+        are such.
     alpha : float
         Error probability of all certified numbers together.
     seed : int
@@ -101,9 +113,22 @@ def attack_service(
     TargetError
         If the service fails, or refuses earlier than it did before.
     """
-    require(is_count(transcripts, LEAST_TRANSCRIPTS), "--transcripts", transcripts, f"an integer >= {LEAST_TRANSCRIPTS}")
+    require(
+        is_count(transcripts, LEAST_TRANSCRIPTS),
+        "--transcripts",
+        transcripts,
+        f"an integer >= {LEAST_TRANSCRIPTS}",
+    )
     ms = tuple(m for m in ladder(claim.epsilon, min(room, MOST_ANSWERS)) if m * claim.delta < 1)
-    pair = _best(service, data, claim, ms[-1], min(MOST_SCREENED, max(LEAST_TRANSCRIPTS, transcripts // 10)), seed, progress)
+    pair = _best(
+        service,
+        data,
+        claim,
+        ms[-1],
+        min(MOST_SCREENED, max(LEAST_TRANSCRIPTS, transcripts // 10)),
+        seed,
+        progress,
+    )
     share = alpha / (2 if shared else 1)
     found = [_repeated(service, pair, claim, ms, transcripts, share, progress)]
     if shared:
@@ -111,19 +136,42 @@ def attack_service(
     return tuple(found)
 
 
-def _best(service: Service, data: Labelled, claim: DP, m: int, sessions: int, seed: int, progress: Progress) -> Neighbours:
+def _best(
+    service: Service,
+    data: Labelled,
+    claim: DP,
+    m: int,
+    sessions: int,
+    seed: int,
+    progress: Progress,
+) -> Neighbours:
     """Return the pair whose transcripts differ most in a few sessions."""
     rows = stream(seed, "tenants", service.name).permutation(len(data))[:CELLS].tolist()
     best: tuple[float, Neighbours] | None = None
     for done, pair in enumerate(_pairs(data, rows), start=1):
-        one, other = (_ask(service, each, pair.x, m, sessions, f"try {done} {side}") for side, each in _sides(pair))
+        one, other = (
+            _ask(service, each, pair.x, m, sessions, f"try {done} {side}")
+            for side, each in _sides(pair)
+        )
         counts, labels = _places(one, other)
         x, y = ((each == len(labels) - 1).sum(axis=1) for each in counts)
         thresholds = np.unique(np.concatenate([x, y]))
         above = [(each[:, None] >= thresholds).sum(axis=0) for each in (x, y)]
         known = {"scale": Ratio(min(m * claim.delta, 0.5)), "alpha": ALPHA}
-        up = ranking_bound(above[0], sessions, above[1], sessions, **known)  # type: ignore[arg-type]
-        down = ranking_bound(sessions - above[1], sessions, sessions - above[0], sessions, **known)  # type: ignore[arg-type]
+        up = ranking_bound(
+            above[0],
+            sessions,
+            above[1],
+            sessions,
+            **known,  # type: ignore[arg-type]
+        )
+        down = ranking_bound(
+            sessions - above[1],
+            sessions,
+            sessions - above[0],
+            sessions,
+            **known,  # type: ignore[arg-type]
+        )
         value = float(max(up.max(), down.max()))
         if best is None or value > best[0]:
             best = value, pair
@@ -134,11 +182,18 @@ def _best(service: Service, data: Labelled, claim: DP, m: int, sessions: int, se
 
 def _pairs(data: Labelled, rows: list[int]) -> Iterator[Neighbours]:
     labels = np.unique(data.y).tolist()
-    require(len(labels) >= 2, "--data", f"{len(labels)} label", "of two labels at least: a record is given another")
+    require(
+        len(labels) >= 2,
+        "--data",
+        f"{len(labels)} label",
+        "of two labels at least: a record is given another",
+    )
     for i in rows:
         y = labels[(labels.index(int(data.y[i])) + 1) % len(labels)]
         change = Replace(i, data.X[i], y)
-        reason = f"record {i} has label {y} instead of {int(data.y[i])}, asked at it: {shown(data.X[i])}"
+        reason = (
+            f"record {i} has label {y} instead of {int(data.y[i])}, asked at it: {shown(data.X[i])}"
+        )
         yield Neighbours(base=data, neighbour=change.apply(data), x=data.X[i], reason=reason)
 
 
@@ -146,29 +201,57 @@ def _sides(pair: Neighbours) -> tuple[tuple[str, Labelled], tuple[str, Labelled]
     return ("S", pair.base), ("S'", pair.neighbour)
 
 
-def _ask(service: Service, data: Labelled, x: Array, m: int, sessions: int, phase: str) -> list[tuple[Any, ...]]:
+def _ask(
+    service: Service, data: Labelled, x: Array, m: int, sessions: int, phase: str
+) -> list[tuple[Any, ...]]:
     """Transcripts of new users of new deployments."""
-    return [_transcript(service, data, x, m, service.deployment(phase, t), service.user()) for t in range(sessions)]
+    return [
+        _transcript(service, data, x, m, service.deployment(phase, t), service.user())
+        for t in range(sessions)
+    ]
 
 
-def _transcript(service: Service, data: Labelled, x: Array, m: int, seed: int, user: str) -> tuple[Any, ...]:
+def _transcript(
+    service: Service, data: Labelled, x: Array, m: int, seed: int, user: str
+) -> tuple[Any, ...]:
     found = service.open(data, seed, user).transcript([x] * m)
     if len(found) < m:
-        raise TargetError(f"{service.name} refused after {len(found)} answers, where it gave {m} before")
+        raise TargetError(
+            f"{service.name} refused after {len(found)} answers, where it gave {m} before"
+        )
     return found
 
 
-def _places(one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]) -> tuple[tuple[NDArray[np.int64], ...], list[Any]]:
+def _places(
+    one: list[tuple[Any, ...]], other: list[tuple[Any, ...]]
+) -> tuple[tuple[NDArray[np.int64], ...], list[Any]]:
     """Transcripts as places of the labels in sorted order."""
-    labels = sorted({answer for transcript in (*one, *other) for answer in transcript}, key=lambda each: (str(type(each)), each))
-    require(len(labels) <= MOST_LABELS, "--service", f"{len(labels)} different answers", f"labels, {MOST_LABELS} at most")
+    labels = sorted(
+        {answer for transcript in (*one, *other) for answer in transcript},
+        key=lambda each: (str(type(each)), each),
+    )
+    require(
+        len(labels) <= MOST_LABELS,
+        "--service",
+        f"{len(labels)} different answers",
+        f"labels, {MOST_LABELS} at most",
+    )
     place = {label: k for k, label in enumerate(labels)}
-    found = tuple(np.array([[place[answer] for answer in transcript] for transcript in side]) for side in (one, other))
+    found = tuple(
+        np.array([[place[answer] for answer in transcript] for transcript in side])
+        for side in (one, other)
+    )
     return found, labels
 
 
 def _repeated(
-    service: Service, pair: Neighbours, claim: DP, ms: tuple[int, ...], transcripts: int, alpha: float, progress: Progress
+    service: Service,
+    pair: Neighbours,
+    claim: DP,
+    ms: tuple[int, ...],
+    transcripts: int,
+    alpha: float,
+    progress: Progress,
 ) -> Repeated:
     drawn = []
     for done, (side, data) in enumerate(_sides(pair), start=1):
@@ -183,28 +266,47 @@ def _repeated(
         delta=claim.delta,
         transcripts=transcripts,
         alpha=alpha,
-        tests=tuple(run_tests(one[:, :m], other[:, :m], claim, len(labels), alpha / len(ms)) for m in ms),
+        tests=tuple(
+            run_tests(one[:, :m], other[:, :m], claim, len(labels), alpha / len(ms)) for m in ms
+        ),
         sticky=sticky,
         why=STICKY if sticky else "",
     )
 
 
 def _compared(
-    service: Service, pair: Neighbours, claim: DP, ms: tuple[int, ...], transcripts: int, alpha: float, progress: Progress
+    service: Service,
+    pair: Neighbours,
+    claim: DP,
+    ms: tuple[int, ...],
+    transcripts: int,
+    alpha: float,
+    progress: Progress,
 ) -> Repeated:
-    """Every game has a deployment of its own: the victim's data are S or S', the attacker's tenants have both."""
+    """Every game has a deployment of its own.
+
+    The victim's data are S or S', the attacker's tenants have both.
+    """
     drawn = []
     for done, (side, data) in enumerate(_sides(pair), start=1):
         games = []
         for t in range(transcripts):
             seed = service.deployment(f"compared {side}", t)
             tenants = (data, pair.base, pair.neighbour)
-            games.append([_transcript(service, each, pair.x, ms[-1], seed, service.user()) for each in tenants])
+            games.append(
+                [
+                    _transcript(service, each, pair.x, ms[-1], seed, service.user())
+                    for each in tenants
+                ]
+            )
         drawn.append(games)
         progress(f"{service.name}: tenants compared", done, 2)
     tests = []
     for m in ms:
-        seen = [np.array([[2 * (v[:m] == a[:m]) + (v[:m] == b[:m])] for v, a, b in games]) for games in drawn]
+        seen = [
+            np.array([[2 * (v[:m] == a[:m]) + (v[:m] == b[:m])] for v, a, b in games])
+            for games in drawn
+        ]
         tests.append(run_tests(seen[0], seen[1], claim, 4, alpha / len(ms), m=m))
     broken = any(test.broken for test in tests)
     return Repeated(

@@ -1,9 +1,13 @@
-"""The positive control: a service must change when its data change, or what is seen of it says nothing.
+"""The positive control.
 
-A service that ignores its data, or was wired to other data, has no defect that could be found and breaks no claim. So it is asked
-first whether its answers move at all, on datasets that have next to nothing in common: all labels made one and all made another,
-every label the next one, every record mirrored. Deployments are independent, each has a seed of its own; of each the majority of
-its answers at a point is one observation, so that answers within it may depend on each other. Fisher's exact test compares them.
+A service must change when its data change, or what is seen of it says nothing.
+
+A service that ignores its data, or was wired to other data, has no defect that could be found and
+breaks no claim. So it is asked first whether its answers move at all, on datasets that have next to
+nothing in common: all labels made one and all made another, every label the next one, every record
+mirrored. Deployments are independent, each has a seed of its own; of each the majority of its
+answers at a point is one observation, so that answers within it may depend on each other. Fisher's
+exact test compares them.
 """
 
 from __future__ import annotations
@@ -22,9 +26,11 @@ from dpassay.errors import TargetError
 from dpassay.targets.groups import Progress, silent
 
 STAGES = (24, 96, 384)
-"""Deployments a side, one stage after the other until a change is seen; the last for the first two datasets alone."""
+"""Deployments a side, one stage after the other until a change is seen; the last for the first two
+datasets alone."""
 POINTS, MOST_ANSWERS, MOST_LABELS = 2, 16, 10
-"""Points that are asked at, answers of a session at each, and answers that are told apart, the others together."""
+"""Points that are asked at, answers of a session at each, and answers that are told apart, the
+others together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +49,9 @@ class Control:
     words: str
 
 
-def control(service: Service, data: Labelled, room: int, *, alpha: float, progress: Progress = silent) -> Control:
+def control(
+    service: Service, data: Labelled, room: int, *, alpha: float, progress: Progress = silent
+) -> Control:
     """Ask whether answers change when the data do.
 
     Parameters
@@ -69,11 +77,15 @@ def control(service: Service, data: Labelled, room: int, *, alpha: float, progre
         for what, one, other in known[: 1 if stage == len(STAGES) - 1 else None]:
             try:
                 sides = [
-                    [_majorities(service, S, points, each, f"control {what} {stage} {side} {t}") for t in range(deployments)]
+                    [
+                        _majorities(service, S, points, each, f"control {what} {stage} {side} {t}")
+                        for t in range(deployments)
+                    ]
                     for side, S in enumerate((one, other))
                 ]
             except TargetError:
-                service.open(data, service.deployment("control"), service.user())  # its own data must do
+                # its own data must do
+                service.open(data, service.deployment("control"), service.user())
                 continue
             asked.append(f"{what}, {deployments} deployments a side")
             done += 1
@@ -92,12 +104,20 @@ def _contrasts(data: Labelled) -> Iterator[tuple[str, Labelled, Labelled]]:
     if labels.size > 1:
         moved = labels[(np.searchsorted(labels, data.y) + 1) % labels.size]
         yield "each label against the next one", data, Labelled(data.X, moved)
-    yield "the records against their mirror images", data, Labelled(2 * data.X.mean(axis=0) - data.X, data.y)
+    yield (
+        "the records against their mirror images",
+        data,
+        Labelled(2 * data.X.mean(axis=0) - data.X, data.y),
+    )
 
 
-def _majorities(service: Service, data: Labelled, points: list[Any], each: int, phase: str) -> list[Any]:
+def _majorities(
+    service: Service, data: Labelled, points: list[Any], each: int, phase: str
+) -> list[Any]:
     """The commonest answer of one new deployment at each point; of answers as common the first."""
-    answers = service.open(data, service.deployment(phase), service.user()).transcript(x for x in points for _ in range(each))
+    answers = service.open(data, service.deployment(phase), service.user()).transcript(
+        x for x in points for _ in range(each)
+    )
     if len(answers) < each * len(points):
         raise TargetError(f"{service.name} refused after {len(answers)} answers")
     parts = (answers[k * each : (k + 1) * each] for k in range(len(points)))
@@ -105,7 +125,10 @@ def _majorities(service: Service, data: Labelled, points: list[Any], each: int, 
 
 
 def _moved(sides: list[list[list[Any]]], points: int) -> float:
-    """Smallest p-value of all points and answers, times their number: Fisher's exact test, two-sided."""
+    """Smallest p-value of all points and answers, times their number.
+
+    Fisher's exact test, two-sided.
+    """
     found, n = [], len(sides[0])
     for k in range(points):
         one, other = (Counter(majorities[k] for majorities in side) for side in sides)

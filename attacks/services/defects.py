@@ -1,18 +1,22 @@
-"""Defects of an interface that only an attacker sees: cached answers, sticky noise, coins shared between users.
+"""Defects of an interface that only an attacker sees.
 
-A correct service answers every query with coins of its own, independent between answers and sessions. Under that hypothesis the
-answers of one deployment at one point are exchangeable: whatever the law, given how often each answer came, every order of them
-is equally likely. The chance that they fall into constant blocks (of a session, of the same place in two transcripts) is known
-exactly, and a defect is named where it is at most the error probability, shared by all tests. The test for answers that are
-drawn once for all needs that the law of a correct service does not jump within a hair (1e-6 standard deviations) of two points
-drawn at random.
+Cached answers, sticky noise, coins shared between users.
 
-One noisy model that is drawn at training from the deployment's seed and then answers everybody without coins is no defect: it is
-one draw, and its claim is about that draw. Coins that all users share look the same where answers never change within a
-deployment. What could be either is remarked, and called neither.
+A correct service answers every query with coins of its own, independent between answers and
+sessions. Under that hypothesis the answers of one deployment at one point are exchangeable:
+whatever the law, given how often each answer came, every order of them is equally likely. The
+chance that they fall into constant blocks (of a session, of the same place in two transcripts) is
+known exactly, and a defect is named where it is at most the error probability, shared by all tests.
+The test for answers that are drawn once for all needs that the law of a correct service does not
+jump within a hair (1e-6 standard deviations) of two points drawn at random.
 
-Before all that comes the positive control, see `dpassay.attacks.services.control`. Without it, and where no coins were seen,
-nothing is said of them: `blind` names what was not looked at.
+One noisy model that is drawn at training from the deployment's seed and then answers everybody
+without coins is no defect: it is one draw, and its claim is about that draw. Coins that all users
+share look the same where answers never change within a deployment. What could be either is
+remarked, and called neither.
+
+Before all that comes the positive control, see `dpassay.attacks.services.control`. Without it, and
+where no coins were seen, nothing is said of them: `blind` names what was not looked at.
 """
 
 from __future__ import annotations
@@ -41,13 +45,15 @@ USERS = 4
 """Of a deployment."""
 CAVEAT = "; exact if training draws no coins from the seed, else it may be training alone that does"
 ONE_DRAW = (
-    "one draw: the answers of a deployment never change, whoever asks, and differ from deployment to deployment; so do those of"
-    " a model that is trained with noise from the seed and answers without coins, whose claim is about the model. If every answer"
-    " is claimed to have coins of its own, this is a defect"
+    "one draw: the answers of a deployment never change, whoever asks, and differ from deployment "
+    "to deployment; so do those of a model that is trained with noise from the seed and answers "
+    "without coins, whose claim is about the model. If every answer is claimed to have coins of "
+    "its own, this is a defect"
 )
 ONE_ANSWER = (
-    "two users of a deployment always got the same answer: a model that is trained with noise from the seed does that, and so do"
-    " coins that users share; a session gives too few answers to tell them apart"
+    "two users of a deployment always got the same answer: a model that is trained with noise "
+    "from the seed does that, and so do coins that users share; a session gives too few answers "
+    "to tell them apart"
 )
 
 
@@ -84,12 +90,24 @@ class Probe:
     def as_json(self) -> list[dict[str, Any]]:
         """Return JSON values for the record's list `defects`."""
         return [
-            {"name": each.name, "seen": each.seen, "probability": number(each.probability), "again": each.again}
+            {
+                "name": each.name,
+                "seen": each.seen,
+                "probability": number(each.probability),
+                "again": each.again,
+            }
             for each in self.defects
         ]
 
 
-def probe(service: Service, data: Labelled, *, alpha: float = ALPHA, seed: int = 0, progress: Progress = silent) -> Probe:
+def probe(
+    service: Service,
+    data: Labelled,
+    *,
+    alpha: float = ALPHA,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Probe:
     """Look for defects of a service.
 
     Parameters
@@ -114,7 +132,9 @@ def probe(service: Service, data: Labelled, *, alpha: float = ALPHA, seed: int =
     found, untold = budget_defects(service, data, room, declared)
     blind: list[str] = []
     if not moves.changed:
-        untold.insert(0, f"control: no change of the answers was seen when the data changed ({moves.words})")
+        untold.insert(
+            0, f"control: no change of the answers was seen when the data changed ({moves.words})"
+        )
         blind.append("control")
     progress(f"{service.name}: probe", 1, 4)
     probe = ProbePoints(service, data, room, seed)
@@ -134,7 +154,12 @@ def probe(service: Service, data: Labelled, *, alpha: float = ALPHA, seed: int =
         found += _shared(probe, points, alpha / (3 * len(points) + 2), remarks)
     progress(f"{service.name}: probe", 4, 4)
     return Probe(
-        defects=tuple(found), untold=tuple(untold), blind=tuple(blind), remarks=tuple(remarks[:1]), room=room, alpha=alpha
+        defects=tuple(found),
+        untold=tuple(untold),
+        blind=tuple(blind),
+        remarks=tuple(remarks[:1]),
+        room=room,
+        alpha=alpha,
     )
 
 
@@ -151,30 +176,47 @@ def block_probability(blocks: Iterable[Hashable], size: int) -> float:
     Returns
     -------
     float
-        T! / prod b_k! over (T size)! / prod (size b_k)! for b_k blocks of the k-th value: the share of the orders of all values
-        in which every block is constant.
+        T! / prod b_k! over (T size)! / prod (size b_k)! for b_k blocks of the k-th value: the share
+        of the orders of all values in which every block is constant.
     """
     counts = Counter(blocks).values()
     log = math.lgamma(sum(counts) + 1) - math.lgamma(size * sum(counts) + 1)
-    return math.exp(min(0.0, log + sum(math.lgamma(size * b + 1) - math.lgamma(b + 1) for b in counts)))
+    return math.exp(
+        min(0.0, log + sum(math.lgamma(size * b + 1) - math.lgamma(b + 1) for b in counts))
+    )
 
 
 def apart_probability(still: int, moved: int, different: int) -> float:
-    """Return the chance that, of still + moved exchangeable values, all that differ from the commonest are among the moved."""
+    """Return the chance that all values that differ from the commonest are among the moved.
+
+    Of still + moved exchangeable values.
+    """
     if different == 0:
         return 1.0
     return math.comb(moved, different) / math.comb(still + moved, different)
 
 
-def _frozen(probe: ProbePoints, points: Sequence[Array], alpha: float, remarks: list[str]) -> list[Defect]:
-    """Cached answers, or sticky noise: not both, the second is more; one draw of a deployment is remarked."""
+def _frozen(
+    probe: ProbePoints, points: Sequence[Array], alpha: float, remarks: list[str]
+) -> list[Defect]:
+    """Cached answers, or sticky noise: not both, the second is more.
+
+    One draw of a deployment is remarked.
+    """
     r = min(4, max(2, probe.room // 2))
     moved, sessions = min(4, probe.room - r), ANSWERS // r
-    found: dict[str, list[tuple[float, Array, str]]] = {"cached": [], "sticky": [], "eternal": [], "drawn": []}
+    found: dict[str, list[tuple[float, Array, str]]] = {
+        "cached": [],
+        "sticky": [],
+        "eternal": [],
+        "drawn": [],
+    }
     for p, x in enumerate(points):
         still, near = [], []
         for t in range(sessions):
-            session = probe.service.open(probe.data, probe.service.deployment("frozen", p, t // USERS), probe.service.user())
+            session = probe.service.open(
+                probe.data, probe.service.deployment("frozen", p, t // USERS), probe.service.user()
+            )
             answers = session.transcript([x] * r + [probe.beside(x, HAIR) for _ in range(moved)])
             if len(answers) < r + moved:
                 return []  # it refuses earlier than it did before: that is told elsewhere
@@ -184,14 +226,21 @@ def _frozen(probe: ProbePoints, points: Sequence[Array], alpha: float, remarks: 
             continue
         firsts = [block[0] for block in still]
         deployed = [firsts[t : t + USERS] for t in range(0, sessions, USERS)]
-        follows = all(answer == first for first, beside in zip(firsts, near, strict=True) for answer in beside)
-        name, chance = "sticky" if follows else "cached", math.prod(block_probability(each, r) for each in deployed)
+        follows = all(
+            answer == first for first, beside in zip(firsts, near, strict=True) for answer in beside
+        )
+        name, chance = (
+            "sticky" if follows else "cached",
+            math.prod(block_probability(each, r) for each in deployed),
+        )
         if chance <= alpha:
             found[name].append((chance, x, "session to session"))
         elif all(len(set(each)) == 1 for each in deployed) and len(set(firsts)) > 1:
             chance = block_probability((each[0] for each in deployed), r * USERS)
             if chance <= alpha:
-                found["drawn" if follows else "cached"].append((chance, x, f"deployment to deployment only{CAVEAT}"))
+                found["drawn" if follows else "cached"].append(
+                    (chance, x, f"deployment to deployment only{CAVEAT}")
+                )
         elif len(set(firsts)) == 1:
             odd = sum(answer != firsts[0] for block in near for answer in block)
             chance = apart_probability(r * sessions, moved * sessions, odd)
@@ -201,20 +250,27 @@ def _frozen(probe: ProbePoints, points: Sequence[Array], alpha: float, remarks: 
     return _named(r, moved, **found)
 
 
-def _named(r: int, moved: int, cached: list[Any], sticky: list[Any], eternal: list[Any]) -> list[Defect]:
+def _named(
+    r: int, moved: int, cached: list[Any], sticky: list[Any], eternal: list[Any]
+) -> list[Defect]:
     sessions, near = ANSWERS // r, f", then {moved} times a hair beside it" if moved else ""
     if cached:
         (chance, x, how), name = min(cached, key=lambda each: each[0]), "cached answers"
         seen = (
-            f"the same point gave the same answer {r} times in each of {sessions} sessions, and points moved by a hair got coins"
-            f" of their own: repeated points are answered from a cache; the answer differed from {how}"
+            f"the same point gave the same answer {r} times in each of {sessions} sessions, and "
+            "points moved by a hair got coins of their own: repeated points are answered from a "
+            f"cache; the answer differed from {how}"
         )
     elif sticky:
         (chance, x, how), name = (
             min(sticky, key=lambda each: each[0]),
             "sticky noise" if moved else "cached answers or sticky noise",
         )
-        beside = f", at the point or a hair beside it ({r} + {moved} answers" if moved else f" at a point ({r} answers"
+        beside = (
+            f", at the point or a hair beside it ({r} + {moved} answers"
+            if moved
+            else f" at a point ({r} answers"
+        )
         seen = (
             f"the answers of a session never changed{beside} in each of {sessions} sessions): the"
             f" noise is drawn once and sticks; they differed from {how}"
@@ -222,36 +278,52 @@ def _named(r: int, moved: int, cached: list[Any], sticky: list[Any], eternal: li
     elif len(eternal) >= 2:
         (chance, x, _), name = max(eternal, key=lambda each: each[0]), "cached answers"
         seen = (
-            f"two points gave one answer for ever ({r} times in each of {sessions} sessions of different users and seeds), though"
-            " points moved by a hair got other answers: the answer of a point is drawn once for all"
+            f"two points gave one answer for ever ({r} times in each of {sessions} sessions of "
+            "different users and seeds), though points moved by a hair got other answers: the "
+            "answer of a point is drawn once for all"
         )
     else:
         return []
-    again = f"open {sessions} sessions of different users and seeds, ask {r} times at {shown(x)}{near}"
+    again = (
+        f"open {sessions} sessions of different users and seeds, ask {r} times at {shown(x)}{near}"
+    )
     return [Defect(name=name, seen=seen, probability=chance, again=again)]
 
 
-def _shared(probe: ProbePoints, points: Sequence[Array], alpha: float, remarks: list[str]) -> list[Defect]:
-    """Coins that do not depend on the user; where answers do not change within a session, they may be those of training."""
+def _shared(
+    probe: ProbePoints, points: Sequence[Array], alpha: float, remarks: list[str]
+) -> list[Defect]:
+    """Coins that do not depend on the user.
+
+    Where answers do not change within a session, they may be those of training.
+    """
     length = min(probe.room, 16)
     pairs = ANSWERS // (2 if length < 4 else 3)
     asked = [points[i % len(points) if length >= 16 else 0] for i in range(length)]
     blocks, inside, last = [], 1.0, ("", "", 0)
     for t in range(pairs):
         last = probe.service.user(), probe.service.user(), probe.service.deployment("shared", t)
-        first, second = (probe.service.open(probe.data, last[2], user).transcript(asked) for user in last[:2])
+        first, second = (
+            probe.service.open(probe.data, last[2], user).transcript(asked) for user in last[:2]
+        )
         if first != second:
             return []
         blocks.append(first)
         step = len(points) if length >= 16 else 1
-        inside *= math.prod(block_probability(first[k::step], 2) for k in range(min(step, len(first))))
+        inside *= math.prod(
+            block_probability(first[k::step], 2) for k in range(min(step, len(first)))
+        )
     if inside > alpha:
         if block_probability(blocks, 2) <= alpha:
             remarks.append(ONE_ANSWER)
         return []
     seen = (
-        f"in {pairs} deployments two users got the same {length} answers, answer for answer, though these vary: the coins do not"
-        f" depend on the user, who can compare her own answers with those of others"
+        f"in {pairs} deployments two users got the same {length} answers, answer for answer, "
+        "though these vary: the coins do not depend on the user, who can compare her own answers "
+        "with those of others"
     )
-    again = f"open sessions of '{last[0]}' and '{last[1]}' with seed {last[2]}, and ask both at {shown(points[0])} and so on"
+    again = (
+        f"open sessions of '{last[0]}' and '{last[1]}' with seed {last[2]}, and ask both at "
+        f"{shown(points[0])} and so on"
+    )
     return [Defect(name="seed shared between users", seen=seen, probability=inside, again=again)]

@@ -1,13 +1,18 @@
-"""A prediction service in operation, as its users see it: sessions that answer one point after another, and refuse.
+"""A prediction service in operation, as its users see it.
 
-A service is a factory: `factory(data, seed, user)` opens a session of a user with the deployment that was trained on `data`
-and draws its coins from `seed`. `session.ask(x)` returns a label, or raises an exception that says by its name or its text that
-the budget is spent. `session.budget`, if there is one, says how many answers there are.
+Sessions that answer one point after another, and refuse.
 
-`seed` is the secret randomness of one deployment, of its training and of its answers: the same data, seed and user are the same
-deployment and the same user again; another seed is a deployment that is independent of it. A deployment on other data has a seed
-of its own, since nobody can train a second model with the noise of the first. Where the users of a service do share coins, so
-that an attacker can open tenants on data of her choice with the victim's seed, the factory says so: `shared_seed = True`.
+A service is a factory: `factory(data, seed, user)` opens a session of a user with the deployment
+that was trained on `data` and draws its coins from `seed`. `session.ask(x)` returns a label, or
+raises an exception that says by its name or its text that the budget is spent. `session.budget`, if
+there is one, says how many answers there are.
+
+`seed` is the secret randomness of one deployment, of its training and of its answers: the same
+data, seed and user are the same deployment and the same user again; another seed is a deployment
+that is independent of it. A deployment on other data has a seed of its own, since nobody can train
+a second model with the noise of the first. Where the users of a service do share coins, so that an
+attacker can open tenants on data of her choice with the victim's seed, the factory says so:
+`shared_seed = True`.
 """
 
 from __future__ import annotations
@@ -27,7 +32,9 @@ from dpassay.errors import MOST_TEXT, InvalidInput, TargetError, is_count, requi
 from dpassay.seeds import stream
 from dpassay.targets.resolve import load_object
 
-REFUSES = re.compile(r"budget|spent|quota|exhaust|refus|limit.*(reached|exceeded)|too many", re.IGNORECASE)
+REFUSES = re.compile(
+    r"budget|spent|quota|exhaust|refus|limit.*(reached|exceeded)|too many", re.IGNORECASE
+)
 """An exception whose name or text says one of these is a refusal."""
 
 
@@ -38,14 +45,18 @@ class Refusal:
     Parameters
     ----------
     text : str
-        Class and text of the exception, without the user's name; or what was returned instead of a label.
+        Class and text of the exception, without the user's name; or what was returned instead of a
+        label.
     """
 
     text: str
 
 
 class Session:
-    """A session behind a guard: an answer is a plain value, a refusal an object, all else an `TargetError`."""
+    """A session behind a guard.
+
+    An answer is a plain value, a refusal an object, all else an `TargetError`.
+    """
 
     __slots__ = ("_session", "_user", "_where")
 
@@ -66,13 +77,17 @@ class Session:
             said = f"{type(error).__name__}: {_text(error)}"
             if REFUSES.search(said):
                 return Refusal(said.replace(self._user, "USER"))
-            raise TargetError(f"ask on {self._where} raised {type(error).__name__}", _text(error)) from error
+            raise TargetError(
+                f"ask on {self._where} raised {type(error).__name__}", _text(error)
+            ) from error
         if isinstance(answer, np.generic) or (isinstance(answer, np.ndarray) and answer.size == 1):
             answer = answer.item()
         if answer is None or (isinstance(answer, float) and math.isnan(answer)):
             return Refusal(f"returned {answer}")
         if not isinstance(answer, bool | int | float | str):
-            raise TargetError(f"ask on {self._where} returned {type(answer).__name__}; expected a label")
+            raise TargetError(
+                f"ask on {self._where} returned {type(answer).__name__}; expected a label"
+            )
         return answer
 
     def transcript(self, points: Iterable[Array]) -> tuple[Any, ...]:
@@ -101,7 +116,9 @@ class Service:
     def __init__(self, factory: Any, name: str, *, seed: int = 0) -> None:
         if not callable(factory):
             kind = type(factory).__name__
-            raise InvalidInput(f"--service = '{name}': must be a callable factory(data, seed, user), not {kind}")
+            raise InvalidInput(
+                f"--service = '{name}': must be a callable factory(data, seed, user), not {kind}"
+            )
         self.factory, self.name, self.seed = factory, name, seed
         self._users = count()
 
@@ -140,7 +157,9 @@ class Service:
         except (Exception, SystemExit) as error:
             raise TargetError(f"{self.name} raised {type(error).__name__}", _text(error)) from error
         if not callable(getattr(session, "ask", None)):
-            raise TargetError(f"{self.name} returned {type(session).__name__}; expected a session with ask(x)")
+            raise TargetError(
+                f"{self.name} returned {type(session).__name__}; expected a session with ask(x)"
+            )
         return Session(session, user, where)
 
 

@@ -21,7 +21,7 @@ JITTER, HAIR = 0.1, 1e-6
 
 
 class ProbePoints:
-    """Where to ask: points near records, each a little beside it, so that no law is likely to jump just there."""
+    """Where to ask: a little beside records, so that no law is likely to jump just there."""
 
     def __init__(self, service: Service, data: Labelled, room: int, seed: int) -> None:
         self.service, self.data, self.room = service, data, room
@@ -35,14 +35,19 @@ class ProbePoints:
         return found
 
     def points(self) -> list[Array]:
-        """Return up to four points at which answers differ most, asked a hair beside each in sessions and deployments apart."""
+        """Return up to four points at which answers differ most.
+
+        Asked a hair beside each, in sessions and deployments apart.
+        """
         rows = self.rng.permutation(len(self.data))[:CANDIDATES]
         candidates = [self.beside(self.data.X[i], JITTER) for i in rows]
         seen: list[list[Any]] = [[] for _ in candidates]
         for t in range(SCREENED):
             for first in range(0, len(candidates), self.room):
                 part = range(first, min(first + self.room, len(candidates)))
-                session = self.service.open(self.data, self.service.deployment("screen", t, first), self.service.user())
+                session = self.service.open(
+                    self.data, self.service.deployment("screen", t, first), self.service.user()
+                )
                 answers = session.transcript(self.beside(candidates[c], HAIR) for c in part)
                 for c, answer in zip(part, answers, strict=False):
                     seen[c].append(answer)

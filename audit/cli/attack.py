@@ -26,7 +26,16 @@ from dpassay.attacks.scores.registry import ATTACKS
 from dpassay.cli.exit_codes import EVERY, of_attack
 from dpassay.cli.mechanisms import parameters_of
 from dpassay.cli.options import in_force, read_table, said_by_variables, transcripts_of
-from dpassay.cli.parser import Parser, add_option, add_options, add_output, add_parameters, add_targets, codes, examples
+from dpassay.cli.parser import (
+    Parser,
+    add_option,
+    add_options,
+    add_output,
+    add_parameters,
+    add_targets,
+    codes,
+    examples,
+)
 from dpassay.cli.service import service_action
 from dpassay.cli.shared import announce, bars, command_of, commit, console, deliver_attacks
 from dpassay.config.load import Config
@@ -50,7 +59,10 @@ EXAMPLES = examples(
     ),
     (
         "dpassay attack soft-majority --epsilon 0.5,8 --budgets 1,16 -p r=11 --learner logistic",
-        "attack one mechanism, at two losses of a single answer, with 1 or 16 answers about each record",
+        (
+            "attack one mechanism, at two losses of a single answer, with 1 or 16 answers about "
+            "each record"
+        ),
     ),
     (
         "dpassay attack --against base --data people.csv --label income --records 10000 --jobs 2",
@@ -64,7 +76,10 @@ EXAMPLES = examples(
     ),
     (
         "dpassay attack soft-majority --canaries 20 --adversary pois-miaq",
-        "plant 20 mislabelled records, and let the attacker poison the training sets and choose the queries",
+        (
+            "plant 20 mislabelled records, and let the attacker poison the training sets and "
+            "choose the queries"
+        ),
     ),
     (
         "dpassay attack --against base --data people.csv --label income --attribute sex",
@@ -80,7 +95,9 @@ OF_CLAIMS = ("epsilon", "budgets", "transcripts")
 """Options about mechanisms, which have a claim and draw coins."""
 MODELS = "models.sqlite"
 """The ledger of trained models, in its folder."""
-SMALLER = "fewer with --models, --references, --records, --copies or --transcripts, faster with --jobs"
+SMALLER = (
+    "fewer with --models, --references, --records, --copies or --transcripts, faster with --jobs"
+)
 """What makes the command shorter."""
 
 
@@ -92,7 +109,9 @@ def add_arguments(command: Parser) -> None:
     add_options(what, "against", "epsilon", "service", "budgets", "transcripts")
     add_parameters(what)
     how = command.add_argument_group("how it is attacked")
-    add_options(how, "attacks", "records", "references", "models", "copies", "noise", "canaries", "planted")
+    add_options(
+        how, "attacks", "records", "references", "models", "copies", "noise", "canaries", "planted"
+    )
     add_options(how, "adversary", "poisoned", "poison", "attribute", "seed", "confidence")
     add_options(command.add_argument_group("data"), "data", "label")
     work = command.add_argument_group("output; no number depends on it")
@@ -118,9 +137,12 @@ def action(arguments: argparse.Namespace) -> int:
     data, laid = lay(table, scenario)
     targets = list(_targets(arguments, config, len(data.records) // 2 + laid["background"]))
     asked = [target for target in targets if transcripts and isinstance(target.subject, Protected)]
-    share = (1 - config.confidence) / (len(targets) + len(asked))  # of alpha: of a subject, of a ladder of repeated queries
+    # of alpha: of a subject, of a ladder of repeated queries
+    share = (1 - config.confidence) / (len(targets) + len(asked))
     design = Design(references=alone["references"], confidence=1 - share * len(targets))
-    design = replace(design, targets=alone["models"] or enough(targets, attacks, data, design, share))
+    design = replace(
+        design, targets=alone["models"] or enough(targets, attacks, data, design, share)
+    )
     _preflight(targets, data, config)
     directory = None if config.out is None else Path(config.out)
     if directory is not None:
@@ -134,11 +156,17 @@ def action(arguments: argparse.Namespace) -> int:
             bars(quiet=arguments.quiet, smaller=SMALLER) as progress,
             redirect_stdout(sys.stderr),  # what a mechanism prints is no part of the record
         ):
-            for attacked in experiment(targets, data, attacks, design, ledger=ledger, jobs=config.jobs, progress=progress):
+            for attacked in experiment(
+                targets, data, attacks, design, ledger=ledger, jobs=config.jobs, progress=progress
+            ):
                 found.append(attacked)
                 _complain(attacked, quiet=arguments.quiet)
             for target in asked:
-                tested.append(attack_repeatedly(target, data, transcripts=transcripts, alpha=share, progress=progress))
+                tested.append(
+                    attack_repeatedly(
+                        target, data, transcripts=transcripts, alpha=share, progress=progress
+                    )
+                )
     except KeyboardInterrupt:
         complete = False
     facts = laid | {
@@ -169,7 +197,10 @@ def _refuse_idle(arguments: argparse.Namespace, config: Config) -> None:
     if config.command_line["against"] == "base":
         for given, named in ((arguments.targets, "TARGET"), (arguments.parameters, "-p")):
             if given:
-                raise InvalidInput(f"{named} {given[0]}: has no effect with --against base, which attacks the learner alone")
+                raise InvalidInput(
+                    f"{named} {given[0]}: has no effect with --against base, which attacks the "
+                    "learner alone"
+                )
 
 
 def _idle(config: Config) -> Iterator[tuple[str, str]]:
@@ -178,7 +209,10 @@ def _idle(config: Config) -> Iterator[tuple[str, str]]:
     if config.said("service"):
         yield from ((key, "with --service, which trains no models") for key in OF_MODELS)
         if not config.said("epsilon"):
-            yield "transcripts", "with --service but without --epsilon, the claim to compare them with"
+            yield (
+                "transcripts",
+                "with --service but without --epsilon, the claim to compare them with",
+            )
         return
     if alone["against"] == "base":
         yield from ((key, "with --against base, which claims nothing") for key in OF_CLAIMS)
@@ -187,7 +221,9 @@ def _idle(config: Config) -> Iterator[tuple[str, str]]:
     if alone["canaries"] == 0:
         yield "planted", "without --canaries"
     if not ADVERSARIES[alone["adversary"]].poisons:
-        yield from ((key, "without --adversary pois-minq or pois-miaq") for key in ("poisoned", "poison"))
+        yield from (
+            (key, "without --adversary pois-minq or pois-miaq") for key in ("poisoned", "poison")
+        )
 
 
 def _attacks(names: tuple[str, ...] | None) -> dict[str, Attack]:
@@ -205,45 +241,80 @@ def _targets(arguments: argparse.Namespace, config: Config, records: int) -> Ite
         made = Learner(make=estimator_of(learner), name=learner, copies=alone["copies"])
         yield Target(name=f"{learner} (unprotected)", subject=made)
     if alone["against"] in (None, "mechanism"):
-        names, budgets = list(dict.fromkeys(arguments.targets or PROTECTED)), tuple(sorted(alone["budgets"]))
+        names, budgets = (
+            list(dict.fromkeys(arguments.targets or PROTECTED)),
+            tuple(sorted(alone["budgets"])),
+        )
         parameters = parameters_of(arguments.parameters, None)
         for name in names:
             own = _own(name, names, parameters, arguments.learner)
             for epsilon in alone["epsilon"]:
                 target = at_loss(name, epsilon, own, records=records)
                 subject = Protected(target=target, budgets=budgets, copies=alone["copies"])
-                yield Target(name=f"{target.name}, epsilon = {epsilon:g}", subject=subject, claim=claim_of(target))
+                yield Target(
+                    name=f"{target.name}, epsilon = {epsilon:g}",
+                    subject=subject,
+                    claim=claim_of(target),
+                )
 
 
-def _own(name: str, names: Sequence[str], parameters: Mapping[str, Any], learner: str | None) -> dict[str, Any]:
-    """Return the parameters of one of the mechanisms; of several each takes what it has, but somebody must have it."""
+def _own(
+    name: str, names: Sequence[str], parameters: Mapping[str, Any], learner: str | None
+) -> dict[str, Any]:
+    """Return the parameters of one of the mechanisms.
+
+    Of several each takes what it has, but somebody must have it.
+    """
     for parameter in parameters:
         if len(names) > 1 and not any(accepts(each, parameter) for each in names):
             raise InvalidInput(f"-p {parameter}: no such parameter in any of {', '.join(names)}")
-    own = {each: value for each, value in parameters.items() if len(names) == 1 or accepts(name, each)}
+    own = {
+        each: value for each, value in parameters.items() if len(names) == 1 or accepts(name, each)
+    }
     return own | ({"learner": learner} if learner is not None and accepts(name, "learner") else {})
 
 
 def _preflight(targets: Sequence[Target], data: ExperimentData, config: Config) -> None:
-    """Refuse, before anything is trained, mechanisms that can never take these training sets; as before a run."""
+    """Refuse, before anything is trained, mechanisms that can never take these training sets.
+
+    As before a run.
+    """
     half = data.records.take(slice(0, len(data.records) // 2))
     base = data.behind(half)
     pairs = replace_one(base.X, base.y, pool=data.test, neighbours="one", seed=config.seed)
     group = Group(pairs=pairs, queries=data.points.X, kind="data", reason=pairs.how)
     settings = Settings(seed=config.seed, confidence=config.confidence, jobs=config.jobs)
-    protected = [(each.subject.target, each.claim) for each in targets if isinstance(each.subject, Protected)]
-    check([replace(target, claims=(claim,)) for target, claim in protected if claim is not None], group, settings)
+    protected = [
+        (each.subject.target, each.claim) for each in targets if isinstance(each.subject, Protected)
+    ]
+    check(
+        [replace(target, claims=(claim,)) for target, claim in protected if claim is not None],
+        group,
+        settings,
+    )
 
 
-def _foretell(targets: Sequence[Target], data: ExperimentData, design: Design, transcripts: int) -> None:
+def _foretell(
+    targets: Sequence[Target], data: ExperimentData, design: Design, transcripts: int
+) -> None:
     """Say before the start that it takes long, if its size alone tells."""
     models = design.references + design.targets
     for target in targets:
         answers = sum(max(1, view.m or 1) for view in target.subject.views) * len(data.points.X)
-        announce(target.name, f"{models:,} models asked at {len(data.points.X):,} points", models * answers, SMALLER)
+        announce(
+            target.name,
+            f"{models:,} models asked at {len(data.points.X):,} points",
+            models * answers,
+            SMALLER,
+        )
         if target.claim is not None and transcripts:
             most = ladder(target.claim.epsilon)[-1]
-            announce(target.name, f"{2 * transcripts:,} transcripts of {most} answers", 2 * transcripts * most, SMALLER)
+            announce(
+                target.name,
+                f"{2 * transcripts:,} transcripts of {most} answers",
+                2 * transcripts * most,
+                SMALLER,
+            )
 
 
 @contextmanager

@@ -18,28 +18,46 @@ from dpassay.record.compare import compare
 from dpassay.record.files import dumps, write_text
 from dpassay.record.run_record import is_record, read_record
 
-DESCRIPTION = "Keep a record that you have reviewed and accepted, and compare later records with it."
+DESCRIPTION = (
+    "Keep a record that you have reviewed and accepted, and compare later records with it."
+)
 EXAMPLES = examples(
     ("dpassay run && dpassay baseline accept", "then commit dpassay-baseline.json"),
     ("dpassay run && dpassay baseline check", "in the pipeline"),
 )
 CHECKED = examples(
     ("dpassay baseline check", "compare the record of the last run with the baseline"),
-    ("dpassay baseline check ci/record.json --tolerance 0.1", "compare another record, and allow larger rises"),
+    (
+        "dpassay baseline check ci/record.json --tolerance 0.1",
+        "compare another record, and allow larger rises",
+    ),
 )
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(DESCRIPTION, EXAMPLES)
-    actions = command.add_subparsers(dest="action", metavar="accept|check", required=True, parser_class=Parser)
+    actions = command.add_subparsers(
+        dest="action", metavar="accept|check", required=True, parser_class=Parser
+    )
     accept = actions.add_parser("accept", help="make a record the baseline")
-    accept.describe("Make a record the baseline.", examples(("dpassay baseline accept", "accept the record of the last run")))
+    accept.describe(
+        "Make a record the baseline.",
+        examples(("dpassay baseline accept", "accept the record of the last run")),
+    )
     check = actions.add_parser("check", help="compare a record with the baseline")
-    text = "Compare a record with the baseline. Suppressions in the configuration let regressions pass."
+    text = (
+        "Compare a record with the baseline. Suppressions in the configuration let regressions "
+        "pass."
+    )
     check.describe(text, f"{CHECKED}\n{KINDS}\n{CODES}")
     for each in (accept, check):
-        each.add_argument("record", nargs="?", metavar="RECORD", help="record.json of a run (default: that of the last run)")
+        each.add_argument(
+            "record",
+            nargs="?",
+            metavar="RECORD",
+            help="record.json of a run (default: that of the last run)",
+        )
         add_option(each, "baseline", shown="as configured, else dpassay-baseline.json")
     add_option(check, "tolerance")
     add_pages(check, "folder of the run's record, if configured")
@@ -60,19 +78,29 @@ def _accept(record: dict[str, object], place: Path, baseline: Path) -> int:
     """Make a record the baseline, and say which of its results no baseline excuses."""
     if baseline.exists() and not is_record(baseline):
         raise InvalidInput(
-            f"--baseline = '{baseline}': is not a record, so it is not replaced; move it away, or name another file"
+            f"--baseline = '{baseline}': is not a record, so it is not replaced; move it away, or "
+            "name another file"
         )
     write_text(baseline, dumps(acceptable(record, place)), "--baseline")
     results: list[dict[str, object]] = record["results"]  # type: ignore[assignment]
     for result in results:
         if result["verdict"] == "refuted" and result["expected"] != "refuted":
-            sys.stderr.write(f"dpassay: {result['id']} is refuted: no baseline excuses that, only a suppression does\n")
+            sys.stderr.write(
+                f"dpassay: {result['id']} is refuted: no baseline excuses that, only a "
+                "suppression does\n"
+            )
     number = "1 result" if len(results) == 1 else f"{len(results)} results"
     sys.stdout.write(f"{baseline}: {number} of {place}; keep it with your code\n")
     return Exit.NOTHING
 
 
-def _check(record: dict[str, object], place: Path, baseline: Path, config: Config, arguments: argparse.Namespace) -> int:
+def _check(
+    record: dict[str, object],
+    place: Path,
+    baseline: Path,
+    config: Config,
+    arguments: argparse.Namespace,
+) -> int:
     """Hold a record against the baseline."""
     old = read_baseline(baseline, record)
     today = datetime.now(tz=UTC).date()

@@ -16,10 +16,14 @@ from dpassay.record.compare import compare
 from dpassay.record.files import dumps, writable, write_text
 from dpassay.record.run_record import read_record
 
-DESCRIPTION = """Compare a record with an older one, entry by entry. All bounds are computed again, with one error
+DESCRIPTION = """Compare a record with an older one, entry by entry. All bounds are computed \
+again, with one error
 probability."""
 EXAMPLES = examples(
-    ("dpassay compare last-week/record.json report/record.json", "what has become worse since last week"),
+    (
+        "dpassay compare last-week/record.json report/record.json",
+        "what has become worse since last week",
+    ),
 )
 KINDS = """what is a regression:
   refuted    a claim is refuted, even if it was refuted before
@@ -42,7 +46,10 @@ CODES = codes(
         (Exit.USAGE, "wrong usage, or a record or baseline that is missing or cannot be compared"),
         (
             Exit.INCONCLUSIVE,
-            "a rise could have been missed: none of the old record's cells of some sampled entry was counted again",
+            (
+                "a rise could have been missed: none of the old record's cells of some sampled "
+                "entry was counted again"
+            ),
         ),
     )
 )

@@ -16,12 +16,17 @@ from dpassay.config.options import OPTIONS
 from dpassay.config.values import written
 from dpassay.record.files import dumps
 
-DESCRIPTION = """Show the configuration that `dpassay run` would use here, and where each value comes from. The command line
-overrides environment variables (DPASSAY_SEED and so on), these override dpassay.toml or [tool.dpassay] in pyproject.toml, and
+DESCRIPTION = """Show the configuration that `dpassay run` would use here, and where each value \
+comes from. The command line
+overrides environment variables (DPASSAY_SEED and so on), these override dpassay.toml or \
+[tool.dpassay] in pyproject.toml, and
 these override the profile."""
 EXAMPLES = examples(
     ("dpassay config --show", "what is in force in this folder"),
-    ("DPASSAY_SEED=3 dpassay config --show --profile deep", "what would be in force with another seed and profile"),
+    (
+        "DPASSAY_SEED=3 dpassay config --show --profile deep",
+        "what would be in force with another seed and profile",
+    ),
 )
 OPEN = {"detect": "1.5 times the claim", "out": "none", "data": "breast-cancer", "label": "its own"}
 """What it means that a key has no value."""
@@ -51,8 +56,13 @@ def action(arguments: argparse.Namespace) -> int:
 def _as_json(config: Config) -> dict[str, Any]:
     values = {key: {"value": getattr(config, key), "from": config.origin(key)} for key in OPTIONS}
     mechanisms = [each.as_json() for each in config.mechanisms]
-    lists: dict[str, Any] = {"mechanisms": mechanisms, "suppressions": [str(each) for each in config.suppressions]}
-    return values | {key: {"value": each, "from": config.origin(key)} for key, each in lists.items()}
+    lists: dict[str, Any] = {
+        "mechanisms": mechanisms,
+        "suppressions": [str(each) for each in config.suppressions],
+    }
+    return values | {
+        key: {"value": each, "from": config.origin(key)} for key, each in lists.items()
+    }
 
 
 def _print(config: Config) -> None:
@@ -82,7 +92,12 @@ def _told(mechanism: Configured) -> str:
     """Return one line per thing that was said of a mechanism."""
     lines = [mechanism.called] + ([mechanism.target] if mechanism.name else [])
     if mechanism.claim is not None:
-        lines.append("claim " + ", ".join(f"{name} = {value:g}" for name, value in mechanism.claim.items()))
+        lines.append(
+            "claim " + ", ".join(f"{name} = {value:g}" for name, value in mechanism.claim.items())
+        )
     lines += [f"answers {mechanism.answers}"] if mechanism.answers else []
-    shown = {name: value if isinstance(value, str) else written(value) for name, value in mechanism.parameters.items()}
+    shown = {
+        name: value if isinstance(value, str) else written(value)
+        for name, value in mechanism.parameters.items()
+    }
     return "\n".join([*lines, *(f"{name} = {value}" for name, value in shown.items())])

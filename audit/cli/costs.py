@@ -20,15 +20,28 @@ from dpassay.targets.groups import Group, groups_for
 from dpassay.targets.guard import AuditTarget
 
 
-def dry_run(targets: list[AuditTarget], data: Group | None, settings: Settings, *, as_json: bool) -> int:
-    """Say what a run would do, and about how long it would take; nothing is audited and nothing written."""
+def dry_run(
+    targets: list[AuditTarget], data: Group | None, settings: Settings, *, as_json: bool
+) -> int:
+    """Say what a run would do, and about how long it would take.
+
+    Nothing is audited and nothing written.
+    """
     if settings.domain is not None:
         datasets = len(settings.domain.records) ** settings.domain.n
-        console().print(f"{settings.domain}: the laws of {datasets:,} datasets of each of {len(targets)}; no trials")
+        console().print(
+            f"{settings.domain}: the laws of {datasets:,} datasets of each of {len(targets)}; no "
+            "trials"
+        )
         return Exit.NOTHING
     plans = list(_plans(targets, data, settings))
     if as_json:
-        print_json([{"mechanism": name, "claim": str(claim), "law": law} | cost_json(each) for name, claim, law, each in plans])
+        print_json(
+            [
+                {"mechanism": name, "claim": str(claim), "law": law} | cost_json(each)
+                for name, claim, law, each in plans
+            ]
+        )
         return Exit.NOTHING
     out = console()
     for name, claim, law, each in plans:
@@ -37,7 +50,9 @@ def dry_run(targets: list[AuditTarget], data: Group | None, settings: Settings, 
     return Exit.NOTHING
 
 
-def _plans(targets: list[AuditTarget], data: Group | None, settings: Settings) -> Iterator[tuple[str, Claim, bool, Cost]]:
+def _plans(
+    targets: list[AuditTarget], data: Group | None, settings: Settings
+) -> Iterator[tuple[str, Claim, bool, Cost]]:
     """Yield what each claim would cost: name, claim, whether its law is known, cost."""
     share = (1 - settings.confidence) / max(1, sum(len(target.claims) for target in targets))
     budget = Budget(draws=settings.budget, alpha=share)
@@ -53,15 +68,21 @@ def _words(name: str, claim: Claim, each: Cost, *, law: bool) -> Iterator[str]:
     yield f"{name}, {claim}: {each.pairs:,} pairs, {each.queries:,} queries, {each.cells:,} cells"
     if law:
         only = claim.computed
-        yield f"  exact, without trials{'' if only else ', if its law is known for these data; else sampled as follows'}"
+        yield (
+            "  exact, without trials"
+            f"{'' if only else ', if its law is known for these data; else sampled as follows'}"
+        )
         if only:
             return
     yield f"  screening: at least {each.screening:,} trials of each of {each.pairs + 1:,} datasets"
-    yield f"  certification: {each.certified:,} cells, {each.draws:,} trials per side; at most {each.trials:,} runs in all"
+    yield (
+        f"  certification: {each.certified:,} cells, {each.draws:,} trials per side; at most "
+        f"{each.trials:,} runs in all"
+    )
     spent = each.spending
     yield (
-        f"  alpha {spent.alpha:.3g}: lower bounds {spent.lower:.3g} ({spent.each_lower:.3g} each), upper bounds "
-        f"{spent.upper:.3g}, profiles {spent.profile:.3g}"
+        f"  alpha {spent.alpha:.3g}: lower bounds {spent.lower:.3g} ({spent.each_lower:.3g} "
+        f"each), upper bounds {spent.upper:.3g}, profiles {spent.profile:.3g}"
     )
     seen = seen_words(claim.quantity, each.sight.detectable, each.sight.frequency)
     yield f"  detectable: {seen}, at one of these pairs (assumed; the run reports what it observed)"
@@ -82,7 +103,11 @@ def costs_of(target: AuditTarget, data: Group, settings: Settings) -> list[tuple
 def cost_json(each: Cost) -> dict[str, Any]:
     """Return a cost as JSON values."""
     seen = {"detectable": upper_number(each.sight.detectable), "sight": each.sight.as_json()}
-    return {name: value for name, value in asdict(each).items() if name != "sight"} | {"spending": each.spending.as_json()} | seen
+    return (
+        {name: value for name, value in asdict(each).items() if name != "sight"}
+        | {"spending": each.spending.as_json()}
+        | seen
+    )
 
 
 def print_json(value: Sequence[Any]) -> None:

@@ -22,7 +22,10 @@ class Exit(IntEnum):
 
 
 MEANINGS = {
-    Exit.NOTHING: "no claim refuted or broken (or only those declared wrong), no regression, every check passed",
+    Exit.NOTHING: (
+        "no claim refuted or broken (or only those declared wrong), no regression, every check "
+        "passed"
+    ),
     Exit.REFUTED: "a claim is refuted or broken, a service has a defect, or there is a regression",
     Exit.USAGE: "wrong usage, configuration or input file; nothing was run and nothing was written",
     Exit.FAILED: "a mechanism or a check failed, or a claim declared wrong was not refuted",
@@ -32,7 +35,15 @@ MEANINGS = {
 }
 """The table; `dpassay --help` and docs/errors.md show it."""
 EVERY = tuple((int(code), text) for code, text in MEANINGS.items())
-PRECEDENCE = (Exit.INTERRUPTED, Exit.USAGE, Exit.REFUTED, Exit.FAILED, Exit.INCONCLUSIVE, Exit.EMPTY, Exit.NOTHING)
+PRECEDENCE = (
+    Exit.INTERRUPTED,
+    Exit.USAGE,
+    Exit.REFUTED,
+    Exit.FAILED,
+    Exit.INCONCLUSIVE,
+    Exit.EMPTY,
+    Exit.NOTHING,
+)
 """Which code is taken where several apply; the first."""
 
 
@@ -51,7 +62,10 @@ def of_run(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
     found = [(result["verdict"], result["expected"]) for result in record["results"]]
     if ("refuted", None) in found:
         return Exit.REFUTED
-    if any(verdict == "error" or (expected is not None and verdict != expected) for verdict, expected in found):
+    if any(
+        verdict == "error" or (expected is not None and verdict != expected)
+        for verdict, expected in found
+    ):
         return Exit.FAILED
     if ("inconclusive", None) in found and not allow_inconclusive:
         return Exit.INCONCLUSIVE
@@ -71,7 +85,11 @@ def of_attack(record: Mapping[str, Any], *, allow_inconclusive: bool) -> Exit:
     if not record["run"]["complete"]:
         return Exit.INTERRUPTED
     subjects = record["subjects"]
-    if any(any(broken(subject)) for subject in subjects) or any(map(outspent, record["repeated"])) or record["defects"]:
+    if (
+        any(any(broken(subject)) for subject in subjects)
+        or any(map(outspent, record["repeated"]))
+        or record["defects"]
+    ):
         return Exit.REFUTED
     if any(each.get("error") for each in (*subjects, *record["repeated"])):
         return Exit.FAILED

@@ -10,9 +10,15 @@ from dpassay.cli.parser import Parser, examples
 from dpassay.cli.shared import console
 from dpassay.record.run_record import read_record
 
-DESCRIPTION = "Explain one result of a record: its claim, witness, counts and bound, and the command that repeats the witness."
+DESCRIPTION = (
+    "Explain one result of a record: its claim, witness, counts and bound, and the command that "
+    "repeats the witness."
+)
 EXAMPLES = examples(
-    ("dpassay explain soft-majority.printed.exact", "a result of the last `dpassay run --out report`"),
+    (
+        "dpassay explain soft-majority.printed.exact",
+        "a result of the last `dpassay run --out report`",
+    ),
     ("dpassay explain pate.own.monte-carlo --record old/record.json", "a result of another record"),
 )
 
@@ -21,7 +27,12 @@ def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(DESCRIPTION, EXAMPLES)
     command.add_argument("id", metavar="ID", help="id of a result, as the table shows it")
-    command.add_argument("--record", default="report/record.json", metavar="FILE", help="record to read (default: %(default)s)")
+    command.add_argument(
+        "--record",
+        default="report/record.json",
+        metavar="FILE",
+        help="record to read (default: %(default)s)",
+    )
 
 
 def action(arguments: argparse.Namespace) -> int:

@@ -12,9 +12,12 @@ from dpassay.config.load import FILE, PROJECT, read_file
 from dpassay.config.template import CONFIG_TEXT, EXAMPLE_TEXT
 from dpassay.errors import InvalidInput
 
-DESCRIPTION = """Write a commented configuration, dpassay.toml, and an example that it audits, dpassay_example.py, into the
+DESCRIPTION = """Write a commented configuration, dpassay.toml, and an example that it audits, \
+dpassay_example.py, into the
 working directory. Nothing is overwritten."""
-EXAMPLES = examples(("dpassay init && dpassay run", "audit the example; then replace it by your own function"))
+EXAMPLES = examples(
+    ("dpassay init && dpassay run", "audit the example; then replace it by your own function")
+)
 EXAMPLE = "dpassay_example.py"
 
 
@@ -29,7 +32,10 @@ def action(arguments: argparse.Namespace) -> int:  # noqa: ARG001  (every comman
         if Path(name).exists() or Path(name).is_symlink():
             raise InvalidInput(f"{name}: exists and is not overwritten; move it away first")
     if read_file(Path.cwd()) is not None:
-        raise InvalidInput(f"{PROJECT}: has a table [tool.dpassay]; {FILE} would be a second configuration beside it")
+        raise InvalidInput(
+            f"{PROJECT}: has a table [tool.dpassay]; {FILE} would be a second configuration "
+            "beside it"
+        )
     written: list[Path] = []
     for name, text in ((EXAMPLE, EXAMPLE_TEXT), (FILE, CONFIG_TEXT)):
         try:
@@ -40,5 +46,8 @@ def action(arguments: argparse.Namespace) -> int:  # noqa: ARG001  (every comman
             for path in written:
                 path.unlink(missing_ok=True)
             raise InvalidInput(f"{name}: cannot be written ({error.strerror})") from None
-    sys.stdout.write(f"{FILE}: what is audited and how\n{EXAMPLE}: an example, for your own function\nnext: dpassay run\n")
+    sys.stdout.write(
+        f"{FILE}: what is audited and how\n{EXAMPLE}: an example, for your own function\nnext: "
+        "dpassay run\n"
+    )
     return Exit.NOTHING

@@ -14,7 +14,10 @@ from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 
-DESCRIPTION = "List the mechanisms of the catalogue: what each claims, where the claim is published, and how it can be audited."
+DESCRIPTION = (
+    "List the mechanisms of the catalogue: what each claims, where the claim is published, and "
+    "how it can be audited."
+)
 EXAMPLES = examples(
     ("dpassay list", "the table; audit one entry with `dpassay run NAME`"),
     ("dpassay list --json", "the same for programs, with all parameters"),
@@ -35,13 +38,20 @@ def action(arguments: argparse.Namespace) -> int:
         return Exit.NOTHING
     out = console()
     for entry in entries:
-        out.print(f"{entry['name']}  [dim]({', '.join(entry['modes'])})[/]", highlight=False, soft_wrap=False)
+        out.print(
+            f"{entry['name']}  [dim]({', '.join(entry['modes'])})[/]",
+            highlight=False,
+            soft_wrap=False,
+        )
         table = plain_table("", "", justify="left")
         table.show_header = False
         for claim in entry["claims"]:
             table.add_row("  " + claim["text"], _about(claim))
         out.print(table)
-    out.print(f"{len(entries)} mechanisms. Audit one: dpassay run {entries[0]['name']} -p epsilon=0.5", highlight=False)
+    out.print(
+        f"{len(entries)} mechanisms. Audit one: dpassay run {entries[0]['name']} -p epsilon=0.5",
+        highlight=False,
+    )
     return Exit.NOTHING
 
 
@@ -55,5 +65,8 @@ def _about(claim: dict[str, Any]) -> str:
 def _entry(target: AuditTarget) -> dict[str, Any]:
     modes = ["exact", "exhaustive"] if target.has_law else []
     modes += ["monte-carlo"] + (["any size"] if target.has_reachable else [])
-    claims = [claim.as_json() | {"text": str(claim), "expected": claim.expected} for claim in target.claims]
+    claims = [
+        claim.as_json() | {"text": str(claim), "expected": claim.expected}
+        for claim in target.claims
+    ]
     return {"name": target.name, "parameters": target.parameters, "claims": claims, "modes": modes}

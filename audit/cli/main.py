@@ -33,12 +33,17 @@ COMMANDS = {
 
 
 def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
-    """Return the parser of all commands; only those that the words name know their options, since that takes time to import."""
+    """Return the parser of all commands.
+
+    Only those that the words name know their options, since that takes time to import.
+    """
     top = Parser(prog="dpassay")
     top.describe("Test a randomised algorithm against the privacy it claims.", codes(EVERY))
     top.add_argument("--version", action="store_true", help="print the version and exit")
     top.add_argument(
-        DEBUG, action="store_true", help="show the traceback of an error, also in your own code; goes with any command"
+        DEBUG,
+        action="store_true",
+        help="show the traceback of an error, also in your own code; goes with any command",
     )
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name, text in COMMANDS.items():
@@ -81,9 +86,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _complain("dpassay: interrupted\n")
         return Exit.INTERRUPTED
-    except Exception as error:  # noqa: BLE001  (exit 1 means 'refuted': no bug of ours may leave with it)
+    # exit 1 means 'refuted': no bug of ours may leave with it
+    except Exception as error:  # noqa: BLE001
         text = " ".join(str(error).split())
-        told = f"dpassay: error: {type(error).__name__}: {text} (a bug of dpassay, or a file or terminal that failed)\n"
+        told = (
+            f"dpassay: error: {type(error).__name__}: {text} (a bug of dpassay, or a file or "
+            "terminal that failed)\n"
+        )
         _complain(told, error if debug else None)
         return Exit.FAILED
 
@@ -114,4 +123,5 @@ def _complain(text: str, error: BaseException | None = None) -> None:
         if error is not None:
             sys.stderr.writelines(traceback.format_exception(error))
             if isinstance(error, TargetError) and error.__cause__ is None and error.detail:
-                sys.stderr.write(f"{error.detail}\n")  # it came from another process, which alone had the traceback
+                # it came from another process, which alone had the traceback
+                sys.stderr.write(f"{error.detail}\n")

@@ -1,4 +1,7 @@
-"""Which mechanisms are asked for, and with which claims: those of the command line, of the configuration, or the catalogue."""
+"""Which mechanisms are asked for, and with which claims.
+
+Those of the command line, of the configuration, or the catalogue.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,15 @@ from dpassay.engine.apart import CAN_FORK
 from dpassay.errors import InvalidInput
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
-from dpassay.targets.resolve import Answers, accepts, answers_of, is_function, relation_of, resolve, sized
+from dpassay.targets.resolve import (
+    Answers,
+    accepts,
+    answers_of,
+    is_function,
+    relation_of,
+    resolve,
+    sized,
+)
 from dpassay.trials.hosts import Limits
 from dpassay.trials.isolated import Isolated, StandIn, introduced
 
@@ -71,7 +82,9 @@ def wanted_of(arguments: argparse.Namespace, config: Config, *, mode: str) -> Wa
 
 
 def parameters_of(assignments: list[str], learner: str | None) -> dict[str, Any]:
-    """Return the parameters that `-p` and `--learner` say; numbers are texts, as every mechanism reads them in its own way.
+    """Return the parameters that `-p` and `--learner` say.
+
+    Numbers are texts, as every mechanism reads them in its own way.
 
     Raises
     ------
@@ -99,9 +112,10 @@ def opened(wanted: Wanted, records: int, limits: Limits | None) -> Iterator[list
 def targets_of(wanted: Wanted, records: int, limits: Limits | None = None) -> Iterator[AuditTarget]:
     """Yield the mechanisms that are asked for, each with its claims.
 
-    Built-in ones whose claims depend on the number n of records are told it, unless it was said. A user's own are imported and
-    built in processes of their own, which have these limits; without limits in this one. Of the catalogue as a whole those are
-    left out that no trials can say anything about, where trials are asked for.
+    Built-in ones whose claims depend on the number n of records are told it, unless it was said. A
+    user's own are imported and built in processes of their own, which have these limits; without
+    limits in this one. Of the catalogue as a whole those are left out that no trials can say
+    anything about, where trials are asked for.
 
     Raises
     ------
@@ -111,7 +125,12 @@ def targets_of(wanted: Wanted, records: int, limits: Limits | None = None) -> It
     every, parameters = wanted.mechanisms, wanted.parameters
     taken: set[str] = set()
     for each in every:
-        known = replace(each, parameters=sized(each.target, each.parameters, records, fixed=wanted.mode != "exhaustive"))
+        known = replace(
+            each,
+            parameters=sized(
+                each.target, each.parameters, records, fixed=wanted.mode != "exhaustive"
+            ),
+        )
         build = partial(_chosen, known, wanted, several=len(every) > 1)
         if limits is None or not _is_foreign(each, parameters):
             target = build()
@@ -125,31 +144,52 @@ def targets_of(wanted: Wanted, records: int, limits: Limits | None = None) -> It
             yield target.sampled
     for name in parameters:
         if name not in taken and len(every) > 1:
-            raise InvalidInput(f"-p {name}: no such parameter in any of {', '.join(each.called for each in every)}")
+            raise InvalidInput(
+                f"-p {name}: no such parameter in any of {', '.join(each.called for each in every)}"
+            )
 
 
 def _chosen(each: Configured, wanted: Wanted, *, several: bool) -> AuditTarget:
     """Build one mechanism; where there are several, with those of the parameters that it has."""
-    own = {name: value for name, value in wanted.parameters.items() if not several or accepts(each.target, name)}
+    own = {
+        name: value
+        for name, value in wanted.parameters.items()
+        if not several or accepts(each.target, name)
+    }
     with _placed(each):
         return _built(each, own, wanted.claim, wanted.answers)
 
 
 def _is_foreign(each: Configured, parameters: Mapping[str, Any]) -> bool:
     """Whether building a mechanism imports a module of the user's."""
-    return any(":" in text for text in (each.target, *map(written, each.parameters.values()), *map(written, parameters.values())))
+    return any(
+        ":" in text
+        for text in (
+            each.target,
+            *map(written, each.parameters.values()),
+            *map(written, parameters.values()),
+        )
+    )
 
 
 def _fallback(each: Configured, wanted: Wanted) -> AuditTarget | None:
-    """Return what is known of a user's mechanism that could not be built, if a claim was said of it."""
+    """Return what is known of a user's mechanism that could not be built, if it has a claim."""
     numbers = each.claim if wanted.claim is None else wanted.claim
     if numbers is None:
         return None
     with _placed(each):
-        answers = (_answers(each.answers, "answers") if wanted.answers is None else wanted.answers) or Answers()
+        answers = (
+            _answers(each.answers, "answers") if wanted.answers is None else wanted.answers
+        ) or Answers()
     claim = claim_of(numbers, _source(each, wanted.claim), labels=answers.numbers is None)
     has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
-    return AuditTarget(name=each.called, address=each.target, parameters={}, mechanism=StandIn(has), claims=(claim,))
+    return AuditTarget(
+        name=each.called,
+        address=each.target,
+        parameters={},
+        mechanism=StandIn(has),
+        claims=(claim,),
+    )
 
 
 @contextmanager
@@ -163,12 +203,16 @@ def _placed(each: Configured) -> Iterator[None]:
         raise
 
 
-def _built(each: Configured, given: dict[str, Any], said: dict[str, float] | None, answers: Answers | None) -> AuditTarget:
+def _built(
+    each: Configured, given: dict[str, Any], said: dict[str, float] | None, answers: Answers | None
+) -> AuditTarget:
     """Build one mechanism; what the command line says goes before what is configured for it."""
     option = "answers" if answers is None and each.where else "--answers"
     answers = _answers(each.answers, "answers") if answers is None else answers
     if answers is not None and not is_function(each.target):
-        raise InvalidInput(f"{option}: only for a plain function; '{each.target}' names its own answers")
+        raise InvalidInput(
+            f"{option}: only for a plain function; '{each.target}' names its own answers"
+        )
     parameters = each.parameters | given
     numbers = each.claim if said is None else said
     if numbers is None:
@@ -195,7 +239,10 @@ def _claim_numbers(text: str) -> dict[str, float]:
 
 
 def _answers(text: str | None, option: str) -> Answers | None:
-    """Read what is answered: a list of labels, or the limits of real numbers with two dots between them."""
+    """Read what is answered.
+
+    A list of labels, or the limits of real numbers with two dots between them.
+    """
     if text is None:
         return None
     low, separator, high = text.partition("..")
@@ -210,4 +257,7 @@ def _answers(text: str | None, option: str) -> Answers | None:
                 return Answers(labels=labels)
     except (ValueError, TypeError):
         pass
-    raise InvalidInput(f"{option} = '{text}': must be labels like 0,1,2 or limits of numbers like 0..1 (.. for any)")
+    raise InvalidInput(
+        f"{option} = '{text}': must be labels like 0,1,2 or limits of numbers like 0..1 (.. for "
+        "any)"
+    )

@@ -1,4 +1,7 @@
-"""From what is in force to settings and data: command line, variables and file make one `Config`, that makes the rest."""
+"""From what is in force to settings and data.
+
+Command line, variables and file make one `Config`, that makes the rest.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,15 @@ IDLE_OPTIONS = {
     "auto": ("n", "domain"),
     "monte-carlo": ("n", "domain"),
     "exact": ("n", "domain", *TRIALS_ONLY),
-    "exhaustive": ("data", "label", "train", "queries", "train_queries", "neighbours", *TRIALS_ONLY),
+    "exhaustive": (
+        "data",
+        "label",
+        "train",
+        "queries",
+        "train_queries",
+        "neighbours",
+        *TRIALS_ONLY,
+    ),
 }
 """Options that would change nothing in a mode; they are refused, not ignored."""
 LEAST_TRANSCRIPTS = 20
@@ -32,7 +43,9 @@ RESUMABLE = ("auto", "monte-carlo")
 
 
 def in_force(arguments: argparse.Namespace) -> Config:
-    """Return what is in force: what a command line says, and what it leaves to variables, the file and the profile.
+    """Return what is in force.
+
+    What a command line says, and what it leaves to variables, the file and the profile.
 
     Raises
     ------
@@ -43,8 +56,10 @@ def in_force(arguments: argparse.Namespace) -> Config:
 
 
 def said_by_variables(arguments: argparse.Namespace, config: Config) -> dict[str, Any]:
-    """Return what variables said of options that the command has, for the command that makes its record again."""
-    return {key: value for key, value in config.said_by_environment().items() if hasattr(arguments, key)}
+    """Return which options of the command were set by environment variables, and to what."""
+    return {
+        key: value for key, value in config.said_by_environment().items() if hasattr(arguments, key)
+    }
 
 
 def settings_of(config: Config, *, resume: bool = False) -> Settings:
@@ -59,7 +74,8 @@ def settings_of(config: Config, *, resume: bool = False) -> Settings:
     Raises
     ------
     InvalidInput
-        If options do not go together, or would change nothing. What is configured for every run may change nothing.
+        If options do not go together, or would change nothing. What is configured for every run may
+        change nothing.
     """
     for key in IDLE_OPTIONS[config.mode]:
         if config.said(key):
@@ -73,11 +89,15 @@ def settings_of(config: Config, *, resume: bool = False) -> Settings:
     if config.mode == "exhaustive":
         if alone["n"] is None or alone["domain"] is None:
             raise InvalidInput(
-                "--mode exhaustive: needs --n (records in a dataset) and --domain (points of the line, or of a grid)"
+                "--mode exhaustive: needs --n (records in a dataset) and --domain (points of the "
+                "line, or of a grid)"
             )
         domain = Domain(n=alone["n"], points=alone["domain"])
     limits = {key: alone[key] for key in ("executor", "shard_timeout", "memory")}
-    shared: dict[str, Any] = {key: getattr(config, key) for key in ("mode", "seed", "confidence", "budget", "detect", "jobs")}
+    shared: dict[str, Any] = {
+        key: getattr(config, key)
+        for key in ("mode", "seed", "confidence", "budget", "detect", "jobs")
+    }
     return Settings(**shared, **limits, domain=domain)
 
 
@@ -88,7 +108,8 @@ def refuse_idle_limits(config: Config, targets: Sequence[AuditTarget], settings:
     for key in ("shard_timeout", "memory"):
         if config.said(key):
             raise InvalidInput(
-                f"{_flag(key)}: requires your own code or --executor local; code that runs inline cannot be stopped"
+                f"{_flag(key)}: requires your own code or --executor local; code that runs inline "
+                "cannot be stopped"
             )
 
 
@@ -116,12 +137,21 @@ def data_of(config: Config) -> Group:
     table = read_table(config)
     labels = table.source["labels"]
     if len(labels) != 2:
-        raise InvalidInput(f"--label = '{config.label}': has {len(labels)} labels ({', '.join(labels[:5])}); must have two")
-    sizes = {"train": config.train, "queries": config.queries, "train_queries": config.train_queries}
+        raise InvalidInput(
+            f"--label = '{config.label}': has {len(labels)} labels ({', '.join(labels[:5])}); "
+            "must have two"
+        )
+    sizes = {
+        "train": config.train,
+        "queries": config.queries,
+        "train_queries": config.train_queries,
+    }
     parts = split(table, **sizes, seed=config.seed)
     drawn: dict[str, Any] = {"neighbours": config.neighbours, "seed": config.seed}
     pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, **drawn)
-    return Group(pairs=pairs, queries=parts.queries, kind="data", reason=pairs.how, source=parts.source)
+    return Group(
+        pairs=pairs, queries=parts.queries, kind="data", reason=pairs.how, source=parts.source
+    )
 
 
 def transcripts_of(config: Config, default: int) -> int:
@@ -134,7 +164,12 @@ def transcripts_of(config: Config, default: int) -> int:
     """
     said = config.command_line["transcripts"]
     found: int = default if said is None else said
-    require(found == 0 or found >= LEAST_TRANSCRIPTS, "--transcripts", found, f"0, or an integer >= {LEAST_TRANSCRIPTS}")
+    require(
+        found == 0 or found >= LEAST_TRANSCRIPTS,
+        "--transcripts",
+        found,
+        f"0, or an integer >= {LEAST_TRANSCRIPTS}",
+    )
     return found
 
 

@@ -1,4 +1,4 @@
-"""Command lines that complain in one line, and the groups of options that several commands share."""
+"""Parsers with one-line errors, and the groups of options that several commands share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ class Parser(argparse.ArgumentParser):
     """Reports wrong usage in one line."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options)
+        super().__init__(
+            allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **options
+        )
 
     def describe(self, description: str, epilog: str) -> None:
         """Say what the command does, and what stands below its options: examples, exit codes."""
@@ -40,7 +42,8 @@ WORDS = (
     (r"^the following arguments are required: (.*)$", r"\1: is missing"),
     (r"^argument \S+: invalid choice: '(.*?)' \(.*\)$", r"'\1': no such command"),
 )
-"""What argparse says of wrong usage, and what we say instead; each Python says it a little differently."""
+"""What argparse says of wrong usage, and what we say instead; each Python says it a little
+differently."""
 
 
 class Checked(argparse.Action):
@@ -49,7 +52,11 @@ class Checked(argparse.Action):
     row: Option
 
     def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option: str | None = None,
     ) -> None:
         """Take a value."""
         del parser, option
@@ -57,7 +64,9 @@ class Checked(argparse.Action):
 
 
 def add_options(command: Any, *keys: str) -> None:
-    """Add options of the table to a command or to a group of it; the value of one that is not said is None.
+    """Add options of the table to a command or to a group of it.
+
+    The value of one that is not said is None.
 
     Parameters
     ----------
@@ -69,7 +78,15 @@ def add_options(command: Any, *keys: str) -> None:
         add_option(command, key)
 
 
-def add_option(command: Any, key: str, *, text: str = "", shown: str = "", flags: Sequence[str] = (), dest: str = "") -> None:
+def add_option(
+    command: Any,
+    key: str,
+    *,
+    text: str = "",
+    shown: str = "",
+    flags: Sequence[str] = (),
+    dest: str = "",
+) -> None:
     """Add one option of the table; a command may say in words of its own what it means there.
 
     Parameters
@@ -89,7 +106,13 @@ def add_option(command: Any, key: str, *, text: str = "", shown: str = "", flags
     told = f"{text or row.help} (default: {shown or row.default_words})".replace("%", "%%")
     told += f"; {before[0]} before dpassay 0.2" if before else ""
     action = type("Checked", (Checked,), {"row": row})
-    command.add_argument(*(flags or (row.flag, *before)), dest=dest or key, action=action, metavar=row.metavar, help=told)
+    command.add_argument(
+        *(flags or (row.flag, *before)),
+        dest=dest or key,
+        action=action,
+        metavar=row.metavar,
+        help=told,
+    )
 
 
 def add_targets(command: Any, several: str = "*") -> None:
@@ -106,13 +129,19 @@ def add_parameters(command: Any) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a parameter, by the paper's letter; repeat for more. VALUE is 5, 0.1, true, a word, [0.1, 1] or "
-        '{name="soft-majority", r=5}',
+        help=(
+            "a parameter, by the paper's letter; repeat for more. VALUE is 5, 0.1, true, a word, "
+            "[0.1, 1] or "
+            '{name="soft-majority", r=5}'
+        ),
     )
     command.add_argument(
         "--learner",
         metavar="NAME",
-        help="base learner: logistic, majority, tree, stump, nearest, naive-bayes, threshold or module:object",
+        help=(
+            "base learner: logistic, majority, tree, stump, nearest, naive-bayes, threshold or "
+            "module:object"
+        ),
     )
 
 
@@ -123,13 +152,18 @@ def add_subject(command: Any) -> None:
     what.add_argument(
         "--claim",
         metavar="CLAIM",
-        help="audit against this claim instead of the mechanism's own: epsilon=E, or epsilon=E,delta=D, or mu=M "
-        "(Gaussian), or gamma=G (stability)",
+        help=(
+            "audit against this claim instead of the mechanism's own: epsilon=E, or "
+            "epsilon=E,delta=D, or mu=M (Gaussian), or gamma=G (stability)"
+        ),
     )
     what.add_argument(
         "--answers",
         metavar="WHICH",
-        help="possible answers of a plain function: labels like 0,1,2 or numbers like 0..1, or .. for any number (default: 0,1)",
+        help=(
+            "possible answers of a plain function: labels like 0,1,2 or numbers like 0..1, or .. "
+            "for any number (default: 0,1)"
+        ),
     )
 
 
@@ -148,7 +182,9 @@ def add_output(command: Any, *, what: str = "table", quiet: bool = True) -> None
     """Add how a result is printed."""
     command.add_argument("--json", action="store_true", help=f"print JSON instead of the {what}")
     if quiet:
-        command.add_argument("-q", "--quiet", action="store_true", help="no progress and no remarks on stderr")
+        command.add_argument(
+            "-q", "--quiet", action="store_true", help="no progress and no remarks on stderr"
+        )
 
 
 def examples(*lines: tuple[str, str]) -> str:
@@ -159,7 +195,9 @@ def examples(*lines: tuple[str, str]) -> str:
     lines : tuple of str
         A command line and one sentence about it.
     """
-    return "\n".join(["examples:", *(f"{_typed(command)}\n{_indented(text, 6)}" for command, text in lines), ""])
+    return "\n".join(
+        ["examples:", *(f"{_typed(command)}\n{_indented(text, 6)}" for command, text in lines), ""]
+    )
 
 
 def _typed(command: str) -> str:
@@ -172,10 +210,15 @@ def _typed(command: str) -> str:
 
 
 def _indented(text: str, columns: int) -> str:
-    return textwrap.fill(" ".join(text.split()), WIDTH, initial_indent=" " * columns, subsequent_indent=" " * columns)
+    return textwrap.fill(
+        " ".join(text.split()), WIDTH, initial_indent=" " * columns, subsequent_indent=" " * columns
+    )
 
 
 def codes(meanings: Sequence[tuple[int, str]]) -> str:
     """Return a list of exit codes, for the end of a help page."""
-    told = [textwrap.fill(f"{code:<4} {text}", WIDTH, initial_indent="  ", subsequent_indent=" " * 7) for code, text in meanings]
+    told = [
+        textwrap.fill(f"{code:<4} {text}", WIDTH, initial_indent="  ", subsequent_indent=" " * 7)
+        for code, text in meanings
+    ]
     return "\n".join(["exit codes:", *told, ""])

@@ -11,18 +11,31 @@ from dpassay.cli.costs import cost_json, costs_of, plain_table, print_json
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.mechanisms import opened, wanted_of
 from dpassay.cli.options import data_of, in_force, settings_of
-from dpassay.cli.parser import Parser, add_data, add_option, add_output, add_sizes, add_subject, add_targets, examples
+from dpassay.cli.parser import (
+    Parser,
+    add_data,
+    add_option,
+    add_output,
+    add_sizes,
+    add_subject,
+    add_targets,
+    examples,
+)
 from dpassay.cli.shared import console
 from dpassay.config.load import Config
 from dpassay.engine.preflight import check
 from dpassay.errors import InvalidInput
 
-DESCRIPTION = """Show how many trials a sampled audit needs to detect a leak above the claim, and about how long they take. With
+DESCRIPTION = """Show how many trials a sampled audit needs to detect a leak above the claim, and \
+about how long they take. With
 --attack: how many models `dpassay attack` must attack."""
 EXAMPLES = examples(
     ("dpassay plan soft-majority -p epsilon=0.5", "for leaks of 5 to 100 % above the claim"),
     (
-        "dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 --data people.csv --label income",
+        (
+            "dpassay plan my_module:my_predict --claim epsilon=1 --detect 1.1 --data people.csv "
+            "--label income"
+        ),
         "for one leak, in your own function on your own data",
     ),
     (
@@ -38,7 +51,9 @@ def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(DESCRIPTION, EXAMPLES)
     add_targets(command)
-    command.add_argument("--attack", action="store_true", help="plan `dpassay attack`: how many --models it needs")
+    command.add_argument(
+        "--attack", action="store_true", help="plan `dpassay attack`: how many --models it needs"
+    )
     add_option(command, "epsilon", text="with --attack: the claims")
     add_option(command, "detect", shown="5 to 100 % above the claim")
     add_output(command, quiet=False)
@@ -55,17 +70,23 @@ def action(arguments: argparse.Namespace) -> int:
     if config.said("epsilon"):
         raise InvalidInput("--epsilon: requires --attack; for an audit use --claim")
     if len(arguments.targets) != 1:
-        raise InvalidInput(f"TARGET = '{' '.join(arguments.targets)}': must be exactly one mechanism")
+        raise InvalidInput(
+            f"TARGET = '{' '.join(arguments.targets)}': must be exactly one mechanism"
+        )
     data = data_of(config)
     settings = settings_of(replace(config, mode="monte-carlo"))
-    with opened(wanted_of(arguments, config, mode=settings.mode), len(data.pairs.base), settings.limits) as (target,):
+    with opened(
+        wanted_of(arguments, config, mode=settings.mode), len(data.pairs.base), settings.limits
+    ) as (target,):
         check([target], data, settings)
         costs = costs_of(target, data, settings)
     if arguments.json:
         print_json([cost_json(each) | {"detect": leak} for leak, each in costs])
         return Exit.NOTHING
     claim, (_, first) = target.claims[0], costs[0]
-    table = plain_table(f"to see a {claim.quantity} of", "--budget", "trials in all", "about, on one core")
+    table = plain_table(
+        f"to see a {claim.quantity} of", "--budget", "trials in all", "about, on one core"
+    )
     for leak, each in costs:
         table.add_row(f"{leak:g}", f"{each.draws:,}", f"{each.trials:,}", f"{each.seconds:,.0f} s")
     out = console()
@@ -100,10 +121,11 @@ def _plan_attack(arguments: argparse.Namespace, config: Config) -> int:
         table.add_row(f"{row['claim']:g}", leak, f"{row['models']:,}", f"{row['cap']:.3f}")
     out = console()
     out.print(
-        f"Guesses at membership; mechanisms: {len(names)}, losses: {len(epsilons)}, and the learner, with {VIEWS} views of each. "
-        f"Confidence {config.confidence:g} for all together, so alpha is {alpha:.2g} for each bound. A leak is detected with "
-        "probability 0.9 if the record is one of those chosen and the guesses reveal the whole leak. 'all there is': every guess "
-        "is right."
+        f"Guesses at membership; mechanisms: {len(names)}, losses: {len(epsilons)}, and the "
+        f"learner, with {VIEWS} views of each. Confidence {config.confidence:g} for all together, "
+        f"so alpha is {alpha:.2g} for each bound. A leak is detected with probability 0.9 if the "
+        "record is one of those chosen and the guesses reveal the whole leak. 'all there is': "
+        "every guess is right."
     )
     out.print(table)
     return Exit.NOTHING
@@ -122,5 +144,14 @@ def _rows(epsilon: float, detect: float | None, alpha: float) -> list[dict[str, 
             raise InvalidInput(f"--epsilon = {epsilon:g}: needs more than 10 million models")
         reach = of_guesses(models, claimed=epsilon, delta=0.0, alpha=alpha)
         least = reach.detectable if reach.detectable < math.inf else None
-        found.append({"claim": epsilon, "detect": leak, "models": models, "cap": reach.cap, "detectable": least, "alpha": alpha})
+        found.append(
+            {
+                "claim": epsilon,
+                "detect": leak,
+                "models": models,
+                "cap": reach.cap,
+                "detectable": least,
+                "alpha": alpha,
+            }
+        )
     return found

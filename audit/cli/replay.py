@@ -13,7 +13,10 @@ from dpassay.record.witness import read_witness, replay
 
 DESCRIPTION = "Repeat one witness: the same pair, query and event, with the same seed."
 EXAMPLES = examples(
-    ("dpassay replay report/witnesses/soft-majority.printed.exact.json", "repeat a witness of `dpassay run --out report`"),
+    (
+        "dpassay replay report/witnesses/soft-majority.printed.exact.json",
+        "repeat a witness of `dpassay run --out report`",
+    ),
 )
 CODES = codes(
     (
@@ -27,8 +30,14 @@ CODES = codes(
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(DESCRIPTION, f"{EXAMPLES}\n{CODES}")
-    command.add_argument("witness", metavar="WITNESS", help="a file in the folder witnesses/ of `dpassay run --out`")
-    command.add_argument("--data", metavar="FILE", help="CSV file of the witness, if it has moved (default: where it was)")
+    command.add_argument(
+        "witness", metavar="WITNESS", help="a file in the folder witnesses/ of `dpassay run --out`"
+    )
+    command.add_argument(
+        "--data",
+        metavar="FILE",
+        help="CSV file of the witness, if it has moved (default: where it was)",
+    )
 
 
 def action(arguments: argparse.Namespace) -> int:
@@ -37,7 +46,9 @@ def action(arguments: argparse.Namespace) -> int:
     found = replay(witness, file=arguments.data)
     outcome = "reproduced" if found.reproduced else "NOT reproduced"
     claim = claim_from_json(witness["claim"])
-    judged = f"the claim of {claim.promised:g} is {'refuted' if found.refuted else 'not refuted'} here"
+    judged = (
+        f"the claim of {claim.promised:g} is {'refuted' if found.refuted else 'not refuted'} here"
+    )
     judged = "no claim is made about it" if claim.status == "measured" else judged
     if found.refuted and found.expected:
         judged += ", and is declared wrong"

@@ -15,8 +15,14 @@ from dpassay.record.run_record import read_record
 
 DESCRIPTION = "Write reports from a record of `dpassay run` or `dpassay attack`."
 EXAMPLES = examples(
-    ("dpassay report report/record.json --format html,md -o pages", "a page and a text, in another folder"),
-    ("dpassay report report/record.json --format junit -o report", "report/junit.xml, for a CI server"),
+    (
+        "dpassay report report/record.json --format html,md -o pages",
+        "a page and a text, in another folder",
+    ),
+    (
+        "dpassay report report/record.json --format junit -o report",
+        "report/junit.xml, for a CI server",
+    ),
 )
 REPORTS = "html,md,json,junit"
 """What is written unless something else is asked for."""
@@ -25,11 +31,32 @@ REPORTS = "html,md,json,junit"
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(DESCRIPTION, EXAMPLES)
-    command.add_argument("record", metavar="RECORD", help="record.json of a run, or attack.json of an attack")
-    command.add_argument("--format", default=REPORTS, metavar="LIST", help="any of html, md, json, junit (default: %(default)s)")
-    command.add_argument("-o", "--out", default="report", metavar="DIR", help="folder to write to (default: %(default)s)")
-    command.add_argument("--exit-code", action="store_true", help="exit with the code that the run of this record ended with")
-    command.add_argument("--allow-inconclusive", action="store_true", help="with --exit-code: exit with 0 instead of 4")
+    command.add_argument(
+        "record", metavar="RECORD", help="record.json of a run, or attack.json of an attack"
+    )
+    command.add_argument(
+        "--format",
+        default=REPORTS,
+        metavar="LIST",
+        help="any of html, md, json, junit (default: %(default)s)",
+    )
+    command.add_argument(
+        "-o",
+        "--out",
+        default="report",
+        metavar="DIR",
+        help="folder to write to (default: %(default)s)",
+    )
+    command.add_argument(
+        "--exit-code",
+        action="store_true",
+        help="exit with the code that the run of this record ended with",
+    )
+    command.add_argument(
+        "--allow-inconclusive",
+        action="store_true",
+        help="with --exit-code: exit with 0 instead of 4",
+    )
 
 
 def action(arguments: argparse.Namespace) -> int:
@@ -45,7 +72,9 @@ def action(arguments: argparse.Namespace) -> int:
     formats = [str(word).strip() for word in listed(asked)]
     if not set(formats) <= set(known):
         kind = " for a record of attacks" if attacks else ""
-        raise InvalidInput(f"--format = '{arguments.format}': must be a list of {', '.join(known)}{kind}")
+        raise InvalidInput(
+            f"--format = '{arguments.format}': must be a list of {', '.join(known)}{kind}"
+        )
     reports.write(record, formats, Path(arguments.out), known)
     for word in formats:
         sys.stderr.write(f"{word}: {Path(arguments.out) / known[word].filename}\n")

@@ -13,9 +13,34 @@ from typing import Any
 from dpassay.cli.costs import dry_run
 from dpassay.cli.exit_codes import EVERY, of_run
 from dpassay.cli.mechanisms import opened, wanted_of
-from dpassay.cli.options import data_of, in_force, refuse_idle_limits, said_by_variables, settings_of
-from dpassay.cli.parser import Parser, add_data, add_options, add_output, add_sizes, add_subject, add_targets, codes, examples
-from dpassay.cli.shared import bars, clear, command_of, commit, console, foretell, readers_may_leave, write_sidecars
+from dpassay.cli.options import (
+    data_of,
+    in_force,
+    refuse_idle_limits,
+    said_by_variables,
+    settings_of,
+)
+from dpassay.cli.parser import (
+    Parser,
+    add_data,
+    add_options,
+    add_output,
+    add_sizes,
+    add_subject,
+    add_targets,
+    codes,
+    examples,
+)
+from dpassay.cli.shared import (
+    bars,
+    clear,
+    command_of,
+    commit,
+    console,
+    foretell,
+    readers_may_leave,
+    write_sidecars,
+)
 from dpassay.config.load import Config
 from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
@@ -29,14 +54,22 @@ from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.ledger import Ledger
 
-DESCRIPTION = """Audit mechanisms against their claims. Without TARGET, this audits the mechanisms of dpassay.toml (see
-`dpassay init`), or the whole built-in catalogue if nothing is configured. Options that are not given are taken from the
+DESCRIPTION = """Audit mechanisms against their claims. Without TARGET, this audits the mechanisms \
+of dpassay.toml (see
+`dpassay init`), or the whole built-in catalogue if nothing is configured. Options that are not \
+given are taken from the
 configuration."""
 EXAMPLES = examples(
-    ("dpassay init && dpassay run", "audit your own mechanisms, which dpassay.toml lists with their claims"),
+    (
+        "dpassay init && dpassay run",
+        "audit your own mechanisms, which dpassay.toml lists with their claims",
+    ),
     (
         "dpassay run --out report",
-        "audit the whole catalogue on scikit-learn's breast cancer data; then open report/index.html",
+        (
+            "audit the whole catalogue on scikit-learn's breast cancer data; then open "
+            "report/index.html"
+        ),
     ),
     (
         "dpassay run soft-majority -p epsilon=0.5 -p r=11 --learner tree",
@@ -79,7 +112,11 @@ def add_arguments(command: Parser) -> None:
     add_options(how, "mode")
     add_sizes(how)
     add_options(how, "n", "domain", "budget", "detect")
-    how.add_argument("--dry-run", action="store_true", help="show what would be done and what it would cost, and stop")
+    how.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show what would be done and what it would cost, and stop",
+    )
     work = command.add_argument_group("how trials are run; no number depends on it")
     add_options(work, "jobs", "executor", "shard_timeout", "memory")
     work.add_argument(
@@ -90,7 +127,11 @@ def add_arguments(command: Parser) -> None:
     add_data(command)
     out = command.add_argument_group("output")
     out.add_argument(
-        "--out", metavar="DIR", help="write record.json, index.html, report.md, junit.xml, cells.csv.gz and witnesses/ there"
+        "--out",
+        metavar="DIR",
+        help=(
+            "write record.json, index.html, report.md, junit.xml, cells.csv.gz and witnesses/ there"
+        ),
     )
     add_output(out)
     out.add_argument("--allow-inconclusive", action="store_true", help="exit with 0 instead of 4")
@@ -105,12 +146,15 @@ def action(arguments: argparse.Namespace) -> int:
     wanted = wanted_of(arguments, config, mode=config.mode)
     if arguments.configured and not wanted.named:
         raise InvalidInput(
-            "--configured: there is nothing to audit: no mechanism is configured and no TARGET given (dpassay init)"
+            "--configured: there is nothing to audit: no mechanism is configured and no TARGET "
+            "given (dpassay init)"
         )
     settings = settings_of(config, resume=arguments.resume)
     data = None if settings.mode == "exhaustive" else data_of(config)
     records = settings.domain.n if settings.domain else len(data.pairs.base) if data else 0
-    with opened(wanted, records, None if settings.executor == "inline" else settings.limits) as targets:
+    with opened(
+        wanted, records, None if settings.executor == "inline" else settings.limits
+    ) as targets:
         refuse_idle_limits(config, targets, settings)
         check(targets, data, settings)
         if arguments.dry_run:
@@ -120,14 +164,20 @@ def action(arguments: argparse.Namespace) -> int:
         if not arguments.quiet:
             _foretell(targets, data, settings)
         started = time.time()
-        results, complete = _audited(targets, data, settings, _accepted(Path(config.baseline)), directory, arguments)
+        results, complete = _audited(
+            targets, data, settings, _accepted(Path(config.baseline)), directory, arguments
+        )
     command = command_of(arguments.words, said_by_variables(arguments, config))
-    record = make_record(_facts(config, command, data, catalogue=not wanted.named, complete=complete), results)
+    record = make_record(
+        _facts(config, command, data, catalogue=not wanted.named, complete=complete), results
+    )
     _deliver(record, results, directory, arguments, time.time() - started)
     return of_run(record, allow_inconclusive=arguments.allow_inconclusive)
 
 
-def _facts(config: Config, command: str, data: Group | None, *, catalogue: bool, complete: bool) -> dict[str, Any]:
+def _facts(
+    config: Config, command: str, data: Group | None, *, catalogue: bool, complete: bool
+) -> dict[str, Any]:
     settings = {key: getattr(config, key) for key in ("seed", "confidence", "budget", "profile")}
     return settings | {
         "command": command,
@@ -141,12 +191,17 @@ def _facts(config: Config, command: str, data: Group | None, *, catalogue: bool,
 def _foretell(targets: list[AuditTarget], data: Group | None, settings: Settings) -> None:
     """Say before the start that sampling takes long, if its size alone tells."""
     if settings.domain is None:
-        sampled = (each.name for each in targets if settings.mode == "monte-carlo" or not each.has_law)
+        sampled = (
+            each.name for each in targets if settings.mode == "monte-carlo" or not each.has_law
+        )
         foretell(sampled, settings.budget, 0 if data is None else len(data.queries))
 
 
 def _accepted(path: Path) -> Baseline:
-    """Return what says which cells of the accepted baseline are counted again; without a sound one, none are."""
+    """Return what says which cells of the accepted baseline are counted again.
+
+    Without a sound one, none are.
+    """
     nothing: dict[str, Any] = {"results": []}
     try:
         return cells_of(read_record(path, "baseline") if path.exists() else nothing)
@@ -174,7 +229,11 @@ def _audited(
             for result in assay(targets, data, settings, progress, ledger, accepted):
                 results.append(result)
                 if result.verdict == "error" and not arguments.quiet:
-                    detail = result.outcome.detail if arguments.debug else first_line(result.outcome.detail)
+                    detail = (
+                        result.outcome.detail
+                        if arguments.debug
+                        else first_line(result.outcome.detail)
+                    )
                     cause = ": ".join(filter(None, (result.outcome.reason, detail)))
                     sys.stderr.write(f"dpassay: {result.id}: error: {cause}\n")
     except KeyboardInterrupt:
@@ -188,7 +247,11 @@ def _audited(
 
 
 def _deliver(
-    record: dict[str, Any], results: list[Result], directory: Path | None, arguments: argparse.Namespace, seconds: float
+    record: dict[str, Any],
+    results: list[Result],
+    directory: Path | None,
+    arguments: argparse.Namespace,
+    seconds: float,
 ) -> None:
     """Write the reports, and print the table or the record."""
     from dpassay import reports

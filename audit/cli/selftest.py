@@ -27,22 +27,34 @@ BY_HAND = {
     "soft-majority": ({"r": 2, "epsilon": 1.0}, math.log((1 + math.e) / 2)),
     "soft-majority-overview": ({"r": 2, "epsilon": 1.0}, math.log((1 + math.e**2) / 2)),
 }
-"""Catalogue entries whose worst loss over two records at one point is worked out by hand: two teachers agree, or they do not."""
+"""Catalogue entries whose worst loss over two records at one point is worked out by hand: two
+teachers agree, or they do not."""
 
 
-DESCRIPTION = """Check that the harness raises no false alarms and detects leaks: exact error probabilities of its tests, whole
+DESCRIPTION = """Check that the harness raises no false alarms and detects leaks: exact error \
+probabilities of its tests, whole
 audits of mechanisms with a known loss, golden numbers, replays. Takes about a minute."""
 EXAMPLES = examples(
     ("dpassay selftest --out selftest", "then open selftest/selftest.html"),
-    ("dpassay selftest --deep --seed 1", "more of everything, with other random numbers; about five minutes"),
+    (
+        "dpassay selftest --deep --seed 1",
+        "more of everything, with other random numbers; about five minutes",
+    ),
 )
-CODES = codes(((Exit.NOTHING, "every check passed"), (Exit.FAILED, "a check failed: do not trust the harness on this machine")))
+CODES = codes(
+    (
+        (Exit.NOTHING, "every check passed"),
+        (Exit.FAILED, "a check failed: do not trust the harness on this machine"),
+    )
+)
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(DESCRIPTION, f"{EXAMPLES}\n{CODES}")
-    command.add_argument("--deep", action="store_true", help="more trials, audits and claims; about five minutes")
+    command.add_argument(
+        "--deep", action="store_true", help="more trials, audits and claims; about five minutes"
+    )
     add_option(command, "seed")
     add_option(command, "out", text="write selftest.html and selftest.json there")
     add_output(command)
@@ -85,7 +97,9 @@ def _document(checks: list[Check], *, deep: bool, seed: int) -> dict[str, Any]:
         "passed": bool(checks) and all(check.passed for check in checks),
         "checks": [check.as_json() for check in checks],
         "facts": {
-            "command": " ".join(["dpassay selftest", *(["--deep"] if deep else []), f"--seed {seed}"]),
+            "command": " ".join(
+                ["dpassay selftest", *(["--deep"] if deep else []), f"--seed {seed}"]
+            ),
             "python": platform.python_version(),
             **{name: version(name) for name in ("dpassay", "numpy", "scipy")},
             "machine": f"{platform.system()} {platform.machine()}",

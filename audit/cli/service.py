@@ -1,4 +1,7 @@
-"""What `dpassay attack --service` does: probe somebody's own service, attack it by repeated queries, write the record."""
+"""What `dpassay attack --service` does.
+
+Probe somebody's own service, attack it by repeated queries, write the record.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +40,8 @@ def service_action(arguments: argparse.Namespace, config: Config) -> int:
     Returns
     -------
     int
-        1 where a claim is broken or a defect was found, 4 where the claim could not have been seen to be broken, its coins could
-        not be looked at, or the control failed, 0 otherwise.
+        1 where a claim is broken or a defect was found, 4 where the claim could not have been seen
+        to be broken, its coins could not be looked at, or the control failed, 0 otherwise.
 
     Raises
     ------
@@ -48,13 +51,25 @@ def service_action(arguments: argparse.Namespace, config: Config) -> int:
         If the service fails.
     """
     alone = config.command_line
-    for option, said in (("TARGET", arguments.targets), ("--against", alone["against"]), ("--attacks", alone["attacks"])):
+    for option, said in (
+        ("TARGET", arguments.targets),
+        ("--against", alone["against"]),
+        ("--attacks", alone["attacks"]),
+    ):
         if said:
-            raise InvalidInput(f"--service: cannot be combined with {option}; only the service is attacked")
+            raise InvalidInput(
+                f"--service: cannot be combined with {option}; only the service is attacked"
+            )
     if arguments.parameters or arguments.learner:
-        raise InvalidInput("--service: cannot be combined with -p and --learner; a factory has no parameters")
+        raise InvalidInput(
+            "--service: cannot be combined with -p and --learner; a factory has no parameters"
+        )
     transcripts = transcripts_of(config, TRANSCRIPTS)
-    claim = DP(epsilon=_epsilon(alone["epsilon"]), source="--epsilon") if config.said("epsilon") else None
+    claim = (
+        DP(epsilon=_epsilon(alone["epsilon"]), source="--epsilon")
+        if config.said("epsilon")
+        else None
+    )
     service = service_of(alone["service"], seed=config.seed)
     table = read_table(config)
     order = stream(config.seed, "service", table.source["sha256"]).permutation(len(table.data))
@@ -89,7 +104,9 @@ def service_action(arguments: argparse.Namespace, config: Config) -> int:
         "probe": {"alpha": seen.alpha, "room": seen.room}
         | {name: list(getattr(seen, name)) for name in ("untold", "blind", "remarks")},
     }
-    record = make_attack_record(facts, data, (), [each.as_json() for each in tested], seen.as_json())
+    record = make_attack_record(
+        facts, data, (), [each.as_json() for each in tested], seen.as_json()
+    )
 
     def show() -> None:
         sys.stdout.write(told(alone["service"], seen, tested))
@@ -101,17 +118,30 @@ def service_action(arguments: argparse.Namespace, config: Config) -> int:
 def _epsilon(losses: tuple[float, ...]) -> float:
     if len(losses) != 1:
         shown = ",".join(f"{loss:g}" for loss in losses)
-        raise InvalidInput(f"--epsilon = '{shown}': must be one number with --service, the claimed loss of an answer")
+        raise InvalidInput(
+            f"--epsilon = '{shown}': must be one number with --service, the claimed loss of an "
+            "answer"
+        )
     return losses[0]
 
 
 def told(name: str, seen: Probe, tested: tuple[Repeated, ...]) -> str:
     """Say in plain text what was found."""
     defects = f"{len(seen.defects) or 'no'} defect{'' if len(seen.defects) == 1 else 's'}"
-    unknown = f"inconclusive, {' and '.join(UNLOOKED[each] for each in seen.blind)}" if seen.blind else ""
-    lines = [f"{name}: {unknown}" if unknown and not seen.defects else f"{name}: {defects}{'; ' if unknown else ''}{unknown}"]
+    unknown = (
+        f"inconclusive, {' and '.join(UNLOOKED[each] for each in seen.blind)}" if seen.blind else ""
+    )
+    lines = [
+        f"{name}: {unknown}"
+        if unknown and not seen.defects
+        else f"{name}: {defects}{'; ' if unknown else ''}{unknown}"
+    ]
     for defect in seen.defects:
-        chance = f" (of a correct service with probability at most {defect.probability:.1g})" if defect.probability else ""
+        chance = (
+            f" (of a correct service with probability at most {defect.probability:.1g})"
+            if defect.probability
+            else ""
+        )
         lines += [f"  {defect.name}: {defect.seen}{chance}", f"    again: {defect.again}"]
     if not seen.defects:
         lines.append(f"  a correct service gets a defect with probability at most {seen.alpha:g}")
@@ -120,14 +150,21 @@ def told(name: str, seen: Probe, tested: tuple[Repeated, ...]) -> str:
     for each in tested:
         lines += ["", f"repeated queries of {each.name}: {each.reason}"]
         lines.append(
-            f"  {'m':>3}  {'certified':>9}  {'cap':>7}  {'detectable':>10}  {'claimed':>8}  {'advantage':>9}  {'allowed':>8}"
+            f"  {'m':>3}  {'certified':>9}  {'cap':>7}  {'detectable':>10}  {'claimed':>8}  "
+            f"{'advantage':>9}  {'allowed':>8}"
         )
         lines += [_row(test, blind=bool(seen.blind)) for test in each.tests]
         lines += [f"  {each.why}"] if each.why else []
-        lines.append(f"  {each.transcripts} transcripts a side; all certified numbers hold together with {1 - each.alpha:.4g}")
+        lines.append(
+            f"  {each.transcripts} transcripts a side; all certified numbers hold together with "
+            f"{1 - each.alpha:.4g}"
+        )
     if tested:
         lines += [
-            "  cap: the most that could have been certified; detectable: the smallest leak that would have been certified above",
+            (
+                "  cap: the most that could have been certified; detectable: the smallest leak "
+                "that would have been certified above"
+            ),
             "  the claim with probability 0.9, if answers show all of it; advantage: an estimate",
         ]
     return "\n".join(lines) + "\n"
@@ -138,6 +175,6 @@ def _row(test: TranscriptTest, *, blind: bool) -> str:
     word = "claim broken" if test.broken else held
     detectable = f"{test.reach.detectable:.3f}" if test.reach.detectable < math.inf else "no leak"
     return (
-        f"  {test.m:>3}  {test.lower.value:>9.3f}  {test.reach.cap:>7.3f}  {detectable:>10}  {test.basic:>8.3f}"
-        f"  {test.advantage:>9.3f}  {test.allowed:>8.3f}  {word}"
+        f"  {test.m:>3}  {test.lower.value:>9.3f}  {test.reach.cap:>7.3f}  {detectable:>10}  "
+        f"{test.basic:>8.3f}  {test.advantage:>9.3f}  {test.allowed:>8.3f}  {word}"
     )

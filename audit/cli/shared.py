@@ -1,4 +1,7 @@
-"""What a command writes besides the reports: the terminal, progress bars, sidecars, the command that makes a record again."""
+"""What a command writes besides the reports.
+
+The terminal, progress bars, sidecars, the command that makes a record again.
+"""
 
 from __future__ import annotations
 
@@ -35,17 +38,20 @@ PAGES = (
 
 
 def command_of(words: list[str], environment: Mapping[str, Any] | None = None) -> str:
-    """Return the command that reproduces the record: where it was written to and how it was run does not belong to it.
+    """Return the command that reproduces the record.
 
-    What environment variables said is said by options, so that the command does the same without them; what a configuration
-    file says stays there.
+    Where it was written to and how it was run does not belong to it.
+
+    What environment variables said is said by options, so that the command does the same without
+    them; what a configuration file says stays there.
 
     Parameters
     ----------
     words : list of str
         The command and what was said with it.
     environment : mapping, optional
-        What variables said of options that the command has; see `dpassay.cli.options.said_by_variables`.
+        What variables said of options that the command has; see
+        `dpassay.cli.options.said_by_variables`.
     """
     kept, rest = [], iter(words)
     for word in rest:
@@ -63,7 +69,13 @@ def _canonical(words: list[str]) -> list[str]:
     """Spell the parameters in one way; see `dpassay.config.values.canonical`."""
     found = list(words)
     for k, word in enumerate(words):
-        text = word if k and words[k - 1] == "-p" else word[2:] if word.startswith("-p") and len(word) > 2 else ""
+        text = (
+            word
+            if k and words[k - 1] == "-p"
+            else word[2:]
+            if word.startswith("-p") and len(word) > 2
+            else ""
+        )
         name, separator, value = text.partition("=")
         if separator:
             found[k] = f"{word[: len(word) - len(text)]}{name}={canonical(name.strip(), value)}"
@@ -73,16 +85,25 @@ def _canonical(words: list[str]) -> list[str]:
 def commit() -> str | None:
     """Return the commit of the folder we were started in, if it has one."""
     try:
-        found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, timeout=5, check=False)  # noqa: S607
+        found = subprocess.run(
+            ["git", "rev-parse", "HEAD"],  # noqa: S607
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=False,
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     return found.stdout.strip() if found.returncode == 0 else None
 
 
 def clear(directory: Path) -> None:
-    """Remove the pages of an earlier run from its folder, whatever becomes of this one: none of them may pass for this run's.
+    """Remove the pages of an earlier run from its folder, whatever becomes of this one.
 
-    Where the record is none of ours nothing is touched. Witnesses and the ledger stay; the record goes last.
+    None of them may pass for this run's.
+
+    Where the record is none of ours nothing is touched. Witnesses and the ledger stay; the record
+    goes last.
 
     Raises
     ------
@@ -99,7 +120,10 @@ def clear(directory: Path) -> None:
 
 
 def write_sidecars(directory: Path, results: list[Result], seconds: float) -> None:
-    """Write what belongs beside a record: all cells, compressed (they are many), the circumstances, the witnesses."""
+    """Write what belongs beside a record.
+
+    All cells, compressed (they are many), the circumstances, the witnesses.
+    """
     write_text(directory / "cells.csv.gz", cells_csv(results))
     circumstances = {
         "seconds": round(seconds, 3),
@@ -107,7 +131,9 @@ def write_sidecars(directory: Path, results: list[Result], seconds: float) -> No
         "system": platform.platform(),
         "python": platform.python_version(),
     }
-    write_text(directory / "sidecar.json", json.dumps(circumstances, indent=2, sort_keys=True) + "\n")
+    write_text(
+        directory / "sidecar.json", json.dumps(circumstances, indent=2, sort_keys=True) + "\n"
+    )
     written = set()
     measured = [result.measured for result in results]
     for result in (*results, *(each for each in measured if each is not None)):
@@ -122,14 +148,20 @@ def write_sidecars(directory: Path, results: list[Result], seconds: float) -> No
 
 
 def deliver_attacks(
-    record: Mapping[str, Any], directory: Path | None, show: Callable[[], None], *, as_json: bool, quiet: bool
+    record: Mapping[str, Any],
+    directory: Path | None,
+    show: Callable[[], None],
+    *,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
-    """Write the record of attacks and its pages, and print it, or have shown what is shown instead."""
+    """Write the record of attacks and its pages; print it, or what is shown instead."""
     from dpassay import reports
     from dpassay.reports.attack.pages import FORMATS
 
     if directory is not None:
-        write_text(directory / "attack.json", dumps(record))  # first: what took long shall be there whatever the pages do
+        # first: what took long shall be there whatever the pages do
+        write_text(directory / "attack.json", dumps(record))
         reports.write(record, FORMATS, directory, FORMATS)
     with readers_may_leave():
         if as_json:
@@ -158,7 +190,10 @@ def console() -> Any:
 
 @contextmanager
 def readers_may_leave(stream: TextIO | None = None) -> Iterator[None]:
-    """Go on when whoever reads our output, stdout by default, has gone (`| head`): the exit code still tells what was found."""
+    """Go on when whoever reads our output, stdout by default, has gone (`| head`).
+
+    The exit code still tells what was found.
+    """
     try:
         yield
     except BrokenPipeError:
@@ -176,12 +211,16 @@ SOON = 1.0
 """Seconds of work that a pace is taken from."""
 ANSWER = 30e-9
 """Seconds that no answer takes less than."""
-SMALLER = "fewer with --budget, --queries, --train, --neighbours or --profile quick, faster with --jobs"
+SMALLER = (
+    "fewer with --budget, --queries, --train, --neighbours or --profile quick, faster with --jobs"
+)
 """What makes `dpassay run` shorter."""
 
 
 class Pace:
-    """Tells on stderr, from the pace of the first pairs or datasets, that a stage of a run will take long; it runs nothing.
+    """Tells on stderr, from its first pairs or datasets, that a stage of a run will take long.
+
+    It runs nothing.
 
     Parameters
     ----------
@@ -193,7 +232,9 @@ class Pace:
         What makes the command shorter.
     """
 
-    def __init__(self, shown: Progress, clock: Callable[[], float] = time.monotonic, smaller: str = SMALLER) -> None:
+    def __init__(
+        self, shown: Progress, clock: Callable[[], float] = time.monotonic, smaller: str = SMALLER
+    ) -> None:
         self._shown, self._clock, self._smaller = shown, clock, smaller
         self._last, self._what = clock(), ""
         self._began, self._told = self._last, False
@@ -209,8 +250,8 @@ class Pace:
         if not self._told and now - self._began >= SOON and left > LONG:
             self._told = True
             sys.stderr.write(
-                f"dpassay: {what}: {done:,} of {total:,} took {duration(now - self._began)}, about {duration(left)} to go at "
-                f"this pace; {self._smaller}\n"
+                f"dpassay: {what}: {done:,} of {total:,} took {duration(now - self._began)}, "
+                f"about {duration(left)} to go at this pace; {self._smaller}\n"
             )
 
 
@@ -223,7 +264,7 @@ def duration(seconds: float) -> str:
 
 
 def foretell(names: Iterable[str], budget: int, queries: int) -> None:
-    """Say before a run, on stderr, that its trials alone take long, however fast the mechanisms are.
+    """Say before a run, on stderr, that its trials alone take long, however fast mechanisms are.
 
     Parameters
     ----------
@@ -238,7 +279,9 @@ def foretell(names: Iterable[str], budget: int, queries: int) -> None:
 
 
 def announce(name: str, work: str, answers: int, smaller: str) -> None:
-    """Say on stderr that so many answers take long, however fast they come; nothing where they need not.
+    """Say on stderr that so many answers take long, however fast they come.
+
+    Nothing where they need not.
 
     Parameters
     ----------
@@ -251,12 +294,17 @@ def announce(name: str, work: str, answers: int, smaller: str) -> None:
     """
     least = answers * ANSWER
     if least > LONG:
-        sys.stderr.write(f"dpassay: {name}: {work} take {duration(least)} at the very least; {smaller}\n")
+        sys.stderr.write(
+            f"dpassay: {name}: {work} take {duration(least)} at the very least; {smaller}\n"
+        )
 
 
 @contextmanager
 def bars(*, quiet: bool, smaller: str = SMALLER) -> Iterator[Progress]:
-    """Progress bars on stderr, if that is a terminal; wherever it goes, what will take long is told there."""
+    """Progress bars on stderr, if that is a terminal.
+
+    Wherever it goes, what will take long is told there.
+    """
     if quiet or not sys.stderr.isatty():
         yield silent if quiet else Pace(silent, smaller=smaller)
         return

@@ -1,1 +1,1 @@
-"""Configuration: dpassay.toml, the mechanisms and suppressions it names, the template that `dpassay init` writes."""
+"""Configuration: dpassay.toml, its mechanisms and suppressions, and the template of `init`."""

@@ -1,4 +1,7 @@
-"""What is in force and where it comes from: command line over environment over file over profile over default."""
+"""What is in force and where it comes from.
+
+Command line over environment over file over profile over default.
+"""
 
 from __future__ import annotations
 
@@ -84,17 +87,25 @@ class Config:
 
     def said_by_environment(self) -> dict[str, Any]:
         """Keys and values that no file and no command line holds."""
-        return {key: getattr(self, key) for key, origin in self.origins.items() if origin == "environment"}
+        return {
+            key: getattr(self, key)
+            for key, origin in self.origins.items()
+            if origin == "environment"
+        }
 
 
-NAMES = {name: option.key for option in OPTIONS.values() for name in (option.key, option.was) if name}
+NAMES = {
+    name: option.key for option in OPTIONS.values() for name in (option.key, option.was) if name
+}
 """Key of every name that an option has or had."""
 LISTS = ("mechanisms", "suppressions")
 """Keys of a file that hold tables."""
 
 
 def load_config(
-    given: Mapping[str, Any] | None = None, folder: Path | None = None, environment: Mapping[str, str] | None = None
+    given: Mapping[str, Any] | None = None,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Config:
     """Put together what is in force.
 
@@ -110,7 +121,8 @@ def load_config(
     Raises
     ------
     InvalidInput
-        If there are two configurations, one cannot be read, a key is unknown, or a value is not allowed.
+        If there are two configurations, one cannot be read, a key is unknown, or a value is not
+        allowed.
     """
     mechanisms: tuple[Configured, ...] = ()
     passed: tuple[Suppression, ...] = ()
@@ -137,7 +149,11 @@ def load_config(
     sizes = {key: size for key, size in PROFILES[profile].items() if key not in values}
     origins |= dict.fromkeys(sizes, f"profile {profile}")
     if found is not None:
-        origins |= {name: found[0] for name, held in (("mechanisms", mechanisms), ("suppressions", passed)) if held}
+        origins |= {
+            name: found[0]
+            for name, held in (("mechanisms", mechanisms), ("suppressions", passed))
+            if held
+        }
     origins |= dict.fromkeys(alone, "command line")
     command_line = {key: option.default for key, option in COMMAND_LINE.items()} | alone
     lists: dict[str, Any] = {"mechanisms": mechanisms, "suppressions": passed}
@@ -156,10 +172,16 @@ def read_file(folder: Path) -> tuple[str, dict[str, Any]] | None:
     tool = (project or {}).get("tool", {})
     table = tool.get("dpassay") if isinstance(tool, dict) else None
     if own is not None and table is not None:
-        raise InvalidInput(f"{FILE} and [tool.dpassay] in {PROJECT}: there must be only one configuration; remove one of them")
+        raise InvalidInput(
+            f"{FILE} and [tool.dpassay] in {PROJECT}: there must be only one configuration; "
+            "remove one of them"
+        )
     if own is not None:
         if "tool" in own:
-            raise InvalidInput(f"{FILE}: tool: no such key; in this file the keys are at the top level, without [tool.dpassay]")
+            raise InvalidInput(
+                f"{FILE}: tool: no such key; in this file the keys are at the top level, without "
+                "[tool.dpassay]"
+            )
         return FILE, own
     if table is None:
         return None
@@ -181,12 +203,16 @@ def _toml(path: Path) -> dict[str, Any] | None:
 def _from_file(table: dict[str, Any], file: str) -> dict[str, Any]:
     known(table, (*NAMES, *LISTS), file)
     named = {NAMES[key]: (key, value) for key, value in table.items() if key not in LISTS}
-    return {key: OPTIONS[key].value(value, f"{file}: {said}") for key, (said, value) in named.items()}
+    return {
+        key: OPTIONS[key].value(value, f"{file}: {said}") for key, (said, value) in named.items()
+    }
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     """Read DPASSAY_SEED and so on; an empty variable says nothing."""
-    said = {name: text for name, text in sorted(environment.items()) if name.startswith(PREFIX) and text}
+    said = {
+        name: text for name, text in sorted(environment.items()) if name.startswith(PREFIX) and text
+    }
     known(said, tuple(PREFIX + key.upper() for key in NAMES), "environment")
     named = {NAMES[name[len(PREFIX) :].lower()]: (name, text) for name, text in said.items()}
     return {key: OPTIONS[key].from_text(text, name) for key, (name, text) in named.items()}

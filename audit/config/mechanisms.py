@@ -1,4 +1,7 @@
-"""One mechanism of a configuration file: what it is, what it claims and answers, its parameters, its name."""
+"""One mechanism of a configuration file.
+
+What it is, what it claims and answers, its parameters, its name.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ class Configured:
     target : str
         A name of the catalogue, or `module:object`.
     claim : dict of float, optional
-        Numbers of the claim by name: epsilon, epsilon and delta, mu, or gamma; its own claims by default.
+        Numbers of the claim by name: epsilon, epsilon and delta, mu, or gamma; its own claims by
+        default.
     answers : str, optional
         What a plain function answers, as after `--answers`.
     parameters : dict
@@ -48,7 +52,10 @@ class Configured:
 
     def as_json(self) -> dict[str, Any]:
         """What was written down, without what was left open."""
-        written = {name: getattr(self, name) for name in ("target", "name", "claim", "answers", "parameters")}
+        written = {
+            name: getattr(self, name)
+            for name in ("target", "name", "claim", "answers", "parameters")
+        }
         return {name: value for name, value in written.items() if value}
 
 
@@ -61,12 +68,20 @@ def configured(entries: Any, file: str) -> tuple[Configured, ...]:
         If a key is unknown or of the wrong type, or two mechanisms have one name.
     """
     tables = isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
-    require(tables, f"{file}: mechanisms", entries, "tables [[mechanisms]] ([[tool.dpassay.mechanisms]] in pyproject.toml)")
+    require(
+        tables,
+        f"{file}: mechanisms",
+        entries,
+        "tables [[mechanisms]] ([[tool.dpassay.mechanisms]] in pyproject.toml)",
+    )
     read = tuple(_entry(entry, f"{file}, mechanism {k}") for k, entry in enumerate(entries, 1))
     taken: dict[str, str] = {}
     for each in read:
         if each.called in taken:
-            raise InvalidInput(f"{each.where}: name = '{each.called}': must differ from the name of {taken[each.called]}")
+            raise InvalidInput(
+                f"{each.where}: name = '{each.called}': must differ from the name of "
+                f"{taken[each.called]}"
+            )
         taken[each.called] = each.where
     return read
 
@@ -83,15 +98,22 @@ def known(keys: Mapping[str, Any], names: Any, where: str) -> None:
 def _entry(entry: dict[str, Any], where: str) -> Configured:
     known(entry, ("target", "claim", "answers", "parameters", "name"), where)
     if "target" not in entry:
-        raise InvalidInput(f"{where}: target is missing: must be a name of `dpassay list`, or module:object of your own")
+        raise InvalidInput(
+            f"{where}: target is missing: must be a name of `dpassay list`, or module:object of "
+            "your own"
+        )
     entry = entry | {"answers": _answers(entry["answers"])} if "answers" in entry else entry
     for key in ("target", "answers", "name"):
         text = entry.get(key, "text")
         require(isinstance(text, str) and text != "", f"{where}: {key}", text, "a text")
     name, parameters = entry.get("name"), entry.get("parameters", {})
-    plain = name is None or (name.isprintable() and name.strip() == name and len(name) <= LONGEST_NAME)
+    plain = name is None or (
+        name.isprintable() and name.strip() == name and len(name) <= LONGEST_NAME
+    )
     require(plain, f"{where}: name", name, f"one line of at most {LONGEST_NAME} characters")
-    require(isinstance(parameters, dict), f"{where}: parameters", parameters, "a table like { r = 5 }")
+    require(
+        isinstance(parameters, dict), f"{where}: parameters", parameters, "a table like { r = 5 }"
+    )
     for parameter, value in parameters.items():
         allowed = "a number, a text, true, false, or a list or table of these"
         require(is_value(value), f"{where}: parameters.{parameter}", value, allowed)
@@ -113,8 +135,14 @@ def _answers(answers: Any) -> Any:
 def _claim(claim: Any, where: str) -> dict[str, float] | None:
     if claim is None:
         return None
-    allowed = "{ epsilon = E }, { epsilon = E, delta = D }, { mu = M } or { gamma = G }, with numbers"
-    numbers = isinstance(claim, dict) and set(claim) in SPELLINGS and all(is_real(value) for value in claim.values())
+    allowed = (
+        "{ epsilon = E }, { epsilon = E, delta = D }, { mu = M } or { gamma = G }, with numbers"
+    )
+    numbers = (
+        isinstance(claim, dict)
+        and set(claim) in SPELLINGS
+        and all(is_real(value) for value in claim.values())
+    )
     require(numbers, f"{where}: claim", claim, allowed)
     try:
         return {name: float(value) for name, value in claim.items()}

@@ -17,7 +17,8 @@ class Option:
     Parameters
     ----------
     key : str
-        Its name in a file; `--key` with hyphens on the command line, `DPASSAY_KEY` in the environment.
+        Its name in a file; `--key` with hyphens on the command line, `DPASSAY_KEY` in the
+        environment.
     kind : callable
         Makes a value of a text.
     holds : callable
@@ -67,13 +68,17 @@ class Option:
             value = self.kind(text)
         except (ValueError, TypeError):
             value = text
-        require(self.holds(value), argument, text if isinstance(value, tuple) else value, self.allowed)
+        require(
+            self.holds(value), argument, text if isinstance(value, tuple) else value, self.allowed
+        )
         return value
 
 
 def count(key: str, least: int, most: int | None = None, why: str = "", **row: Any) -> Option:
     """Return the row of a whole number from `least` to `most`; `why` says why not more."""
-    allowed = f"an integer >= {least}" if most is None else f"an integer from {least} to {most:,}{why}"
+    allowed = (
+        f"an integer >= {least}" if most is None else f"an integer from {least} to {most:,}{why}"
+    )
     holds = lambda value: is_count(value, least) and (most is None or value <= most)  # noqa: E731
     return Option(key=key, kind=int, holds=holds, allowed=allowed, **{"metavar": "N"} | row)
 
@@ -94,8 +99,20 @@ def several(key: str, one: Option, allowed: str, **row: Any) -> Option:
     """Return the row of a list; its items are values of another row, each of them once."""
     each: Callable[[Any], Any] = str.strip if one.kind is str else one.kind
     kind = lambda given: tuple(dict.fromkeys(map(each, listed(given))))  # noqa: E731
-    holds = lambda value: isinstance(value, tuple) and bool(value) and all(map(one.holds, value))  # noqa: E731
-    return Option(key=key, kind=kind, holds=holds, allowed=f"{allowed}, separated by commas", **{"metavar": "LIST"} | row)
+    holds = lambda value: (  # noqa: E731
+        isinstance(value, tuple)
+        and bool(value)
+        and all(
+            map(one.holds, value),
+        )
+    )
+    return Option(
+        key=key,
+        kind=kind,
+        holds=holds,
+        allowed=f"{allowed}, separated by commas",
+        **{"metavar": "LIST"} | row,
+    )
 
 
 def text(key: str, **row: Any) -> Option:
@@ -105,7 +122,10 @@ def text(key: str, **row: Any) -> Option:
 
 
 def sides(key: str, **row: Any) -> Option:
-    """Return the row of a number of points, or of points on each side of a grid: `3x2`, or `[3, 2]`."""
+    """Return the row of a number of points, or of points on each side of a grid.
+
+    `3x2`, or `[3, 2]`.
+    """
 
     def kind(given: Any) -> int | tuple[int, ...]:
         found = tuple(map(int, given.split("x") if "x" in str(given) else listed(given)))

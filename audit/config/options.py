@@ -1,4 +1,6 @@
-"""Options: one row each, from which the command line, the file, the environment, pytest and docs/configuration.md are made.
+"""Options: one row each, the source of the command line, file, environment, pytest and page.
+
+The page is docs/configuration.md.
 
 Those of `OPTIONS` may be set everywhere, those of `COMMAND_LINE` on the command line alone.
 """
@@ -25,11 +27,18 @@ MOST_MEMORY = 2.0**20
 """GiB; nobody has more."""
 
 PROFILES: dict[str, dict[str, Any]] = {
-    "quick": {"train": 100, "queries": 5, "train_queries": 5, "neighbours": "one+flip", "budget": BUDGET},
+    "quick": {
+        "train": 100,
+        "queries": 5,
+        "train_queries": 5,
+        "neighbours": "one+flip",
+        "budget": BUDGET,
+    },
     "default": {"train": 400, "queries": 20, "neighbours": "one+flip", "budget": BUDGET},
     "deep": {"train": 1000, "queries": 50, "neighbours": "one+flip", "budget": 200_000},
 }
-"""Sizes of everything that the user did not size. `quick` sees 1.5 times a claim of 1 through answers of probability 0.4."""
+"""Sizes of everything that the user did not size. `quick` sees 1.5 times a claim of 1 through
+answers of probability 0.4."""
 MODES = ("auto", "exact", "exhaustive", "monte-carlo")
 NEIGHBOURS = ("one", "flip", "one+flip", "all")
 
@@ -134,7 +143,10 @@ OPTIONS: dict[str, Option] = {
             shown="by profile",
             default="one+flip",
             metavar="WHICH",
-            help="per training record: one (replaced from the pool), flip (its label), one+flip, or all (every replacement)",
+            help=(
+                "per training record: one (replaced from the pool), flip (its label), one+flip, "
+                "or all (every replacement)"
+            ),
         ),
     )
 }
@@ -163,7 +175,10 @@ _OF_RUN = (
         "a finite number > 0",
         default=SHARD_TIMEOUT,
         metavar="SECONDS",
-        help="time limit for one step of your code (import, one prepare, a portion of trials); then its process is killed",
+        help=(
+            "time limit for one step of your code (import, one prepare, a portion of trials); "
+            "then its process is killed"
+        ),
     ),
     number(
         "memory",
@@ -210,7 +225,9 @@ _OF_ATTACKS = (
         shown="1,8",
         help="numbers of answers that the attacker gets about each record",
     ),
-    several("attacks", text("attack", help=""), "names", shown="all", help="attacks to run, by name"),
+    several(
+        "attacks", text("attack", help=""), "names", shown="all", help="attacks to run, by name"
+    ),
     count("records", 2, default=400, help="records whose membership is guessed"),
     count("references", 4, default=64, help="models that the attacker trains"),
     count(
@@ -244,13 +261,18 @@ _OF_ATTACKS = (
         help="nat (natural data) or pois (poison in every training set); minq (asks about the "
         "records themselves) or miaq (at points chosen on reference models)",
     ),
-    count("poisoned", 0, shown="20, at most half", help="records surrounded by poison, with pois-..."),
+    count(
+        "poisoned", 0, shown="20, at most half", help="records surrounded by poison, with pois-..."
+    ),
     count("poison", 0, default=2, metavar="K", help="poisoned copies around each of these records"),
     text(
         "attribute",
         shown="none",
         metavar="COLUMN",
-        help="guess which of two values this column has, instead of membership: a column name, its number, or label",
+        help=(
+            "guess which of two values this column has, instead of membership: a column name, its "
+            "number, or label"
+        ),
     ),
     text(
         "cache",

@@ -56,7 +56,12 @@ def suppressions(entries: Any, file: str) -> tuple[Suppression, ...]:
         If a key is unknown, missing or of the wrong type.
     """
     tables = isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
-    require(tables, f"{file}: suppressions", entries, "tables [[suppressions]] ([[tool.dpassay.suppressions]] in pyproject.toml)")
+    require(
+        tables,
+        f"{file}: suppressions",
+        entries,
+        "tables [[suppressions]] ([[tool.dpassay.suppressions]] in pyproject.toml)",
+    )
     return tuple(_entry(entry, f"{file}, suppression {k}") for k, entry in enumerate(entries, 1))
 
 
@@ -67,7 +72,12 @@ def _entry(entry: dict[str, Any], where: str) -> Suppression:
         if key not in entry:
             raise InvalidInput(f"{where}: {key} is missing: a suppression needs {', '.join(names)}")
     for key in ("result", "kind", "reason"):
-        require(isinstance(entry[key], str) and entry[key].strip() != "", f"{where}: {key}", entry[key], "a text")
+        require(
+            isinstance(entry[key], str) and entry[key].strip() != "",
+            f"{where}: {key}",
+            entry[key],
+            "a text",
+        )
     require(entry["kind"] in KINDS, f"{where}: kind", entry["kind"], f"one of {', '.join(KINDS)}")
     day = entry["expires"]
     require(
@@ -77,9 +87,21 @@ def _entry(entry: dict[str, Any], where: str) -> Suppression:
         "a date like 2027-01-31, without quotes",
     )
     last = datetime.now(tz=UTC).date() + LONGEST
-    require(day <= last, f"{where}: expires", day.isoformat(), f"at most a year ahead, {last} at the latest")
+    require(
+        day <= last,
+        f"{where}: expires",
+        day.isoformat(),
+        f"at most a year ahead, {last} at the latest",
+    )
     most = entry.get("up_to")
     if most is not None:
-        require(entry["kind"] in SIZED, f"{where}: up_to", most, f"left out, unless kind is one of {', '.join(SIZED)}")
-        require(is_real(most) and 0 <= most < math.inf, f"{where}: up_to", most, "a finite number >= 0")
+        require(
+            entry["kind"] in SIZED,
+            f"{where}: up_to",
+            most,
+            f"left out, unless kind is one of {', '.join(SIZED)}",
+        )
+        require(
+            is_real(most) and 0 <= most < math.inf, f"{where}: up_to", most, "a finite number >= 0"
+        )
     return Suppression(**entry)

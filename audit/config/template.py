@@ -29,7 +29,8 @@ neighbours = "one+flip"         # per training record: one, flip, one+flip or al
 [[mechanisms]]
 target = "dpassay_example:predict"   # module:object of your own, or a name of `dpassay list`
 name = "nearest-vote"                # its name in results
-claim = { epsilon = 1.0 }            # or { epsilon = 1.0, delta = 1e-6 }, { mu = 1.0 }, { gamma = 0.1 }
+claim = { epsilon = 1.0 }            # or { epsilon = 1.0, delta = 1e-6 }, { mu = 1.0 }, { gamma = \
+0.1 }
 answers = "0,1"                      # answers of a function: labels [0, 1, 2] or numbers "0..1"
 # parameters = { r = 5 }             # parameters of a mechanism class
 
@@ -46,11 +47,13 @@ EXAMPLE_TEXT = '''\
 
 import numpy as np
 
-EPSILON = 1.0  # one replaced record changes the vote by at most 1, so the log-odds by at most EPSILON
+EPSILON = 1.0  # one replaced record changes the vote by at most 1, so the log-odds by at most \
+EPSILON
 
 
 def predict(data, queries, size, rng):
-    """Answer `size` times, at every query, with the noisy vote of the three closest records: shape (size, queries)."""
+    """Answer `size` times, at every query, with the noisy vote of the three closest records: \
+shape (size, queries)."""
     distance = np.linalg.norm(queries[:, None] - data.X, axis=2)
     closest = np.argsort(distance, axis=1, kind="stable")[:, :3]
     p = 1 / (1 + np.exp(-EPSILON * (data.y[closest].sum(axis=1) - 1.5)))

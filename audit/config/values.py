@@ -1,9 +1,9 @@
-"""Values in texts: one language, TOML's, for the command line, variables and parameters within parameters.
+"""Values in texts: TOML, for the command line, variables and nested parameters.
 
-`5`, `0.1`, `true`, `"a text"`, `[0.1, 1]` and `{name="soft-majority", r=5}` are values. Where a value
-stands alone, as after `-p`, the quotes around a text may be left out. Older spellings can still be
-read: `0.1,1` for a list, `epsilon=1,delta=0.1` for a table, `soft-majority,r=5` for a table with a
-name.
+`5`, `0.1`, `true`, `"a text"`, `[0.1, 1]` and `{name="soft-majority", r=5}` are values. Where a
+value stands alone, as after `-p`, the quotes around a text may be left out. Older spellings can
+still be read: `0.1,1` for a list, `epsilon=1,delta=0.1` for a table, `soft-majority,r=5` for a
+table with a name.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def value_of(text: str, argument: str) -> Any:
     try:
         found = tomllib.loads(f"value = {text}")
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{argument} = '{text}': is not a value of TOML ({error}); {EXAMPLE}") from None
+        raise InvalidInput(
+            f"{argument} = '{text}': is not a value of TOML ({error}); {EXAMPLE}"
+        ) from None
     if set(found) != {"value"}:
         raise InvalidInput(f"{argument} = '{text}': must be one value; {EXAMPLE}")
     return found["value"]
@@ -49,9 +51,12 @@ EXAMPLE = 'write [0.1, 1] or {name="soft-majority", r=5}'
 
 
 def spelled(value: Any) -> Any:
-    """Write a number or a truth value as the text it would be after `-p`; texts, lists and tables stay.
+    """Write a number or a truth value as the text it would be after `-p`.
 
-    A parameter takes its type from the mechanism, so 1, 1.0 and the text 1 are the same to a parameter that is a number.
+    Texts, lists and tables stay.
+
+    A parameter takes its type from the mechanism, so 1, 1.0 and the text 1 are the same to a
+    parameter that is a number.
     """
     if isinstance(value, bool):
         return str(value).lower()
@@ -59,14 +64,24 @@ def spelled(value: Any) -> Any:
 
 
 def is_value(value: Any) -> bool:
-    """Whether a value is one that a parameter may have: a number, a text, true, false, or a list or table of these."""
+    """Whether a value is one that a parameter may have.
+
+    A number, a text, true, false, or a list or table of these.
+    """
     if isinstance(value, dict):
         return all(isinstance(key, str) and is_value(each) for key, each in value.items())
-    return all(map(is_value, value)) if isinstance(value, list) else isinstance(value, (bool, int, float, str))
+    return (
+        all(map(is_value, value))
+        if isinstance(value, list)
+        else isinstance(value, (bool, int, float, str))
+    )
 
 
 def listed(given: Any) -> list[Any]:
-    """Return the items of a list: of a TOML list, of texts separated by commas, or of a list that is one already."""
+    """Return the items of a list.
+
+    Of a TOML list, of texts separated by commas, or of a list that is one already.
+    """
     found = value_of(given, "list") if isinstance(given, str) else given
     if isinstance(found, str):
         return found.split(",")
@@ -132,18 +147,23 @@ def named_table(given: str | Mapping[str, Any], argument: str) -> tuple[str, dic
             return name, dict(assignment(setting, "") for setting in settings)
         except InvalidInput:
             wrong = next(each for each in settings if not all(map(str.strip, each.partition("="))))
-            raise InvalidInput(f"{argument} = '{given}': '{wrong}' must have the form name=value") from None
+            raise InvalidInput(
+                f"{argument} = '{given}': '{wrong}' must have the form name=value"
+            ) from None
     if not isinstance(found, dict) or not isinstance(found.get("name"), str) or not is_value(found):
         shown = given if isinstance(given, str) else written(dict(given))
-        raise InvalidInput(f"{argument} = '{shown}': must be a name, or a table like {{name=\"soft-majority\", r=5}}")
+        raise InvalidInput(
+            f"{argument} = '{shown}': must be a name, or a table like {{name=\"soft-majority\", "
+            "r=5}"
+        )
     return found["name"], {key: value for key, value in found.items() if key != "name"}
 
 
 def named_text(given: str | Mapping[str, Any], argument: str) -> str:
-    """Return the text that stands for what has a name and parameters in records and in the keys of random streams.
+    """Return the text that stands for a name with parameters in records and keys of streams.
 
-    It is `name,parameter=value,...` where every value is a short text, as in all records so far, else a table of TOML. A text
-    that is no table stays as it is.
+    It is `name,parameter=value,...` where every value is a short text, as in all records so far,
+    else a table of TOML. A text that is no table stays as it is.
 
     Raises
     ------
@@ -154,7 +174,10 @@ def named_text(given: str | Mapping[str, Any], argument: str) -> str:
         return given
     name, parameters = named_table(given, argument)
     texts = {key: spelled(value) for key, value in parameters.items()}
-    if all(isinstance(each, str) and each == each.strip() != "" and not set(each) & AWKWARD for each in texts.values()):
+    if all(
+        isinstance(each, str) and each == each.strip() != "" and not set(each) & AWKWARD
+        for each in texts.values()
+    ):
         return ",".join([name, *(f"{key}={value}" for key, value in texts.items())])
     return written({"name": name} | parameters)
 
@@ -164,10 +187,12 @@ AWKWARD = frozenset(",={[\"'\n")
 
 
 def canonical(name: str, text: str) -> str:
-    """Return a value after `-p name=` as the commands in records spell it: as TOML, quotes around a single text left out.
+    """Return a value after `-p name=` as the commands in records spell it.
 
-    The older spelling of a base, `soft-majority,r=5`, becomes `{name="soft-majority", r=5}`; a list of numbers of which no
-    name tells that it is one, like `0.1;1`, stays as it is.
+    As TOML, quotes around a single text left out.
+
+    The older spelling of a base, `soft-majority,r=5`, becomes `{name="soft-majority", r=5}`; a list
+    of numbers of which no name tells that it is one, like `0.1;1`, stays as it is.
     """
     found = value_of(text, f"-p {name}")
     if name == "base" and isinstance(found, str) and "," in found:
@@ -177,7 +202,10 @@ def canonical(name: str, text: str) -> str:
 
 
 def _literal(text: str) -> Any:
-    """Return the number or truth value that a text spells, if it is spelled like that again; else the text."""
+    """Return the number or truth value that a text spells, if it is spelled like that again.
+
+    Else the text.
+    """
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except (ValueError, KeyError, RecursionError):
@@ -186,7 +214,10 @@ def _literal(text: str) -> Any:
 
 
 def written(value: Any) -> str:
-    """Write a value of TOML down, as dpassay does in commands and records: `{name="soft-majority", r="5"}`."""
+    """Write a value of TOML down, as dpassay does in commands and records.
+
+    `{name="soft-majority", r="5"}`.
+    """
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_key(key)}={written(each)}" for key, each in value.items()) + "}"
     if isinstance(value, (list, tuple)):
@@ -197,4 +228,8 @@ def written(value: Any) -> str:
 
 
 def _key(key: str) -> str:
-    return key if key and key.isascii() and key.replace("_", "").replace("-", "").isalnum() else written(key)
+    return (
+        key
+        if key and key.isascii() and key.replace("_", "").replace("-", "").isalnum()
+        else written(key)
+    )

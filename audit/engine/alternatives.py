@@ -1,4 +1,7 @@
-"""Alternatives: what the answers of a pair look like that leaks a given amount through an event of a given frequency."""
+"""Alternatives: what the answers of a leaking pair look like.
+
+It leaks a given amount through an event of a given frequency.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,8 @@ class Answers:
     Parameters
     ----------
     labels : int
-        Number of labels, >= 2; 0 for numbers, which are counted in bins between the quantiles of a pilot.
+        Number of labels, >= 2; 0 for numbers, which are counted in bins between the quantiles of a
+        pilot.
     unions : bool
         Whether events are all sets of labels, not only single ones.
     """
@@ -49,7 +53,10 @@ class Answers:
 
 
 def answers_of(scale: Scale, labels: int) -> Answers:
-    """Say how so many labels are counted: single ones suffice for two labels and where the scale says so."""
+    """Say how so many labels are counted.
+
+    Single ones suffice for two labels and where the scale says so.
+    """
     return Answers(labels=labels, unions=scale.unions and 2 < labels <= MAX_UNION_LABELS)
 
 
@@ -67,7 +74,9 @@ def half_line_masks(bins: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """Laws of the symbols on the two sides of the leaking pair, and on the neighbours of the others, which share its base.
+    """Laws of the symbols on both sides of the leaking pair, and on the neighbours of the others.
+
+    The others share its base.
 
     Parameters
     ----------
@@ -92,27 +101,33 @@ def event_at(p1: float, leak: float, scale: Scale) -> float:
     return float(scale.allowed(leak).inverse(p1))
 
 
-def through_event(answers: Answers, frequency: float, scale: Scale, promised: float, *, decoys: bool = False) -> Family:
+def through_event(
+    answers: Answers, frequency: float, scale: Scale, promised: float, *, decoys: bool = False
+) -> Family:
     """Return a family that leaks through one event.
 
-    The likelier side gives one label, or a number beyond one threshold, with some probability; whatever else it answers is
-    spread evenly over the other labels, or as the pilot's bins are. On the other side the event is rarer by the leak, and all
-    else likelier by one factor.
+    The likelier side gives one label, or a number beyond one threshold, with some probability;
+    whatever else it answers is spread evenly over the other labels, or as the pilot's bins are. On
+    the other side the event is rarer by the leak, and all else likelier by one factor.
 
     Parameters
     ----------
     answers : Answers
     frequency : float
-        Probability of the event on the likelier side; where more than the claim's worst face has, that is taken. A threshold
-        is at the next quantile of the pilot that is no likelier.
+        Probability of the event on the likelier side; where more than the claim's worst face has,
+        that is taken. A threshold is at the next quantile of the pilot that is no likelier.
     scale, promised
         Of the claim.
     decoys : bool
-        Whether other labels leak as much, each half as frequent as the one before at most, as far as the claim's worst face has
-        room for them: the screening may take one of them, at which the certification sees less.
+        Whether other labels leak as much, each half as frequent as the one before at most, as far
+        as the claim's worst face has room for them: the screening may take one of them, at which
+        the certification sees less.
     """
     if answers.labels:
-        first = [frequency, *(_decoys(answers.labels, frequency, scale, promised) if decoys else ())]
+        first = [
+            frequency,
+            *(_decoys(answers.labels, frequency, scale, promised) if decoys else ()),
+        ]
         base = np.full(answers.labels, (1 - sum(first)) / (answers.labels - len(first)))
         base[: len(first)] = first
         inside = np.arange(answers.labels) < len(first)
@@ -129,7 +144,9 @@ def through_event(answers: Answers, frequency: float, scale: Scale, promised: fl
     def other(leak: float) -> Array:
         return _tilted(base, inside, event_at(p1, leak, scale))
 
-    return Family(base=base, other=other, crowd=tuple(crowd), frequency=frequency if answers.labels else p1)
+    return Family(
+        base=base, other=other, crowd=tuple(crowd), frequency=frequency if answers.labels else p1
+    )
 
 
 def _decoys(labels: int, frequency: float, scale: Scale, promised: float) -> tuple[float, ...]:
@@ -141,29 +158,41 @@ def _decoys(labels: int, frequency: float, scale: Scale, promised: float) -> tup
 
 
 def allowed(p: float, scale: Scale, promised: float) -> tuple[float, float]:
-    """Return the least and the largest probability of an event that the claim allows beside p, in both directions."""
+    """Return the least and largest probability of an event beside p that the claim allows.
+
+    In both directions.
+    """
     return scale.allowed(promised).around(p)
 
 
 def _tilted(base: Array, inside: NDArray[np.bool_], p: float) -> Array:
-    """Return a law under which an event has another probability, all within it and all beside it moving by one factor each."""
+    """Return a law under which an event has another probability.
+
+    Everything within the event moves by one factor, everything beside it by another.
+    """
     before = float(base[inside].sum())
     return np.where(inside, base * p / before, base * (1 - p) / (1 - before))
 
 
 def worst_frequency(leak: float, scale: Scale) -> float:
-    """Return the probability of the claim's worst face on its likelier side, beyond which the complement leaks more."""
+    """Return the likelier side's probability of the claim's worst face.
+
+    Beyond it the complement leaks more.
+    """
     return scale.allowed(leak).tight[0]
 
 
 def shifted(kind: str, scale: Scale, promised: float) -> Family:
-    """Return the family of noise of one kind whose centre moves, counted in bins between the quantiles of the base.
+    """Return the family of noise of one kind whose centre moves.
+
+    Counted in bins between the quantiles of the base.
 
     Parameters
     ----------
     kind : {"Laplace", "Gaussian"}
     scale, promised
-        Of the claim. The move is the one at which the worst half-line leaks so much, wherever the quantiles are.
+        Of the claim. The move is the one at which the worst half-line leaks so much, wherever the
+        quantiles are.
     """
     noise = getattr(scipy.stats, SHIFTS[kind])
     edges = noise.ppf(_levels())
@@ -180,12 +209,15 @@ def shifted(kind: str, scale: Scale, promised: float) -> Family:
 
 
 def shifts_for(scale: Scale) -> tuple[str, ...]:
-    """Return the kinds of noise that numbers are taken to have: the normal one has no finite loss at delta = 0."""
+    """Return the kinds of noise that numbers are taken to have.
+
+    The normal one has no finite loss at delta = 0.
+    """
     return ("Laplace",) if scale == Ratio() else ("Laplace", "Gaussian")
 
 
 def move_of(kind: str, leak: float, scale: Scale) -> float:
-    """Return the move of the centre, in units of the noise's scale, at which the worst half-line leaks so much."""
+    """Return the shift, in noise scales, at which the worst half-line leaks so much."""
     known = scale.move(kind, leak)
     if known is not None:
         return known

@@ -1,4 +1,7 @@
-"""Apart: a mechanism is kept from the others of its run, in a process of its own, or by undoing what it has done to this one."""
+"""Apart: keep a mechanism from the others of its run.
+
+In a process of its own, or by undoing what it has done to this one.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +31,9 @@ PATCHED = (np, np.random, np.linalg)
 def apart(target: AuditTarget, data: Group | None, settings: Settings) -> Iterator[AuditTarget]:
     """Give a mechanism as it is to be called.
 
-    A user's own is called in another process, unless the settings say otherwise. Where it is called in this one, the
-    data, warnings, NumPy, its handling of errors and the modules that have been imported are afterwards what they were.
+    A user's own is called in another process, unless the settings say otherwise. Where it is called
+    in this one, the data, warnings, NumPy, its handling of errors and the modules that have been
+    imported are afterwards what they were.
     """
     with ExitStack() as stack:
         if not isinstance(target, Isolated) and is_foreign(target):
@@ -44,7 +48,10 @@ def apart(target: AuditTarget, data: Group | None, settings: Settings) -> Iterat
 
 @contextmanager
 def undone(data: Group | None = None) -> Iterator[None]:
-    """Undo what is done to this process, as far as that can be done; `os._exit` raises instead of ending it."""
+    """Undo what is done to this process, as far as that can be done.
+
+    `os._exit` raises instead of ending it.
+    """
     base = None if data is None or not isinstance(data.pairs.base, Labelled) else data.pairs.base
     held = None if base is None else (base.X.copy(), base.y.copy())
     leave, own, modules = os._exit, os.getpid(), dict(sys.modules)
@@ -65,7 +72,12 @@ def undone(data: Group | None = None) -> Iterator[None]:
             vars(module).update(was)
         for name, module in modules.items():
             sys.modules.setdefault(name, module)
-        if data is not None and base is not None and held is not None and base.digest != data.digest:
+        if (
+            data is not None
+            and base is not None
+            and held is not None
+            and base.digest != data.digest
+        ):
             for array, content in ((base.X, held[0]), (base.y, held[1])):
                 array.flags.writeable = True
                 array[...] = content

@@ -1,8 +1,11 @@
-"""Cells of a baseline: fresh counts where an accepted record found most, whatever the screening chooses now.
+"""Cells of a baseline.
 
-Only the very same cell tells whether a mechanism has changed. The trials are those that would certify the cell, with the
-same streams, so a mechanism that has not changed gives the same counts, and no error probability of the run is spent: the
-bounds are made by `dpassay.record.compare`, at its own.
+Fresh counts where an accepted record found most, whatever the screening chooses now.
+
+Only the very same cell tells whether a mechanism has changed. The trials are those that would
+certify the cell, with the same streams, so a mechanism that has not changed gives the same counts,
+and no error probability of the run is spent: the bounds are made by `dpassay.record.compare`, at
+its own.
 """
 
 from __future__ import annotations
@@ -22,7 +25,18 @@ from dpassay.trials.executors import Executor
 from dpassay.trials.tasks import Task
 
 Raw = Mapping[str, Any]
-IDENTITY = ("group", "data", "query", "point", "pair", "change", "pair_key", "direction", "event", "method")
+IDENTITY = (
+    "group",
+    "data",
+    "query",
+    "point",
+    "pair",
+    "change",
+    "pair_key",
+    "direction",
+    "event",
+    "method",
+)
 """Fields of a recorded cell that say which one it is, and by which test its bounds are made."""
 
 
@@ -59,18 +73,26 @@ def certified_again(
     Returns
     -------
     tuple of dict
-        Of each cell that this run's plan still holds: what identifies it, with new counts or histograms.
+        Of each cell that this run's plan still holds: what identifies it, with new counts or
+        histograms.
     """
-    found = [(cell, place) for cell in cells if (place := _place(cell, groups, codings)) is not None]
+    found = [
+        (cell, place) for cell in cells if (place := _place(cell, groups, codings)) is not None
+    ]
     if not found:
         return ()
     codings = tuple(_at_thresholds(found, g, group, codings[g]) for g, group in enumerate(groups))
-    runner, sides = open_executor(groups, codings), sorted({(place.group, place.pair) for _, place in found})
+    runner, sides = (
+        open_executor(groups, codings),
+        sorted({(place.group, place.pair) for _, place in found}),
+    )
     drawn: dict[tuple[int, int | None], NDArray[np.int64]] = {}
     for g in sorted({g for g, _ in sides}):
         wanted = [None, *(pair for group, pair in sides if group == g)]
         tasks = [Task(group=g, pair=pair, phase="certify", size=draws) for pair in wanted]
-        drawn |= {(g, pair): counts for pair, counts in zip(wanted, runner.counts(tasks), strict=True)}
+        drawn |= {
+            (g, pair): counts for pair, counts in zip(wanted, runner.counts(tasks), strict=True)
+        }
     again = []
     for cell, place in found:
         both = drawn[place.group, None][place.query], drawn[place.group, place.pair][place.query]
@@ -83,9 +105,15 @@ def certified_again(
 
 
 def _place(cell: Raw, groups: tuple[Group, ...], codings: tuple[Coding, ...]) -> Place | None:
-    """Find a recorded cell; a direction that was learned is another one each time, so such a cell is not found."""
+    """Find a recorded cell.
+
+    A direction that was learned is another one each time, so such a cell is not found.
+    """
     for g, group in enumerate(groups):
-        known = (group.kind, group.digest) == (cell["group"], cell["data"]) and group.kind in ("data", "own")
+        known = (group.kind, group.digest) == (cell["group"], cell["data"]) and group.kind in (
+            "data",
+            "own",
+        )
         inside = cell["query"] < len(group.queries) and cell["pair"] < len(group.pairs)
         if known and inside and _same_pair(cell, group) and _alike(cell, codings[g]):
             return Place(group=g, pair=cell["pair"], query=cell["query"])
@@ -93,7 +121,10 @@ def _place(cell: Raw, groups: tuple[Group, ...], codings: tuple[Coding, ...]) ->
 
 
 def _same_pair(cell: Raw, group: Group) -> bool:
-    """Whether the pair at a recorded cell's place is the cell's; records without keys know it by its words."""
+    """Whether the pair at a recorded cell's place is the cell's.
+
+    Records without keys know it by its words.
+    """
     change = group.pairs.changes[cell["pair"]]
     if "pair_key" in cell:
         return bool(change_key(change, group.pairs.pool) == cell["pair_key"])
@@ -103,8 +134,13 @@ def _same_pair(cell: Raw, group: Group) -> bool:
 def _alike(cell: Raw, coding: Coding) -> bool:
     """Whether a recorded cell is about answers of the kind that this run counts."""
     if isinstance(coding, Rounded):
-        return cell["histograms"] is not None and tuple(cell["histograms"]["limits"]) == (coding.low, coding.high)
-    return cell["counts"] is not None and isinstance(cell["event"], Mapping) == isinstance(coding, Bins)
+        return cell["histograms"] is not None and tuple(cell["histograms"]["limits"]) == (
+            coding.low,
+            coding.high,
+        )
+    return cell["counts"] is not None and isinstance(cell["event"], Mapping) == isinstance(
+        coding, Bins
+    )
 
 
 def _threshold(cell: Raw) -> float:
@@ -112,8 +148,13 @@ def _threshold(cell: Raw) -> float:
     return float(threshold)
 
 
-def _at_thresholds(found: Sequence[tuple[Raw, Place]], g: int, group: Group, coding: Coding) -> Coding:
-    """Cut numbers at the thresholds of the recorded half-lines; count anything else as this run does."""
+def _at_thresholds(
+    found: Sequence[tuple[Raw, Place]], g: int, group: Group, coding: Coding
+) -> Coding:
+    """Cut numbers at the thresholds of the recorded half-lines.
+
+    Count anything else as this run does.
+    """
     if not isinstance(coding, Bins):
         return coding
     at: list[list[float]] = [[] for _ in group.queries]
@@ -121,21 +162,38 @@ def _at_thresholds(found: Sequence[tuple[Raw, Place]], g: int, group: Group, cod
         if place.group == g:
             at[place.query].append(_threshold(cell))
     most = max(1, *map(len, at))
-    return Bins(np.array([sorted(each + [each[0] if each else 0.0] * (most - len(each))) for each in at]))
+    return Bins(
+        np.array([sorted(each + [each[0] if each else 0.0] * (most - len(each))) for each in at])
+    )
 
 
 def _counted(
-    cell: Raw, one: NDArray[np.int64], other: NDArray[np.int64], coding: Coding, place: Place, labels: tuple[int, ...]
+    cell: Raw,
+    one: NDArray[np.int64],
+    other: NDArray[np.int64],
+    coding: Coding,
+    place: Place,
+    labels: tuple[int, ...],
 ) -> dict[str, Any]:
-    """Return the counts of a cell's event on its two sides, or all of them where the claim is about means."""
+    """Return the counts of a cell's event on its two sides; all counts for claims about means."""
     if cell["histograms"] is not None:
         spreads, limits = cell["histograms"]["spreads"], cell["histograms"]["limits"]
-        seen = Histograms(one=tuple(one.tolist()), other=tuple(other.tolist()), spreads=tuple(spreads), limits=tuple(limits))
+        seen = Histograms(
+            one=tuple(one.tolist()),
+            other=tuple(other.tolist()),
+            spreads=tuple(spreads),
+            limits=tuple(limits),
+        )
         return {"counts": None, "histograms": asdict(seen)}
     if isinstance(coding, Bins):
-        inside = np.arange(coding.size) > np.searchsorted(coding.edges[place.query], _threshold(cell))
+        inside = np.arange(coding.size) > np.searchsorted(
+            coding.edges[place.query], _threshold(cell)
+        )
         inside = inside if "at_least" in cell["event"] else ~inside
     else:
         inside = np.isin(labels, cell["event"])
     x, y = (int(side[inside].sum()) for side in (one, other))
-    return {"counts": asdict(Counts(x=x, n1=int(one.sum()), y=y, n0=int(other.sum()))), "histograms": None}
+    return {
+        "counts": asdict(Counts(x=x, n1=int(one.sum()), y=y, n0=int(other.sum()))),
+        "histograms": None,
+    }

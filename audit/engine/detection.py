@@ -1,4 +1,7 @@
-"""Detection: the smallest leak that a whole audit would have refuted, by how frequent the event is through which it leaks."""
+"""Detection: the smallest leak that a whole audit would have refuted.
+
+By how frequent the event is through which it leaks.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from dpassay.engine.alternatives import Answers, Family, event_at, shifted, shifts_for, through_event, worst_frequency
+from dpassay.engine.alternatives import (
+    Answers,
+    Family,
+    event_at,
+    shifted,
+    shifts_for,
+    through_event,
+    worst_frequency,
+)
 from dpassay.numerics import upper_number
 from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
 from dpassay.stats.lower_bounds import COMBINED, Method, choose, largest_rejecting
@@ -32,17 +43,20 @@ WORK = 4 * 10**6
 CHUNK = 2 * 10**6
 """Counts that are held at once."""
 EVERY = 3
-"""Of the thresholds of numbers a crowd is looked at through every third; those beside it say nearly the same."""
+"""Of the thresholds of numbers a crowd is looked at through every third; those beside it say nearly
+the same."""
 LEAST = 1e-6
 """No frequency is nearer to 0 or 1."""
 RARE = 0.005
 """Events that the screening chooses less often than that count as not refuted."""
 TABLE = 20_000
-"""Limits are tabulated at so many counts, and at as many from the other end; all of them where there are fewer."""
+"""Limits are tabulated at so many counts, and at as many from the other end; all of them where
+there are fewer."""
 NEVER = -1e9
 """Rank of an event that may be no likelier than delta."""
 KNOTS = 1.08
-"""The frontier of a combined test is found at counts that grow by this factor, interpolated between them."""
+"""The frontier of a combined test is found at counts that grow by this factor, interpolated between
+them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +66,12 @@ class DetectionCurve:
     Parameters
     ----------
     detectable : float
-        Smallest true leak that would have been refuted with probability 0.9, screening included, were it one pair's and through
-        an event of the stated frequency; in the units of the claim, inf if none would.
+        Smallest true leak that would have been refuted with probability 0.9, screening included,
+        were it one pair's and through an event of the stated frequency; in the units of the claim,
+        inf if none would.
     frequency : float or None
-        Probability of that event on the likelier side, at least; None where the number holds for every event.
+        Probability of that event on the likelier side, at least; None where the number holds for
+        every event.
     assumed : bool
         Whether the frequency is a default, since the screening saw nothing move.
     design : Design or None
@@ -74,7 +90,8 @@ class DetectionCurve:
             return ()
         found, worst = [], 0.0
         for point in (self.frequency, *(point for point in FREQUENCIES if point < self.frequency)):
-            worst = max(worst, smallest_seen(self.design, point) if math.isfinite(worst) else worst)  # rarer is harder
+            # rarer is harder
+            worst = max(worst, smallest_seen(self.design, point) if math.isfinite(worst) else worst)
             found.append((point, worst))
         return tuple(found)
 
@@ -118,17 +135,22 @@ def sight(design: Design, frequency: float | None) -> DetectionCurve:
     ----------
     design : Design
     frequency : float or None
-        Of the event that looked worst in the screening, on its likelier side; None where it saw nothing move. Then the claim's
-        worst face is assumed of two labels, an even share of K labels, and noise whose centre moves of numbers.
+        Of the event that looked worst in the screening, on its likelier side; None where it saw
+        nothing move. Then the claim's worst face is assumed of two labels, an even share of K
+        labels, and noise whose centre moves of numbers.
 
     Returns
     -------
     Sight
     """
-    at = usual_frequency(design) if frequency is None else _two_digits(min(frequency, _most(design)))
+    at = (
+        usual_frequency(design) if frequency is None else _two_digits(min(frequency, _most(design)))
+    )
     if not design.scale.rarer_is_harder:
         return DetectionCurve(detectable=smallest_seen(design, usual_frequency(design)))
-    return DetectionCurve(detectable=smallest_seen(design, at), frequency=at, assumed=frequency is None, design=design)
+    return DetectionCurve(
+        detectable=smallest_seen(design, at), frequency=at, assumed=frequency is None, design=design
+    )
 
 
 def usual_frequency(design: Design) -> float:
@@ -137,8 +159,9 @@ def usual_frequency(design: Design) -> float:
     Returns
     -------
     float
-        That of the claim's worst face for two labels, and for a difference of probabilities, which is the hardest to see there;
-        an even share of K labels; the median of numbers. Rounded down to two digits.
+        That of the claim's worst face for two labels, and for a difference of probabilities, which
+        is the hardest to see there; an even share of K labels; the median of numbers. Rounded down
+        to two digits.
     """
     labels = design.answers.labels
     if labels == 2 or not design.scale.rarer_is_harder:
@@ -148,11 +171,14 @@ def usual_frequency(design: Design) -> float:
 
 @lru_cache(maxsize=1024)
 def smallest_seen(design: Design, frequency: float) -> float:
-    """Smallest leak above the promised one that a whole audit refutes with probability 0.9, through an event of a frequency.
+    """Smallest leak above the promised one that a whole audit refutes with probability 0.9.
 
-    Of three labels or more it is the larger one of that where no other label leaks and that where rarer ones leak as much; of
-    numbers that of a leak through a threshold of this frequency and of noise whose centre moves, Laplace's, and for delta > 0 the
-    normal one's; the worst threshold is then where it is.
+    Through an event of a given frequency.
+
+    Of three labels or more it is the larger one of that where no other label leaks and that where
+    rarer ones leak as much; of numbers that of a leak through a threshold of this frequency and of
+    noise whose centre moves, Laplace's, and for delta > 0 the normal one's; the worst threshold is
+    then where it is.
 
     Parameters
     ----------
@@ -163,8 +189,8 @@ def smallest_seen(design: Design, frequency: float) -> float:
     Returns
     -------
     float
-        Within 1e-3 of its distance to the claim, but for the simulation of the screening; inf where not even the largest leak
-        (a loss of 50, a difference of 1) would be seen.
+        Within 1e-3 of its distance to the claim, but for the simulation of the screening; inf where
+        not even the largest leak (a loss of 50, a difference of 1) would be seen.
     """
     if design.promised >= min(LARGEST, design.scale.most):
         return math.inf
@@ -175,14 +201,23 @@ def smallest_seen(design: Design, frequency: float) -> float:
 
 
 def is_seen(design: Design, frequency: float, leak: float) -> bool:
-    """Whether a leak, below the largest there can be, is at least `smallest_seen`; without looking for that."""
-    families = [*_families(design, frequency), *(shifted(kind, design.scale, design.promised) for kind in _shifts(design))]
+    """Whether a leak, below the largest there can be, is at least `smallest_seen`.
+
+    Without looking for that.
+    """
+    families = [
+        *_families(design, frequency),
+        *(shifted(kind, design.scale, design.promised) for kind in _shifts(design)),
+    ]
     return all(_Audits(design, family).see(leak) for family in families)
 
 
 def _families(design: Design, frequency: float) -> list[Family]:
     through = [False, True] if design.answers.labels > 2 and design.scale == Ratio() else [False]
-    return [through_event(design.answers, frequency, design.scale, design.promised, decoys=decoys) for decoys in through]
+    return [
+        through_event(design.answers, frequency, design.scale, design.promised, decoys=decoys)
+        for decoys in through
+    ]
 
 
 def _shifts(design: Design) -> tuple[str, ...]:
@@ -190,20 +225,30 @@ def _shifts(design: Design) -> tuple[str, ...]:
 
 
 def _most(design: Design) -> float:
-    """Return the largest frequency that is looked at: of numbers half, as noise that moves has no better threshold."""
+    """Return the largest frequency that is looked at.
+
+    Of numbers half, as noise that moves has no better threshold.
+    """
     return _worst_face(design) if design.answers.labels else 0.5
 
 
 def _worst_face(design: Design) -> float:
-    """Frequency of the claim's worst face, beyond which the complement leaks more, at about the least leak that is seen."""
+    """Frequency of the claim's worst face at about the least leak that is seen.
+
+    Beyond it the complement leaks more.
+    """
     leak, reach = design.promised, float(ndtri(POWER) - ndtri(design.alpha)) / math.sqrt(design.n)
     for _ in range(5):
-        leak = min(LARGEST, design.scale.most, design.promised + reach * design.scale.spread(*design.scale.allowed(leak).tight))
+        leak = min(
+            LARGEST,
+            design.scale.most,
+            design.promised + reach * design.scale.spread(*design.scale.allowed(leak).tight),
+        )
     return worst_frequency(leak, design.scale)
 
 
 def _two_digits(share: float) -> float:
-    """Round down to two digits, of what is left to 1 beyond a half, so that few different ones come."""
+    """Round down to two digits, beyond a half of what is left to 1, so that few differ."""
     part = max(1 - share if share > 0.5 else share, LEAST)
     unit = 10.0 ** (math.floor(math.log10(part)) - 1)
     if share > 0.5:
@@ -217,7 +262,10 @@ def _shift_seen(design: Design, kind: str) -> float:
 
 
 class _Audits:
-    """Audits of one family of laws: the screening is rehearsed on drawn counts, the certification computed."""
+    """Audits of one family of laws.
+
+    The screening is rehearsed on drawn counts, the certification computed.
+    """
 
     def __init__(self, design: Design, family: Family) -> None:
         self.design, self.family = design, family
@@ -229,7 +277,8 @@ class _Audits:
         dear = self.rivals * len(self.masks) * len(family.crowd) if crowded else 1
         self.runs = int(np.clip(WORK // dear, FEWEST, RUNS))
         self.base = self._drawn(0, family.base, self.runs)
-        self.needed = np.full(self.runs, -math.inf)  # what a pair must rank above to be among the finalists
+        # what a pair must rank above to be among the finalists
+        self.needed = np.full(self.runs, -math.inf)
         self.methods = self._methods()
 
     def smallest(self) -> float:
@@ -250,7 +299,10 @@ class _Audits:
         return high
 
     def see(self, leak: float) -> bool:
-        """Whether a leak is refuted with probability 0.9; the crowd is met if it would be without it."""
+        """Whether a leak is refuted with probability 0.9.
+
+        The crowd is met if it would be without it.
+        """
         if not self._refuted(leak):
             return False
         if not self.met and self.rivals >= self.design.screening.finalists:
@@ -260,7 +312,10 @@ class _Audits:
         return True
 
     def _meet_the_crowd(self) -> None:
-        """Find what the leaking pair must rank above: all the others leak what the claim allows, however ranks highest."""
+        """Find what the leaking pair must rank above.
+
+        All the others leak what the claim allows, however ranks highest.
+        """
         place = self.rivals - self.design.screening.finalists
         at_once = max(1, CHUNK // (self.rivals * len(self.masks)))
         thresholds, bins = self._some_thresholds()
@@ -269,13 +324,20 @@ class _Audits:
             for start in range(0, self.runs, at_once):
                 base = self.base[start : start + at_once, None, thresholds]
                 size = (len(base), self.rivals)
-                neighbours = rng.multinomial(self.design.screening.draws, np.add.reduceat(law, bins), size=size)
+                neighbours = rng.multinomial(
+                    self.design.screening.draws, np.add.reduceat(law, bins), size=size
+                )
                 ranks = self._ranks(base, self._events(neighbours))
                 last = np.partition(ranks.max(axis=2), place, axis=1)[:, place]
-                self.needed[start : start + at_once] = np.maximum(self.needed[start : start + at_once], last)
+                self.needed[start : start + at_once] = np.maximum(
+                    self.needed[start : start + at_once], last
+                )
 
     def _some_thresholds(self) -> tuple[Counts, Counts]:
-        """Return the events that a crowd is looked at through, and the first bins that they need: of numbers every third."""
+        """Return the events that a crowd is looked at through, and the first bins they need.
+
+        Of numbers every third.
+        """
         symbols = self.masks.shape[1]
         if self.design.answers.labels:
             return np.arange(len(self.masks)), np.arange(symbols)
@@ -291,7 +353,10 @@ class _Audits:
         return found >= POWER
 
     def _chosen(self, leak: float) -> tuple[Array, Array]:
-        """Return how often the screening finds the pair through each face (direction, event), and the law of the neighbour."""
+        """Return how often the screening finds the pair through each face, and the neighbour's law.
+
+        A face is (direction, event).
+        """
         other = self.family.other(leak)
         ranks = self._ranks(self.base, self._drawn(1, other, self.runs))
         found = ranks.max(axis=1) > self.needed
@@ -305,7 +370,7 @@ class _Audits:
         return (two, one) if backward else (one, two)
 
     def _power(self, p1: float, p0: float) -> float:
-        """Probability that the certification refutes, by the weakest test that the screening may have chosen."""
+        """Probability that the certification refutes, by the weakest test that may be chosen."""
         design = self.design
         allowed = design.scale.allowed(design.promised)
         x = counts_near(p1, design.n)
@@ -316,19 +381,30 @@ class _Audits:
         return min(powers)
 
     def _methods(self) -> set[Method]:
-        """Tests that are chosen at about the leak that is seen: at the counts to be expected, and a deviation off."""
+        """Tests that are chosen at about the leak that is seen.
+
+        At the counts to be expected, and a deviation off.
+        """
         design, draws = self.design, self.design.screening.draws
         shares, other = self._chosen(self._guess())
         p1, p0 = self._face(int(shares.argmax()), other)
         x, y = draws * p1, draws * p0
         off_x, off_y = math.sqrt(x * (1 - p1)), math.sqrt(y * (1 - p0))
         expected = {(x, y), (x + off_x, y), (x - off_x, y), (x, y + off_y), (x, y - off_y)}
-        counts = sorted({(min(draws, max(0, round(a))), min(draws, max(0, round(b)))) for a, b in expected})
+        counts = sorted(
+            {(min(draws, max(0, round(a))), min(draws, max(0, round(b)))) for a, b in expected}
+        )
         symbols = self.masks.shape[1]
-        return {choose(a, b, draws, design.n, labels=symbols, scale=design.scale, alpha=design.alpha) for a, b in counts}
+        return {
+            choose(a, b, draws, design.n, labels=symbols, scale=design.scale, alpha=design.alpha)
+            for a, b in counts
+        }
 
     def _guess(self) -> float:
-        """About the leak that certification alone would show: the asymptotic form of STATISTICS, section 6."""
+        """About the leak that certification alone would show.
+
+        The asymptotic form of STATISTICS, section 6.
+        """
         design, leak, p1 = self.design, self.design.promised, self.family.frequency
         most = min(LARGEST, design.scale.most)
         reach = float(ndtri(POWER) - ndtri(design.alpha)) / math.sqrt(design.n)
@@ -338,8 +414,13 @@ class _Audits:
         return leak
 
     def _drawn(self, stream: int, law: Array, size: int) -> Counts:
-        """Draw the events of so many screenings of one dataset; always the same ones from one stream."""
-        return self._events(np.random.default_rng(stream).multinomial(self.design.screening.draws, law, size=size))
+        """Draw the events of so many screenings of one dataset.
+
+        Always the same ones from one stream.
+        """
+        return self._events(
+            np.random.default_rng(stream).multinomial(self.design.screening.draws, law, size=size)
+        )
 
     def _events(self, symbols: Counts) -> Counts:
         """Count events: shape (..., E)."""
@@ -352,20 +433,32 @@ class _Audits:
         return np.concatenate([below, self.design.screening.draws - below], axis=-1)
 
     def _ranks(self, base: Counts, other: Counts) -> Array:
-        """Rank as the screening does: by a bound at each event, forward and backward; shape (..., 2E)."""
+        """Rank as the screening does: by a bound at each event, forward and backward.
+
+        Shape (..., 2E).
+        """
         above, below = self.limits
         forward = above(base) - below(other)
         backward = above(other) - below(base)
         shape = np.broadcast_shapes(forward.shape, backward.shape)
-        return np.concatenate([np.broadcast_to(forward, shape), np.broadcast_to(backward, shape)], axis=-1)
+        return np.concatenate(
+            [np.broadcast_to(forward, shape), np.broadcast_to(backward, shape)], axis=-1
+        )
 
 
 class Frontier:
-    """For each count x of the likelier side, the largest y that still refutes; found where it is asked for, and kept."""
+    """For each count x of the likelier side, the largest y that still refutes.
+
+    Found where it is asked for, and kept.
+    """
 
     def __init__(self, method: Method, allowed: Region, n: int, alpha: float) -> None:
         self.method, self.allowed, self.n, self.alpha = method, allowed, n, alpha
-        steps = np.unique(np.geomspace(1, n, max(2, math.ceil(math.log(n) / math.log(KNOTS)))).round().astype(np.int64))
+        steps = np.unique(
+            np.geomspace(1, n, max(2, math.ceil(math.log(n) / math.log(KNOTS))))
+            .round()
+            .astype(np.int64)
+        )
         self.knots = np.union1d(np.concatenate([[0], steps]), n - steps)
         self.found: dict[int, int] = {}
 
@@ -376,25 +469,42 @@ class Frontier:
         return Frontier(method, allowed, n, alpha)
 
     def at(self, x: Counts) -> Counts:
-        """Return the largest y for counts in ascending order; -1 where none refutes. Combined tests are interpolated."""
+        """Return the largest y for counts in ascending order; -1 where none refutes.
+
+        Combined tests are interpolated.
+        """
         if self.method not in COMBINED:
             return self._largest(x)
-        first, last = np.searchsorted(self.knots, x[0], side="right") - 1, np.searchsorted(self.knots, x[-1])
+        first, last = (
+            np.searchsorted(self.knots, x[0], side="right") - 1,
+            np.searchsorted(self.knots, x[-1]),
+        )
         knots = self.knots[first : last + 1]
         for knot in knots.tolist():
             if knot not in self.found:
                 self.found[knot] = int(self._largest(np.array([knot]))[0])
-        values: Counts = np.floor(np.interp(x, knots, [self.found[knot] for knot in knots.tolist()])).astype(np.int64)
+        values: Counts = np.floor(
+            np.interp(x, knots, [self.found[knot] for knot in knots.tolist()])
+        ).astype(np.int64)
         return values
 
     def _largest(self, x: Counts) -> Counts:
         return largest_rejecting(self.method, x, self.n, allowed=self.allowed, alpha=self.alpha)
 
 
-def _limits(draws: int, scale: Scale) -> tuple[Callable[[Counts], Array], Callable[[Counts], Array]]:
-    """Return what a count on the likelier side adds to a rank, and one on the other side takes off; see `ranking_bound`."""
+def _limits(
+    draws: int, scale: Scale
+) -> tuple[Callable[[Counts], Array], Callable[[Counts], Array]]:
+    """Return what a count on the likelier side adds to a rank, and what one on the other takes off.
+
+    See `ranking_bound`.
+    """
     steps = np.unique(np.geomspace(1, draws, TABLE).round().astype(np.int64))
-    knots = np.arange(draws + 1) if draws <= TABLE else np.union1d(np.concatenate([[0], steps]), draws - steps)
+    knots = (
+        np.arange(draws + 1)
+        if draws <= TABLE
+        else np.union1d(np.concatenate([[0], steps]), draws - steps)
+    )
     gain = np.maximum(scale.gain(clopper_pearson_lower(knots, draws, SCREEN_ALPHA / 2)), NEVER)
     loss = np.minimum(scale.loss(clopper_pearson_upper(knots, draws, SCREEN_ALPHA / 2)), -NEVER)
 

@@ -1,9 +1,9 @@
-"""Directions: where a vector is released, those along which trials of their own tell neighbours apart best.
+"""Directions of a released vector: those along which separate trials tell neighbours apart best.
 
-A query of such a mechanism is a direction u, its answer the number <w, u>. The given queries may all look past a leak. So some
-trials, used for nothing else, estimate mean and covariance of the vector on each side of every pair, and the direction of
-Fisher's linear discriminant, Sigma^-1 (mean' - mean), is asked besides. It sees what moves the mean, not what only changes the
-shape.
+A query of such a mechanism is a direction u, its answer the number <w, u>. The given queries may
+all look past a leak. So some trials, used for nothing else, estimate mean and covariance of the
+vector on each side of every pair, and the direction of Fisher's linear discriminant, Sigma^-1
+(mean' - mean), is asked besides. It sees what moves the mean, not what only changes the shape.
 """
 
 from __future__ import annotations
@@ -53,7 +53,11 @@ class Moments:
         """Its name."""
         return "moments"
 
-    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[Array, bytes]:  # noqa: ARG002
+    def count(
+        self,
+        draws: NDArray[np.generic],
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> tuple[Array, bytes]:
         """Return the moments of a block of vectors (trials, d), shape (d, d + 1)."""
         vectors = draws.astype(float)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -69,17 +73,20 @@ def learned(
     open_executor: Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor],
     progress: Progress,
 ) -> tuple[Group, ...]:
-    """Return groups of one pair and one query each: the direction in which its two sides are farthest apart.
+    """Return groups of one pair and one query each.
+
+    The direction in which its two sides are farthest apart.
 
     Parameters
     ----------
     target : AuditTarget
-        Nothing is learned unless it releases a vector of at least two coordinates; see `dpassay.mechanism.Mechanism`.
+        Nothing is learned unless it releases a vector of at least two coordinates; see
+        `dpassay.mechanism.Mechanism`.
     groups : tuple of Group
         Whose pairs are looked at.
     draws : (int, int)
-        Trials per dataset to find the few pairs of a group that look farthest apart, of one block at most; and trials per
-        side that the directions of those are learned from, of whole blocks.
+        Trials per dataset to find the few pairs of a group that look farthest apart, of one block
+        at most; and trials per side that the directions of those are learned from, of whole blocks.
     open_executor, progress : callable
 
     Returns
@@ -94,7 +101,11 @@ def learned(
     runner = open_executor(asked, (Moments(d),) * len(groups))
     chosen = [list(range(len(group.pairs))) for group in groups]
     many = [g for g, pairs in enumerate(chosen) if len(pairs) > SHORTLIST]
-    for g, places in zip(many, _learn(runner, [(g, chosen[g]) for g in many], [("learn", first)], progress), strict=True):
+    for g, places in zip(
+        many,
+        _learn(runner, [(g, chosen[g]) for g in many], [("learn", first)], progress),
+        strict=True,
+    ):
         chosen[g] = _order(places)[:SHORTLIST]
     phases = [(f"learn {k}", BLOCK) for k in range(rounds)]
     found = _learn(runner, list(enumerate(chosen)), phases, progress)
@@ -107,11 +118,20 @@ def learned(
 
 
 def _learn(
-    runner: Executor, wanted: list[tuple[int, list[int]]], phases: list[tuple[str, int]], progress: Progress
+    runner: Executor,
+    wanted: list[tuple[int, list[int]]],
+    phases: list[tuple[str, int]],
+    progress: Progress,
 ) -> list[list[tuple[Array, float]]]:
-    """Return direction and distance of some pairs of some groups, from trials of several phases taken together."""
+    """Return direction and distance of pairs of groups, from trials of several phases together."""
     sides = [(g, pair) for g, pairs in wanted for pair in (None, *pairs)]
-    drawn = runner.counts([Task(group=g, pair=pair, phase=phase, size=size) for g, pair in sides for phase, size in phases])
+    drawn = runner.counts(
+        [
+            Task(group=g, pair=pair, phase=phase, size=size)
+            for g, pair in sides
+            for phase, size in phases
+        ]
+    )
     found, done, total = [], 0, len(sides)
     for _, pairs in wanted:
         moments = []
@@ -125,10 +145,12 @@ def _learn(
 
 
 def discriminant(one: Array, other: Array) -> tuple[Array, float]:
-    """Return the direction (d,) between two sides' means and covariances (d, d + 1), of norm 1, and their distance in it.
+    """Return the direction (d,) between two sides, of norm 1, and their distance in it.
 
-    The distance is in standard deviations of the released number. Zeros where there is none: the means are equal, or too large
-    to be told.
+    From means and covariances, (d, d + 1) each.
+
+    The distance is in standard deviations of the released number. Zeros where there is none: the
+    means are equal, or too large to be told.
     """
     nothing = np.zeros(len(one)), 0.0
     with np.errstate(over="ignore", invalid="ignore"):
@@ -150,17 +172,30 @@ def discriminant(one: Array, other: Array) -> tuple[Array, float]:
 
 def _order(places: list[tuple[Array, float]]) -> list[int]:
     """Return places, the farthest apart first."""
-    return [int(place) for place in np.argsort([-distance for _, distance in places], kind="stable")]
+    return [
+        int(place) for place in np.argsort([-distance for _, distance in places], kind="stable")
+    ]
 
 
-def _group(target: AuditTarget, group: Group, pair: int, way: Array, distance: float, draws: int) -> Group:
+def _group(
+    target: AuditTarget, group: Group, pair: int, way: Array, distance: float, draws: int
+) -> Group:
     pairs, change = group.pairs, group.pairs.changes[pair]
     reason = (
-        f"in this direction the vectors released on S and on S' ({change}) are {distance:.2g} standard deviations apart, "
-        f"learned from {draws} trials a side that are used for nothing else"
+        f"in this direction the vectors released on S and on S' ({change}) are {distance:.2g} "
+        f"standard deviations apart, learned from {draws} trials a side that are used for nothing "
+        "else"
     )
-    alone = Pairs(base=pairs.base, changes=(change,), how=reason, pool=pairs.pool, relation=pairs.relation)
-    return replace(group, pairs=alone, queries=_towards(target, way[None], group), kind="learned", reason=reason)
+    alone = Pairs(
+        base=pairs.base, changes=(change,), how=reason, pool=pairs.pool, relation=pairs.relation
+    )
+    return replace(
+        group,
+        pairs=alone,
+        queries=_towards(target, way[None], group),
+        kind="learned",
+        reason=reason,
+    )
 
 
 def _towards(target: AuditTarget, directions: Array, group: Group) -> Array:

@@ -43,7 +43,9 @@ Event = tuple[int, ...] | HalfLine
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cell:
-    """The worst cell of one query point: which pair, direction and event leak most there, and how much.
+    """The worst cell of one query point.
+
+    Which pair, direction and event leak most there, and how much.
 
     Parameters
     ----------
@@ -52,13 +54,14 @@ class Cell:
     direction : str
         One of `dpassay.targets.groups.DIRECTIONS`.
     event : tuple of int, or HalfLine
-        The labels that make the event; a half-line of numbers; empty where the claim is about means.
+        The labels that make the event; a half-line of numbers; empty where the claim is about
+        means.
     p1, p0 : float
-        Probability of the event on the two sides: exact, or the observed frequency; the mean predictions where the claim is
-        about those.
+        Probability of the event on the two sides: exact, or the observed frequency; the mean
+        predictions where the claim is about those.
     lower, upper : Bound
-        Certified bounds on the leak of this cell (lower) and of all events and both directions of this pair and query
-        (upper).
+        Certified bounds on the leak of this cell (lower) and of all events and both directions of
+        this pair and query (upper).
     exact : Computed or None
         The leak itself, where it was computed.
     estimate : Estimate or None
@@ -90,11 +93,13 @@ class AnySize:
     loss, error : float
         In the units of the claim, with its numerical error.
     states : tuple of str
-        The two neighbouring states that attain it, first the one with the larger probability of the event.
+        The two neighbouring states that attain it, first the one with the larger probability of the
+        event.
     argument : str
         Why no dataset does worse.
     of : str
-        What the leak is of where that is not quite what is released; see `dpassay.mechanism.Reachable`.
+        What the leak is of where that is not quite what is released; see
+        `dpassay.mechanism.Reachable`.
     """
 
     loss: float
@@ -104,13 +109,18 @@ class AnySize:
     of: str = ""
 
     def exceeds(self, claimed: float) -> bool:
-        """Whether the worst leak is above a claim for certain, numerical error taken off; unrounded numbers decide."""
+        """Whether the worst leak is above a claim for certain, numerical error taken off.
+
+        Unrounded numbers decide.
+        """
         return self.loss - self.error > claimed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """Goodness of fit of `sample` to the declared law; it can only find differences, never show that there are none.
+    """Goodness of fit of `sample` to the declared law.
+
+    It can only find differences, never show that there are none.
 
     Parameters
     ----------
@@ -135,8 +145,8 @@ class Evidence:
     ----------
     mode : {"exact", "exhaustive", "monte-carlo"}
     lower, upper : Bound
-        On the largest leak: `lower` over all audited cells, `upper` over those that were certified (all of them where the
-        law is known; where it was sampled, the finalist of each query).
+        On the largest leak: `lower` over all audited cells, `upper` over those that were certified
+        (all of them where the law is known; where it was sampled, the finalist of each query).
     cells : tuple of Cell
         The worst cell of every query point, in the order of groups and queries.
     worst : Cell
@@ -144,7 +154,8 @@ class Evidence:
     groups : tuple of Group
         What the numbers in the cells point into.
     sight : DetectionCurve
-        What the audit would have refuted with probability 0.9, its screening included, and through what events.
+        What the audit would have refuted with probability 0.9, its screening included, and through
+        what events.
     trials : int
         Runs of the mechanism, screening included; 0 where the law was computed.
     alpha : float
@@ -157,12 +168,14 @@ class Evidence:
         Name of the domain that was enumerated completely, if it was.
     any_size : AnySize or None
     other : tuple of Claim and Evidence, or None
-        The notion that the claim is not about, and what the same laws say of it; see `Promise.beside`.
+        The notion that the claim is not about, and what the same laws say of it; see
+        `Promise.beside`.
     fit : Fit or None
     table : dict of str to array
         All cells, column by column, for the sidecar.
     again : tuple of dict
-        Fresh counts at the cells of a baseline, for `dpassay.record.compare` alone; see `dpassay.engine.baseline_cells`.
+        Fresh counts at the cells of a baseline, for `dpassay.record.compare` alone; see
+        `dpassay.engine.baseline_cells`.
     """
 
     mode: Mode
@@ -185,16 +198,25 @@ class Evidence:
 
     @property
     def detectable(self) -> float:
-        """Smallest true leak that the audit would have refuted with probability 0.9, through an event of the stated frequency."""
+        """Smallest true leak that the audit would have refuted with probability 0.9.
+
+        Through an event of the stated frequency.
+        """
         return self.sight.detectable
 
     @property
     def still(self) -> bool:
-        """Whether this was sampled, and nothing moved: the lower bound of every certified cell is 0."""
+        """Whether this was sampled, and nothing moved.
+
+        The lower bound of every certified cell is 0.
+        """
         return self.mode == "monte-carlo" and self.lower.value <= 0
 
     def open_beyond(self, leak: float) -> bool:
-        """Whether a certified cell at which labels moved may leak more than that; of numbers nothing is ever known."""
+        """Whether a certified cell at which labels moved may leak more than that.
+
+        Of numbers nothing is ever known.
+        """
         if self.mode != "monte-carlo" or isinstance(self.worst.event, HalfLine):
             return False
         moved = self.table["lower"] > 0
@@ -211,7 +233,8 @@ class Evidence:
             cells=(*self.cells, *moved.values()),
             worst=moved[worse.worst],
             groups=(*self.groups, *worse.groups),
-            searched=self.searched | {name: [*self.searched[name], *worse.searched[name]] for name in ("how", "keys")},
+            searched=self.searched
+            | {name: [*self.searched[name], *worse.searched[name]] for name in ("how", "keys")},
         )
 
 

@@ -29,7 +29,8 @@ FIT_DRAWS = 2000
 CELL_COLUMNS = ("group", "pair", "query", "direction", "loss", "lower", "upper")
 POINT_DRAWS = 10
 POINT_ROUNDING = 1e-9
-"""Predictions without coins are drawn so often, and must agree with the law up to this part of themselves."""
+"""Predictions without coins are drawn so often, and must agree with the law up to this part of
+themselves."""
 FIT_LEVELS = np.array([0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99])
 """Numbers are counted between these quantiles of their law on the base dataset."""
 
@@ -61,7 +62,8 @@ def group_laws(target: AuditTarget, group: Group, progress: Progress) -> Laws | 
     Returns
     -------
     Laws or None
-        None where the mechanism has no exact law for these data, or none that all of its claims can be read off.
+        None where the mechanism has no exact law for these data, or none that all of its claims can
+        be read off.
     """
     base, changes = group.pairs.base, group.pairs.changes
     state = target.prepare(base)
@@ -70,7 +72,9 @@ def group_laws(target: AuditTarget, group: Group, progress: Progress) -> Laws | 
         return None
     error, rows = law.error, np.empty((len(changes), *law.table.shape))
     for i, change in enumerate(changes):
-        neighbour = target.law(target.neighbour(base, state, change), group.queries, f"the neighbour with {change}")
+        neighbour = target.law(
+            target.neighbour(base, state, change), group.queries, f"the neighbour with {change}"
+        )
         if neighbour is None:
             return None
         check_alike(law, neighbour, f"the neighbour with {change}")
@@ -84,19 +88,26 @@ def group_laws(target: AuditTarget, group: Group, progress: Progress) -> Laws | 
 def check_alike(law: Law, other: Law, where: str) -> None:
     """Raise `TargetError` unless two datasets have laws of one kind, with the same noise."""
     if type(law) is not type(other):
-        raise TargetError(f"distribution on {where} is a {type(other).__name__}, elsewhere a {type(law).__name__}")
+        raise TargetError(
+            f"distribution on {where} is a {type(other).__name__}, elsewhere a {type(law).__name__}"
+        )
     if isinstance(law, NoiseLaw) and isinstance(other, NoiseLaw):
         same = (law.noise, law.low, law.high) == (other.noise, other.low, other.high)
         if not same:
-            raise TargetError(f"distribution on {where} has another noise or other limits; they may not depend on the data")
+            raise TargetError(
+                f"distribution on {where} has another noise or other limits; they may not depend "
+                "on the data"
+            )
 
 
 def _same_from_scratch(target: AuditTarget, group: Group, updated: Law) -> None:
-    """Raise `TargetError` if the first neighbour has another law when it is prepared from scratch than by `update`."""
+    """Raise `TargetError` if `update` and `prepare` give the first neighbour different laws."""
     change = group.pairs.changes[0]
     where = f"the neighbour with {change}"
     law = target.law(target.scratch(group.pairs.base, change), group.queries, where)
-    if law is None or np.abs(_numbers(law) - _numbers(updated)).max() > 2 * max(law.error, updated.error):
+    if law is None or np.abs(_numbers(law) - _numbers(updated)).max() > 2 * max(
+        law.error, updated.error
+    ):
         raise TargetError(f"update and prepare disagree on {where}: their laws differ")
 
 
@@ -105,7 +116,11 @@ def _numbers(law: Law) -> NDArray[np.float64]:
 
 
 def exact_evidence(
-    target: AuditTarget, claim: Claim, groups: tuple[Group, ...], laws: tuple[Laws, ...], fit: Fit | None
+    target: AuditTarget,
+    claim: Claim,
+    groups: tuple[Group, ...],
+    laws: tuple[Laws, ...],
+    fit: Fit | None,
 ) -> Evidence:
     """Hold the exact laws of all groups against a claim.
 
@@ -121,7 +136,8 @@ def exact_evidence(
     Returns
     -------
     Evidence
-        `lower` and `upper` are the worst loss minus and plus its numerical error; no probability is above 1.
+        `lower` and `upper` are the worst loss minus and plus its numerical error; no probability is
+        above 1.
     """
     cells: list[Cell] = []
     highest, most = -np.inf, target.most(claim) if claim.share else np.inf
@@ -134,11 +150,17 @@ def exact_evidence(
         for query in range(queries):
             direction, pair = np.unravel_index(np.argmax(certain[:, :, query]), (2, pairs))
             cells.append(_cell(leaks, law, loss, (g, int(direction), int(pair), query), most))
-        for name, column in zip(("direction", "pair", "query"), np.indices(loss.value.shape), strict=True):
+        for name, column in zip(
+            ("direction", "pair", "query"), np.indices(loss.value.shape), strict=True
+        ):
             columns[name].append(column.ravel())
         columns["group"].append(np.full(loss.value.size, g))
         upper = _no_more_than(most, loss.value, loss.error)
-        bounds = {"loss": loss.value, "lower": np.maximum(loss.certain, leaks.least), "upper": upper}
+        bounds = {
+            "loss": loss.value,
+            "lower": np.maximum(loss.certain, leaks.least),
+            "upper": upper,
+        }
         for name, values in bounds.items():
             columns[name].append(values.ravel())
         highest = max(highest, float(np.max(upper)))
@@ -150,7 +172,9 @@ def exact_evidence(
         cells=tuple(cells),
         worst=worst,
         groups=groups,
-        sight=DetectionCurve(detectable=claim.promised + (0.0 if worst.exact is None else worst.exact.error)),
+        sight=DetectionCurve(
+            detectable=claim.promised + (0.0 if worst.exact is None else worst.exact.error)
+        ),
         trials=0,
         alpha=0.0,
         searched=searched(groups),
@@ -164,7 +188,9 @@ def readable(target: AuditTarget, claim: Claim, law: Law) -> Leaks:
     """Return how a claim reads laws of this kind, or raise `TargetError` where it cannot."""
     leaks = leaks_of(claim, law, target.labels)
     if leaks is None:
-        raise TargetError(f"{claim} cannot be read off a {type(law).__name__}; use mode monte-carlo")
+        raise TargetError(
+            f"{claim} cannot be read off a {type(law).__name__}; use mode monte-carlo"
+        )
     return leaks
 
 
@@ -181,7 +207,10 @@ def any_size(target: AuditTarget, claim: Claim) -> AnySize | None:
         return None
     one, other = moves_of(reachable, k).T
     table, leaks = reachable.law.table, readable(target, claim, reachable.law)
-    both, back = np.concatenate([table[one], table[other]]), np.concatenate([table[other], table[one]])
+    both, back = (
+        np.concatenate([table[one], table[other]]),
+        np.concatenate([table[other], table[one]]),
+    )
     loss = leaks.loss(both, back, reachable.law.error)
     worst = int(np.argmax(loss.certain))
     first, second = np.concatenate([one, other])[worst], np.concatenate([other, one])[worst]
@@ -205,10 +234,10 @@ def moves_of(reachable: Reachable, k: int) -> NDArray[np.int64]:
 
 
 def goodness_of_fit(target: AuditTarget, group: Group, seed: int) -> Fit | None:
-    """Test `sample` against `distribution` on the base dataset and on the first neighbour of a group.
+    """Test `sample` against `distribution` on the base dataset and a group's first neighbour.
 
-    Two-sided exact binomial tests at every query and label, Bonferroni over all of them; numbers are counted in bins; without
-    coins, equality.
+    Two-sided exact binomial tests at every query and label, Bonferroni over all of them; numbers
+    are counted in bins; without coins, equality.
     """
     base, change = group.pairs.base, group.pairs.changes[0]
     state = target.prepare(base)
@@ -219,8 +248,14 @@ def goodness_of_fit(target: AuditTarget, group: Group, seed: int) -> Fit | None:
         if law is None:
             return None
         if isinstance(law, PointLaw):
-            answers = target.sample(side_state, group.queries, POINT_DRAWS, stream(seed, "fit"), where)
-            p_values.append((np.abs(answers - law.values) <= law.error + POINT_ROUNDING * np.abs(law.values)).astype(float))
+            answers = target.sample(
+                side_state, group.queries, POINT_DRAWS, stream(seed, "fit"), where
+            )
+            p_values.append(
+                (
+                    np.abs(answers - law.values) <= law.error + POINT_ROUNDING * np.abs(law.values)
+                ).astype(float)
+            )
             continue
         coding, expected = coded(target, law)
         counts = draw(target, side_state, group, side, FIT_DRAWS, coding, phase="fit", seed=seed)
@@ -234,24 +269,38 @@ def coded(target: AuditTarget, law: FiniteLaw | NoiseLaw) -> tuple[Coding, Finit
     """Return how answers are counted to be compared with a law, and the law of the symbols."""
     if isinstance(law, FiniteLaw):
         return Labels(target.labels), law
-    edges = np.clip(law.values[:, None] + law.noise.quantile(FIT_LEVELS), np.nextafter(law.low, np.inf), law.high)
+    edges = np.clip(
+        law.values[:, None] + law.noise.quantile(FIT_LEVELS),
+        np.nextafter(law.low, np.inf),
+        law.high,
+    )
     return Bins(edges), law.binned(edges)
 
 
 def two_sided(counts: NDArray[np.int64], n: int, law: FiniteLaw) -> NDArray[np.float64]:
-    """P-value of each label's count, shape (q, K): twice the smaller exact binomial tail, at most 1."""
+    """P-value of each label's count, shape (q, K).
+
+    Twice the smaller exact binomial tail, at most 1.
+    """
     p = law.p
     tails = np.minimum(scipy.stats.binom.cdf(counts, n, p), scipy.stats.binom.sf(counts - 1, n, p))
     p_values: NDArray[np.float64] = np.minimum(1.0, 2 * tails)
     return p_values
 
 
-def _no_more_than(most: float, value: NDArray[np.float64], error: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return upper bounds on leaks, none above the largest there can be but for the rounding of the leak itself."""
+def _no_more_than(
+    most: float, value: NDArray[np.float64], error: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return upper bounds on leaks, none above the largest possible one.
+
+    But for the rounding of the leak itself.
+    """
     return np.minimum(value + error, np.maximum(value, most))
 
 
-def _cell(leaks: Leaks, law: Laws, loss: Loss, place: tuple[int, int, int, int], most: float) -> Cell:
+def _cell(
+    leaks: Leaks, law: Laws, loss: Loss, place: tuple[int, int, int, int], most: float
+) -> Cell:
     g, direction, pair, query = place
     sides = (law.base[query], law.neighbours[pair, query])
     value, error = (float(each[direction, pair, query]) for each in (loss.value, loss.error))

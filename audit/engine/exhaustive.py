@@ -1,4 +1,7 @@
-"""Exhaustive mode: every dataset of size n over a small domain, every neighbour, every query: the true worst case."""
+"""Exhaustive mode: every dataset of size n over a small domain, every neighbour, every query.
+
+The true worst case.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +33,17 @@ MAX_COMPARED = 10**9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domain:
-    """All datasets of n records (x, y) with x in {1, ..., points}, or on a grid, and y in {0, 1}; queries are the same points.
+    """All datasets of n records (x, y) with x in {1, ..., points}, or on a grid, and y in {0, 1}.
+
+    Queries are the same points.
 
     Parameters
     ----------
     n : int
         Records in a dataset, >= 1.
     points : int or tuple of int
-        Points of the line, >= 1: [N] in section 5 of Dwork and Feldman (2018); or of each side of a grid.
+        Points of the line, >= 1: [N] in section 5 of Dwork and Feldman (2018); or of each side of a
+        grid.
 
     Raises
     ------
@@ -52,10 +58,17 @@ class Domain:
     def __post_init__(self) -> None:
         sides = self.points if isinstance(self.points, tuple) else (self.points,)
         require(is_count(self.n), "--n", self.n, "an integer >= 1")
-        require(len(sides) > 0 and all(map(is_count, sides)), "--domain", self.points, "an integer >= 1, or one for each side")
+        require(
+            len(sides) > 0 and all(map(is_count, sides)),
+            "--domain",
+            self.points,
+            "an integer >= 1, or one for each side",
+        )
         object.__setattr__(self, "n", int(self.n))
         object.__setattr__(self, "sides", tuple(map(int, sides)))
-        object.__setattr__(self, "points", self.sides if isinstance(self.points, tuple) else self.sides[0])
+        object.__setattr__(
+            self, "points", self.sides if isinstance(self.points, tuple) else self.sides[0]
+        )
         require(
             self.n * math.log(2 * math.prod(self.sides)) <= math.log(MAX_DATASETS) + 1e-9,
             "--n, --domain",
@@ -83,7 +96,7 @@ class Domain:
         return points(self.places, "queries")
 
     def check(self, claim: Claim) -> None:
-        """Raise `InvalidInput` if there are too many neighbours of the kind that a claim speaks of."""
+        """Raise `InvalidInput` if a claim speaks of too many neighbours of its kind."""
         k, records = min(records_replaced(claim.relation), self.n), len(self.records)
         compared = math.comb(self.n, k) * records ** (self.n + k)
         allowed = f"small enough for at most {MAX_COMPARED:,} pairs under '{claim.relation}'"
@@ -92,7 +105,9 @@ class Domain:
     def dataset(self, choice: tuple[int, ...]) -> Labelled:
         """Return the dataset with these records, given by their numbers."""
         chosen = [self.records[k] for k in choice]
-        return Labelled(np.array([x for x, _ in chosen], dtype=float), np.array([y for _, y in chosen]))
+        return Labelled(
+            np.array([x for x, _ in chosen], dtype=float), np.array([y for _, y in chosen])
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,7 +117,8 @@ class DomainLaws:
     Parameters
     ----------
     table : array (R, ..., R, q, K)
-        One axis per record of the dataset, R = 2 x points; then the query, and what `Law.table` has.
+        One axis per record of the dataset, R = 2 x points; then the query, and what `Law.table`
+        has.
     error : float
         Bound on the numerical error of each entry.
     law : Law
@@ -134,7 +150,9 @@ def domain_laws(target: AuditTarget, domain: Domain, progress: Progress) -> Doma
     return DomainLaws(table=table, error=error, law=first)
 
 
-def exhaustive_evidence(target: AuditTarget, claim: Claim, domain: Domain, laws: DomainLaws) -> Evidence:
+def exhaustive_evidence(
+    target: AuditTarget, claim: Claim, domain: Domain, laws: DomainLaws
+) -> Evidence:
     """Find the true worst case of a domain, per query point and over all.
 
     Parameters
@@ -155,8 +173,20 @@ def exhaustive_evidence(target: AuditTarget, claim: Claim, domain: Domain, laws:
     groups, cells = [], []
     for query, worst in enumerate(found):
         change = _change(domain, worst)
-        pair = Pairs(base=domain.dataset(worst.choice), changes=(change,), how=str(domain), relation=claim.relation)
-        groups.append(Group(pairs=pair, queries=domain.queries[query : query + 1], kind="domain", reason="enumeration"))
+        pair = Pairs(
+            base=domain.dataset(worst.choice),
+            changes=(change,),
+            how=str(domain),
+            relation=claim.relation,
+        )
+        groups.append(
+            Group(
+                pairs=pair,
+                queries=domain.queries[query : query + 1],
+                kind="domain",
+                reason="enumeration",
+            )
+        )
         row, row0 = laws.table[worst.choice][query], laws.table[worst.other][query]
         seen = leaks.seen(row, row0, worst.loss.value)
         cells.append(
@@ -176,7 +206,11 @@ def exhaustive_evidence(target: AuditTarget, claim: Claim, domain: Domain, laws:
         )
     top = max(cells, key=lambda cell: cell.lower.value)
     records = len(domain.records)
-    pairs = records**domain.n * sum(math.comb(domain.n, j) * (records - 1) ** j for j in range(1, k + 1)) // 2
+    pairs = (
+        records**domain.n
+        * sum(math.comb(domain.n, j) * (records - 1) ** j for j in range(1, k + 1))
+        // 2
+    )
     return Evidence(
         mode="exhaustive",
         lower=top.lower,
@@ -184,7 +218,9 @@ def exhaustive_evidence(target: AuditTarget, claim: Claim, domain: Domain, laws:
         cells=tuple(cells),
         worst=top,
         groups=tuple(groups),
-        sight=DetectionCurve(detectable=claim.promised + (0.0 if top.exact is None else top.exact.error)),
+        sight=DetectionCurve(
+            detectable=claim.promised + (0.0 if top.exact is None else top.exact.error)
+        ),
         trials=0,
         alpha=0.0,
         searched={
@@ -222,8 +258,9 @@ def _change(domain: Domain, worst: _Worst) -> Change:
 def _search(laws: DomainLaws, leaks: Leaks, k: int) -> tuple[list[_Worst], float]:
     """Return the worst pair per query, and the most that any loss of the domain can be.
 
-    Every ordered pair of datasets that differ in k records or fewer differs along k axes of the table, so for each k axes each
-    slice is compared with all slices and both directions are covered.
+    Every ordered pair of datasets that differ in k records or fewer differs along k axes of the
+    table, so for each k axes each slice is compared with all slices and both directions are
+    covered.
     """
     *sizes, queries, columns = laws.table.shape
     worst: dict[int, _Worst] = {}
@@ -231,23 +268,37 @@ def _search(laws: DomainLaws, leaks: Leaks, k: int) -> tuple[list[_Worst], float
     for axes in itertools.combinations(range(len(sizes)), k):
         values = list(itertools.product(range(sizes[0]), repeat=k))
         others = tuple(sizes[k:])
-        table = np.moveaxis(laws.table, axes, range(k)).reshape(len(values), *others, queries, columns)
+        table = np.moveaxis(laws.table, axes, range(k)).reshape(
+            len(values), *others, queries, columns
+        )
         for one, given in enumerate(values):
             loss = leaks.loss(np.broadcast_to(table[one], table.shape), table, laws.error)
             highest = max(highest, float(np.max(loss.value + loss.error)))
             certain = loss.certain.copy()
             certain[one] = -np.inf  # the dataset itself
             for query in range(queries):
-                other, *place = (int(i) for i in np.unravel_index(np.argmax(certain[..., query]), certain.shape[:-1]))
+                other, *place = (
+                    int(i)
+                    for i in np.unravel_index(np.argmax(certain[..., query]), certain.shape[:-1])
+                )
                 cell = (other, *place, query)
-                found = Computed(value=float(loss.value[cell]), error=float(loss.error[cell]), least=leaks.least)
-                if query not in worst or found.value - found.error > worst[query].loss.value - worst[query].loss.error:
-                    choice, neighbour = (_filled(axes, each, place) for each in (given, values[other]))
+                found = Computed(
+                    value=float(loss.value[cell]), error=float(loss.error[cell]), least=leaks.least
+                )
+                if (
+                    query not in worst
+                    or found.value - found.error > worst[query].loss.value - worst[query].loss.error
+                ):
+                    choice, neighbour = (
+                        _filled(axes, each, place) for each in (given, values[other])
+                    )
                     worst[query] = _Worst(loss=found, choice=choice, other=neighbour)
     return [worst[query] for query in range(queries)], highest
 
 
 def _filled(axes: tuple[int, ...], values: tuple[int, ...], others: list[int]) -> tuple[int, ...]:
-    """Return the record numbers of a dataset from those at some places and those of all others in order."""
+    """Return a dataset's record numbers from those at some places and all others in order."""
     given, left = dict(zip(axes, values, strict=True)), iter(others)
-    return tuple(given[place] if place in given else next(left) for place in range(len(axes) + len(others)))
+    return tuple(
+        given[place] if place in given else next(left) for place in range(len(axes) + len(others))
+    )

@@ -1,8 +1,11 @@
-"""Guards: what is asked of a mechanism besides its trials, to see whether they are independent; if not, the result is `error`.
+"""Guards: what is asked of a mechanism besides its trials, to see whether they are independent.
 
-A certified bound is proven for trials that are independent and of one law. A mechanism that shares coins between the rows of a
-call, keeps something between calls or answers one row otherwise than many gives counts of another kind, and a bound on them would
-be worth nothing. Each guard is a statistic of `dpassay.stats.health` with its share of the false-alarm rate, or cannot fail by
+If not, the result is `error`.
+
+A certified bound is proven for trials that are independent and of one law. A mechanism that shares
+coins between the rows of a call, keeps something between calls or answers one row otherwise than
+many gives counts of another kind, and a bound on them would be worth nothing. Each guard is a
+statistic of `dpassay.stats.health` with its share of the false-alarm rate, or cannot fail by
 chance.
 """
 
@@ -28,27 +31,32 @@ ROUNDING = 1e-3
 LOTS = {"single": 8, "confirm": 4}
 """New processes that single rows, and the replay of a refutation, are spread over."""
 SINGLES = 25
-"""Calls of one row per process and dataset, at most; not more in all than half the certification trials."""
+"""Calls of one row per process and dataset, at most; not more in all than half the certification
+trials."""
 
 Place = tuple[int, int | None]
 """A dataset: its group, and the pair whose neighbour it is; None for the base."""
 Fresh = dict[tuple[str, Place], dict[Place, Calls]]
 
 VARIED = (
-    "its calls differ by more than independent trials do: rows of a call share coins (one draw for all `size` rows, a model "
-    "trained once per call), or the answers drift; draw every row's coins from rng, and keep nothing between calls"
+    "its calls differ by more than independent trials do: rows of a call share coins (one draw "
+    "for all `size` rows, a model trained once per call), or the answers drift; draw every row's "
+    "coins from rng, and keep nothing between calls"
 )
 COPIED = (
-    "its calls are sticky, they repeat one another's counts: it does not draw from rng, from too little of it, or so that the "
-    "rows of a call balance one another; draw every row's coins from rng itself, and seed no generator of your own"
+    "its calls are sticky, they repeat one another's counts: it does not draw from rng, from too "
+    "little of it, or so that the rows of a call balance one another; draw every row's coins from "
+    "rng itself, and seed no generator of your own"
 )
 SINGLE = (
-    "rows that are asked for one by one, in new processes, come out otherwise than rows of larger calls: its answers depend on "
-    "`size`, or on what it keeps (a cache, a counter, a model); draw every row's coins from rng, whatever the size"
+    "rows that are asked for one by one, in new processes, come out otherwise than rows of larger "
+    "calls: its answers depend on `size`, or on what it keeps (a cache, a counter, a model); draw "
+    "every row's coins from rng, whatever the size"
 )
 CONFIRM = (
-    "the refutation did not come out again: fresh trials in new processes, S and S' in turn, have other counts; it keeps "
-    "something between calls (a cache, a counter, a model), or depends on the time; draw every row's coins from rng"
+    "the refutation did not come out again: fresh trials in new processes, S and S' in turn, have "
+    "other counts; it keeps something between calls (a cache, a counter, a model), or depends on "
+    "the time; draw every row's coins from rng"
 )
 
 
@@ -69,7 +77,8 @@ class Guards:
     certified : dict
         Counts of its certification trials.
     fresh : dict
-        Lots of fresh trials of the sides of a pair, by phase; filled as they are asked for, the same for all claims.
+        Lots of fresh trials of the sides of a pair, by phase; filled as they are asked for, the
+        same for all claims.
     """
 
     groups: tuple[Group, ...]
@@ -81,7 +90,10 @@ class Guards:
     fresh: Fresh
 
     def varied(self) -> None:
-        """Raise `TargetError` if the calls of the certification vary too much, are unlike the screening, or are copies."""
+        """Raise `TargetError` if the calls of the certification are suspect.
+
+        They vary too much, are unlike the screening, or are copies.
+        """
         varied, copied = {}, {}
         for place, counts in self.certified.items():
             phases = np.stack([self.screened[place], counts.calls.sum(axis=0)])
@@ -91,34 +103,66 @@ class Guards:
         self._judge(copied, COPIED)
 
     def asked_again(self, group: int, pair: int) -> None:
-        """Raise `TargetError` unless the trials of a pair come out again, and single rows in new processes are like them."""
+        """Raise `TargetError` unless the trials of a pair come out again.
+
+        Single rows in new processes must be like them too.
+        """
         ends = dict.fromkeys((0, blocks(self.draws)[-1]))
-        again = [(self._task("certify", side, self.draws), k) for k in ends for side in ((group, None), (group, pair))]
+        again = [
+            (self._task("certify", side, self.draws), k)
+            for k in ends
+            for side in ((group, None), (group, pair))
+        ]
         rows = min(SINGLES, max(1, self.draws // (2 * LOTS["single"])))
-        self._like_before("single", (group, pair), rows, [Piece(task=task, first=k, stop=k + 1) for task, k in again], SINGLE)
+        self._like_before(
+            "single",
+            (group, pair),
+            rows,
+            [Piece(task=task, first=k, stop=k + 1) for task, k in again],
+            SINGLE,
+        )
 
     def confirmed(self, group: int, pair: int) -> None:
-        """Raise `TargetError` unless fresh trials of a pair, as many as before, are like those that refuted the claim."""
+        """Raise `TargetError` unless fresh trials are like those that refuted the claim.
+
+        As many trials of the same pair as before.
+        """
         self._like_before("confirm", (group, pair), -(-self.draws // LOTS["confirm"]), [], CONFIRM)
 
-    def _like_before(self, phase: str, place: Place, size: int, again: list[Piece], cause: str) -> None:
+    def _like_before(
+        self, phase: str, place: Place, size: int, again: list[Piece], cause: str
+    ) -> None:
         if (phase, place) not in self.fresh:
             self.fresh[phase, place] = self._lots(phase, ((place[0], None), place), size, again)
         lots = self.fresh[phase, place]
-        self._judge({side: _unlike(self.certified[side].calls.sum(axis=0), found) for side, found in lots.items()}, cause)
+        self._judge(
+            {
+                side: _unlike(self.certified[side].calls.sum(axis=0), found)
+                for side, found in lots.items()
+            },
+            cause,
+        )
 
-    def _lots(self, phase: str, sides: tuple[Place, Place], size: int, again: list[Piece]) -> dict[Place, Calls]:
-        """Draw `LOTS` of both sides, counts (lots, q, K); S and S' in turn, each lot in a process of its own.
+    def _lots(
+        self, phase: str, sides: tuple[Place, Place], size: int, again: list[Piece]
+    ) -> dict[Place, Calls]:
+        """Draw `LOTS` of both sides, counts (lots, q, K).
+
+        S and S' in turn, each lot in a process of its own.
 
         The first of these begins with pieces that were drawn before, and must come out as they did.
         """
         lots: list[list[Piece]] = []
         for lot in range(LOTS[phase]):
-            tasks = [self._task(phase, side, size, lot) for side in (sides[::-1] if lot % 2 else sides)]
+            tasks = [
+                self._task(phase, side, size, lot) for side in (sides[::-1] if lot % 2 else sides)
+            ]
             lots.append([Piece(task=task, first=0, stop=blocks(size).stop) for task in tasks])
         lots[0] = again + lots[0]
         found: dict[Place, list[Calls]] = {side: [] for side in sides}
-        for shard, counts in zip(lots, self.executor.afresh([tuple(lot) for lot in lots]), strict=True):
+        for shard, counts in zip(
+            lots, self.executor.afresh([tuple(lot) for lot in lots]), strict=True
+        ):
             for piece, one in zip(shard, counts, strict=True):
                 place = piece.task.group, piece.task.pair
                 if piece.task.phase == phase:
@@ -131,7 +175,10 @@ class Guards:
         return Task(group=place[0], pair=place[1], phase=phase, size=size, lot=lot)
 
     def _judge(self, found: dict[Place, Array], cause: str) -> None:
-        """Raise if the average over all datasets that could have been looked at is too large; name the worst one."""
+        """Raise if the average over all datasets that could have been looked at is too large.
+
+        Name the worst one.
+        """
         datasets = sum(1 + len(group.pairs) for group in self.groups)
         if log_average(found.values(), datasets) >= math.log(STATISTICS / self.alarm) + ROUNDING:
             worst = max(found, key=lambda place: float(found[place].max()))
@@ -142,7 +189,7 @@ class Guards:
 
 
 def _unlike(before: Calls, lots: Calls) -> Array:
-    """Return ln E against lots that are unlike what was drawn before, each by itself or all together."""
+    """Return ln E against lots unlike what was drawn before, each alone or all together."""
     together = np.stack([before, lots.sum(axis=0)])
     return _mean(log_uneven(np.concatenate([before[None], lots])), log_uneven(together))
 

@@ -1,4 +1,7 @@
-"""Kinds: what is done with a claim, found by its kind. A new one is a class of claims and one line here."""
+"""Kinds: what is done with a claim, found by its kind.
+
+A new one is a class of claims and one line here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Monte Carlo mode: screen every pair, then certify the worst cells of each query on fresh trials."""
+"""Monte Carlo mode: screen every pair, then certify each query's worst cells on fresh trials."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from dpassay.trials.tasks import Task
 
 LEAST_SCREENING = 100
 FINALISTS = 4
-"""So many cells are certified at least, if there are so many pairs; one per query where there are more queries."""
+"""So many cells are certified at least, if there are so many pairs; one per query where there are
+more queries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,8 @@ class Budget:
     Parameters
     ----------
     draws : int
-        Certification trials per side and finalist; the screening of all pairs together costs about as much again.
+        Certification trials per side and finalist; the screening of all pairs together costs about
+        as much again.
     alpha : float
         Error probability of the result.
     alarm : float
@@ -50,24 +52,44 @@ class Budget:
 
     def screening(self, groups: tuple[Group, ...]) -> int:
         """Screening trials per dataset."""
-        queries, pairs = sum(len(group.queries) for group in groups), sum(len(group.pairs) for group in groups)
-        return int(np.clip(self.draws * queries * self.finalists(groups) // pairs, LEAST_SCREENING, self.draws))
+        queries, pairs = (
+            sum(len(group.queries) for group in groups),
+            sum(len(group.pairs) for group in groups),
+        )
+        return int(
+            np.clip(
+                self.draws * queries * self.finalists(groups) // pairs, LEAST_SCREENING, self.draws
+            )
+        )
 
     def screening_of(self, groups: tuple[Group, ...]) -> tuple[int, ...]:
-        """Screening trials per dataset of each group: more where a direction was learned, since all it has is one pair."""
+        """Screening trials per dataset of each group.
+
+        More where a direction was learned, since all it has is one pair.
+        """
         least = self.screening(groups)
-        return tuple(max(least, self.draws // 4) if group.kind == "learned" else least for group in groups)
+        return tuple(
+            max(least, self.draws // 4) if group.kind == "learned" else least for group in groups
+        )
 
     def spending(self, groups: tuple[Group, ...], *, profiled: bool) -> Spending:
         """Where alpha goes."""
         each = self.finalists(groups)
         cells = sum(min(each, len(group.pairs)) * len(group.queries) for group in groups)
-        return Spending(alpha=self.alpha, cells=cells, queries=sum(len(group.queries) for group in groups), profiled=profiled)
+        return Spending(
+            alpha=self.alpha,
+            cells=cells,
+            queries=sum(len(group.queries) for group in groups),
+            profiled=profiled,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finalist:
-    """A cell that is to be certified: place, direction, event and test, fixed before the certification trials."""
+    """A cell that is to be certified.
+
+    Place, direction, event and test, fixed before the certification trials.
+    """
 
     group: int
     pair: int
@@ -93,7 +115,8 @@ class Screened:
     counts : tuple of int array (2, P, q, K)
         Per group: side (base, neighbour), pair, query, symbol.
     certified : dict
-        Counts of certification trials by (group, pair); filled as claims ask for them, the same for all.
+        Counts of certification trials by (group, pair); filled as claims ask for them, the same for
+        all.
     calls : dict
         The same call by call, by dataset.
     fresh : dict
@@ -102,7 +125,9 @@ class Screened:
 
     draws: int
     counts: tuple[NDArray[np.int64], ...]
-    certified: dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.int64]]] = field(default_factory=dict)
+    certified: dict[tuple[int, int], tuple[NDArray[np.int64], NDArray[np.int64]]] = field(
+        default_factory=dict
+    )
     calls: dict[Place, Counts] = field(default_factory=dict)
     fresh: Fresh = field(default_factory=dict)
 
@@ -113,11 +138,20 @@ class Screened:
         return found
 
 
-def screen(executor: Executor, groups: tuple[Group, ...], budget: Budget, progress: Progress) -> Screened:
-    """Run the screening trials of every pair: together about as many as the certification trials."""
+def screen(
+    executor: Executor, groups: tuple[Group, ...], budget: Budget, progress: Progress
+) -> Screened:
+    """Run the screening trials of every pair.
+
+    Together about as many as the certification trials.
+    """
     done, total, draws = 0, sum(len(group.pairs) for group in groups), budget.screening_of(groups)
-    sides = [(g, pair) for g, group in enumerate(groups) for pair in (None, *range(len(group.pairs)))]
-    drawn = executor.counts([Task(group=g, pair=pair, phase="screen", size=draws[g]) for g, pair in sides])
+    sides = [
+        (g, pair) for g, group in enumerate(groups) for pair in (None, *range(len(group.pairs)))
+    ]
+    drawn = executor.counts(
+        [Task(group=g, pair=pair, phase="screen", size=draws[g]) for g, pair in sides]
+    )
     counts = []
     for group in groups:
         base = next(drawn)
@@ -140,21 +174,32 @@ def monte_carlo_evidence(
 ) -> Evidence:
     """Bound the leak from trials.
 
-    The screening trials choose, for each query, the pairs that leak most, with direction, event and the test that is to be
-    expected to give the highest bound. Fresh trials of those pairs certify them, at the error probabilities of `Spending`.
+    The screening trials choose, for each query, the pairs that leak most, with direction, event and
+    the test that is to be expected to give the highest bound. Fresh trials of those pairs certify
+    them, at the error probabilities of `Spending`.
     """
     spending, each = budget.spending(groups, profiled=tester.profiled), budget.finalists(groups)
     finalists = [
         finalist
         for g, group in enumerate(groups)
         for query in range(len(group.queries))
-        for finalist in _finalists(tester, screened, (g, query), min(each, len(group.pairs)), spending.each_lower, budget.draws)
+        for finalist in _finalists(
+            tester,
+            screened,
+            (g, query),
+            min(each, len(group.pairs)),
+            spending.each_lower,
+            budget.draws,
+        )
     ]
     _certify(executor, finalists, screened, budget, progress)
     guards = _guards(executor, finalists, groups, screened, budget)
     guards.varied()
     certified = [_cell(finalist, screened, tester, spending) for finalist in finalists]
-    by_query = [list(cells) for _, cells in itertools.groupby(certified, key=lambda cell: (cell.group, cell.query))]
+    by_query = [
+        list(cells)
+        for _, cells in itertools.groupby(certified, key=lambda cell: (cell.group, cell.query))
+    ]
     worst_first = [max(cells, key=lambda cell: cell.lower.value) for cells in by_query]
     cells = tuple(_with_profile(cell, screened, tester, spending) for cell in worst_first)
     worst = max(cells, key=lambda cell: cell.lower.value)
@@ -162,8 +207,13 @@ def monte_carlo_evidence(
     if worst.lower.value > tester.promised:
         guards.confirmed(worst.group, worst.pair)
     certified_datasets = len(screened.certified) + len({g for g, _ in screened.certified})
-    screening_trials = sum((1 + len(group.pairs)) * n for group, n in zip(groups, budget.screening_of(groups), strict=True))
-    screening = Screening(draws=screened.draws, pairs=max(len(group.pairs) for group in groups), finalists=each)
+    screening_trials = sum(
+        (1 + len(group.pairs)) * n
+        for group, n in zip(groups, budget.screening_of(groups), strict=True)
+    )
+    screening = Screening(
+        draws=screened.draws, pairs=max(len(group.pairs) for group in groups), finalists=each
+    )
     return Evidence(
         mode="monte-carlo",
         lower=worst.lower,
@@ -171,16 +221,21 @@ def monte_carlo_evidence(
         cells=cells,
         worst=worst,
         groups=groups,
-        sight=tester.sight([f.looked for f in finalists], budget.draws, spending.each_lower, screening),
+        sight=tester.sight(
+            [f.looked for f in finalists], budget.draws, spending.each_lower, screening
+        ),
         trials=screening_trials + certified_datasets * budget.draws,
         alpha=budget.alpha,
         spending=spending,
-        searched=searched(groups) | {"screening_trials": screened.draws, "certified_cells": len(certified)},
+        searched=searched(groups)
+        | {"screening_trials": screened.draws, "certified_cells": len(certified)},
         table=_table(certified),
     )
 
 
-def _finalists(tester: Tester, screened: Screened, place: tuple[int, int], number: int, alpha: float, n: int) -> list[Finalist]:
+def _finalists(
+    tester: Tester, screened: Screened, place: tuple[int, int], number: int, alpha: float, n: int
+) -> list[Finalist]:
     """Return the pairs of a query that look worst, each in its worse direction."""
     g, query = place
     sides = screened.counts[g][:, :, query]
@@ -192,17 +247,37 @@ def _finalists(tester: Tester, screened: Screened, place: tuple[int, int], numbe
         event = int(events[direction, pair])
         one, other = sides[direction, pair], sides[1 - direction, pair]
         bound, frequency = tester.apparent(event, one, other, looks)
-        looked = Looked(apparent=bound, frequency=frequency, method=tester.choose(event, one, other, n, alpha))
-        found.append(Finalist(group=g, pair=pair, query=query, direction=direction, event=event, looked=looked))
+        looked = Looked(
+            apparent=bound, frequency=frequency, method=tester.choose(event, one, other, n, alpha)
+        )
+        found.append(
+            Finalist(
+                group=g, pair=pair, query=query, direction=direction, event=event, looked=looked
+            )
+        )
     return found
 
 
-def _certify(executor: Executor, finalists: list[Finalist], screened: Screened, budget: Budget, progress: Progress) -> None:
-    """Draw fresh trials of every finalist's pair that has none yet; states are made anew, whatever the screening did to them."""
+def _certify(
+    executor: Executor,
+    finalists: list[Finalist],
+    screened: Screened,
+    budget: Budget,
+    progress: Progress,
+) -> None:
+    """Draw fresh trials of every finalist's pair that has none yet.
+
+    States are made anew, whatever the screening did to them.
+    """
     wanted = sorted({(f.group, f.pair) for f in finalists} - set(screened.certified))
-    by_group = [(g, [pair for _, pair in places]) for g, places in itertools.groupby(wanted, key=lambda place: place[0])]
+    by_group = [
+        (g, [pair for _, pair in places])
+        for g, places in itertools.groupby(wanted, key=lambda place: place[0])
+    ]
     sides = [(g, pair) for g, pairs in by_group for pair in (None, *pairs)]
-    drawn = executor.drawn([Task(group=g, pair=pair, phase="certify", size=budget.draws) for g, pair in sides])
+    drawn = executor.drawn(
+        [Task(group=g, pair=pair, phase="certify", size=budget.draws) for g, pair in sides]
+    )
     done = 0
     for g, pairs in by_group:
         base = screened.calls[g, None] = next(drawn)
@@ -214,7 +289,11 @@ def _certify(executor: Executor, finalists: list[Finalist], screened: Screened, 
 
 
 def _guards(
-    executor: Executor, finalists: list[Finalist], groups: tuple[Group, ...], screened: Screened, budget: Budget
+    executor: Executor,
+    finalists: list[Finalist],
+    groups: tuple[Group, ...],
+    screened: Screened,
+    budget: Budget,
 ) -> Guards:
     """Set the guards over all that has been drawn to certify these finalists."""
     places: set[Place] = {(f.group, pair) for f in finalists for pair in (None, f.pair)}
@@ -232,7 +311,9 @@ def _guards(
 
 def _cell(finalist: Finalist, screened: Screened, tester: Tester, spending: Spending) -> Cell:
     one, other = _certified(finalist, screened)
-    found = tester.certify(finalist.event, finalist.method, one, other, (spending.each_lower, spending.each_upper))
+    found = tester.certify(
+        finalist.event, finalist.method, one, other, (spending.each_lower, spending.each_upper)
+    )
     return Cell(
         group=finalist.group,
         pair=finalist.pair,
@@ -247,20 +328,37 @@ def _cell(finalist: Finalist, screened: Screened, tester: Tester, spending: Spen
     )
 
 
-def _certified(finalist: Finalist, screened: Screened) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _certified(
+    finalist: Finalist, screened: Screened
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the certification counts of a cell, in its direction."""
-    base, neighbour = (counts[finalist.query] for counts in screened.certified[finalist.group, finalist.pair])
+    base, neighbour = (
+        counts[finalist.query] for counts in screened.certified[finalist.group, finalist.pair]
+    )
     return (neighbour, base) if finalist.direction else (base, neighbour)
 
 
-def _largest(finalists: list[Finalist], cells: list[Cell], screened: Screened, tester: Tester, spending: Spending) -> Bound:
-    """Bound the largest leak of all certified cells from above, by one test over all of them, at an undivided alpha."""
+def _largest(
+    finalists: list[Finalist],
+    cells: list[Cell],
+    screened: Screened,
+    tester: Tester,
+    spending: Spending,
+) -> Bound:
+    """Bound the largest leak of all certified cells from above.
+
+    By one test over all of them, at an undivided alpha.
+    """
     found = 0.0
-    for finalist, cell in sorted(zip(finalists, cells, strict=True), key=lambda both: -both[1].upper.value):
+    for finalist, cell in sorted(
+        zip(finalists, cells, strict=True), key=lambda both: -both[1].upper.value
+    ):
         if cell.upper.value > found:  # else it cannot be the largest at a larger alpha either
             one, other = _certified(finalist, screened)
             found = tester.upper(finalist.method, one, other, spending.largest_upper, found)
-    return replace(cells[0].upper, value=found, alpha=spending.largest_upper, counts=None, histograms=None)
+    return replace(
+        cells[0].upper, value=found, alpha=spending.largest_upper, counts=None, histograms=None
+    )
 
 
 def _with_profile(cell: Cell, screened: Screened, tester: Tester, spending: Spending) -> Cell:

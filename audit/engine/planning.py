@@ -42,8 +42,8 @@ class Cost:
     trials : int
         Runs of the mechanism at most; finalists that are the same pair share theirs.
     sight : DetectionCurve
-        What would be refuted with probability 0.9, screening included, at the frequency that is assumed before anything is
-        drawn.
+        What would be refuted with probability 0.9, screening included, at the frequency that is
+        assumed before anything is drawn.
     spending : Spending
         Where the result's error probability would go.
     seconds : float
@@ -82,11 +82,18 @@ def measure(target: AuditTarget, groups: tuple[Group, ...]) -> Speed:
     return Speed(change=prepared - started, trial=(sampled - prepared) / BLOCK_TIMED)
 
 
-def cost(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget, speed: Speed) -> Cost:
+def cost(
+    target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: Budget, speed: Speed
+) -> Cost:
     """Say what a sampled audit would do and take."""
-    pairs, queries = sum(len(group.pairs) for group in groups), sum(len(group.queries) for group in groups)
+    pairs, queries = (
+        sum(len(group.pairs) for group in groups),
+        sum(len(group.queries) for group in groups),
+    )
     spending, screening = budget.spending(groups, profiled=claim.profiled), budget.screening(groups)
-    trials = screening * (pairs + len(groups)) + budget.draws * (min(pairs, spending.cells) + len(groups))
+    trials = screening * (pairs + len(groups)) + budget.draws * (
+        min(pairs, spending.cells) + len(groups)
+    )
     return Cost(
         pairs=pairs,
         queries=queries,
@@ -102,13 +109,18 @@ def cost(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], budget: B
 
 
 def ladder(target: AuditTarget, claim: Claim) -> tuple[float, ...]:
-    """Return the leaks that are planned for where none is asked for: those of the ladder that can be, else half-way there."""
+    """Return the leaks that are planned for where none is asked for.
+
+    Those of the ladder that can be, else half-way there.
+    """
     most = target.most(claim)
     leaks = tuple(leak for factor in LADDER if (leak := factor * claim.promised) < most)
     return leaks or ((claim.promised + most) / 2,)
 
 
-def draws_needed(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], detect: float, alpha: float) -> int:
+def draws_needed(
+    target: AuditTarget, claim: Claim, groups: tuple[Group, ...], detect: float, alpha: float
+) -> int:
     """Smallest number of certification trials per side, within 1 %, at which a leak is detectable.
 
     Parameters
@@ -128,12 +140,15 @@ def draws_needed(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], d
     Raises
     ------
     InvalidInput
-        If the leak is not above the claim, is as large as any can be, or takes more than 100 million trials.
+        If the leak is not above the claim, is as large as any can be, or takes more than 100
+        million trials.
     """
     target.check_detect(claim, detect)
 
     def enough(n: int) -> bool:
-        return kind_of(claim).sees(target, _effort(claim, groups, Budget(draws=n, alpha=alpha)), detect)
+        return kind_of(claim).sees(
+            target, _effort(claim, groups, Budget(draws=n, alpha=alpha)), detect
+        )
 
     low, high = 99, max(100, min(_guess(target, claim, detect, alpha), MOST_DRAWS))
     if enough(high):
@@ -143,7 +158,10 @@ def draws_needed(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], d
     else:
         while not enough(high):
             if high >= MOST_DRAWS:
-                raise InvalidInput(f"--detect = {detect!r}: must be so far above the claim that {MOST_DRAWS:,} trials show it")
+                raise InvalidInput(
+                    f"--detect = {detect!r}: must be so far above the claim that {MOST_DRAWS:,} "
+                    "trials show it"
+                )
             low, high = high, min(MOST_DRAWS, 2 * high)
     while high - low > max(1, 0.01 * high):
         middle = (low + high) // 2
@@ -154,7 +172,12 @@ def draws_needed(target: AuditTarget, claim: Claim, groups: tuple[Group, ...], d
 def _guess(target: AuditTarget, claim: Claim, detect: float, alpha: float) -> int:
     """Asymptotic number of trials, for a single cell."""
     spread = kind_of(claim).spread(target, detect)
-    return round(min(MOST_DRAWS, (float(ndtri(POWER) - ndtri(alpha)) * spread / (detect - claim.promised)) ** 2))
+    return round(
+        min(
+            MOST_DRAWS,
+            (float(ndtri(POWER) - ndtri(alpha)) * spread / (detect - claim.promised)) ** 2,
+        )
+    )
 
 
 def _effort(claim: Claim, groups: tuple[Group, ...], budget: Budget) -> Effort:
@@ -163,5 +186,7 @@ def _effort(claim: Claim, groups: tuple[Group, ...], budget: Budget) -> Effort:
     return Effort(
         n=budget.draws,
         alpha=budget.spending(groups, profiled=claim.profiled).each_lower,
-        screening=Screening(draws=budget.screening(groups), pairs=pairs, finalists=budget.finalists(groups)),
+        screening=Screening(
+            draws=budget.screening(groups), pairs=pairs, finalists=budget.finalists(groups)
+        ),
     )

@@ -1,4 +1,7 @@
-"""Checks before anything is run: whether mechanism, claims, data and settings can go together at all."""
+"""Checks before anything is run.
+
+Whether mechanism, claims, data and settings can go together at all.
+"""
 
 from __future__ import annotations
 
@@ -13,36 +16,57 @@ from dpassay.targets.guard import AuditTarget
 
 
 def check(targets: Sequence[AuditTarget], data: Group | None, settings: Settings) -> None:
-    """Raise `InvalidInput` if mechanism, data and settings can never go together; nothing is trained or drawn."""
+    """Raise `InvalidInput` if mechanism, data and settings can never go together.
+
+    Nothing is trained or drawn.
+    """
     for target in targets:
         if settings.mode in ("exact", "exhaustive") and not target.has_law:
             raise InvalidInput(
-                f"mode '{settings.mode}': {target.name} has no exact law (no method distribution); use monte-carlo"
+                f"mode '{settings.mode}': {target.name} has no exact law (no method "
+                "distribution); use monte-carlo"
             )
         for claim in target.claims:
             _check_claim(target, claim, settings)
             if settings.mode == "exhaustive" and settings.domain is not None:
                 settings.domain.check(claim)
-            elif data is not None and records_replaced(data.pairs.relation) > records_replaced(claim.relation):
+            elif data is not None and records_replaced(data.pairs.relation) > records_replaced(
+                claim.relation
+            ):
                 raise InvalidInput(
-                    f"pairs: are neighbours under '{data.pairs.relation}'; must be under '{claim.relation}', of which the claim"
-                    f" {claim} of {target.name} speaks"
+                    f"pairs: are neighbours under '{data.pairs.relation}'; must be under "
+                    f"'{claim.relation}', of which the claim {claim} of {target.name} speaks"
                 )
         if settings.mode == "exhaustive" and settings.domain is not None:
             target.check(settings.domain.dataset((0,) * settings.domain.n))
         elif data is not None and not target.alone:
             target.check(data.pairs.base)
         elif not target.has_worst_cases:
-            raise InvalidInput(f"{target.name}: no pairs to audit; it names no worst cases of its own, so give it data")
+            raise InvalidInput(
+                f"{target.name}: no pairs to audit; it names no worst cases of its own, so give "
+                "it data"
+            )
 
 
 def _check_claim(target: AuditTarget, claim: Claim, settings: Settings) -> None:
     sampled = settings.mode == "monte-carlo" or not target.has_law
     if sampled and claim.computed:
-        raise InvalidInput(f"{target.name}: {claim} is held against computed errors only; use mode exact or exhaustive")
+        raise InvalidInput(
+            f"{target.name}: {claim} is held against computed errors only; use mode exact or "
+            "exhaustive"
+        )
     if sampled and claim.means and not all(map(math.isfinite, target.numbers or ())):
-        raise InvalidInput(f"{target.name}: answers without limits have no certified mean; say numbers=(least, greatest)")
+        raise InvalidInput(
+            f"{target.name}: answers without limits have no certified mean; say numbers=(least, "
+            "greatest)"
+        )
     if sampled and claim.means and math.isinf(target.most(claim)):
-        raise InvalidInput(f"numbers = {target.numbers}: range too wide: upper - lower overflows ({target.name})")
-    if settings.detect is not None and settings.mode in ("auto", "monte-carlo") and claim.promised < target.most(claim):
+        raise InvalidInput(
+            f"numbers = {target.numbers}: range too wide: upper - lower overflows ({target.name})"
+        )
+    if (
+        settings.detect is not None
+        and settings.mode in ("auto", "monte-carlo")
+        and claim.promised < target.most(claim)
+    ):
         target.check_detect(claim, settings.detect)

@@ -1,4 +1,7 @@
-"""What a claim reads off two exact laws: the leak of every cell, and of a cell the event, its probabilities and the profile."""
+"""What a claim reads off two exact laws.
+
+The leak of every cell, and of a cell the event, its probabilities and the profile.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """The worst event of a cell, and its probability on the two sides; predictions where a claim is about those."""
+    """The worst event of a cell, and its probability on the two sides.
+
+    Predictions where a claim is about those.
+    """
 
     event: Event
     p1: float
@@ -67,10 +73,15 @@ class LabelLeaks:
         return Seen(event=event_labels(event, self.labels), p1=p1, p0=p0)
 
     def profile(self, one: Array, other: Array, error: float) -> Profile | None:
-        """Exact, see `exact_profile`; none of what is only measured beside a claim, since its grid is sized by a claim."""
+        """Exact, see `exact_profile`.
+
+        None of what is only measured beside a claim, since its grid is sized by a claim.
+        """
         if not self.claim.profiled or self.claim.status == "measured":
             return None
-        return exact_profile(one, other, grid_for(scale_of(self.claim).epsilon(self.claim.promised)), error)
+        return exact_profile(
+            one, other, grid_for(scale_of(self.claim).epsilon(self.claim.promised)), error
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +105,10 @@ class ValueLeaks:
 
 @dataclass(frozen=True, slots=True)
 class ErrorLeaks:
-    """Errors of one dataset, the first of the two; the other is looked at in the other direction."""
+    """Errors of one dataset, the first of the two.
+
+    The other is looked at in the other direction.
+    """
 
     least: ClassVar[float] = -np.inf
 
@@ -115,7 +129,10 @@ class ErrorLeaks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseLeaks:
-    """Events of a number that is a value plus noise: the values are the table, half-lines the worst events."""
+    """Events of a number that is a value plus noise.
+
+    The values are the table, half-lines the worst events.
+    """
 
     least: ClassVar[float] = 0.0
 
@@ -123,7 +140,10 @@ class NoiseLeaks:
     noise: Noise
 
     def loss(self, one: Array, other: Array, error: float) -> Loss:
-        """What a shift leaks on the claim's scale: at its delta, say; the same in both directions."""
+        """What a shift leaks on the claim's scale: at its delta, say.
+
+        The same in both directions.
+        """
         shift = np.abs(one - other)[..., 0] / self.noise.scale
         wide = 2 * error / self.noise.scale + 2 * UNIT_ROUNDOFF * float(shift.max(initial=0.0))
         value, doubt = scale_of(self.claim).of_noise(self.noise, shift, wide)
@@ -136,20 +156,34 @@ class NoiseLeaks:
             return Seen(event=HalfLine(threshold=v1, above=True), p1=0.5, p0=0.5)
         ratio = scale_of(self.claim).ratio(loss, self.claim.promised)
         at, sign = self.noise.threshold(v0, v1, ratio), 1.0 if v1 > v0 else -1.0
-        at = at if v1 > v0 else float(np.nextafter(at, np.inf))  # so that 'below' has a lower limit of the answers in it
-        p1, p0 = (float(np.exp(self.noise.log_below(np.asarray(sign * (v - at) / self.noise.scale)))) for v in (v1, v0))
+        # so that 'below' has a lower limit of the answers in it
+        at = at if v1 > v0 else float(np.nextafter(at, np.inf))
+        p1, p0 = (
+            float(np.exp(self.noise.log_below(np.asarray(sign * (v - at) / self.noise.scale))))
+            for v in (v1, v0)
+        )
         return Seen(event=HalfLine(threshold=at, above=v1 > v0), p1=p1, p0=p0)
 
     def profile(self, one: Array, other: Array, error: float) -> Profile | None:
-        """delta(epsilon) in closed form; the trade-off function between inscribed and circumscribed polygons."""
+        """delta(epsilon) in closed form.
+
+        The trade-off function lies between inscribed and circumscribed polygons.
+        """
         epsilon = grid_for(scale_of(self.claim).epsilon(self.claim.promised))
         shift, wide = abs(float(one[0] - other[0])) / self.noise.scale, 2 * error / self.noise.scale
-        least, most = max(0.0, shift - wide) * (1 - 4 * UNIT_ROUNDOFF), (shift + wide) * (1 + 4 * UNIT_ROUNDOFF)
+        least, most = (
+            max(0.0, shift - wide) * (1 - 4 * UNIT_ROUNDOFF),
+            (shift + wide) * (1 + 4 * UNIT_ROUNDOFF),
+        )
         rounding = 64 * UNIT_ROUNDOFF * (1 + epsilon)
         return Profile(
             epsilon=epsilon,
-            lower=np.clip(self.noise.hockey_stick(np.full_like(epsilon, least), epsilon) - rounding, 0.0, 1.0),
-            upper=np.clip(self.noise.hockey_stick(np.full_like(epsilon, most), epsilon) + rounding, 0.0, 1.0),
+            lower=np.clip(
+                self.noise.hockey_stick(np.full_like(epsilon, least), epsilon) - rounding, 0.0, 1.0
+            ),
+            upper=np.clip(
+                self.noise.hockey_stick(np.full_like(epsilon, most), epsilon) + rounding, 0.0, 1.0
+            ),
             alpha=0.0,
             attained=self.noise.tests(least),
             allowed=(self.noise.limits(most),),

@@ -62,21 +62,38 @@ class Result:
         return f"<div><strong>{first}</strong>{''.join(f'<br>{line}' for line in rest)}</div>"
 
     def _lines(self) -> tuple[str, str, str]:
-        """Verdict, numbers, and the reason or what to read; a record that a change names by its values is left out."""
+        """Verdict, numbers, and the reason or what to read.
+
+        A record that a change names by its values is left out.
+        """
         how = "" if self.mode is None else f" ({self.mode})"
         reason = re.sub(VALUES, "", " ".join(self.outcome.reason.split()))
         if self.evidence is None:
             head = f"{self.claim} of {self.target.name}: {self.verdict}{how}"
             return head, f"cause: {reason}", "what the mechanism said, and where: .outcome.detail"
-        claimed, quantity, exact = self.claim.promised, self.claim.quantity, self.evidence.worst.exact
+        claimed, quantity, exact = (
+            self.claim.promised,
+            self.claim.quantity,
+            self.evidence.worst.exact,
+        )
         if exact is not None:
-            numbers = f"{quantity} {written(exact.value)}, computed from the exact law (claimed: at most {claimed:g})"
+            numbers = (
+                f"{quantity} {written(exact.value)}, computed from the exact law (claimed: at "
+                f"most {claimed:g})"
+            )
         else:
             least, allowed = apart(self.lower, claimed, DOWN)
             most = written(self.upper, way=UP)
-            numbers = f"{quantity} at least {least}, at most {most} at the certified cells (claimed: at most {allowed})"
+            numbers = (
+                f"{quantity} at least {least}, at most {most} at the certified cells (claimed: at "
+                f"most {allowed})"
+            )
         seen = "" if exact is not None else f"; detectable: {written(self.detectable, way=UP)}"
-        return f"{self.claim} of {self.target.name}: {self.verdict}{how}", f"{numbers}{seen}", f"because {reason}"
+        return (
+            f"{self.claim} of {self.target.name}: {self.verdict}{how}",
+            f"{numbers}{seen}",
+            f"because {reason}",
+        )
 
     @property
     def verdict(self) -> str:
@@ -95,7 +112,10 @@ class Result:
 
     @property
     def measured(self) -> Result | None:
-        """The notion that the claim is not about, on the same pairs and queries, where the law is known; nobody promised it."""
+        """The notion that the claim is not about, on the same pairs and queries.
+
+        Known where the law is known; nobody promised it.
+        """
         if self.evidence is None or self.evidence.other is None:
             return None
         claim, evidence = self.evidence.other
@@ -103,12 +123,18 @@ class Result:
 
     @property
     def lower(self) -> float:
-        """Certified lower bound on the leak, in the units of the claim (nats for DP); 0 if nothing was found out."""
+        """Certified lower bound on the leak, in the units of the claim (nats for DP).
+
+        0 if nothing was found out.
+        """
         return 0.0 if self.evidence is None else self.evidence.lower.value
 
     @property
     def upper(self) -> float:
-        """Certified upper bound on the largest leak of the certified cells, in the units of the claim; inf if there is none."""
+        """Certified upper bound on the largest leak of the certified cells.
+
+        In the units of the claim; inf if there is none.
+        """
         return float("inf") if self.evidence is None else self.evidence.upper.value
 
     @property
@@ -119,29 +145,45 @@ class Result:
 
     @property
     def detectable(self) -> float:
-        """Smallest true leak that would have been refuted with probability 0.9, in the units of the claim.
+        """Smallest true leak that would have been refuted with probability 0.9.
 
-        It holds for an answer of the probability that `sight` states, at one of the pairs that were looked at.
+        In the units of the claim.
+
+        It holds for an answer of the probability that `sight` states, at one of the pairs that were
+        looked at.
         """
         return float("inf") if self.evidence is None else self.evidence.detectable
 
     @property
     def sight(self) -> DetectionCurve:
-        """What would have been refuted with probability 0.9, by how frequent the answer is that leaks; see `DetectionCurve`."""
-        return DetectionCurve(detectable=float("inf")) if self.evidence is None else self.evidence.sight
+        """What would have been refuted with probability 0.9, by how frequent the answer is.
+
+        The answer that leaks; see `DetectionCurve`.
+        """
+        return (
+            DetectionCurve(detectable=float("inf"))
+            if self.evidence is None
+            else self.evidence.sight
+        )
 
     @property
     def seen(self) -> str:
-        """The same in words: a leak of so much or more, through an answer of such a probability or more."""
+        """The same in words: a leak of so much or more, through an answer at least so probable."""
         return seen_words(self.claim.quantity, self.sight.detectable, self.sight.frequency)
 
     @property
     def still(self) -> bool:
-        """Whether nothing moved: the answers were sampled, and no certified cell shows that a change of a record moves them."""
+        """Whether nothing moved.
+
+        The answers were sampled, and no certified cell shows that a change of a record moves them.
+        """
         return self.evidence is not None and self.evidence.still and self.verdict == "inconclusive"
 
     def to_frame(self) -> pd.DataFrame:
-        """All cells as a table: group, pair, query, direction (0: S to S'), and the leak or its bounds."""
+        """All cells as a table: group, pair, query, direction, and the leak or its bounds.
+
+        Direction 0 is from S to S'.
+        """
         import pandas as pd
 
         return pd.DataFrame({} if self.evidence is None else dict(self.evidence.table))

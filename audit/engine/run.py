@@ -1,4 +1,7 @@
-"""The assay: claim and mechanism, pairs and queries, laws or trials, bounds, verdict. One screen of orchestration."""
+"""The assay: claim and mechanism, pairs and queries, laws or trials, bounds, verdict.
+
+One screen of orchestration.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,8 @@ def assay(
     targets : sequence of AuditTarget
         What to audit.
     data : Group or None
-        The user's pairs and queries; every mechanism adds its own worst cases. Not used in exhaustive mode.
+        The user's pairs and queries; every mechanism adds its own worst cases. Not used in
+        exhaustive mode.
     settings : Settings
     progress : callable
         Called with what is being done, how much of it is done, and how much there is.
@@ -76,15 +80,31 @@ def assay(
     check(targets, data, settings)
     share = (1 - settings.confidence) / max(1, sum(len(target.claims) for target in targets))
     taken: set[str] = set()
-    options = ExecutorOptions(kind=settings.kind, jobs=settings.jobs, limits=settings.limits, ledger=ledger)
+    options = ExecutorOptions(
+        kind=settings.kind, jobs=settings.jobs, limits=settings.limits, ledger=ledger
+    )
     for target in targets:
         mode: Mode | None = None
         held: Holder | TargetError
-        with threadpool_limits(limits=1), apart(target, data, settings) as subject, ExitStack() as open_until_judged:
+        with (
+            threadpool_limits(limits=1),
+            apart(target, data, settings) as subject,
+            ExitStack() as open_until_judged,
+        ):
             try:
-                open_executor = partial(_open_executor, subject, settings, options, open_until_judged)
+                open_executor = partial(
+                    _open_executor, subject, settings, options, open_until_judged
+                )
                 accepted = partial(baseline, target)
-                mode, held = _measure(subject, data, settings, share, open_executor, _named(target.name, progress), accepted)
+                mode, held = _measure(
+                    subject,
+                    data,
+                    settings,
+                    share,
+                    open_executor,
+                    _named(target.name, progress),
+                    accepted,
+                )
             except TargetError as error:
                 held = error
             for claim in target.claims:
@@ -99,7 +119,9 @@ def _open_executor(
     groups: tuple[Group, ...],
     codings: tuple[Coding, ...],
 ) -> Executor:
-    return stack.enter_context(executor(TrialRunner(target, groups, codings, settings.seed), options))
+    return stack.enter_context(
+        executor(TrialRunner(target, groups, codings, settings.seed), options)
+    )
 
 
 def _measure(
@@ -113,14 +135,20 @@ def _measure(
 ) -> tuple[Mode, Holder]:
     if settings.mode == "exhaustive" and settings.domain is not None:
         if isinstance(target.mechanism, Coupled):
-            raise TargetError(f"{target.claims[0]} speaks of two datasets at once and has no exhaustive mode; use auto")
+            raise TargetError(
+                f"{target.claims[0]} speaks of two datasets at once and has no exhaustive mode; "
+                "use auto"
+            )
         domain = settings.domain
         laws = domain_laws(target, domain, progress)
         own = groups_for(target, None)
         own_laws = _all_laws(target, own, progress)
 
         def hold(claim: Claim) -> Evidence:
-            """Hold the domain against the claim, and the mechanism's own worst case where only that one breaks it."""
+            """Hold the domain against the claim; the mechanism's worst case if only that fails.
+
+            If only that one breaks it.
+            """
             found = exhaustive_evidence(target, claim, domain, laws)
             if not own_laws or found.lower.value > claim.promised:
                 return found
@@ -132,21 +160,30 @@ def _measure(
     if isinstance(target.mechanism, Coupled):
         groups = tuple(map(coupled_group, groups))
     if not groups:
-        raise TargetError("no pairs to audit: it was given none, and its method pairs returned none")
+        raise TargetError(
+            "no pairs to audit: it was given none, and its method pairs returned none"
+        )
     if settings.mode != "monte-carlo":
         exact = _all_laws(target, groups, progress)
         if exact:
             fit = goodness_of_fit(target, groups[0], settings.seed)
             _unchanged(target, groups)
-            return "exact", _both_notions(target, lambda claim: exact_evidence(target, claim, groups, exact, fit))
+            return "exact", _both_notions(
+                target, lambda claim: exact_evidence(target, claim, groups, exact, fit)
+            )
         if settings.mode == "exact":
             raise TargetError("it has no exact law for these data and claims; use mode monte-carlo")
-    budget = Budget(draws=settings.budget, alpha=share, alarm=ALARM * share / (1 - settings.confidence))
+    budget = Budget(
+        draws=settings.budget, alpha=share, alarm=ALARM * share / (1 - settings.confidence)
+    )
     return "monte-carlo", Sampling(target, groups, budget, open_executor, progress, accepted).hold
 
 
 def _both_notions(target: AuditTarget, hold: Holder) -> Holder:
-    """Hold laws of labels against a claim, and measure the notion that it is not about; that once for all its claims."""
+    """Hold laws of labels against a claim, and measure the notion that it is not about.
+
+    That once for all its claims.
+    """
     if target.numbers is not None:
         return hold
     measure = cache(hold)
@@ -158,8 +195,10 @@ def _both_notions(target: AuditTarget, hold: Holder) -> Holder:
     return both
 
 
-def _all_laws(target: AuditTarget, groups: tuple[Group, ...], progress: Progress) -> tuple[Laws, ...]:
-    """Return the laws of every group, or nothing if one of them has none that all claims can be read off."""
+def _all_laws(
+    target: AuditTarget, groups: tuple[Group, ...], progress: Progress
+) -> tuple[Laws, ...]:
+    """Return the laws of every group, or nothing if some claim cannot be read off one of them."""
     found = []
     for group in groups:
         laws = group_laws(target, group, progress)
@@ -175,22 +214,40 @@ def _unchanged(target: AuditTarget, groups: tuple[Group, ...]) -> None:
         target.check_unchanged(groups)
     for group in groups:
         if group.pairs.base.digest != group.digest:
-            raise TargetError("it changed the dataset that it was given; a mechanism must leave its inputs as they are")
+            raise TargetError(
+                "it changed the dataset that it was given; a mechanism must leave its inputs as "
+                "they are"
+            )
 
 
 def _result(
-    target: AuditTarget, claim: Claim, mode: Mode | None, held: Holder | TargetError, settings: Settings, taken: set[str]
+    target: AuditTarget,
+    claim: Claim,
+    mode: Mode | None,
+    held: Holder | TargetError,
+    settings: Settings,
+    taken: set[str],
 ) -> Result:
     evidence: Evidence | None = None
     try:
         if isinstance(held, TargetError):
             raise held
         evidence = held(claim)
-        outcome = decide(claim, evidence, settings.wanted(claim, most := target.most(claim)), most, target.looked_at(claim))
+        outcome = decide(
+            claim,
+            evidence,
+            settings.wanted(claim, most := target.most(claim)),
+            most,
+            target.looked_at(claim),
+        )
     except TargetError as error:
         outcome = Verdict(word="error", reason=error.cause, detail=error.detail)
     stem = ".".join([target.name, claim.status, *([mode] if mode else [])])
-    unique = next(name for k in range(1, len(taken) + 2) if (name := stem if k == 1 else f"{stem}.{k}") not in taken)
+    unique = next(
+        name
+        for k in range(1, len(taken) + 2)
+        if (name := stem if k == 1 else f"{stem}.{k}") not in taken
+    )
     taken.add(unique)
     draws = settings.budget if mode == "monte-carlo" else 0
     return Result(

@@ -1,4 +1,4 @@
-"""Sampling: the trials of one mechanism, made once for each way of counting them, and held against its claims."""
+"""Sampling: one mechanism's trials, made once per way of counting, held against its claims."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ OpenExecutor = Callable[[tuple[Group, ...], tuple[Coding, ...]], Executor]
 
 
 BASELINE_DRAWS = 2
-"""Trials at the cells of a baseline, in units of the budget: an accepted record's own counts are no sharper than they are."""
+"""Trials at the cells of a baseline, in units of the budget: an accepted record's own counts are no
+sharper than they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +71,10 @@ class Sampling:
             If the mechanism fails; the same for every claim that needs these counts.
         """
         if claim.computed:
-            raise TargetError(f"it has no exact law for these data, and {claim} is held against computed errors only")
+            raise TargetError(
+                f"it has no exact law for these data, and {claim} is held against computed errors "
+                "only"
+            )
         means = claim.means
         if means not in self._trials:
             try:
@@ -82,9 +86,13 @@ class Sampling:
             raise trials
         bins = tuple(coding for coding in trials.codings if isinstance(coding, Bins))
         tester = kind_of(claim).tester(self.target, bins)
-        found = monte_carlo_evidence(tester, trials.groups, trials.screened, self.budget, trials.runner, self.progress)
+        found = monte_carlo_evidence(
+            tester, trials.groups, trials.screened, self.budget, trials.runner, self.progress
+        )
         cells, draws = self.accepted(claim), BASELINE_DRAWS * self.budget.draws
-        again = certified_again(cells, trials.groups, trials.codings, self.target.labels, self.open_executor, draws)
+        again = certified_again(
+            cells, trials.groups, trials.codings, self.target.labels, self.open_executor, draws
+        )
         return replace(found, again=again) if again else found
 
     def _screen(self, *, means: bool) -> Trials:
@@ -97,7 +105,7 @@ class Sampling:
         return Trials(runner=runner, groups=groups, codings=codings, screened=screened)
 
     def _codings(self, groups: tuple[Group, ...], *, means: bool) -> tuple[Coding, ...]:
-        """What is counted; numbers whose events are audited need a pilot first, to place the thresholds."""
+        """What is counted; numbers audited by events need a pilot first, for the thresholds."""
         if self.target.numbers is None:
             return (Labels(self.target.labels),) * len(groups)
         if means:

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpassay.claims import Claim
-from dpassay.config.options import BUDGET, CONFIDENCE, MEMORY, MODES, MOST_BUDGET, MOST_JOBS, SHARD_TIMEOUT
+from dpassay.config.options import (
+    BUDGET,
+    CONFIDENCE,
+    MEMORY,
+    MODES,
+    MOST_BUDGET,
+    MOST_JOBS,
+    SHARD_TIMEOUT,
+)
 from dpassay.engine.exhaustive import Domain
 from dpassay.errors import InvalidInput, as_real, is_count, require
 from dpassay.trials.executors import Kind
@@ -16,7 +24,8 @@ from dpassay.trials.hosts import Limits
 
 ModeWanted = Literal["auto", "exact", "exhaustive", "monte-carlo"]
 DETECT = 1.5
-"""A sampled audit must be able to see so many times the claim, unless it is asked for something else."""
+"""A sampled audit must be able to see so many times the claim, unless it is asked for something
+else."""
 
 MOST_MEMORY = 2.0**20
 """GiB; nobody has more."""
@@ -36,24 +45,27 @@ class Settings:
     seed : int
         Root of all random streams; >= 0.
     confidence : float
-        Of the whole run, in [0.5, 1): all its sampled bounds hold together with this probability. At least 0.5, so that no bound
-        has an error probability above `dpassay.stats.lower_bounds.MOST_ALPHA`.
+        Of the whole run, in [0.5, 1): all its sampled bounds hold together with this probability.
+        At least 0.5, so that no bound has an error probability above
+        `dpassay.stats.lower_bounds.MOST_ALPHA`.
     budget : int
         Certification trials per side and finalist, from 100 to ten thousand million.
     detect : float, optional
-        Leak, in the units of the claim, that a Monte Carlo audit must be able to see; above the claim. By default 1.5 times
-        the claim, or half-way to the largest leak there can be (1 for `Stability`), if that is less.
+        Leak, in the units of the claim, that a Monte Carlo audit must be able to see; above the
+        claim. By default 1.5 times the claim, or half-way to the largest leak there can be (1 for
+        `Stability`), if that is less.
     domain : Domain, optional
         What `exhaustive` enumerates.
     jobs : int
         Processes that run trials, >= 1; no number depends on it.
     executor : {"inline", "local"}, optional
-        By default your own code runs in processes of its own, so that whatever it does ends no run but its own, and mechanisms of
-        this package run in this process, their trials in others where `jobs` is above 1. `local`: all trials in others. `inline`:
-        everything in this process, to debug; what hangs there hangs, what ends the process ends it.
+        By default your own code runs in processes of its own, so that whatever it does ends no run
+        but its own, and mechanisms of this package run in this process, their trials in others
+        where `jobs` is above 1. `local`: all trials in others. `inline`: everything in this
+        process, to debug; what hangs there hangs, what ends the process ends it.
     shard_timeout : float
-        Seconds, > 0, that your code may take over one step (its import, one `prepare`, a portion of trials) before its process is
-        killed.
+        Seconds, > 0, that your code may take over one step (its import, one `prepare`, a portion of
+        trials) before its process is killed.
     memory : float
         GiB, > 0, that such a process may take besides what it begins with; on Linux.
     """
@@ -72,26 +84,59 @@ class Settings:
     def __post_init__(self) -> None:
         require(self.mode in MODES, "mode", self.mode, f"one of {', '.join(MODES)}")
         require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
-        confidence, limit, memory = as_real(self.confidence), as_real(self.shard_timeout), as_real(self.memory)
+        confidence, limit, memory = (
+            as_real(self.confidence),
+            as_real(self.shard_timeout),
+            as_real(self.memory),
+        )
         require(0.5 <= confidence < 1, "confidence", self.confidence, "a number in [0.5, 1)")
         budget = is_count(self.budget, 100) and self.budget <= MOST_BUDGET
-        require(budget, "budget", self.budget, f"an integer from 100 to {MOST_BUDGET:,}; more trials would never end")
+        require(
+            budget,
+            "budget",
+            self.budget,
+            f"an integer from 100 to {MOST_BUDGET:,}; more trials would never end",
+        )
         detect = None if self.detect is None else as_real(self.detect)
         require(detect is None or 0 < detect < math.inf, "detect", self.detect, "a number > 0")
-        require(is_count(self.jobs, 1) and self.jobs <= MOST_JOBS, "jobs", self.jobs, f"an integer from 1 to {MOST_JOBS:,}")
-        require(self.executor in (None, "inline", "local"), "executor", self.executor, "inline or local")
+        require(
+            is_count(self.jobs, 1) and self.jobs <= MOST_JOBS,
+            "jobs",
+            self.jobs,
+            f"an integer from 1 to {MOST_JOBS:,}",
+        )
+        require(
+            self.executor in (None, "inline", "local"), "executor", self.executor, "inline or local"
+        )
         require(0 < limit < math.inf, "shard_timeout", self.shard_timeout, "a finite number > 0")
-        require(0 < memory < MOST_MEMORY, "memory", self.memory, f"a number > 0 and below {MOST_MEMORY:g}")
+        require(
+            0 < memory < MOST_MEMORY,
+            "memory",
+            self.memory,
+            f"a number > 0 and below {MOST_MEMORY:g}",
+        )
         if self.executor == "inline" and self.jobs > 1:
-            raise InvalidInput(f"jobs = {self.jobs}: must be 1 with executor 'inline'; 'local' takes more")
+            raise InvalidInput(
+                f"jobs = {self.jobs}: must be 1 with executor 'inline'; 'local' takes more"
+            )
         if self.kind == "local" and "fork" not in multiprocessing.get_all_start_methods():
-            raise InvalidInput("executor = 'local': must be 'inline' on this system, which cannot fork processes")
+            raise InvalidInput(
+                "executor = 'local': must be 'inline' on this system, which cannot fork processes"
+            )
         if (self.mode == "exhaustive") != (self.domain is not None):
             raise InvalidInput(
-                "mode 'exhaustive' and a domain to enumerate (--n and --domain) go together: one of them is missing"
+                "mode 'exhaustive' and a domain to enumerate (--n and --domain) go together: one "
+                "of them is missing"
             )
-        plain = {"seed": int(self.seed), "budget": int(self.budget), "jobs": int(self.jobs), "memory": memory}
-        for name, value in (plain | {"confidence": confidence, "detect": detect, "shard_timeout": limit}).items():
+        plain = {
+            "seed": int(self.seed),
+            "budget": int(self.budget),
+            "jobs": int(self.jobs),
+            "memory": memory,
+        }
+        for name, value in (
+            plain | {"confidence": confidence, "detect": detect, "shard_timeout": limit}
+        ).items():
             object.__setattr__(self, name, value)
 
     @property
@@ -105,7 +150,7 @@ class Settings:
         return Limits(seconds=self.shard_timeout, memory=self.memory)
 
     def wanted(self, claim: Claim, most: float) -> float:
-        """The leak that a sampled audit of a claim must be able to see, where none is larger than `most`."""
+        """The leak that a sampled audit of a claim must be able to see, at most `most`."""
         if self.detect is not None:
             return self.detect
         least = claim.promised + SHARE if claim.coupled else 0.0

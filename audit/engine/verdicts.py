@@ -28,22 +28,25 @@ from dpassay.stats.bounds import Bound
 VerdictWord = Literal["refuted", "not refuted", "verified", "inconclusive", "error"]
 
 ROUNDING = 1e-9
-"""Numerical error up to this part of the claim (of 1 where it is 0) is rounding; if more of it straddles the claim, nothing is
-decided."""
+"""Numerical error up to this part of the claim (of 1 where it is 0) is rounding; if more of it
+straddles the claim, nothing is decided."""
 FIT_ALARM = 1e-6
-"""A sampler whose goodness of fit has a smaller p-value than this does not follow its declared law."""
+"""A sampler whose goodness of fit has a smaller p-value than this does not follow its declared
+law."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """One of five words, the sentence that says why, and what a failing mechanism said (never recorded)."""
+    """A verdict word, the sentence that says why, and a failing mechanism's words (unrecorded)."""
 
     word: VerdictWord
     reason: str
     detail: str = ""
 
 
-def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.inf, looked_at: str = "") -> Verdict:
+def decide(
+    claim: Claim, evidence: Evidence, detect: float, most: float = math.inf, looked_at: str = ""
+) -> Verdict:
     """Say what the evidence makes of the claim.
 
     Parameters
@@ -53,15 +56,18 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
     evidence : Evidence
         What was found; its bounds must be of type `Bound`.
     detect : float
-        The leak that the audit was asked to be able to see, in the units of the claim; a Monte Carlo audit that could not,
-        through an answer of the frequency that it states, is `inconclusive`. So is one that saw nothing move at any certified
-        cell, but for claims that nothing moves (`Promise.coupled`); and one whose frequency is assumed, if a certified cell that
-        did move may leak more than that.
+        The leak that the audit was asked to be able to see, in the units of the claim; a Monte
+        Carlo audit that could not, through an answer of the frequency that it states, is
+        `inconclusive`. So is one that saw nothing move at any certified cell, but for claims that
+        nothing moves (`Promise.coupled`); and one whose frequency is assumed, if a certified cell
+        that did move may leak more than that.
     most : float
-        The largest leak there can be: a claim of so much cannot be exceeded, and no sampled audit of it is `inconclusive`.
+        The largest leak there can be: a claim of so much cannot be exceeded, and no sampled audit
+        of it is `inconclusive`.
     looked_at : str
-        What was answered, in words, where that is less than what the claim is about; see `dpassay.mechanism.Mechanism`. The
-        sentence says then that the numbers are of that part, and what of them holds for the release.
+        What was answered, in words, where that is less than what the claim is about; see
+        `dpassay.mechanism.Mechanism`. The sentence says then that the numbers are of that part, and
+        what of them holds for the release.
 
     Returns
     -------
@@ -80,24 +86,36 @@ def decide(claim: Claim, evidence: Evidence, detect: float, most: float = math.i
     if fit is not None and fit.p_value < FIT_ALARM:
         seen = f"p = {fit.p_value:.2g} in {fit.tests} tests"
         return Verdict(
-            word="error", reason=f"sample and distribution disagree ({seen}): the exact numbers do not describe what runs"
+            word="error",
+            reason=(
+                f"sample and distribution disagree ({seen}): the exact numbers do not describe "
+                "what runs"
+            ),
         )
     if evidence.worst.exact is None:
         return _sampled(claim, evidence, detect, most, looked_at)
     worst, promised = evidence.worst.exact.value, claim.promised
     span = f"between {loss(lower.value, DOWN)} and {loss(upper.value, UP)}"
-    blurred = worst - lower.value > VISIBLE * max(1.0, worst)  # its error reaches digits that are shown
+    # its error reaches digits that are shown
+    blurred = worst - lower.value > VISIBLE * max(1.0, worst)
     allowed, quantity = f"the claim allows {promise(promised)}", claim.amount
     part, whole = _of_part(looked_at)
     everywhere = "at the audited cells" if evidence.domain is None else f"over {evidence.domain}"
     subject = f"the worst {quantity}{part} {everywhere} is"
     if lower.value > promised:
-        found = f"at least {below(lower.value, promised)}" if blurred else exact(worst, promised, exceeds=True)
+        found = (
+            f"at least {below(lower.value, promised)}"
+            if blurred
+            else exact(worst, promised, exceeds=True)
+        )
         beside = promise(promised, lower.value if blurred else worst)
-        return Verdict(word="refuted", reason=f"{subject} {found}{whole}; the claim allows {beside}")
+        return Verdict(
+            word="refuted", reason=f"{subject} {found}{whole}; the claim allows {beside}"
+        )
     if upper.value > claim.promised + ROUNDING * (claim.promised or 1.0):
         return Verdict(
-            word="inconclusive", reason=f"the numerical error of the law leaves the {quantity}{part} {span}; {allowed}"
+            word="inconclusive",
+            reason=f"the numerical error of the law leaves the {quantity}{part} {span}; {allowed}",
         )
     shown = span if blurred else exact(worst, promised, exceeds=False)
     above_only = worst == 0 and claim.coupled and upper.value > 0
@@ -119,25 +137,44 @@ def _beside(promised: float, lower: float) -> str:
 
 
 def apart(found: float, claimed: float, way: str = NEAREST) -> tuple[str, str]:
-    """Write a number, a lower bound down (way), and the claim; a number above the claim with digits that tell the two apart."""
+    """Write a number, a lower bound down (way), and the claim.
+
+    A number above the claim with digits that tell the two apart.
+    """
     digits = 6
-    while found > claimed and digits < ALL_DIGITS and rounded(found, digits, way) <= rounded(claimed, digits, NEAREST):
+    while (
+        found > claimed
+        and digits < ALL_DIGITS
+        and rounded(found, digits, way) <= rounded(claimed, digits, NEAREST)
+    ):
         digits += 1
     return written(found, digits, way), written(claimed, digits)
 
 
 def _of_part(looked_at: str) -> tuple[str, str]:
-    """Say of what a number is where not all of the release was looked at, and what a lower bound on it says about all of it."""
+    """Say which part of the release a number is of, where not all of it was looked at.
+
+    And what a lower bound on the part says about all of it.
+    """
     if not looked_at:
         return "", ""
-    return f" of what was looked at ({looked_at.rstrip(',')})", ", so that of the whole release is at least as large"
+    return (
+        f" of what was looked at ({looked_at.rstrip(',')})",
+        ", so that of the whole release is at least as large",
+    )
 
 
-def _sampled(claim: Claim, evidence: Evidence, detect: float, most: float, looked_at: str) -> Verdict:
+def _sampled(
+    claim: Claim, evidence: Evidence, detect: float, most: float, looked_at: str
+) -> Verdict:
     quantity, (part, whole) = claim.amount, _of_part(looked_at)
     lower, counts = evidence.lower, evidence.lower.counts
     least, promised = below(lower.value, claim.promised), promise(claim.promised, lower.value)
-    shown = "" if counts is None else f" ({counts.x:,} of {counts.n1:,} against {counts.y:,} of {counts.n0:,})"
+    shown = (
+        ""
+        if counts is None
+        else f" ({counts.x:,} of {counts.n1:,} against {counts.y:,} of {counts.n0:,})"
+    )
     found = f"the {quantity}{part} is at least {least}{shown}{whole}; the claim allows {promised}"
     if lower.value > claim.promised:
         return Verdict(word="refuted", reason=found)
@@ -147,12 +184,19 @@ def _sampled(claim: Claim, evidence: Evidence, detect: float, most: float, looke
     if evidence.still and not claim.coupled:
         cells = f"no lower bound on the {quantity}{part} at a certified cell is above 0"
         advice = "choose pairs and queries where a record matters"
-        return Verdict(word="inconclusive", reason=f"the audit saw nothing move: {cells}; {advice}; {allowed}")
+        return Verdict(
+            word="inconclusive", reason=f"the audit saw nothing move: {cells}; {advice}; {allowed}"
+        )
     if evidence.detectable > detect:
         seen = seen_words(quantity + part, evidence.detectable, evidence.sight.frequency)
-        weak = f"the audit would have seen {seen}; it was asked to see {detect:.4g}: raise the budget"
+        weak = (
+            f"the audit would have seen {seen}; it was asked to see {detect:.4g}: raise the budget"
+        )
         return Verdict(word="inconclusive", reason=f"{found}; {weak}")
     if evidence.sight.assumed and evidence.open_beyond(detect):
-        may = f"the screening saw nothing move; where the certification did, the {quantity} may be above {detect:.4g}"
+        may = (
+            f"the screening saw nothing move; where the certification did, the {quantity} may be "
+            f"above {detect:.4g}"
+        )
         return Verdict(word="inconclusive", reason=f"{found}; {may}: raise the budget")
     return Verdict(word="not refuted", reason=found)

@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from dpassay.numerics import UP, written
 
 
-def query_label(kind: str, query: int, *, own: int = 0, several: bool = False, point: Sequence[float] | None = None) -> str:
+def query_label(
+    kind: str,
+    query: int,
+    *,
+    own: int = 0,
+    several: bool = False,
+    point: Sequence[float] | None = None,
+) -> str:
     """Name a query point as tables, sentences and witnesses all do.
 
     Parameters
@@ -37,8 +44,15 @@ def query_words(label: str) -> str:
 
 
 def seen_words(quantity: str, leak: float, frequency: float | None) -> str:
-    """Name what would have been seen: 'a loss of 1.2 or more, through an answer of probability 0.1 or more'."""
-    seen = f"no {quantity}, however large," if math.isinf(leak) else f"a {quantity} of {written(leak, 4, UP)} or more"
+    """Name what would have been seen.
+
+    'a loss of 1.2 or more, through an answer of probability 0.1 or more'.
+    """
+    seen = (
+        f"no {quantity}, however large,"
+        if math.isinf(leak)
+        else f"a {quantity} of {written(leak, 4, UP)} or more"
+    )
     return f"{seen} {through_words(frequency)}".rstrip()
 
 

@@ -1,4 +1,7 @@
-"""The record of `dpassay attack` as a document: its schema, reading it, and what became of its claims."""
+"""The record of `dpassay attack` as a document.
+
+Its schema, reading it, and what became of its claims.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,17 @@ from dpassay.record.schemas import fault, read_schema
 
 SCHEMA = "dpassay/attack/1"
 BROKEN, HELD, UNSEEN = "broken", "not broken", "could not have seen it"
-"""What is said of a claim. The last: the certified number could not have exceeded it, however much leaks; its cap is too low."""
+"""What is said of a claim. The last: the certified number could not have exceeded it, however much
+leaks; its cap is too low."""
 UNEXAMINED = "not examined"
-"""What is said of a service's claim that is not broken where one of `UNLOOKED` could not be looked at."""
+"""What is said of a service's claim that is not broken where one of `UNLOOKED` could not be looked
+at."""
 UNLOOKED = {
     "control": "no change of its answers was seen when its data changed",
     "coins": "the randomness of its answers could not be examined",
 }
-"""Why nothing is known of a service, by what of it could not be looked at; see `dpassay.attacks.services.defects.Probe`."""
+"""Why nothing is known of a service, by what of it could not be looked at; see
+`dpassay.attacks.services.defects.Probe`."""
 OF_MODELS = (
     "adversary",
     "attribute",
@@ -60,7 +66,11 @@ def read_attack_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
         If it is damaged.
     """
     record: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
-    wrong = fault(record, "attack") or _untold(record) or next(filter(None, map(_contradiction, record["subjects"])), "")
+    wrong = (
+        fault(record, "attack")
+        or _untold(record)
+        or next(filter(None, map(_contradiction, record["subjects"])), "")
+    )
     if wrong:
         raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
     return record
@@ -74,13 +84,16 @@ def _untold(record: Mapping[str, Any]) -> str:
 
 
 def _contradiction(subject: Mapping[str, Any]) -> str:
-    """Say what of a subject no experiment can have found, though each of its fields may be as it is."""
+    """Say what of a subject no experiment can have found, though each field alone may be so."""
     if subject["error"] is not None:
         return ""
     views = {each["view"]["name"] for each in subject["outcomes"]}
     if any(each["view"] not in views for each in subject["certified"]):
         return f"{subject['name']} has a bound for a view that nothing was attacked in"
-    if any((allowed is None) != (subject["claim"] is None) for allowed in (each["allowed"] for each in subject["outcomes"])):
+    if any(
+        (allowed is None) != (subject["claim"] is None)
+        for allowed in (each["allowed"] for each in subject["outcomes"])
+    ):
         return f"{subject['name']} is held against a claim that it has not"
     if any(len(each["roc"]["fpr"]) != len(each["roc"]["tpr"]) for each in subject["outcomes"]):
         return f"{subject['name']} has a curve with more rates of one kind"
@@ -88,12 +101,15 @@ def _contradiction(subject: Mapping[str, Any]) -> str:
 
 
 def broken(subject: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the certified bounds of a subject that exceed what the answers of their view may lose together."""
+    """Yield a subject's certified bounds above what the answers of their view may lose together."""
     yield from (bound for bound, allowed in _held(subject) if float(bound["lower"]) > allowed)
 
 
 def could_see(bound: Mapping[str, Any], allowed: float) -> bool:
-    """Whether a certified number could have exceeded what is allowed; not where nothing is recorded of its cap."""
+    """Whether a certified number could have exceeded what is allowed.
+
+    Not where nothing is recorded of its cap.
+    """
     return float(bound.get("cap", 0.0)) > allowed
 
 
@@ -101,30 +117,46 @@ def _held(subject: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], float
     """Bounds of a subject with what they are held against."""
     if subject["error"] is not None or subject["claim"] is None:
         return
-    allowed = {each["view"]["name"]: float(each["allowed"]["epsilon"]) for each in subject["outcomes"]}
+    allowed = {
+        each["view"]["name"]: float(each["allowed"]["epsilon"]) for each in subject["outcomes"]
+    }
     yield from ((each, allowed[each["view"]]) for each in subject["certified"])
 
 
 def rungs_of(repeated: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Return the rungs of an entry of `repeated`, which may be one rung itself."""
-    found: Sequence[Mapping[str, Any]] = repeated.get("rungs", [repeated] if "m" in repeated else [])
+    found: Sequence[Mapping[str, Any]] = repeated.get(
+        "rungs", [repeated] if "m" in repeated else []
+    )
     return found
 
 
 def outspent(repeated: Mapping[str, Any]) -> bool:
-    """Whether repeated answers to one query are certain to lose more than the composed claim, at some number of answers."""
+    """Whether repeated answers to one query certainly lose more than the composed claim.
+
+    At some number of answers.
+    """
     return any(rung.get("broken", False) for rung in rungs_of(repeated))
 
 
 def blind_to(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return why nothing is known of a service's claim unless it is broken; empty where that can be judged."""
+    """Return why nothing is known of a service's claim unless it is broken.
+
+    Empty where that can be judged.
+    """
     found: Sequence[str] = record["run"].get("probe", {}).get("blind", ())
     return tuple(UNLOOKED[each] for each in found)
 
 
 def told_of_repeated(repeated: Mapping[str, Any]) -> str:
-    """Say what became of the claim that repeated answers were held against: broken, not broken, or could not have seen it."""
-    seen = any(could_see(rung, float(rung.get("basic", rung.get("epsilon_claimed", "inf")))) for rung in rungs_of(repeated))
+    """Say what became of the claim that repeated answers were held against.
+
+    Broken, not broken, or could not have seen it.
+    """
+    seen = any(
+        could_see(rung, float(rung.get("basic", rung.get("epsilon_claimed", "inf"))))
+        for rung in rungs_of(repeated)
+    )
     return BROKEN if outspent(repeated) else HELD if seen else UNSEEN
 
 
@@ -139,9 +171,10 @@ def told_of_claims(record: Mapping[str, Any]) -> dict[str, str]:
     Returns
     -------
     dict
-        By the name of the subject; each claim once. It is broken if the guesses at membership or the repeated answers break it,
-        and 'not broken' only if the guesses could have broken it; that repeated answers could is told with them. A service has
-        one claim, which repeated answers are held against; it is not examined, unless broken, where `blind_to` says why.
+        By the name of the subject; each claim once. It is broken if the guesses at membership or
+        the repeated answers break it, and 'not broken' only if the guesses could have broken it;
+        that repeated answers could is told with them. A service has one claim, which repeated
+        answers are held against; it is not examined, unless broken, where `blind_to` says why.
     """
     repeated = record["repeated"]
     if "service" in record["run"]:
@@ -149,7 +182,9 @@ def told_of_claims(record: Mapping[str, Any]) -> dict[str, str]:
         if blind_to(record):
             told = {word if word == BROKEN else UNEXAMINED for word in told}
         words = (BROKEN, HELD, UNSEEN, UNEXAMINED)
-        return {record["run"]["service"]: next(each for each in words if each in told)} if told else {}
+        return (
+            {record["run"]["service"]: next(each for each in words if each in told)} if told else {}
+        )
     wrong = {each["name"] for each in repeated if outspent(each)}
     found = {}
     for subject in record["subjects"]:

@@ -46,7 +46,11 @@ class Judged:
             | {"expires": each.expires.isoformat(), "up_to": each.up_to}
             for change, each in self.let_pass
         ]
-        return self.comparison.as_json() | {"passed": not self.open, "suppressed": passed, "notes": list(self.notes)}
+        return self.comparison.as_json() | {
+            "passed": not self.open,
+            "suppressed": passed,
+            "notes": list(self.notes),
+        }
 
 
 def judge(comparison: Comparison, suppressions: Iterable[Suppression], today: date) -> Judged:
@@ -73,15 +77,27 @@ def judge(comparison: Comparison, suppressions: Iterable[Suppression], today: da
     let_pass: list[tuple[Change, Suppression]] = []
     for change in comparison.regressions:
         meant = [each for each in alive if (each.result, each.kind) == (change.id, change.kind)]
-        holding = [each for each in meant if each.up_to is None or (change.size is not None and change.size <= each.up_to)]
+        holding = [
+            each
+            for each in meant
+            if each.up_to is None or (change.size is not None and change.size <= each.up_to)
+        ]
         if holding:
             let_pass.append((change, holding[-1]))
             continue
         open_.append(change)
-        notes += [f"does not hold any more, {_excess(change, each)}: {_named(each)}" for each in meant]
+        notes += [
+            f"does not hold any more, {_excess(change, each)}: {_named(each)}" for each in meant
+        ]
     here = {(change.id, change.kind) for change in comparison.regressions}
-    notes += [f"not needed any more: {_named(each)}" for each in alive if (each.result, each.kind) not in here]
-    return Judged(comparison=comparison, open=tuple(open_), let_pass=tuple(let_pass), notes=tuple(notes))
+    notes += [
+        f"not needed any more: {_named(each)}"
+        for each in alive
+        if (each.result, each.kind) not in here
+    ]
+    return Judged(
+        comparison=comparison, open=tuple(open_), let_pass=tuple(let_pass), notes=tuple(notes)
+    )
 
 
 def _excess(change: Change, each: Suppression) -> str:
@@ -104,13 +120,19 @@ def whole(record: Raw, path: Path, argument: str = "RECORD") -> None:
         If the run was interrupted, or nothing was audited.
     """
     if not record["run"]["complete"]:
-        raise InvalidInput(f"{argument} = '{path}': is of an interrupted run; finish it with `dpassay run --resume`")
+        raise InvalidInput(
+            f"{argument} = '{path}': is of an interrupted run; finish it with `dpassay run "
+            "--resume`"
+        )
     if not record["results"]:
         raise InvalidInput(f"{argument} = '{path}': nothing was audited in it")
 
 
 def differing(old: Raw, new: Raw) -> str:
-    """Say how the data of a record differ from those of an older one; the empty text if they do not."""
+    """Say how the data of a record differ from those of an older one.
+
+    The empty text if they do not.
+    """
     before, after = old["run"].get("data"), new["run"].get("data")
     return "" if before == after else _differs(before, after)
 
@@ -131,12 +153,23 @@ def comparable(old: Raw, new: Raw, old_path: Path, new_path: Path) -> None:
 
 
 def cells_of(baseline: Raw) -> Callable[[AuditTarget, Claim], Sequence[Raw]]:
-    """Return what says which cells a baseline lists for a mechanism and a claim; none where the law was computed."""
-    sampled = [result for result in baseline["results"] if result["verdict"] != "error" and result["exact"] is None]
+    """Return what says which cells a baseline lists for a mechanism and a claim.
+
+    None where the law was computed.
+    """
+    sampled = [
+        result
+        for result in baseline["results"]
+        if result["verdict"] != "error" and result["exact"] is None
+    ]
     cells: dict[str, list[Raw]] = {}
     for each in sampled:
-        cells.setdefault(entry_key(each["mechanism"], each["parameters"], each["claim"]), []).extend(each["per_query"])
-    return lambda target, claim: cells.get(entry_key(target.name, target.parameters, claim.as_json()), ())
+        cells.setdefault(
+            entry_key(each["mechanism"], each["parameters"], each["claim"]), []
+        ).extend(each["per_query"])
+    return lambda target, claim: cells.get(
+        entry_key(target.name, target.parameters, claim.as_json()), ()
+    )
 
 
 def acceptable(record: Raw, path: Path) -> dict[str, Any]:
@@ -149,8 +182,14 @@ def acceptable(record: Raw, path: Path) -> dict[str, Any]:
     """
     failed = [result["id"] for result in record["results"] if result["verdict"] == "error"]
     if failed:
-        raise InvalidInput(f"RECORD = '{path}': {failed[0]} could not be audited; so nothing could be compared with it")
-    results = [result | {"per_query": [cell | {"profile": None} for cell in result["per_query"]]} for result in record["results"]]
+        raise InvalidInput(
+            f"RECORD = '{path}': {failed[0]} could not be audited; so nothing could be compared "
+            "with it"
+        )
+    results = [
+        result | {"per_query": [cell | {"profile": None} for cell in result["per_query"]]}
+        for result in record["results"]
+    ]
     return dict(record) | {"results": results}
 
 
@@ -160,18 +199,28 @@ def read_baseline(path: Path, record: Raw) -> dict[str, Any]:
     Raises
     ------
     InvalidInput
-        If there is none, it is not of a finished run, or it is stale: of other data, or of other mechanisms altogether.
+        If there is none, it is not of a finished run, or it is stale: of other data, or of other
+        mechanisms altogether.
     """
     if not path.exists():
-        raise InvalidInput(f"baseline = '{path}': does not exist; create it with `dpassay baseline accept`")
+        raise InvalidInput(
+            f"baseline = '{path}': does not exist; create it with `dpassay baseline accept`"
+        )
     baseline = read_record(path, "baseline")
     whole(baseline, path, "baseline")
-    again = f"look at the new record, then run `dpassay baseline accept --baseline {shlex.quote(str(path))}`"
+    again = (
+        "look at the new record, then run `dpassay baseline accept --baseline "
+        f"{shlex.quote(str(path))}`"
+    )
     differs = differing(baseline, record)
     if differs:
         raise InvalidInput(f"baseline = '{path}': is stale: {differs}; {again}")
-    if not {result["mechanism"] for result in baseline["results"]} & {result["mechanism"] for result in record["results"]}:
-        raise InvalidInput(f"baseline = '{path}': is stale: it holds none of the mechanisms of the record; {again}")
+    if not {result["mechanism"] for result in baseline["results"]} & {
+        result["mechanism"] for result in record["results"]
+    }:
+        raise InvalidInput(
+            f"baseline = '{path}': is stale: it holds none of the mechanisms of the record; {again}"
+        )
     return baseline
 
 

@@ -1,6 +1,7 @@
 """Regression: what has become worse, or better, from one record to another, entry by entry.
 
-An entry is a mechanism, its parameters and a claim about it. Nothing about one entry depends on which others there are.
+An entry is a mechanism, its parameters and a claim about it. Nothing about one entry depends on
+which others there are.
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from dpassay.errors import is_real, require
 from dpassay.numerics import DOWN, UP, lower_number, number, percent, upper_number, written
 from dpassay.record.files import witness_file
 from dpassay.record.old_records import comparable_searches
-from dpassay.record.rebound import bounds_at_alpha, bounds_of_cell, detectable_at_alpha, in_common, require_alpha
+from dpassay.record.rebound import (
+    bounds_at_alpha,
+    bounds_of_cell,
+    detectable_at_alpha,
+    in_common,
+    require_alpha,
+)
 
 Raw = Mapping[str, Any]
 Kind = Literal[
@@ -42,25 +49,39 @@ REGRESSIONS: dict[str, str] = {
     "vanished": "an entry is not there any more",
     "repointed": "an entry's name stands for another target",
     "weakened": "a claim promises less than it did",
-    "rose": "the leak rose, at cells that both records have certified, by more than the tolerance and significantly",
+    "rose": (
+        "the leak rose, at cells that both records have certified, by more than the tolerance and "
+        "significantly"
+    ),
     "blinder": "the audit lost power: it looks at less or elsewhere, or sees less",
 }
 """What turns a pipeline red."""
 NEWS: dict[str, str] = {
-    "elsewhere": "a cell that the old record had not certified leaks more than those it had; that it rose is not certified",
-    "fell": "the leak fell, at cells that both records have certified, by more than the tolerance and significantly",
+    "elsewhere": (
+        "a cell that the old record had not certified leaks more than those it had; that it rose "
+        "is not certified"
+    ),
+    "fell": (
+        "the leak fell, at cells that both records have certified, by more than the tolerance and "
+        "significantly"
+    ),
     "tightened": "a claim promises more than it did",
     "recovered": "a claim is not refuted any more, or could be audited again",
-    "reworded": "a claim's unit or coins are described in other words; if more changed, the bounds cannot be compared",
+    "reworded": (
+        "a claim's unit or coins are described in other words; if more changed, the bounds cannot "
+        "be compared"
+    ),
     "new": "an entry was not there before",
 }
 """What is worth a line, and nothing else."""
 
 TOLERANCE = 0.05
 ALPHA = 5e-4
-"""Error probability of every bound of an entry; a constant, so that adding a mechanism changes nothing for the others.
+"""Error probability of every bound of an entry; a constant, so that adding a mechanism changes
+nothing for the others.
 
-What is said of an entry rests on one bound of either record, so it holds with 99.9 %, which is a run's confidence by default.
+What is said of an entry rests on one bound of either record, so it holds with 99.9 %, which is a
+run's confidence by default.
 """
 PLACES = {"pairs": "pairs", "queries": "query points"}
 """Fields of `searched` that say where an audit looked."""
@@ -80,10 +101,11 @@ class Change:
     words : str
         What is different, with numbers.
     witness, replay : str
-        Of a refuted claim: the witness in words, and the file that `dpassay replay` takes; else empty.
+        Of a refuted claim: the witness in words, and the file that `dpassay replay` takes; else
+        empty.
     size : float or None
-        How bad it is, in the units of the claim, where that is a number: the leak that is certified now (refuted, rose), or the
-        smallest that would still be seen (blinder).
+        How bad it is, in the units of the claim, where that is a number: the leak that is certified
+        now (refuted, rose), or the smallest that would still be seen (blinder).
     """
 
     id: str
@@ -113,9 +135,11 @@ class RiseLimit:
     cells, of : int
         So many of the cells that the old record lists have fresh counts in the new one.
     before : tuple of float
-        Bounds in the old record on the leak of that of those cells which has the highest lower bound, in the units of the claim.
+        Bounds in the old record on the leak of that of those cells which has the highest lower
+        bound, in the units of the claim.
     least : float
-        The smallest leak of that cell that would have been called a rise with probability 0.9; inf where none would.
+        The smallest leak of that cell that would have been called a rise with probability 0.9; inf
+        where none would.
     """
 
     id: str
@@ -157,7 +181,10 @@ class Comparison:
 
     @property
     def blind(self) -> tuple[RiseLimit, ...]:
-        """Entries of which no cell of the old record was counted again: no rise of theirs could have been seen."""
+        """Entries of which no cell of the old record was counted again.
+
+        No rise of theirs could have been seen.
+        """
         return tuple(limit for limit in self.rise_limits if not limit.cells)
 
     @property
@@ -187,7 +214,9 @@ def _json(change: Change) -> dict[str, Any]:
     return asdict(change) | {"size": None if change.size is None else number(change.size)}
 
 
-def compare(old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = ALPHA) -> Comparison:
+def compare(
+    old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = ALPHA
+) -> Comparison:
     """Hold a record against an older one.
 
     Parameters
@@ -197,8 +226,9 @@ def compare(old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = 
     tolerance : float
         A bound may move by this part of the claim before anything is said.
     alpha : float
-        Error probability in (0, 0.25] of each bound that is made anew from the counts of either record; the leaks at the cells
-        that both have certified are then ordered as is said with probability at least 1 - 2 alpha.
+        Error probability in (0, 0.25] of each bound that is made anew from the counts of either
+        record; the leaks at the cells that both have certified are then ordered as is said with
+        probability at least 1 - 2 alpha.
 
     Returns
     -------
@@ -209,45 +239,70 @@ def compare(old: Raw, new: Raw, *, tolerance: float = TOLERANCE, alpha: float = 
     InvalidInput
         If tolerance or alpha are out of range, or a record is not what it should be.
     """
-    require(is_real(tolerance) and 0 <= tolerance <= 1, "tolerance", tolerance, "a number in [0, 1]")
+    require(
+        is_real(tolerance) and 0 <= tolerance <= 1, "tolerance", tolerance, "a number in [0, 1]"
+    )
     require_alpha(alpha)
     before, after = _entries(old["results"]), _entries(new["results"])
     changes: list[Change] = []
     unchanged = []
     for key, result in after.items():
-        found = list(_new(result) if key not in before else _changes(before[key], result, tolerance, alpha))
+        found = list(
+            _new(result) if key not in before else _changes(before[key], result, tolerance, alpha)
+        )
         changes += found
         if not found:
             unchanged.append(result["id"])
-    changes += [_vanished(result, after.values()) for key, result in before.items() if key not in after]
+    changes += [
+        _vanished(result, after.values()) for key, result in before.items() if key not in after
+    ]
     changes.sort(key=lambda change: not change.is_regression)
     both = [(before[key], result) for key, result in after.items() if key in before]
-    rise_limits = tuple(_rise_limit(old, new, tolerance, alpha) for old, new in both if _sampled(old) and _sampled(new))
+    rise_limits = tuple(
+        _rise_limit(old, new, tolerance, alpha)
+        for old, new in both
+        if _sampled(old) and _sampled(new)
+    )
     return Comparison(
-        changes=tuple(changes), unchanged=tuple(unchanged), tolerance=tolerance, alpha=alpha, rise_limits=rise_limits
+        changes=tuple(changes),
+        unchanged=tuple(unchanged),
+        tolerance=tolerance,
+        alpha=alpha,
+        rise_limits=rise_limits,
     )
 
 
 def _entries(results: Iterable[Raw]) -> dict[str, Raw]:
-    """Return results by what they are about; of two about the same, the second is the second one."""
+    """Return results by what they are about.
+
+    Of two about the same, the second is the second one.
+    """
     entries: dict[str, Raw] = {}
     for result in results:
         key = entry_key(result["mechanism"], result["parameters"], result["claim"])
-        entries[next(name for k in range(1, len(entries) + 2) if (name := f"{key} {k}") not in entries)] = result
+        entries[
+            next(name for k in range(1, len(entries) + 2) if (name := f"{key} {k}") not in entries)
+        ] = result
     return entries
 
 
 def entry_key(mechanism: str, parameters: Raw, claim: Raw) -> str:
-    """Return what an entry is known by in every record: the mechanism, its parameters, and the claim's kind, relation and status.
+    """Return what an entry is known by in every record.
 
-    The unit and the coins of a claim are text for people: they may be reworded, and are no part of it.
+    The mechanism, its parameters, and the claim's kind, relation and status.
+
+    The unit and the coins of a claim are text for people: they may be reworded, and are no part of
+    it.
     """
     about = {name: claim[name] for name in ("kind", "relation", "status")}
     return json.dumps([mechanism, parameters, about], sort_keys=True)
 
 
 def _change(result: Raw, kind: Kind, words: str, size: float | None = None) -> Change:
-    """Describe a change; its size is rounded as it is written down, so that a suppression may quote it."""
+    """Describe a change; its size is rounded as it is written.
+
+    So a suppression may quote it.
+    """
     if size is not None:
         size = float(upper_number(size) if kind == "blinder" else lower_number(size))
     return Change(id=result["id"], mechanism=result["mechanism"], kind=kind, words=words, size=size)
@@ -262,15 +317,26 @@ def _new(result: Raw) -> Iterable[Change]:
 def _vanished(result: Raw, others: Iterable[Raw]) -> Change:
     same = [other for other in others if other["mechanism"] == result["mechanism"]]
     hint = "; the mechanism is there, with other parameters or another claim" if same else ""
-    return _change(result, "vanished", f"{_claim(result)} was {result['verdict']}, and is not audited any more{hint}")
+    return _change(
+        result,
+        "vanished",
+        f"{_claim(result)} was {result['verdict']}, and is not audited any more{hint}",
+    )
 
 
 def _own(result: Raw) -> Iterable[Change]:
-    """What is to be said whatever was before: a refuted claim is never excused by having been refuted already."""
+    """What is to be said whatever was before.
+
+    A refuted claim is never excused by having been refuted already.
+    """
     claim, expected = _claim(result), result["expected"] == "refuted"
     if result["verdict"] == "refuted" and not expected:
         computed = result["exact"] is not None
-        certainty = "computed from the exact law" if computed else f"certified at {percent(result['confidence'])} confidence"
+        certainty = (
+            "computed from the exact law"
+            if computed
+            else f"certified at {percent(result['confidence'])} confidence"
+        )
         witness = result["witness"] or {}
         yield Change(
             id=result["id"],
@@ -284,7 +350,11 @@ def _own(result: Raw) -> Iterable[Change]:
     elif result["verdict"] == "error":
         yield _change(result, "failed", f"{claim} could not be audited: {result['reason']}")
     elif expected and result["verdict"] != "refuted":
-        yield _change(result, "failed", f"{claim} is known to be wrong and was not refuted: the audit is blind")
+        yield _change(
+            result,
+            "failed",
+            f"{claim} is known to be wrong and was not refuted: the audit is blind",
+        )
 
 
 def _changes(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Change]:
@@ -293,11 +363,23 @@ def _changes(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Cha
     yield from own
     if not own and _bad(old):
         yield _change(new, "recovered", f"{before} was {old['verdict']}: {old['reason']}")
-    held = _numbers(new)[1:] == _numbers(old)[1:] or old["exact"] is None  # from counts a leak at another delta can be made anew
+    # from counts a leak at another delta can be made anew
+    held = _numbers(new)[1:] == _numbers(old)[1:] or old["exact"] is None
     if _numbers(new) != _numbers(old):
         tighter = all(one <= other for one, other in zip(_numbers(new), _numbers(old), strict=True))
-        unheld = "" if held else "; at another delta a computed loss is another, so whether it rose was NOT looked at"
-        yield _change(new, "tightened" if tighter else "weakened", f"the claim is {claim} and was {before}{unheld}")
+        unheld = (
+            ""
+            if held
+            else (
+                "; at another delta a computed loss is another, so whether it rose was NOT looked "
+                "at"
+            )
+        )
+        yield _change(
+            new,
+            "tightened" if tighter else "weakened",
+            f"the claim is {claim} and was {before}{unheld}",
+        )
     yield from _reworded(old, new)
     if "error" in (old["verdict"], new["verdict"]):
         return
@@ -318,10 +400,17 @@ def _reworded(old: Raw, new: Raw) -> Iterable[Change]:
 
 
 def _target(old: Raw, new: Raw) -> Iterable[Change]:
-    """Say that a name stands for something else; `witness` holds the target of every result that has evidence."""
+    """Say that a name stands for something else.
+
+    `witness` holds the target of every result that has evidence.
+    """
     before, after = ((result["witness"] or {}).get("target") for result in (old, new))
     if before != after:
-        yield _change(new, "repointed", f"{new['mechanism']} stands for {_shown(after)}, and stood for {_shown(before)}")
+        yield _change(
+            new,
+            "repointed",
+            f"{new['mechanism']} stands for {_shown(after)}, and stood for {_shown(before)}",
+        )
 
 
 def _shown(target: str | None) -> str:
@@ -329,15 +418,23 @@ def _shown(target: str | None) -> str:
 
 
 def _power(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Change]:
-    """Say what an audit has lost, from what does not move when alpha is shared with another mechanism.
+    """Say what an audit has lost, judged by what does not move when alpha is shared.
 
-    So for trials neither the recorded detectable leak nor `inconclusive` says anything: what so many trials can detect is worked
-    out anew, at the common alpha and at the cells of the old record.
+    Shared with another mechanism, that is.
+
+    So for trials neither the recorded detectable leak nor `inconclusive` says anything: what so
+    many trials can detect is worked out anew, at the common alpha and at the cells of the old
+    record.
     """
     claim, here, there = _read(new), new["searched"], old["searched"]
     draws, before = (_draws(result["per_query"][0]) for result in (new, old))
-    places = PLACES if here.get("asked", True) else {"pairs": PLACES["pairs"]}  # where nothing depends on a query, one will do
-    lost = [f"{words} {here[name]:,} instead of {there[name]:,}" for name, words in places.items() if here[name] < there[name]]
+    # where nothing depends on a query, one will do
+    places = PLACES if here.get("asked", True) else {"pairs": PLACES["pairs"]}
+    lost = [
+        f"{words} {here[name]:,} instead of {there[name]:,}"
+        for name, words in places.items()
+        if here[name] < there[name]
+    ]
     gone, found = _elsewhere(there, here), _elsewhere(here, there)
     if gone:
         lost.append(f"looked elsewhere: {_list(found)} instead of {_list(gone)}")
@@ -348,13 +445,16 @@ def _power(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Chang
         if seen - could > tolerance * claim.promised:
             trials = f"{draws:,} instead of {before:,} trials a side"
             lost.append(
-                f"{trials}: detectable {written(seen, 4, UP)} instead of {written(could, 4, UP)} at one error probability"
+                f"{trials}: detectable {written(seen, 4, UP)} instead of {written(could, 4, UP)} "
+                "at one error probability"
             )
     if new["exact"] is not None and new["verdict"] == "inconclusive" != old["verdict"]:
         lost.append(f"inconclusive: {new['reason']}")
     if lost:
         sampled = new["exact"] is None
-        size = detectable_at_alpha(new, claim, draws, alpha) if sampled else float(new["detectable"])
+        size = (
+            detectable_at_alpha(new, claim, draws, alpha) if sampled else float(new["detectable"])
+        )
         yield _change(new, "blinder", "; ".join(lost), size)
 
 
@@ -377,8 +477,8 @@ def _list(how: Iterable[str]) -> str:
 def _bounds(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Change]:
     """Say that a leak moved, by more than the tolerance and so that the two intervals do not meet.
 
-    Which cells are certified is chosen by the screening, from noise: only the very same cell tells whether the mechanism has
-    changed, or any cell where the law was computed for all of them.
+    Which cells are certified is chosen by the screening, from noise: only the very same cell tells
+    whether the mechanism has changed, or any cell where the law was computed for all of them.
     """
     claim, shared, alike = _read(new), in_common(old, new), _sought_alike(old, new)
     all_shared = len(shared[0]) == len(old["per_query"]) == len(new["per_query"])
@@ -386,22 +486,26 @@ def _bounds(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Chan
     everywhere = before, after = _both(old, new, claim, alpha)
 
     def spans(*, known: bool) -> tuple[tuple[float, float], tuple[float, float]] | None:
-        """Return bounds of the old and the new record at cells whose leaks may be held against each other."""
+        """Return old and new bounds at cells whose leaks may be held against each other."""
         if all_shared or (alike and known):
             return everywhere
         return _both(old, new, claim, alpha, shared) if shared[0] else None
 
     rise, fall = spans(known=old["exact"] is not None), spans(known=new["exact"] is not None)
     one_by_one = [_cell_spans(old, new, claim, alpha, shared, k) for k in range(len(shared[0]))]
-    rises = [each for each in (*one_by_one, rise) if each is not None and _above(each[1], each[0], margin)]
+    rises = [
+        each
+        for each in (*one_by_one, rise)
+        if each is not None and _above(each[1], each[0], margin)
+    ]
     if rises:
         most = max(rises, key=lambda both: both[1][0] - both[0][1])
         yield _change(new, "rose", _moved(most, old, new, claim), max(after[0], most[1][0]))
     elif _above(after, before, margin):
         words = (
-            f"the {claim.quantity} is at least {written(after[0], way=DOWN)} at a cell that the old record had not certified, "
-            f"and was at most {written(before[1], way=UP)} at those it lists; whether it rose there is not known; the claim "
-            f"allows {claim.promised:g}"
+            f"the {claim.quantity} is at least {written(after[0], way=DOWN)} at a cell that the "
+            f"old record had not certified, and was at most {written(before[1], way=UP)} at those "
+            f"it lists; whether it rose there is not known; the claim allows {claim.promised:g}"
         )
         yield _change(new, "elsewhere", words)
     elif fall is not None and _above(fall[0], fall[1], margin):
@@ -409,23 +513,45 @@ def _bounds(old: Raw, new: Raw, tolerance: float, alpha: float) -> Iterable[Chan
 
 
 def _cell_spans(
-    old: Raw, new: Raw, claim: Claim, alpha: float, shared: tuple[Sequence[Raw], Sequence[Raw]], k: int
+    old: Raw,
+    new: Raw,
+    claim: Claim,
+    alpha: float,
+    shared: tuple[Sequence[Raw], Sequence[Raw]],
+    k: int,
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return the bounds of both records at one of the cells that they share; all of these hold together."""
-    one, other = (bounds_of_cell(each, claim, alpha, cells, k) for each, cells in zip((old, new), shared, strict=True))
+    """Return the bounds of both records at one of the cells that they share.
+
+    All of these hold together.
+    """
+    one, other = (
+        bounds_of_cell(each, claim, alpha, cells, k)
+        for each, cells in zip((old, new), shared, strict=True)
+    )
     return one, other
 
 
 def _both(
-    old: Raw, new: Raw, claim: Claim, alpha: float, cells: tuple[Sequence[Raw] | None, Sequence[Raw] | None] = (None, None)
+    old: Raw,
+    new: Raw,
+    claim: Claim,
+    alpha: float,
+    cells: tuple[Sequence[Raw] | None, Sequence[Raw] | None] = (None, None),
 ) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the bounds of both records at some of their cells, by default at all they list."""
-    return bounds_at_alpha(old, claim, alpha, cells[0]), bounds_at_alpha(new, claim, alpha, cells[1])
+    return bounds_at_alpha(old, claim, alpha, cells[0]), bounds_at_alpha(
+        new, claim, alpha, cells[1]
+    )
 
 
 def _sampled(result: Raw) -> bool:
-    """Whether a result has trials that a rise could be seen in; a claim that is known to be wrong is not watched."""
-    return bool(result["verdict"] != "error" and result["exact"] is None and result["expected"] != "refuted")
+    """Whether a result has trials that a rise could be seen in.
+
+    A claim that is known to be wrong is not watched.
+    """
+    return bool(
+        result["verdict"] != "error" and result["exact"] is None and result["expected"] != "refuted"
+    )
 
 
 def _rise_limit(old: Raw, new: Raw, tolerance: float, alpha: float) -> RiseLimit:
@@ -438,33 +564,61 @@ def _rise_limit(old: Raw, new: Raw, tolerance: float, alpha: float) -> RiseLimit
         before = every[worst]
         must_exceed = max(before[1], before[0] + tolerance * claim.promised)
         least = detectable_at_alpha(
-            new, claim, _draws(there[worst]), alpha, must_exceed, (there[worst], *there[:worst], *there[worst + 1 :])
+            new,
+            claim,
+            _draws(there[worst]),
+            alpha,
+            must_exceed,
+            (there[worst], *there[:worst], *there[worst + 1 :]),
         )
-    return RiseLimit(id=new["id"], quantity=claim.quantity, cells=len(here), of=len(old["per_query"]), before=before, least=least)
+    return RiseLimit(
+        id=new["id"],
+        quantity=claim.quantity,
+        cells=len(here),
+        of=len(old["per_query"]),
+        before=before,
+        least=least,
+    )
 
 
 def _above(one: tuple[float, float], other: tuple[float, float], margin: float) -> bool:
-    """Whether an interval lies above another and its lower end is more than the margin above the other's."""
+    """Whether an interval lies above another, and starts by more than the margin higher."""
     return one[0] > other[1] and one[0] - other[0] > margin
 
 
 def _sought_alike(old: Raw, new: Raw) -> bool:
-    """Whether two records have audited the same cells: they have if this is so and the data are the same."""
+    """Whether two records have audited the same cells.
+
+    They have if this is so and the data are the same.
+    """
     here, there = new["searched"], old["searched"]
     keys, known = comparable_searches(here, there)
     data, before = ({cell.get("data") for cell in result["per_query"]} for result in (new, old))
-    return (here["pairs"], here["queries"], keys, data) == (there["pairs"], there["queries"], known, before)
+    return (here["pairs"], here["queries"], keys, data) == (
+        there["pairs"],
+        there["queries"],
+        known,
+        before,
+    )
 
 
-def _moved(bounds: tuple[tuple[float, float], tuple[float, float]], old: Raw, new: Raw, claim: Claim) -> str:
+def _moved(
+    bounds: tuple[tuple[float, float], tuple[float, float]], old: Raw, new: Raw, claim: Claim
+) -> str:
     before, after = bounds
-    return f"the {claim.quantity} is {_span(after, new)} and was {_span(before, old)}; the claim allows {claim.promised:g}"
+    return (
+        f"the {claim.quantity} is {_span(after, new)} and was {_span(before, old)}; the claim "
+        f"allows {claim.promised:g}"
+    )
 
 
 def _span(bounds: tuple[float, float], result: Raw) -> str:
     if result["exact"] is not None:
         return written(bounds[1])
-    return f"between {written(bounds[0], way=DOWN)} and {written(bounds[1], way=UP)} at the cells that both certified"
+    return (
+        f"between {written(bounds[0], way=DOWN)} and {written(bounds[1], way=UP)} at the cells "
+        "that both certified"
+    )
 
 
 def _claim(result: Raw) -> str:
@@ -478,11 +632,16 @@ def _read(result: Raw) -> Claim:
 def _numbers(result: Raw) -> tuple[float, ...]:
     """Return what a claim promises: the larger, the weaker."""
     names = ("epsilon", "delta", "mu", "gamma", "beta1", "beta2", "bound")
-    return tuple(float(result["claim"][name]) for name in names if result["claim"].get(name) is not None)
+    return tuple(
+        float(result["claim"][name]) for name in names if result["claim"].get(name) is not None
+    )
 
 
 def _bad(result: Raw) -> bool:
-    return bool(result["verdict"] == "error" or (result["verdict"] == "refuted") != (result["expected"] == "refuted"))
+    return bool(
+        result["verdict"] == "error"
+        or (result["verdict"] == "refuted") != (result["expected"] == "refuted")
+    )
 
 
 def _draws(cell: Raw) -> int:
@@ -493,7 +652,10 @@ def _draws(cell: Raw) -> int:
 
 
 def _replayed(result: Raw) -> str:
-    """Return the file, below the record's folder, that replays a result; empty where its data lived in memory."""
+    """Return the file, below the record's folder, that replays a result.
+
+    Empty where its data lived in memory.
+    """
     witness = result["witness"]
     if not witness or witness["target"] is None or witness["data"].get("kind") == "memory":
         return ""

@@ -1,4 +1,7 @@
-"""How documents are written: canonical JSON, computed numbers with 12 digits, files that are whole or not there."""
+"""How documents are written.
+
+Canonical JSON, computed numbers with 12 digits, files that are whole or not there.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def read_json(text: str) -> Any:
-    """Read a JSON document; what Python's reader lets pass and JSON has not, infinities and NaN, is refused.
+    """Read a JSON document.
+
+    What Python's reader lets pass and JSON has not, infinities and NaN, is refused.
 
     Raises
     ------
@@ -40,7 +45,10 @@ def _finite(text: str) -> float:
 
 
 def schema_at(path: Path) -> str:
-    """Return what a JSON file says its schema is; empty where it says nothing, or is no such file."""
+    """Return what a JSON file says its schema is.
+
+    Empty where it says nothing, or is no such file.
+    """
     try:
         document = read_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -49,18 +57,28 @@ def schema_at(path: Path) -> str:
 
 
 def dumps(document: Mapping[str, Any]) -> str:
-    """Write a document as canonical JSON: sorted keys, two spaces, one newline at the end, no NaN, surrogates escaped."""
-    text = json.dumps(document, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    """Write a document as canonical JSON.
+
+    Sorted keys, two spaces, one newline at the end, no NaN, surrogates escaped.
+    """
+    text = (
+        json.dumps(document, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    )
     return SURROGATES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def witness_file(result_id: str) -> str:
-    """Return the path of a result's witness below the folder of its run; different ids never share one."""
+    """Return the path of a result's witness below the folder of its run.
+
+    Different ids never share one.
+    """
     return f"witnesses/{quote(result_id, safe='', errors='surrogatepass')}.json"
 
 
 def write_text(path: Path, text: str, argument: str = "") -> None:
-    """Write a text file so that no reader ever sees half of it; an older one is replaced. One that ends in .gz is compressed.
+    """Write a text file so that no reader ever sees half of it; an older one is replaced.
+
+    One that ends in .gz is compressed.
 
     Parameters
     ----------
@@ -79,7 +97,11 @@ def write_text(path: Path, text: str, argument: str = "") -> None:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(gzip.compress(text.encode(), 6, mtime=0) if path.suffix == ".gz" else text.encode())
+                file.write(
+                    gzip.compress(text.encode(), 6, mtime=0)
+                    if path.suffix == ".gz"
+                    else text.encode()
+                )
             Path(temporary).chmod(0o644)
             Path(temporary).replace(path)
         except BaseException:
@@ -91,7 +113,9 @@ def write_text(path: Path, text: str, argument: str = "") -> None:
 
 
 def writable(directory: Path) -> None:
-    """Make sure that files can be written into a directory, which is made if need be, before any work is done for them.
+    """Make sure that files can be written into a directory, before any work is done for them.
+
+    The directory is made if need be.
 
     Raises
     ------

@@ -1,4 +1,7 @@
-"""Records of dpassay before 0.2, which knew searches by the words that describe them: the keys that those words stand for."""
+"""Records of dpassay before 0.2, which knew searches by the words that describe them.
+
+The keys that those words stand for.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,26 @@ UNKNOWN = "?"
 _KNOWN = (
     (r"each of (\d+) records replaced by one drawn from a pool of (\d+)", "data:one:{}:{}"),
     (r"the label of each of (\d+) records flipped", "data:flip:{}:0"),
-    (r"each of (\d+) records replaced by one drawn from a pool of (\d+), and its label flipped", "data:one+flip:{}:{}"),
-    (r"each of (\d+) records replaced by every one of a pool of (\d+), and its label flipped", "data:all:{}:{}"),
+    (
+        r"each of (\d+) records replaced by one drawn from a pool of (\d+), and its label flipped",
+        "data:one+flip:{}:{}",
+    ),
+    (
+        r"each of (\d+) records replaced by every one of a pool of (\d+), and its label flipped",
+        "data:all:{}:{}",
+    ),
     (r"own worst case: .*", "own:?"),
     (r"learned direction: .*", "learned"),
-    (r"all datasets of (\d+) records over the points (\S+(?: x \S+)*) with labels 0 and 1", "domain:{}:{}"),
+    (
+        r"all datasets of (\d+) records over the points (\S+(?: x \S+)*) with labels 0 and 1",
+        "domain:{}:{}",
+    ),
 )
 _SEVERAL = re.compile(r"(.*); (\d+) of these changes at a time")
 
 
 def search_keys(searched: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what each search of a result is known by, from the entry `searched` of a record of any age."""
+    """Return the key of each search of a result, from `searched` of a record of any age."""
     keys = searched.get("keys")
     return tuple(map(_key, searched["how"]) if keys is None else keys)
 
@@ -33,14 +45,19 @@ def _key(how: str) -> str:
     for pattern, key in _KNOWN:
         found = re.fullmatch(pattern, how, re.DOTALL)
         if found:
-            return key.format(*(group.replace("1..", "").replace(" x ", "x") for group in found.groups()))
+            return key.format(
+                *(group.replace("1..", "").replace(" x ", "x") for group in found.groups())
+            )
     return f"data:{UNKNOWN}"
 
 
-def comparable_searches(one: Mapping[str, Any], other: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def comparable_searches(
+    one: Mapping[str, Any], other: Mapping[str, Any]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return what the searches of two results are known by, as far as both tell.
 
-    Two old records are compared by their words; where only one has keys and the other's is unknown, the kind alone is.
+    Two old records are compared by their words; where only one has keys and the other's is unknown,
+    the kind alone is.
     """
     if "keys" not in one and "keys" not in other:
         return tuple(one["how"]), tuple(other["how"])

@@ -1,4 +1,7 @@
-"""Comparison: the bounds of a record at another error probability, so that two records can be held against each other."""
+"""Comparison: the bounds of a record at another error probability.
+
+So two records can be held against each other.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,9 @@ def require_alpha(alpha: float) -> None:
     require(0 < as_real(alpha) <= MOST_ALPHA, "alpha", alpha, f"in (0, {MOST_ALPHA}]")
 
 
-def bounds_at_alpha(result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw] | None = None) -> tuple[float, float]:
+def bounds_at_alpha(
+    result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw] | None = None
+) -> tuple[float, float]:
     """Bound the largest leak of some of the cells that a result lists, from both sides and anew.
 
     Parameters
@@ -33,20 +38,25 @@ def bounds_at_alpha(result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw
     claim : Claim
         The result's.
     alpha : float
-        Error probability of each of the two bounds, for all certified cells together (Bonferroni); in (0, 0.25].
+        Error probability of each of the two bounds, for all certified cells together (Bonferroni);
+        in (0, 0.25].
     cells : sequence of mapping, optional
-        Entries of its `per_query`; by default all, and where the law was computed all cells that were audited.
+        Entries of its `per_query`; by default all, and where the law was computed all cells that
+        were audited.
 
     Returns
     -------
     tuple of float
-        Lower and upper bound, in the units of the claim; where the law was computed those of the record, which have no error
-        probability. The upper one is about the event of every cell, its complement, and both directions.
+        Lower and upper bound, in the units of the claim; where the law was computed those of the
+        record, which have no error probability. The upper one is about the event of every cell, its
+        complement, and both directions.
     """
     require_alpha(alpha)
     if result["exact"] is not None:
         known = [result] if cells is None else cells
-        return max(float(each["lower"]) for each in known), max(float(each["upper"]) for each in known)
+        return max(float(each["lower"]) for each in known), max(
+            float(each["upper"]) for each in known
+        )
     each = _each(result, alpha, cells)
     cells = result["per_query"] if cells is None else cells
     low, high = max(at_alpha(cell, claim, each) for cell in cells), 0.0
@@ -55,8 +65,12 @@ def bounds_at_alpha(result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw
     return low, high
 
 
-def bounds_of_cell(result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw], k: int) -> tuple[float, float]:
-    """Bound the leak of one of some cells from both sides, anew; the bounds of all of them hold together.
+def bounds_of_cell(
+    result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw], k: int
+) -> tuple[float, float]:
+    """Bound the leak of one of some cells from both sides, anew.
+
+    The bounds of all of them hold together.
 
     Arguments and what is returned are those of `bounds_at_alpha`, but for the one cell.
     """
@@ -68,9 +82,12 @@ def bounds_of_cell(result: Raw, claim: Claim, alpha: float, cells: Sequence[Raw]
 
 
 def _each(result: Raw, alpha: float, cells: Sequence[Raw] | None = None) -> float:
-    """Error probability of a cell: an equal part of alpha for every one that its cells were chosen from.
+    """Error probability of a cell.
 
-    Cells of a baseline were chosen before their trials; the others are the worst of those that were certified.
+    An equal part of alpha for every one that its cells were chosen from.
+
+    Cells of a baseline were chosen before their trials; the others are the worst of those that were
+    certified.
     """
     again = result.get("again", ())
     chosen_before = cells and all(any(cell is each for each in again) for cell in cells)
@@ -81,12 +98,17 @@ def _each(result: Raw, alpha: float, cells: Sequence[Raw] | None = None) -> floa
 def in_common(old: Raw, new: Raw) -> tuple[tuple[Raw, ...], tuple[Raw, ...]]:
     """Return the cells that two results both list, as each lists them, in the same order.
 
-    A cell is a pair of datasets, a query and an event; as the bounds from above are about the event's complement and both
-    directions too, those are the same cell. The new record may have counted cells of the old one again.
+    A cell is a pair of datasets, a query and an event; as the bounds from above are about the
+    event's complement and both directions too, those are the same cell. The new record may have
+    counted cells of the old one again.
     """
     listed = [(result, [*result["per_query"], *result.get("again", ())]) for result in (old, new)]
-    named = "pair_key" if all("pair_key" in cell for _, cells in listed for cell in cells) else "change"
-    here, there = ({_place(cell, result, named): cell for cell in cells} for result, cells in listed)
+    named = (
+        "pair_key" if all("pair_key" in cell for _, cells in listed for cell in cells) else "change"
+    )
+    here, there = (
+        {_place(cell, result, named): cell for cell in cells} for result, cells in listed
+    )
     both = [place for place in here if place in there]
     return tuple(here[place] for place in both), tuple(there[place] for place in both)
 
@@ -104,14 +126,22 @@ def _place(cell: Raw, result: Raw, named: str) -> Hashable:
 
 
 def detectable_at_alpha(
-    result: Raw, claim: Claim, draws: int, alpha: float, above: float | None = None, cells: Sequence[Raw] | None = None
+    result: Raw,
+    claim: Claim,
+    draws: int,
+    alpha: float,
+    above: float | None = None,
+    cells: Sequence[Raw] | None = None,
 ) -> float:
-    """Say what leak so many trials would show, with probability 0.9, to be above a number, at the cells of a sampled result.
+    """Say what leak so many trials would show to be above a number, with probability 0.9.
+
+    At the cells of a sampled result.
 
     Parameters
     ----------
     result : mapping
-        Only the number of its certified cells counts, and the spreads of its answers where the claim is about their means.
+        Only the number of its certified cells counts, and the spreads of its answers where the
+        claim is about their means.
     claim : Claim
         What kind of leak it is.
     draws : int
@@ -119,10 +149,12 @@ def detectable_at_alpha(
     alpha : float
         The common error probability, for all certified cells together; in (0, 0.25].
     above : float, optional
-        The number, in the units of the claim; by default what is claimed, so that the leak would be refuted.
+        The number, in the units of the claim; by default what is claimed, so that the leak would be
+        refuted.
     cells : sequence of mapping, optional
-        At which of its cells, see `in_common`, for a leak through the event of the first one at the frequency that was seen; by
-        default at all that it lists, for a leak through the claim's worst face.
+        At which of its cells, see `in_common`, for a leak through the event of the first one at the
+        frequency that was seen; by default at all that it lists, for a leak through the claim's
+        worst face.
 
     Returns
     -------
@@ -131,7 +163,9 @@ def detectable_at_alpha(
     """
     require_alpha(alpha)
     limit = claim.promised if above is None else above
-    effort = Effort(n=draws, alpha=_each(result, alpha, cells), screening=Screening(draws=draws, pairs=1))
+    effort = Effort(
+        n=draws, alpha=_each(result, alpha, cells), screening=Screening(draws=draws, pairs=1)
+    )
     cell = _recorded((cells or result["per_query"])[0])
     return kind_of(claim).detectable(cell, limit, effort, through=cells is not None)
 
@@ -151,8 +185,8 @@ def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
     Returns
     -------
     float
-        The lower bound, in the units of the claim. Bounds of two records at alpha each lie below their leaks together with
-        probability at least 1 - 2 alpha, whatever they were certified at.
+        The lower bound, in the units of the claim. Bounds of two records at alpha each lie below
+        their leaks together with probability at least 1 - 2 alpha, whatever they were certified at.
 
     Raises
     ------
@@ -165,7 +199,9 @@ def at_alpha(cell: Raw, claim: Claim, alpha: float) -> float:
 
 
 def upper_at_alpha(cell: Raw, claim: Claim, alpha: float, floor: float = 0.0) -> float:
-    """Bound the leak of a certified cell's event from above, or of its complement, or the other way round, whichever is most.
+    """Bound the leak of a certified cell's event or its complement from above.
+
+    In both directions; the largest counts.
 
     Parameters
     ----------

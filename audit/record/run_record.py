@@ -14,7 +14,18 @@ from dpassay.claims import Claim, claim_from_json
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
-from dpassay.numerics import DIGITS, DOWN, NEAREST, UP, computed_number, lower_number, number, rounded, upper_number, written
+from dpassay.numerics import (
+    DIGITS,
+    DOWN,
+    NEAREST,
+    UP,
+    computed_number,
+    lower_number,
+    number,
+    rounded,
+    upper_number,
+    written,
+)
 from dpassay.pairs import change_key
 from dpassay.record.files import read_json, schema_at
 from dpassay.record.schemas import fault, read_schema
@@ -28,7 +39,8 @@ SCHEMA = "dpassay/record/1"
 FALSE_POSITIVE = np.array([rounded(level, 6, NEAREST) for level in LEVELS[::4]])
 """Where the trade-off function is written down."""
 CURVE_DIGITS = 6
-"""Significant digits of the points of a band; where they belong is written in full, or they would belong elsewhere."""
+"""Significant digits of the points of a band; where they belong is written in full, or they would
+belong elsewhere."""
 WAYS = {"lower": DOWN, "upper": UP}
 """Which way the columns of bounds are rounded."""
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
@@ -52,7 +64,11 @@ def make_record(run: Mapping[str, Any], results: Iterable[Result]) -> dict[str, 
 
     versions = {name: metadata.version(name) for name in PACKAGES}
     facts = {"version": __version__, "packages": versions} | dict(run)
-    return {"schema": SCHEMA, "run": facts, "results": [result_json(result, run["confidence"]) for result in results]}
+    return {
+        "schema": SCHEMA,
+        "run": facts,
+        "results": [result_json(result, run["confidence"]) for result in results],
+    }
 
 
 def result_json(result: Result, confidence: float) -> dict[str, Any]:
@@ -97,7 +113,9 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
             "detectable": upper_number(evidence.detectable),
             "sight": evidence.sight.as_json() if sampled else None,
             "alpha": number(evidence.alpha),
-            "spending": None if evidence.spending is None else _numbers(evidence.spending.as_json()),
+            "spending": None
+            if evidence.spending is None
+            else _numbers(evidence.spending.as_json()),
             "confidence": number(confidence) if sampled else 1,
             "trials": evidence.trials,
             "searched": evidence.searched,
@@ -134,7 +152,9 @@ def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
         raise InvalidInput(f"{argument} = '{path}': is not valid JSON") from None
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
         raise InvalidInput(f"{argument} = '{path}': must be a file of schema {SCHEMA}")
-    wrong = fault(record, "record") or next(filter(None, map(_contradiction, record["results"])), "")
+    wrong = fault(record, "record") or next(
+        filter(None, map(_contradiction, record["results"])), ""
+    )
     if wrong:
         raise InvalidInput(f"{argument} = '{path}': is damaged: {wrong}")
     return record
@@ -142,7 +162,10 @@ def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
 
 def _derived(result: Result) -> dict[str, Any]:
     """What is in force for parameters that were left out, where the mechanism says it."""
-    told = {name: number(value) if isinstance(value, float) else value for name, value in result.target.derived.items()}
+    told = {
+        name: number(value) if isinstance(value, float) else value
+        for name, value in result.target.derived.items()
+    }
     return {"derived": told} if told else {}
 
 
@@ -163,7 +186,9 @@ def _contradiction(result: Mapping[str, Any]) -> str:
     for cell in result["per_query"]:
         counts, histograms = cell["counts"], cell["histograms"]
         if counts is not None and not (
-            counts["x"] <= counts["n1"] and counts["y"] <= counts["n0"] and counts["n1"] * counts["n0"]
+            counts["x"] <= counts["n1"]
+            and counts["y"] <= counts["n0"]
+            and counts["n1"] * counts["n0"]
         ):
             return f"{result['id']} counts more answers than trials"
         if histograms is not None and not (sum(histograms["one"]) and sum(histograms["other"])):
@@ -179,7 +204,9 @@ def _contradiction(result: Mapping[str, Any]) -> str:
 def _unfounded(result: Mapping[str, Any]) -> str:
     """Say what of the evidence of a result is missing."""
     needed = ("mode", "lower", "upper", "detectable", "alpha", "confidence", "searched")
-    if result["verdict"] != "error" and (any(result[name] is None for name in needed) or not result["per_query"]):
+    if result["verdict"] != "error" and (
+        any(result[name] is None for name in needed) or not result["per_query"]
+    ):
         return "has a verdict and no evidence"
     searched = result["searched"] or {"how": []}
     if len(searched.get("keys", searched["how"])) != len(searched["how"]):
@@ -191,14 +218,19 @@ def _crooked(cell: Mapping[str, Any]) -> str:
     """Say what of the curves and histograms of a cell does not fit together."""
     profile, histograms = cell["profile"], cell["histograms"]
     if profile is not None:
-        for names in (("epsilon", "lower", "upper"), ("false_positive", "trade_off_lower", "trade_off_upper")):
+        for names in (
+            ("epsilon", "lower", "upper"),
+            ("false_positive", "trade_off_lower", "trade_off_upper"),
+        ):
             lengths = {len(profile[name]) for name in names}
             if len(lengths) > 1 or lengths == {0}:
                 return f"has a curve whose {', '.join(names)} are not of one length"
     if histograms is not None:
         if not len(histograms["one"]) == len(histograms["other"]) == GRID + 1:
             return f"has a histogram that has not {GRID + 1} points"
-        if not (histograms["limits"][0] < histograms["limits"][1] and min(histograms["spreads"]) >= 0):
+        if not (
+            histograms["limits"][0] < histograms["limits"][1] and min(histograms["spreads"]) >= 0
+        ):
             return "has a histogram between limits, or with spreads, that cannot be"
     return ""
 
@@ -214,10 +246,12 @@ def record_schema() -> dict[str, Any]:
 
 
 def cells_csv(results: Iterable[Result]) -> str:
-    """Write all cells of all results as CSV, for the sidecar; an enumerated domain has too many and is left out.
+    """Write all cells of all results as CSV, for the sidecar.
 
-    Columns: result, group, pair, query, direction (0 is S to S'), `loss` where it was computed, and `lower` and `upper`, which
-    are rounded down and up.
+    An enumerated domain has too many and is left out.
+
+    Columns: result, group, pair, query, direction (0 is S to S'), `loss` where it was computed, and
+    `lower` and `upper`, which are rounded down and up.
     """
     names = ("group", "pair", "query", "direction", "loss", "lower", "upper")
     lines = [",".join(("result", *names))]
@@ -226,7 +260,10 @@ def cells_csv(results: Iterable[Result]) -> str:
         if not table:
             continue
         columns = [
-            _texts(table[name], WAYS.get(name, NEAREST)) if name in table else [""] * len(table["group"]) for name in names
+            _texts(table[name], WAYS.get(name, NEAREST))
+            if name in table
+            else [""] * len(table["group"])
+            for name in names
         ]
         lines += [",".join((result.id, *row)) for row in zip(*columns, strict=True)]
     return "\n".join(lines) + "\n"
@@ -239,7 +276,10 @@ def _texts(column: Any, way: str) -> list[str]:
 
 
 def _computed(exact: Computed | None) -> dict[str, Any]:
-    """Write a computed leak with its error, which then holds the rounding too; nothing of either where it was sampled."""
+    """Write a computed leak with its error, which then holds the rounding too.
+
+    Nothing of either where it was sampled.
+    """
     value, error = (None, None) if exact is None else computed_number(exact.value, exact.error)
     return {"exact": value, "error": error}
 
@@ -251,13 +291,19 @@ def _cell(cell: Cell, evidence: Evidence, target: AuditTarget, claimed: float) -
         "group": group.kind,
         "data": group.digest,
         "query": cell.query if group.kind != "domain" else cell.group,
-        "point": [float(value) for value in group.queries[cell.query]] if group.kind == "domain" else None,
+        "point": [float(value) for value in group.queries[cell.query]]
+        if group.kind == "domain"
+        else None,
         "pair": cell.pair,
         "change": str(change),
         "pair_key": change_key(change, group.pairs.pool),
         "direction": cell.direction,
         "event": event_json(cell.event),
-        **({"answer": names} if (names := answer_names(target, cell.event, group.queries[cell.query])) else {}),
+        **(
+            {"answer": names}
+            if (names := answer_names(target, cell.event, group.queries[cell.query]))
+            else {}
+        ),
         "lower": lower_number(cell.lower.value, claimed),
         "upper": upper_number(cell.upper.value),
         "exact": _computed(cell.exact)["exact"],
@@ -273,7 +319,7 @@ def _cell(cell: Cell, evidence: Evidence, target: AuditTarget, claimed: float) -
 
 
 def _profile(profile: Profile) -> dict[str, Any]:
-    """Write a privacy profile and the trade-off function that follows from it, computed numbers with fewer digits."""
+    """Write a privacy profile and its trade-off function, computed numbers with fewer digits."""
     below, above = trade_off(profile, FALSE_POSITIVE)
     bands = {
         "lower": (profile.lower, DOWN),
@@ -281,13 +327,18 @@ def _profile(profile: Profile) -> dict[str, Any]:
         "trade_off_lower": (below, DOWN),
         "trade_off_upper": (above, UP),
     }
-    short = {name: [rounded(each, CURVE_DIGITS, way) for each in curve] for name, (curve, way) in bands.items()}
+    short = {
+        name: [rounded(each, CURVE_DIGITS, way) for each in curve]
+        for name, (curve, way) in bands.items()
+    }
     where = {"epsilon": profile.epsilon.tolist(), "false_positive": FALSE_POSITIVE.tolist()}
     return where | short | {"alpha": number(profile.alpha)}
 
 
 def _numbers(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: number(value) if isinstance(value, float) else value for name, value in fields.items()}
+    return {
+        name: number(value) if isinstance(value, float) else value for name, value in fields.items()
+    }
 
 
 def _any_size(evidence: Evidence, claim: Claim | None = None) -> dict[str, Any] | None:
@@ -317,7 +368,11 @@ def _other(result: Result) -> dict[str, Any] | None:
     return {
         "id": measured.id,
         "kind": measured.claim.kind,
-        **(_computed(exact) if exact is not None else {"exact": lower_number(evidence.lower.value), "error": None}),
+        **(
+            _computed(exact)
+            if exact is not None
+            else {"exact": lower_number(evidence.lower.value), "error": None}
+        ),
         "any_size": _any_size(evidence),
         "witness": make_witness(measured),
     }
@@ -325,4 +380,8 @@ def _other(result: Result) -> dict[str, Any] | None:
 
 def _fit(evidence: Evidence) -> dict[str, Any] | None:
     fit = evidence.fit
-    return None if fit is None else {"draws": fit.draws, "tests": fit.tests, "p_value": number(fit.p_value)}
+    return (
+        None
+        if fit is None
+        else {"draws": fit.draws, "tests": fit.tests, "p_value": number(fit.p_value)}
+    )

@@ -1,4 +1,7 @@
-"""Documents are held against the JSON Schemas of this package; what is wrong with one is said in one line."""
+"""Documents are held against the JSON Schemas of this package.
+
+What is wrong with one is said in one line.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,11 @@ def read_schema(name: str) -> dict[str, Any]:
     ----------
     name : {"record", "attack", "witness"}
     """
-    text = resources.files("dpassay.record").joinpath(f"{name}.schema.json").read_text(encoding="utf-8")
+    text = (
+        resources.files("dpassay.record")
+        .joinpath(f"{name}.schema.json")
+        .read_text(encoding="utf-8")
+    )
     schema: dict[str, Any] = json.loads(text)
     return schema
 
@@ -65,7 +72,9 @@ def fault(document: object, name: str) -> str:
 def _validator(name: str) -> Any:
     from jsonschema import Draft202012Validator, validators
 
-    types = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: _is_integer(value))
+    types = Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: _is_integer(value)
+    )
     checked = validators.extend(
         Draft202012Validator,
         validators={"additionalProperties": lambda *_: (), "items": _items},
@@ -82,22 +91,35 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= FINITE
 
 
-def _items(validator: Any, items: Mapping[str, Any], value: Any, schema: Mapping[str, Any]) -> Iterable[ValidationError]:
-    """Check the items of a list: long lists of numbers in one go, which is 20 times as fast as one by one."""
+def _items(
+    validator: Any, items: Mapping[str, Any], value: Any, schema: Mapping[str, Any]
+) -> Iterable[ValidationError]:
+    """Check the items of a list.
+
+    Long lists of numbers in one go, which is 20 times as fast as one by one.
+    """
     from jsonschema import Draft202012Validator
 
-    plain = items.keys() <= {"type", "minimum", "maximum"} and items.get("type") in ("number", "integer")
+    plain = items.keys() <= {"type", "minimum", "maximum"} and items.get("type") in (
+        "number",
+        "integer",
+    )
     if plain and isinstance(value, list) and "prefixItems" not in schema:
         low, high = items.get("minimum", -FINITE), items.get("maximum", FINITE)
         known = _is_integer if items["type"] == "integer" else _is_number
         if all(known(each) and low <= each <= high for each in value):
             return ()
-    found: Iterator[ValidationError] = Draft202012Validator.VALIDATORS["items"](validator, items, value, schema)
+    found: Iterator[ValidationError] = Draft202012Validator.VALIDATORS["items"](
+        validator, items, value, schema
+    )
     return found
 
 
 def _innermost(error: ValidationError) -> ValidationError:
-    """Where none of several schemas fits: the fault in the one that the value was meant for, if that shows."""
+    """Where none of several schemas fits.
+
+    The fault in the one that the value was meant for, if that shows.
+    """
     inside = [each for each in error.context or () if each.path or each.validator == "required"]
     return _innermost(max(inside, key=lambda each: len(each.path))) if inside else error
 
@@ -140,4 +162,8 @@ def _lengths(schema: Mapping[str, Any]) -> Sequence[str]:
     least, most = schema.get("minItems"), schema.get("maxItems")
     if least == most:
         return () if least is None else (f"of {least}",)
-    return [f"of {words} {size}" for words, size in (("at least", least), ("at most", most)) if size is not None]
+    return [
+        f"of {words} {size}"
+        for words, size in (("at least", least), ("at most", most))
+        if size is not None
+    ]

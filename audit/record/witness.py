@@ -1,4 +1,4 @@
-"""Witnesses: the pair, the query, the event and the seed behind a number, as data that can be replayed."""
+"""Witnesses: pair, query, event and seed behind a number, as data that can be replayed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ from dpassay.trials.isolated import introduced
 
 SCHEMA = "dpassay/witness/1"
 MAX_INLINE = 10_000
-"""Datasets of more numbers than this are named by their source or their digest, not carried along."""
+"""Datasets of more numbers than this are named by their source or their digest, not carried
+along."""
 TOLERANCE = 1e-9
 MOST_NAMED = 4
 """An event of more answers than this is told by their numbers only."""
@@ -51,8 +52,9 @@ MOST_NAMED = 4
 def make_witness(result: Result) -> dict[str, Any] | None:
     """Describe the worst cell of a result, so that `replay` can do it again.
 
-    Data that came from a named source are named, never copied: a witness of an audit on private records carries none of them. A
-    learned direction it carries; that is made of what the mechanism released, so it reveals no more than the mechanism's output.
+    Data that came from a named source are named, never copied: a witness of an audit on private
+    records carries none of them. A learned direction it carries; that is made of what the mechanism
+    released, so it reveals no more than the mechanism's output.
 
     Returns
     -------
@@ -87,7 +89,9 @@ def make_witness(result: Result) -> dict[str, Any] | None:
         "name": result.target.name,
         "parameters": result.target.parameters,
         "labels": list(result.target.labels),
-        "numbers": None if result.target.numbers is None else [number(limit) for limit in result.target.numbers],
+        "numbers": None
+        if result.target.numbers is None
+        else [number(limit) for limit in result.target.numbers],
         "claim": result.claim.as_json(),
         "expected": result.claim.expected,
         "mode": evidence.mode,
@@ -96,7 +100,9 @@ def make_witness(result: Result) -> dict[str, Any] | None:
         "query": cell.query,
         "direction": cell.direction,
         "event": event_json(cell.event),
-        "loss": lower_number(cell.lower.value, result.claim.promised) if cell.exact is None else number(cell.exact.value),
+        "loss": lower_number(cell.lower.value, result.claim.promised)
+        if cell.exact is None
+        else number(cell.exact.value),
         "p1": number(cell.p1),
         "p0": number(cell.p0),
         "trials": _trials(cell.lower, result.seed),
@@ -105,19 +111,28 @@ def make_witness(result: Result) -> dict[str, Any] | None:
 
 
 def event_json(event: Event) -> list[int] | dict[str, float]:
-    """Write an event down: its labels, or the threshold of a half-line; no labels where a claim is about means."""
+    """Write an event down: its labels, or the threshold of a half-line.
+
+    No labels where a claim is about means.
+    """
     if isinstance(event, HalfLine):
         return {"at_least" if event.above else "below": event.threshold}
     return list(event)
 
 
 def _trials(bound: Bound, seed: int) -> dict[str, int] | None:
-    """Seed, number and outcome of the trials behind a bound: counts of the event, or sums of grid points."""
+    """Seed, number and outcome of the trials behind a bound.
+
+    Counts of the event, or sums of grid points.
+    """
     if bound.counts is not None:
         return {"seed": seed, "draws": bound.counts.n1, "x": bound.counts.x, "y": bound.counts.y}
     if bound.histograms is None:
         return None
-    sums = [sum(place * count for place, count in enumerate(side)) for side in (bound.histograms.one, bound.histograms.other)]
+    sums = [
+        sum(place * count for place, count in enumerate(side))
+        for side in (bound.histograms.one, bound.histograms.other)
+    ]
     return {"seed": seed, "draws": sum(bound.histograms.one), "x": sums[0], "y": sums[1]}
 
 
@@ -134,12 +149,17 @@ def in_words(result: Result) -> str:
         f"{len(base)} records"
         if named
         else "{"
-        + ", ".join(f"({', '.join(f'{value:g}' for value in x)}; {y})" for x, y in zip(base.X, base.y, strict=True))
+        + ", ".join(
+            f"({', '.join(f'{value:g}' for value in x)}; {y})"
+            for x, y in zip(base.X, base.y, strict=True)
+        )
         + "}"
     )
     where = "data" if group.kind == "data" else group.kind
     plain = named or group.kind == "domain"
-    point = "" if plain else f" (x = {', '.join(f'{value:g}' for value in group.queries[cell.query])})"
+    point = (
+        "" if plain else f" (x = {', '.join(f'{value:g}' for value in group.queries[cell.query])})"
+    )
     at = f"At {query_words(_query_label(evidence, cell))}{point} the " if group.asked else "The "
     event = f"answer {_event_words(result, cell.event, group.queries[cell.query])}"
     sides = ("S", "S'") if cell.direction == DIRECTIONS[0] else ("S'", "S")
@@ -151,12 +171,20 @@ def in_words(result: Result) -> str:
     elif result.claim.coupled:
         at, seen = "", _bad_strings(evidence)
     elif counts is None and cell.exact is not None and cell.exact.value == 0:
-        at, seen = at.removesuffix("the "), f"{'no' if group.asked else 'No'} event leaks, here or at any other audited cell"
+        at, seen = (
+            at.removesuffix("the "),
+            f"{'no' if group.asked else 'No'} event leaks, here or at any other audited cell",
+        )
         at = at if group.asked else ""
     elif counts is None:
-        seen = f"{event} has probability {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
+        seen = (
+            f"{event} has probability {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
+        )
     else:
-        runs = f"{counts.x:,} of {counts.n1:,} runs on {sides[0]} and in {counts.y:,} of {counts.n0:,} on {sides[1]}"
+        runs = (
+            f"{counts.x:,} of {counts.n1:,} runs on {sides[0]} and in {counts.y:,} of "
+            f"{counts.n0:,} on {sides[1]}"
+        )
         seen = f"{event} was given in {runs}"
     reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned") else ""
     return f"S: {shown} ({where}). S': {change}. {at}{seen}.{reason}"
@@ -179,14 +207,20 @@ def _event_words(result: Result, event: Event, query: NDArray[np.float64]) -> st
 
 
 def answer_names(target: AuditTarget, event: Event, query: NDArray[np.float64]) -> str:
-    """Say what the answers of an event stand for; empty where there are too many, or the mechanism does not say it."""
+    """Say what the answers of an event stand for.
+
+    Empty where there are too many, or the mechanism does not say it.
+    """
     if isinstance(event, HalfLine) or len(event) > MOST_NAMED:
         return ""
     return " or ".join(filter(None, (target.answer_words(label, query) for label in event)))
 
 
 def _bad_strings(evidence: Evidence) -> str:
-    """Say how many random strings are bad at the worst cell: its leak, whichever of good and bad is its event."""
+    """Say how many random strings are bad at the worst cell.
+
+    Its leak, whichever of good and bad is its event.
+    """
     cell, moves = evidence.worst, "with it on both sides the score moves by more than is claimed"
     if cell.lower.counts is not None:
         bad, runs = _bad_of(cell.event, cell.lower.counts)
@@ -203,7 +237,10 @@ def _bad_strings(evidence: Evidence) -> str:
 
 
 def _bad_of(event: Event, counts: Counts) -> tuple[int, int]:
-    """Return the number of bad random strings and of all: the event is 'bad' on one side, or 'good' on the other, less often."""
+    """Return the number of bad random strings and of all.
+
+    The event is 'bad' on one side, or 'good' on the other, less often.
+    """
     return (counts.x, counts.n1) if event == (1,) else (counts.n0 - counts.y, counts.n0)
 
 
@@ -218,7 +255,8 @@ class Replay:
     reproduced : bool
         Whether it is the recorded one: the leak within 1e-9, or the same counts.
     refuted : bool
-        Whether the exact leak exceeds the claim, or the recorded lower bound did and the counts are the same.
+        Whether the exact leak exceeds the claim, or the recorded lower bound did and the counts are
+        the same.
     expected : bool
         Whether the claim is declared wrong, so that a refutation is no alarm.
     words : str
@@ -238,7 +276,10 @@ def witness_schema() -> dict[str, Any]:
 
 
 def witness_fault(witness: Mapping[str, Any]) -> str:
-    """Say what of a witness cannot be so, by its schema or because two fields contradict each other; empty where nothing is."""
+    """Say what of a witness cannot be so; empty where everything can.
+
+    By its schema, or because two fields contradict each other.
+    """
     wrong = fault(witness, "witness")
     if wrong:
         return wrong
@@ -246,12 +287,16 @@ def witness_fault(witness: Mapping[str, Any]) -> str:
         claim_from_json(dict(witness["claim"]), witness["expected"])
     except (InvalidInput, TypeError) as error:
         return str(error)
-    labels, numbers, event, trials = (witness[name] for name in ("labels", "numbers", "event", "trials"))
+    labels, numbers, event, trials = (
+        witness[name] for name in ("labels", "numbers", "event", "trials")
+    )
     if (numbers is None) != (len(labels) >= 2 and len(set(labels)) == len(labels)):
         return "it must have either two or more labels, all different, or limits of numbers"
     if numbers is not None and not float(numbers[0]) < float(numbers[1]):
         return f"its least number, {numbers[0]}, is not below its greatest, {numbers[1]}"
-    if isinstance(event, list) and not (set(event) <= set(labels) and len(set(event)) == len(event)):
+    if isinstance(event, list) and not (
+        set(event) <= set(labels) and len(set(event)) == len(event)
+    ):
         return f"its event {event} is not made of its labels {labels}"
     if trials is not None and numbers is None and max(trials["x"], trials["y"]) > trials["draws"]:
         return "it counts more answers than trials"
@@ -286,7 +331,11 @@ def is_witness(path: Path) -> bool:
 
 
 def replay(
-    witness: Mapping[str, Any], *, file: str | None = None, target: AuditTarget | None = None, group: Group | None = None
+    witness: Mapping[str, Any],
+    *,
+    file: str | None = None,
+    target: AuditTarget | None = None,
+    group: Group | None = None,
 ) -> Replay:
     """Run one witness again, alone.
 
@@ -318,24 +367,41 @@ def replay(
 
 
 def _replayed(
-    witness: Mapping[str, Any], file: str | None, target: AuditTarget | None, group: Group | None, stack: ExitStack
+    witness: Mapping[str, Any],
+    file: str | None,
+    target: AuditTarget | None,
+    group: Group | None,
+    stack: ExitStack,
 ) -> Replay:
     try:
         claim = claim_from_json(witness["claim"], witness["expected"])
         subject = target if target is not None else _subject(witness, claim, stack)
         place = group if group is not None else _group(witness, file)
         if place.pairs.base.digest != witness["data"]["sha256"]:
-            raise InvalidInput("the data are not those the witness was made from: their SHA-256 differs")
+            raise InvalidInput(
+                "the data are not those the witness was made from: their SHA-256 differs"
+            )
         change = change_from_json(witness["change"], place.pairs.pool)
         Pairs(
             base=place.pairs.base, changes=(change,), how="replay", relation=claim.relation
         )  # it must be a change of these data
         change.apply(place.pairs.base)
         coding, weights = _counted(subject, witness["event"], len(place.queries))
-        query, flip, trials = witness["query"], DIRECTIONS.index(witness["direction"]) == 1, witness["trials"]
+        query, flip, trials = (
+            witness["query"],
+            DIRECTIONS.index(witness["direction"]) == 1,
+            witness["trials"],
+        )
         recorded = float(witness["loss"])
         require(0 <= query < len(place.queries), "query", query, f"in 0..{len(place.queries) - 1}")
-    except (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError) as error:
+    except (
+        AttributeError,
+        LookupError,
+        OverflowError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
         if isinstance(error, InvalidInput):
             raise
         raise InvalidInput(f"the witness is damaged: {type(error).__name__} {error}") from None
@@ -345,7 +411,10 @@ def _replayed(
         state = subject.prepare(base)
         neighbour = subject.neighbour(base, state, change)
         if trials is None:
-            laws = [_law(subject, each, place, where) for each, where in ((state, "S"), (neighbour, "S'"))]
+            laws = [
+                _law(subject, each, place, where)
+                for each, where in ((state, "S"), (neighbour, "S'"))
+            ]
             found = _exact(subject, claim, laws[::-1] if flip else laws, weights > 0, query)
             value = float(found.value)
             if claim.computed and "excess" not in witness["claim"]:
@@ -360,7 +429,10 @@ def _replayed(
             )
         n, seed = int(trials["draws"]), int(trials["seed"])
         drawn = [
-            int(draw(subject, each, place, side, n, coding, phase="certify", seed=seed)[query] @ weights)
+            int(
+                draw(subject, each, place, side, n, coding, phase="certify", seed=seed)[query]
+                @ weights
+            )
             for each, side in ((state, None), (neighbour, change))
         ]
     x, y = drawn[::-1] if flip else drawn
@@ -368,7 +440,10 @@ def _replayed(
     if isinstance(coding, Rounded):
         low, width = coding.low, coding.high - coding.low
         first, second = (low + width * total / (n * GRID) for total in (x, y))
-        value, words = max(0.0, first - second), f"means {first:.6g} and {second:.6g} of {n} runs each"
+        value, words = (
+            max(0.0, first - second),
+            f"means {first:.6g} and {second:.6g} of {n} runs each",
+        )
     else:
         value = max(0.0, float(scale_of(claim).between(x / n, y / n)))
         words = f"{x} of {n} against {y} of {n}, recorded {trials['x']} against {trials['y']}"
@@ -382,12 +457,17 @@ def _replayed(
 
 
 def _counted(subject: AuditTarget, event: Any, queries: int) -> tuple[Coding, NDArray[np.int64]]:
-    """Return how answers are counted, and the weights of the symbols in what is compared: 1 inside the event."""
+    """Return how answers are counted, and the weights of the symbols in what is compared.
+
+    1 inside the event.
+    """
     if isinstance(event, dict):
         ((kind, threshold),) = event.items()
         require(kind in ("at_least", "below"), "event", event, "at_least or below a threshold")
         above = kind == "at_least"
-        return Bins(np.full((queries, 1), float(threshold))), np.array([not above, above], dtype=np.int64)
+        return Bins(np.full((queries, 1), float(threshold))), np.array(
+            [not above, above], dtype=np.int64
+        )
     if subject.numbers is not None:
         require(event == [], "event", event, "a half-line, or empty where the claim is about means")
         return Rounded(*subject.numbers), np.arange(GRID + 1)
@@ -399,12 +479,18 @@ def _counted(subject: AuditTarget, event: Any, queries: int) -> tuple[Coding, ND
 def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> AuditTarget:
     """Build what a witness names: a user's own in another process, which ends with the stack."""
     if witness["target"] is None:
-        raise InvalidInput(f"'{witness['name']}' cannot be made again from what a witness holds: replay it from Python")
+        raise InvalidInput(
+            f"'{witness['name']}' cannot be made again from what a witness holds: replay it from "
+            "Python"
+        )
     numbers = witness["numbers"]
     answers = Answers(
-        labels=tuple(witness["labels"]), numbers=None if numbers is None else (float(numbers[0]), float(numbers[1]))
+        labels=tuple(witness["labels"]),
+        numbers=None if numbers is None else (float(numbers[0]), float(numbers[1])),
     )
-    build = partial(resolve, witness["target"], witness["parameters"], (claim,), answers, name=witness["name"])
+    build = partial(
+        resolve, witness["target"], witness["parameters"], (claim,), answers, name=witness["name"]
+    )
     named = [witness["target"], *witness["parameters"].values()]
     if CAN_FORK and any(isinstance(text, str) and ":" in text for text in named):
         elsewhere = introduced(witness["name"], build, Limits())
@@ -417,32 +503,56 @@ def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Audi
 def _group(witness: Mapping[str, Any], file: str | None) -> Group:
     data = witness["data"]
     if data["kind"] == "inline":
-        base, queries, pool = Labelled(data["X"], data["y"]), points(data["queries"], "queries"), None
+        base, queries, pool = (
+            Labelled(data["X"], data["y"]),
+            points(data["queries"], "queries"),
+            None,
+        )
     elif data["kind"] == "source":
         source, cut = data["source"], data["source"]["split"]
         table = load(file or source["name"], source.get("target"))
-        sizes = {"train": cut["train"], "queries": cut["queries"], "train_queries": cut.get("train_queries", 0)}
+        sizes = {
+            "train": cut["train"],
+            "queries": cut["queries"],
+            "train_queries": cut.get("train_queries", 0),
+        }
         parts = split(table, **sizes, seed=cut["seed"])
         base, pool = parts.train, parts.pool
         queries = points(data["queries"], "queries") if "queries" in data else parts.queries
     else:
-        raise InvalidInput("the data of this witness lived in memory only: replay it from Python with the same pairs and queries")
+        raise InvalidInput(
+            "the data of this witness lived in memory only: replay it from Python with the same "
+            "pairs and queries"
+        )
     change = change_from_json(witness["change"], pool)
     return Group(
-        pairs=Pairs(base=base, changes=(change,), how="replay", pool=pool, relation=witness["claim"]["relation"]),
+        pairs=Pairs(
+            base=base,
+            changes=(change,),
+            how="replay",
+            pool=pool,
+            relation=witness["claim"]["relation"],
+        ),
         queries=queries,
         kind="data",
         reason="replay",
     )
 
 
-def _exact(subject: AuditTarget, claim: Claim, laws: list[Law], event: NDArray[np.bool_], query: int) -> Loss:
-    """Compute the leak of an event of labels, of all events of numbers, or of the prediction, from the first law to the other."""
+def _exact(
+    subject: AuditTarget, claim: Claim, laws: list[Law], event: NDArray[np.bool_], query: int
+) -> Loss:
+    """Compute the leak from the first law to the other.
+
+    Of an event of labels, of all events of numbers, or of the prediction.
+    """
     check_alike(laws[0], laws[1], "S'")
     leaks, (one, other) = readable(subject, claim, laws[0]), (law.table[query] for law in laws)
     error = max(law.error for law in laws)
     if isinstance(laws[0], FiniteLaw):
-        one, other = (np.array([logsumexp(log_p[~event]), logsumexp(log_p[event])]) for log_p in (one, other))
+        one, other = (
+            np.array([logsumexp(log_p[~event]), logsumexp(log_p[event])]) for log_p in (one, other)
+        )
         error += UNIT_ROUNDOFF * len(event)
     return leaks.loss(one, other, error)
 

@@ -1,4 +1,7 @@
-"""A check of the self-test, as data: what was found, what it is held against, and the numbers for a figure."""
+"""A check of the self-test, as data.
+
+What was found, what it is held against, and the numbers for a figure.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,11 @@ from dpassay.numerics import number
 Group = Literal["error", "calibration", "sight", "golden", "replay"]
 
 ALPHA = 0.05
-"""Error probability of the tests and audits that are checked: large, so that errors are frequent enough to be counted."""
+"""Error probability of the tests and audits that are checked: large, so that errors are frequent
+enough to be counted."""
 CHANCE = 0.01
-"""A check that hangs on random numbers fails by accident with at most this probability, over all seeds."""
+"""A check that hangs on random numbers fails by accident with at most this probability, over all
+seeds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +55,17 @@ class Check:
         return self.value <= self.limit if self.relation == "at most" else self.value >= self.limit
 
     def as_json(self) -> dict[str, Any]:
-        """Every field, `passed` too; numbers with 12 significant digits, none where there is no number."""
+        """Every field, `passed` too.
+
+        Numbers with 12 significant digits, none where there is no number.
+        """
         points = [{key: _json(value) for key, value in point.items()} for point in self.points]
-        return asdict(self) | {"value": _json(self.value), "limit": _json(self.limit), "points": points, "passed": self.passed}
+        return asdict(self) | {
+            "value": _json(self.value),
+            "limit": _json(self.limit),
+            "points": points,
+            "passed": self.passed,
+        }
 
 
 def _json(value: object) -> object:

@@ -1,4 +1,4 @@
-"""Golden numbers: medians of the certified bounds, and exact losses that can be worked out by hand."""
+"""Golden numbers: medians of certified bounds, and exact losses worked out by hand."""
 
 from __future__ import annotations
 
@@ -28,47 +28,76 @@ MEDIANS: dict[str, tuple[float, float]] = {
     "clopper-pearson": (0.95568, 0.0173),
     "accuracy": (0.97363, 0.0159),
 }
-"""Median and spread of each 95 % lower bound for randomised response with loss 1 and 10,000 trials a side, from the two binomial
-laws. The table in section 2 of the specification has .973, .958 and .976, medians of about 100 simulations each."""
+"""Median and spread of each 95 % lower bound for randomised response with loss 1 and 10,000 trials
+a side, from the two binomial laws. The table in section 2 of the specification has .973, .958 and
+.976, medians of about 100 simulations each."""
 GOLDEN_N = 10_000
 GAUSSIAN_BUDGET = 2000
 GAUSSIAN_MODES: tuple[ModeWanted, ...] = ("exact", "monte-carlo")
 
 
 def golden_checks(draws: int, seed: int, progress: Progress = silent) -> Iterator[Check]:
-    """Known numbers: the median of each bound for randomised response, and an exact loss worked out by hand."""
+    """Known numbers: each bound's median for randomised response, and a loss worked out by hand."""
     p1, p0 = tight_pair(1.0, 0.0)
     rng = stream(seed, "selftest", "medians")
     drawn = [
         Counts(x=int(x), n1=GOLDEN_N, y=int(y), n0=GOLDEN_N)
-        for x, y in zip(rng.binomial(GOLDEN_N, p1, draws), rng.binomial(GOLDEN_N, p0, draws), strict=True)
+        for x, y in zip(
+            rng.binomial(GOLDEN_N, p1, draws), rng.binomial(GOLDEN_N, p0, draws), strict=True
+        )
     ]
     known = [(method, *MEDIANS[method]) for method in lower_bounds.NAMES if method in MEDIANS]
     for k, (method, reference, spread) in enumerate(known):
         progress("golden medians", k, len(known))
         median = float(
-            np.median([lower_bounds.lower_bound(method, counts, scale=Ratio(), alpha=ALPHA).value for counts in drawn])
+            np.median(
+                [
+                    lower_bounds.lower_bound(method, counts, scale=Ratio(), alpha=ALPHA).value
+                    for counts in drawn
+                ]
+            )
         )
-        error = float(-ndtri(CHANCE / 2 / len(known))) * math.sqrt(math.pi / 2) * spread / math.sqrt(draws)
+        error = (
+            float(-ndtri(CHANCE / 2 / len(known)))
+            * math.sqrt(math.pi / 2)
+            * spread
+            / math.sqrt(draws)
+        )
         yield Check(
             group="golden",
             name=f"median bound of {method}, off by",
-            what=f"Distance between the median of {draws} lower bounds for randomised response with loss 1 at 10,000 trials a "
-            f"side and the known {reference:.4f}; the limit is the Monte Carlo error of such a median at 99 %.",
+            what=(
+                f"Distance between the median of {draws} lower bounds for randomised response "
+                f"with loss 1 at 10,000 trials a side and the known {reference:.4f}; the limit is "
+                "the Monte Carlo error of such a median at 99 %."
+            ),
             value=abs(median - reference),
             limit=error,
             points=({"method": method, "median": median, "reference": reference, "draws": draws},),
         )
     progress("golden medians", len(known), len(known))
     toy = ToyVote(epsilon=1.0)
-    yield exact_check(AuditTarget(name="a toy vote", address=None, parameters={}, mechanism=toy, claims=toy.claims), toy.known)
-    result = audit(toy, mode="exact", pairs=replace_one([[1.0], [1.0]], [0, 0], neighbours="flip"), queries=[[1.0]])
+    yield exact_check(
+        AuditTarget(
+            name="a toy vote", address=None, parameters={}, mechanism=toy, claims=toy.claims
+        ),
+        toy.known,
+    )
+    result = audit(
+        toy,
+        mode="exact",
+        pairs=replace_one([[1.0], [1.0]], [0, 0], neighbours="flip"),
+        queries=[[1.0]],
+    )
     yield _exact_check("a toy vote, one pair", result.exact, toy.known)
     yield from gaussian_checks(seed)
 
 
 def gaussian_checks(seed: int) -> Iterator[Check]:
-    """Hold a release with normal noise against the mu that it has, and against half of it, which must be refuted."""
+    """Hold a release with normal noise against the mu that it has, and against half of it.
+
+    The half must be refuted.
+    """
     pair = replace_one([[1.0]], [0], neighbours="flip")
     results = {
         (claimed, mode): audit(
@@ -88,16 +117,23 @@ def gaussian_checks(seed: int) -> Iterator[Check]:
     yield Check(
         group="golden",
         name="audits of a Gaussian release that claims half its mu and is not refuted",
-        what="A label with normal noise is exactly 1.25-Gaussian differentially private; a claim of 0.625 was held against its "
-        f"law and against {GAUSSIAN_BUDGET:,} trials a side.",
+        what=(
+            "A label with normal noise is exactly 1.25-Gaussian differentially private; a claim "
+            f"of 0.625 was held against its law and against {GAUSSIAN_BUDGET:,} trials a side."
+        ),
         value=sum(results[0.625, mode].verdict != "refuted" for mode in GAUSSIAN_MODES),
         limit=0,
-        points=tuple({"name": mode, "lower": results[0.625, mode].lower} for mode in GAUSSIAN_MODES),
+        points=tuple(
+            {"name": mode, "lower": results[0.625, mode].lower} for mode in GAUSSIAN_MODES
+        ),
     )
 
 
 def exact_check(target: AuditTarget, known: float) -> Check:
-    """Hold the worst loss over all datasets of two records at one point against a number worked out by hand."""
+    """Hold the worst loss over all datasets of two records against one worked out by hand.
+
+    The records lie at one point.
+    """
     result = next(assay([target], None, Settings(mode="exhaustive", domain=Domain(n=2, points=1))))
     return _exact_check(f"{target.name}, exhaustive", result.exact, known)
 

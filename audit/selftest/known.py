@@ -1,4 +1,4 @@
-"""Rehearsals: whole audits of mechanisms whose loss is known, to see what the harness says of them."""
+"""Rehearsals: whole audits of mechanisms with known loss, to see what the harness says."""
 
 from __future__ import annotations
 
@@ -83,9 +83,11 @@ def seeds(seed: int, runs: int) -> range:
 
 
 def randomised_response(p: float) -> Function:
-    """Answer the label of record 0 with probability p and the other one else, anew at every query."""
+    """Answer record 0's label with probability p, else the other one, anew at every query."""
 
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         truth = rng.random((size, len(queries))) < p
         answers: NDArray[Any] = np.where(truth, data.y[0], 1 - data.y[0])
         return answers
@@ -96,12 +98,19 @@ def randomised_response(p: float) -> Function:
 def counts_of(result: Result) -> tuple[int, ...]:
     """Return the certification counts of all cells of an audit."""
     cells = () if result.evidence is None else result.evidence.cells
-    return tuple(count for cell in cells if cell.lower.counts for count in (cell.lower.counts.x, cell.lower.counts.y))
+    return tuple(
+        count
+        for cell in cells
+        if cell.lower.counts
+        for count in (cell.lower.counts.x, cell.lower.counts.y)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaussianRelease(Mechanism):
-    """Answers the label of record 0 and normal noise: exactly (1 / sigma)-Gaussian differentially private, and no less.
+    """Answers the label of record 0 and normal noise.
+
+    Exactly (1 / sigma)-Gaussian differentially private, and no less.
 
     Parameters
     ----------
@@ -124,20 +133,27 @@ class GaussianRelease(Mechanism):
         """Look at one label."""
         return float(data.y[0])
 
-    def sample(self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(
+        self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         """Answers of `size` trials."""
         return state + rng.normal(scale=self.sigma, size=(size, len(queries)))
 
     def distribution(self, state: float, queries: NDArray[np.float64]) -> NoiseLaw:
         """Exact law."""
-        return NoiseLaw(values=np.full(len(queries), state), noise=Noise(kind="gaussian", scale=self.sigma), error=0.0)
+        return NoiseLaw(
+            values=np.full(len(queries), state),
+            noise=Noise(kind="gaussian", scale=self.sigma),
+            error=0.0,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToyVote(Mechanism):
-    """Answers 1 with probability sigma(epsilon v), v being the labels 1 less the labels 0 among the records.
+    """Answers 1 with probability sigma(epsilon v), v the labels 1 less the labels 0.
 
-    Between two records that agree and two that do not, the loss is ln((1 + e^(2 epsilon)) / 2), by hand.
+    Between two records that agree and two that do not, the loss is ln((1 + e^(2 epsilon)) / 2), by
+    hand.
     """
 
     epsilon: float
@@ -156,9 +172,13 @@ class ToyVote(Mechanism):
         """Count the votes."""
         return int(np.sum(2 * data.y - 1))
 
-    def sample(self, state: int, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(
+        self, state: int, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         """Labels of `size` trials."""
-        return (rng.random((size, len(queries))) < 1 / (1 + math.exp(-self.epsilon * state))).astype(np.int64)
+        return (
+            rng.random((size, len(queries))) < 1 / (1 + math.exp(-self.epsilon * state))
+        ).astype(np.int64)
 
     def distribution(self, state: int, queries: NDArray[np.float64]) -> FiniteLaw:
         """Exact law."""

@@ -1,4 +1,7 @@
-"""The self-test: shows on the user's own machine that the harness raises no false alarms and is not blind."""
+"""The self-test: shows on the user's own machine that the harness works.
+
+It raises no false alarms and is not blind.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,8 @@ class Size:
     n : tuple of int
         Trials per side at which the error of the tests is enumerated.
     runs, factor_runs : int
-        Audits per calibrated claim and at the detectable loss; audits per factor of the power curve.
+        Audits per calibrated claim and at the detectable loss; audits per factor of the power
+        curve.
     claims : tuple of DP or Stability
         What is calibrated.
     medians : int
@@ -57,7 +61,9 @@ DEEP = Size(
 )
 
 
-def selftest(size: Size = DEFAULT, *, seed: int = 0, progress: Progress = silent) -> Iterator[Check]:
+def selftest(
+    size: Size = DEFAULT, *, seed: int = 0, progress: Progress = silent
+) -> Iterator[Check]:
     """Run every check that needs nothing but the core.
 
     Parameters
@@ -83,13 +89,19 @@ def selftest(size: Size = DEFAULT, *, seed: int = 0, progress: Progress = silent
     for group, part in parts:
         try:
             yield from part()
-        except Exception as error:  # noqa: BLE001  (whatever breaks a check is what the user wants to know)
+        # whatever breaks a check is what the user wants to know
+        except Exception as error:  # noqa: BLE001
             why = f"{type(error).__name__}: {error}"
-            yield Check(group=group, name=f"{group} could not be checked", what=why, value=math.nan, limit=0)
+            yield Check(
+                group=group, name=f"{group} could not be checked", what=why, value=math.nan, limit=0
+            )
 
 
 def error_checks(size: Size, progress: Progress = silent) -> Iterator[Check]:
-    """Exact worst-case error of every certified test, and whether the printed bounds keep to what was enumerated."""
+    """Exact worst-case error of every certified test.
+
+    And whether the printed bounds keep to what was enumerated.
+    """
     todo: list[tuple[int, Method, tuple[float, float]]] = [
         (n, method, claim) for n in size.n for method in NAMES for claim in CLAIMS
     ]
@@ -101,16 +113,23 @@ def error_checks(size: Size, progress: Progress = silent) -> Iterator[Check]:
         allowed = scale.allowed(epsilon)
         largest = frontier(method, n, allowed=allowed, alpha=ALPHA)
         found = worst_error(method, largest, allowed=allowed, alpha=ALPHA)
-        points.setdefault((n, method), []).append({"epsilon": epsilon, "delta": delta} | asdict(found))
+        points.setdefault((n, method), []).append(
+            {"epsilon": epsilon, "delta": delta} | asdict(found)
+        )
         if n == min(size.n):
-            bold += bolder_than_enumerated(method, largest, scale=scale, promised=epsilon, alpha=ALPHA, step=9)
+            bold += bolder_than_enumerated(
+                method, largest, scale=scale, promised=epsilon, alpha=ALPHA, step=9
+            )
     progress("exact error of the tests", len(todo), len(todo))
     for (n, name), rows in points.items():
         yield Check(
             group="error",
             name=f"error of {name}, n = {n}",
-            what="Probability of refuting a claim that holds, at its worst over the whole boundary of ten claims: enumerated "
-            "from the binomial laws, with a proof between the grid points. Above the limit no refutation could be believed.",
+            what=(
+                "Probability of refuting a claim that holds, at its worst over the whole boundary "
+                "of ten claims: enumerated from the binomial laws, with a proof between the grid "
+                "points. Above the limit no refutation could be believed."
+            ),
             value=max(row["at_most"] for row in rows),
             limit=ALPHA,
             points=tuple({"method": name, "n": n} | row for row in rows),
@@ -118,7 +137,10 @@ def error_checks(size: Size, progress: Progress = silent) -> Iterator[Check]:
     yield Check(
         group="error",
         name="printed bounds bolder than enumerated",
-        what="Counts just outside the enumerated region that the printed bound nevertheless refutes; it is what verdicts use.",
+        what=(
+            "Counts just outside the enumerated region that the printed bound nevertheless "
+            "refutes; it is what verdicts use."
+        ),
         value=bold,
         limit=0,
     )
@@ -127,7 +149,12 @@ def error_checks(size: Size, progress: Progress = silent) -> Iterator[Check]:
 def calibration_checks(size: Size, seed: int, progress: Progress = silent) -> Iterator[Check]:
     """False alarms of whole audits of mechanisms whose loss is exactly what they claim."""
     for claim in size.claims:
-        rehearsal = KnownAudit(truth=claim.promised, claim=claim, queries=CALIBRATION_QUERIES, budget=CALIBRATION_BUDGET)
+        rehearsal = KnownAudit(
+            truth=claim.promised,
+            claim=claim,
+            queries=CALIBRATION_QUERIES,
+            budget=CALIBRATION_BUDGET,
+        )
         refuted = missed = 0
         for done, result in enumerate(rehearsal.runs(seeds(seed, size.runs)), start=1):
             refuted += result.verdict == "refuted"
@@ -137,8 +164,11 @@ def calibration_checks(size: Size, seed: int, progress: Progress = silent) -> It
         yield Check(
             group="calibration",
             name=f"false alarms, {claim} true",
-            what=f"Of {size.runs} whole audits at 95 % of a mechanism that loses exactly what it claims, those with a bound on "
-            f"the wrong side of the truth. At an error of 5 % there would be more than {limit} with probability below 1 %.",
+            what=(
+                f"Of {size.runs} whole audits at 95 % of a mechanism that loses exactly what it "
+                "claims, those with a bound on the wrong side of the truth. At an error of 5 % "
+                f"there would be more than {limit} with probability below 1 %."
+            ),
             value=refuted + missed,
             limit=limit,
             points=(
@@ -155,7 +185,10 @@ def calibration_checks(size: Size, seed: int, progress: Progress = silent) -> It
 
 
 def _counted(rehearsal: KnownAudit, seeds: range) -> list[Any]:
-    """Return the counts of audits; nothing where one ends as an error, because its trials did not come out again."""
+    """Return the counts of audits.
+
+    Nothing where one ends as an error, because its trials did not come out again.
+    """
     try:
         return [counts_of(result) for result in rehearsal.runs(seeds)]
     except TargetError:
@@ -164,14 +197,18 @@ def _counted(rehearsal: KnownAudit, seeds: range) -> list[Any]:
 
 def replay_checks(seed: int) -> Iterator[Check]:
     """The same seed gives the same counts, another seed gives others."""
-    rehearsal = KnownAudit(truth=1.0, claim=DP(epsilon=1.0), queries=CALIBRATION_QUERIES, budget=CALIBRATION_BUDGET)
+    rehearsal = KnownAudit(
+        truth=1.0, claim=DP(epsilon=1.0), queries=CALIBRATION_QUERIES, budget=CALIBRATION_BUDGET
+    )
     five = seeds(seed, 5)
     first, again = (_counted(rehearsal, five) for _ in range(2))
     yield Check(
         group="replay",
         name="audits that did not repeat themselves",
         what="Of five audits that were run twice with the same seed, those whose counts changed.",
-        value=sum(one != other for one, other in zip(first, again, strict=True)) if first and again else len(five),
+        value=sum(one != other for one, other in zip(first, again, strict=True))
+        if first and again
+        else len(five),
         limit=0,
     )
     yield Check(

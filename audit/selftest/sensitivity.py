@@ -27,16 +27,20 @@ DRAWN = (1.0, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45, 1.5, 1.6, 1.7, 1
 CLAIM = DP(epsilon=1.0)
 BUDGET = 400
 MODESTY = 0.04
-"""`power` interpolates the frontier of the Stouffer test downwards, and may promise so much less than the exact power."""
+"""`power` interpolates the frontier of the Stouffer test downwards, and may promise so much less
+than the exact power."""
 ROUNDING = 1e-9
 SHARP = 1.5
 """What is detectable is at most so many times the claim; 1.36 was found."""
 HONEST_RUNS = 20
-"""Audits that are asked for their `detectable`; it depends on the test that the screening chose, and the largest is taken."""
+"""Audits that are asked for their `detectable`; it depends on the test that the screening chose,
+and the largest is taken."""
 
 
-def sight_checks(runs: int, factor_runs: int, seed: int, progress: Progress = silent) -> Iterator[Check]:
-    """Whether leaks are seen as often as the power says, and those at `detectable` nine times in ten.
+def sight_checks(
+    runs: int, factor_runs: int, seed: int, progress: Progress = silent
+) -> Iterator[Check]:
+    """Whether leaks are seen as often as the power says; at `detectable` nine times in ten.
 
     Parameters
     ----------
@@ -60,18 +64,38 @@ def sight_checks(runs: int, factor_runs: int, seed: int, progress: Progress = si
         chosen = Counter(_test_of(result) for result in results)
         alpha = _cell_alpha(results[0])
         for method in chosen.keys() - tests.keys():
-            tests[method] = frontier(method, BUDGET, allowed=Line(CLAIM.epsilon, CLAIM.delta), alpha=alpha)
+            tests[method] = frontier(
+                method, BUDGET, allowed=Line(CLAIM.epsilon, CLAIM.delta), alpha=alpha
+            )
         p1, p0 = (np.array([p]) for p in tight_pair(factor * CLAIM.epsilon, CLAIM.delta))
-        expected = sum(share * float(probability(tests[method], p1, p0)[0]) for method, share in chosen.items()) / factor_runs
+        expected = (
+            sum(
+                share * float(probability(tests[method], p1, p0)[0])
+                for method, share in chosen.items()
+            )
+            / factor_runs
+        )
         refuted = sum(result.verdict == "refuted" for result in results)
-        observed.append({"kind": "observed", "factor": factor} | _rate(refuted, factor_runs) | _region(expected, factor_runs))
+        observed.append(
+            {"kind": "observed", "factor": factor}
+            | _rate(refuted, factor_runs)
+            | _region(expected, factor_runs)
+        )
     progress("audits of mechanisms that leak", len(FACTORS), len(FACTORS))
-    curve = [point for method in NAMES if method in tests for point in _curve(method, alpha, tests[method])]
+    curve = [
+        point
+        for method in NAMES
+        if method in tests
+        for point in _curve(method, alpha, tests[method])
+    ]
     yield Check(
         group="sight",
         name="leaks refuted too rarely or too often",
-        what="Factors of the claim at which the number of refutations lies outside the exact 99 % region around the enumerated "
-        "power. Too few: the harness is weaker than it says. Too many: it refutes for the wrong reason.",
+        what=(
+            "Factors of the claim at which the number of refutations lies outside the exact 99 % "
+            "region around the enumerated power. Too few: the harness is weaker than it says. Too "
+            "many: it refutes for the wrong reason."
+        ),
         value=sum(not point["least"] <= point["refuted"] <= point["most"] for point in observed),
         limit=0,
         points=(*observed, *curve),
@@ -79,23 +103,34 @@ def sight_checks(runs: int, factor_runs: int, seed: int, progress: Progress = si
     yield Check(
         group="sight",
         name="power promised, too much by",
-        what="Largest excess of the power that a plan promises over the power enumerated from the binomial laws.",
+        what=(
+            "Largest excess of the power that a plan promises over the power enumerated from the "
+            "binomial laws."
+        ),
         value=max(point["power"] - point["exact"] for point in curve),
         limit=ROUNDING,
     )
     yield Check(
         group="sight",
         name="power promised, too little by",
-        what="Largest shortfall of the promised power; the promise interpolates downwards and may be a little too modest.",
+        what=(
+            "Largest shortfall of the promised power; the promise interpolates downwards and may "
+            "be a little too modest."
+        ),
         value=max(point["exact"] - point["power"] for point in curve),
         limit=MODESTY,
     )
-    loss = max(result.detectable for result in _rehearsal(CLAIM.epsilon).runs(seeds(seed, HONEST_RUNS)))
+    loss = max(
+        result.detectable for result in _rehearsal(CLAIM.epsilon).runs(seeds(seed, HONEST_RUNS))
+    )
     yield Check(
         group="sight",
         name="detectable loss of such an audit",
-        what=f"Loss that audits of {BUDGET} trials a side at 95 % call detectable beside a claim of {CLAIM.epsilon:g}. Beyond "
-        "the limit the harness would be blind where it need not be.",
+        what=(
+            f"Loss that audits of {BUDGET} trials a side at 95 % call detectable beside a claim "
+            f"of {CLAIM.epsilon:g}. Beyond the limit the harness would be blind where it need not "
+            "be."
+        ),
         value=loss,
         limit=SHARP * CLAIM.epsilon,
     )
@@ -110,8 +145,11 @@ def _detectable_check(loss: float, runs: int, seed: int, progress: Progress) -> 
     return Check(
         group="sight",
         name=f"refutations at the detectable loss, {loss:.3f}",
-        what=f"Refutations in {runs} audits of a mechanism whose loss is what audits of an honest one call detectable. If that "
-        "were seen nine times in ten, there would be fewer than the limit with probability below 1 %.",
+        what=(
+            f"Refutations in {runs} audits of a mechanism whose loss is what audits of an honest "
+            "one call detectable. If that were seen nine times in ten, there would be fewer than "
+            "the limit with probability below 1 %."
+        ),
         value=refuted,
         limit=int(scipy.stats.binom.ppf(CHANCE, runs, POWER)),
         relation="at least",
@@ -125,7 +163,9 @@ def _rehearsal(truth: float) -> KnownAudit:
 
 def _test_of(result: Result) -> Method:
     """Return the test behind the bound of an audit."""
-    return next(method for method in NAMES if result.evidence and method == result.evidence.lower.method)
+    return next(
+        method for method in NAMES if result.evidence and method == result.evidence.lower.method
+    )
 
 
 def _cell_alpha(result: Result) -> float:
@@ -134,18 +174,26 @@ def _cell_alpha(result: Result) -> float:
 
 
 def _rate(refuted: int, runs: int) -> dict[str, Any]:
-    """Return the rate of refutations with its exact 95 % confidence interval (Clopper and Pearson 1934)."""
-    low, high = float(clopper_pearson_lower(refuted, runs, 0.025)), float(clopper_pearson_upper(refuted, runs, 0.025))
+    """Return the rate of refutations with its exact 95 % interval (Clopper and Pearson 1934)."""
+    low, high = (
+        float(clopper_pearson_lower(refuted, runs, 0.025)),
+        float(clopper_pearson_upper(refuted, runs, 0.025)),
+    )
     return {"runs": runs, "refuted": refuted, "rate": refuted / runs, "low": low, "high": high}
 
 
 def _region(expected: float, runs: int) -> dict[str, Any]:
     """Return the numbers of refutations that are to be expected; all factors share `CHANCE`.
 
-    Audits differ in the test that their screening chose; Hoeffding (1956) lets the binomial tails dominate such a mixture.
+    Audits differ in the test that their screening chose; Hoeffding (1956) lets the binomial tails
+    dominate such a mixture.
     """
     p, tail = min(expected, 1.0), CHANCE / 2 / len(FACTORS)
-    return {"expected": p, "least": int(scipy.stats.binom.ppf(tail, runs, p)), "most": int(scipy.stats.binom.isf(tail, runs, p))}
+    return {
+        "expected": p,
+        "least": int(scipy.stats.binom.ppf(tail, runs, p)),
+        "most": int(scipy.stats.binom.isf(tail, runs, p)),
+    }
 
 
 def _curve(method: Method, alpha: float, largest: NDArray[np.int64]) -> Iterator[dict[str, Any]]:
@@ -153,5 +201,13 @@ def _curve(method: Method, alpha: float, largest: NDArray[np.int64]) -> Iterator
     pairs = [tight_pair(factor * CLAIM.epsilon, CLAIM.delta) for factor in DRAWN]
     exact = probability(largest, *np.array(pairs).T)
     for factor, (p1, p0), true in zip(DRAWN, pairs, exact.tolist(), strict=True):
-        promised = power(p1, p0, epsilon=CLAIM.epsilon, delta=CLAIM.delta, n=BUDGET, alpha=alpha, method=method)
-        yield {"kind": "predicted", "method": method, "factor": factor, "power": promised, "exact": true}
+        promised = power(
+            p1, p0, epsilon=CLAIM.epsilon, delta=CLAIM.delta, n=BUDGET, alpha=alpha, method=method
+        )
+        yield {
+            "kind": "predicted",
+            "method": method,
+            "factor": factor,
+            "power": promised,
+            "exact": true,
+        }

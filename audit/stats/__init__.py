@@ -1,1 +1,4 @@
-"""Certified statistics: bounds, tests, power. Imports numpy, scipy and the nouns of dpassay, nothing else."""
+"""Certified statistics: bounds, tests, power.
+
+Imports numpy, scipy and the nouns of dpassay, nothing else.
+"""

@@ -10,8 +10,9 @@ from typing import Any
 class Spending:
     """The parts of a result's alpha.
 
-    Bonferroni over the parts and over the certified cells, which no dependence can break. Direction, event and test of a cell
-    are chosen on separate trials and analysed once, so none of them needs a correction.
+    Bonferroni over the parts and over the certified cells, which no dependence can break.
+    Direction, event and test of a cell are chosen on separate trials and analysed once, so none of
+    them needs a correction.
 
     Parameters
     ----------
@@ -47,12 +48,15 @@ class Spending:
 
     @property
     def largest_upper(self) -> float:
-        """Half of `upper`, for the bound on the largest leak: undivided, an intersection-union test over everything certified."""
+        """Half of `upper`, for the bound on the largest leak.
+
+        Undivided, an intersection-union test over everything certified.
+        """
         return self.upper / 2
 
     @property
     def each_upper(self) -> float:
-        """The other half divided by the cells, so that the upper bounds of single cells hold all together too."""
+        """The other half divided by the cells, so that their upper bounds hold all together."""
         return self.upper / 2 / self.cells
 
     @property
@@ -64,7 +68,8 @@ class Spending:
     def each_profile(self) -> float:
         """Error probability of the band of one cell, simultaneous over epsilon and both directions.
 
-        One per query is shown, that of the largest certified lower bound, which is a choice among all cells.
+        One per query is shown, that of the largest certified lower bound, which is a choice among
+        all cells.
         """
         return self.profile / self.cells
 
@@ -72,7 +77,15 @@ class Spending:
         """What went where."""
         parts = {
             name: getattr(self, name)
-            for name in ("lower", "each_lower", "upper", "largest_upper", "each_upper", "profile", "each_profile")
+            for name in (
+                "lower",
+                "each_lower",
+                "upper",
+                "largest_upper",
+                "each_upper",
+                "profile",
+                "each_profile",
+            )
         }
         facts = {"alpha": self.alpha, "cells": self.cells, "queries": self.queries}
         return facts | parts | {"directions": 1, "tests": 1, "looks": 1}

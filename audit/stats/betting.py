@@ -1,16 +1,20 @@
 """The difference of two bounded means: certified bounds by betting, from histograms on a grid.
 
-Answers in [0, 1] are rounded to multiples of 1/GRID at random, so that their means stay what they are; only counts are kept.
-For a bet lambda fixed before the trials, prod (1 + lambda (v - m)) over the answers v of one side has an expectation of at most
-1 if their mean is at most m, and prod (1 + lambda (m - v)) if it is at least m (Waudby-Smith and Ramdas 2023). So at every null
-point mu0 = m, mu1 <= m + gamma, the product of the one at m + gamma and of the other at m has one of at most 1, the sides being
-independent, and so has its average over several bets. By Markov's inequality it reaches 1 / alpha with probability at most alpha.
+Answers in [0, 1] are rounded to multiples of 1/GRID at random, so that their means stay what they
+are; only counts are kept. For a bet lambda fixed before the trials, prod (1 + lambda (v - m)) over
+the answers v of one side has an expectation of at most 1 if their mean is at most m, and prod
+(1 + lambda (m - v)) if it is at least m (Waudby-Smith and Ramdas 2023). So at every null point
+mu0 = m, mu1 <= m + gamma, the product of the one at m + gamma and of the other at m has one of at
+most 1, the sides being independent, and so has its average over several bets. By Markov's
+inequality it reaches 1 / alpha with probability at most alpha.
 
-Bets are capped at CAP / m (CAP / (1 - m) on the other side) so that no factor becomes negative. The first product still falls in
-m: for an answer v > m its factor is the smaller, for v < m the larger, of 1 + lambda (v - m) and 1 + CAP (v / m - 1), both of
-which fall. By symmetry the second rises. The minimum over m therefore has an envelope: on a cell of a grid the first product is
-at least its value at the right end, the second its value at the left end. Where neither bet is capped on the cell, the logarithm
-of their product is concave in m, a sum of logarithms of affine functions, and so at least the smaller of its values at the ends.
+Bets are capped at CAP / m (CAP / (1 - m) on the other side) so that no factor becomes negative. The
+first product still falls in m: for an answer v > m its factor is the smaller, for v < m the larger,
+of 1 + lambda (v - m) and 1 + CAP (v / m - 1), both of which fall. By symmetry the second rises. The
+minimum over m therefore has an envelope: on a cell of a grid the first product is at least its
+value at the right end, the second its value at the left end. Where neither bet is capped on the
+cell, the logarithm of their product is concave in m, a sum of logarithms of affine functions, and
+so at least the smaller of its values at the ends.
 """
 
 from __future__ import annotations
@@ -26,21 +30,25 @@ GRID = 64
 POINTS = np.arange(GRID + 1) / GRID
 CAP = 0.9
 BETS = np.array([*((2.0**k, 2.0**k) for k in np.arange(-1.5, 1.5, 0.5)), (2.0, 0.0), (0.0, 2.0)])
-"""Bets on the two sides, as multiples of the best one at the expected spreads. Equal bets are for values of m near the truth,
-where m cannot escape from the one side to the other; bets on one side alone for values of m far from it."""
+"""Bets on the two sides, as multiples of the best one at the expected spreads. Equal bets are for
+values of m near the truth, where m cannot escape from the one side to the other; bets on one side
+alone for values of m far from it."""
 COST = math.log(5)
-"""About what averaging over them costs, on the scale of logarithms; several of them win together, so less than their number."""
+"""About what averaging over them costs, on the scale of logarithms; several of them win together,
+so less than their number."""
 LEAST, MOST = 1e-3, 0.5
-"""Spreads are taken to lie between these: numbers in [0, 1] have none above 1/2, and less than LEAST is as good as none."""
+"""Spreads are taken to lie between these: numbers in [0, 1] have none above 1/2, and less than
+LEAST is as good as none."""
 CELLS = 64
 REFINEMENTS = 6
 
 Spreads = tuple[float, float]
-"""Standard deviations that are expected on the two sides, known before the trials; they size the bets."""
+"""Standard deviations that are expected on the two sides, known before the trials; they size the
+bets."""
 
 
 def to_grid(unit: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Round numbers in [0, 1] to the grid at random, each to one of its two neighbours, with itself as the mean.
+    """Round numbers in [0, 1] to neighbours on the grid at random, so that the mean is kept.
 
     Returns
     -------
@@ -49,11 +57,15 @@ def to_grid(unit: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.i
     """
     scaled = unit * GRID
     below = np.floor(scaled)
-    symbols: NDArray[np.int64] = (below + (rng.random(unit.shape) < scaled - below)).astype(np.int64)
+    symbols: NDArray[np.int64] = (below + (rng.random(unit.shape) < scaled - below)).astype(
+        np.int64
+    )
     return symbols
 
 
-def difference_rejects(x: NDArray[np.int64], y: NDArray[np.int64], *, gamma: float, alpha: float, spreads: Spreads) -> bool:
+def difference_rejects(
+    x: NDArray[np.int64], y: NDArray[np.int64], *, gamma: float, alpha: float, spreads: Spreads
+) -> bool:
     """Whether mu1 - mu0 <= gamma is rejected at level alpha.
 
     Parameters
@@ -68,7 +80,8 @@ def difference_rejects(x: NDArray[np.int64], y: NDArray[np.int64], *, gamma: flo
     Returns
     -------
     bool
-        False whenever the envelope cannot show that the minimum over the nuisance m reaches 1 / alpha.
+        False whenever the envelope cannot show that the minimum over the nuisance m reaches
+        1 / alpha.
     """
     if gamma >= 1:
         return False
@@ -85,13 +98,16 @@ def difference_rejects(x: NDArray[np.int64], y: NDArray[np.int64], *, gamma: flo
     return False
 
 
-def difference_lower(x: NDArray[np.int64], y: NDArray[np.int64], *, alpha: float, spreads: Spreads) -> float:
+def difference_lower(
+    x: NDArray[np.int64], y: NDArray[np.int64], *, alpha: float, spreads: Spreads
+) -> float:
     """Lower confidence bound on mu1 - mu0.
 
     Returns
     -------
     float
-        In [-1, 1]; below the smallest gamma that is not rejected by less than 1 % of its distance to the observed difference.
+        In [-1, 1]; below the smallest gamma that is not rejected by less than 1 % of its distance
+        to the observed difference.
     """
     observed = _mean(x) - _mean(y)
     needed, stakes = -math.log(alpha), _stakes(x, y, alpha, spreads)
@@ -111,13 +127,19 @@ def difference_lower(x: NDArray[np.int64], y: NDArray[np.int64], *, alpha: float
         above, reach = below, 2 * reach
     root = float(scipy.optimize.brentq(margin, below, above, xtol=1e-4 * (observed - below)))
     step = 0.002 * (observed - root)
-    while root - step > -1 and not difference_rejects(x, y, gamma=root - step, alpha=alpha, spreads=spreads):
+    while root - step > -1 and not difference_rejects(
+        x, y, gamma=root - step, alpha=alpha, spreads=spreads
+    ):
         step *= 2
     return max(-1.0, root - step)
 
 
-def difference_upper(x: NDArray[np.int64], y: NDArray[np.int64], *, alpha: float, spreads: Spreads) -> float:
-    """Upper confidence bound on |mu1 - mu0|: an intersection-union test over the two signs, each at full alpha.
+def difference_upper(
+    x: NDArray[np.int64], y: NDArray[np.int64], *, alpha: float, spreads: Spreads
+) -> float:
+    """Upper confidence bound on |mu1 - mu0|.
+
+    An intersection-union test over the two signs, each at full alpha.
 
     Returns
     -------
@@ -125,7 +147,8 @@ def difference_upper(x: NDArray[np.int64], y: NDArray[np.int64], *, alpha: float
         In [0, 1].
     """
     one, other = (
-        difference_lower(*sides, alpha=alpha, spreads=each) for sides, each in (((y, x), spreads[::-1]), ((x, y), spreads))
+        difference_lower(*sides, alpha=alpha, spreads=each)
+        for sides, each in (((y, x), spreads[::-1]), ((x, y), spreads))
     )
     return max(-one, -other)
 
@@ -133,9 +156,10 @@ def difference_upper(x: NDArray[np.int64], y: NDArray[np.int64], *, alpha: float
 def difference_power(excess: float, *, n: int, alpha: float, spreads: Spreads) -> float:
     """Probability that a difference of gamma + excess is refuted by n answers a side, about.
 
-    By the normal approximation: for a stake t the logarithm of the evidence is about t d - t^2 s^2 / 2 less `COST` where the
-    observed difference exceeds gamma by d, with s^2 the sum of the squared spreads over n. A stake above CAP n is not counted on,
-    since bets are capped at CAP / m for an m that is not known here: where few answers with small spreads make that bind, this is
+    By the normal approximation: for a stake t the logarithm of the evidence is about t d - t^2
+    s^2 / 2 less `COST` where the observed difference exceeds gamma by d, with s^2 the sum of the
+    squared spreads over n. A stake above CAP n is not counted on, since bets are capped at CAP / m
+    for an m that is not known here: where few answers with small spreads make that bind, this is
     what holds for means near the ends of the range, and too little for means in its middle.
     """
     deviation, needed = math.hypot(*_clipped(spreads)) / math.sqrt(n), COST - math.log(alpha)
@@ -143,18 +167,27 @@ def difference_power(excess: float, *, n: int, alpha: float, spreads: Spreads) -
     return float(ndtr((excess - needed / stake) / deviation - stake * deviation / 2))
 
 
-def _first(x: NDArray[np.int64], m: NDArray[np.float64], stakes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _first(
+    x: NDArray[np.int64], m: NDArray[np.float64], stakes: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Evidence, per bet and m, that the mean behind x is above m."""
     return _side(x, m, stakes[:, 0] / x.sum())
 
 
-def _second(y: NDArray[np.int64], m: NDArray[np.float64], stakes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _second(
+    y: NDArray[np.int64], m: NDArray[np.float64], stakes: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Evidence, per bet and m, that the mean behind y is below m."""
     return _side(y[::-1], 1 - m, stakes[:, 1] / y.sum())
 
 
-def _side(x: NDArray[np.int64], m: NDArray[np.float64], bets: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logarithm of prod (1 + bet (v - m)) over the answers counted in x, shape (bets, ...), with the bets capped at CAP / m."""
+def _side(
+    x: NDArray[np.int64], m: NDArray[np.float64], bets: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Logarithm of prod (1 + bet (v - m)) over the answers counted in x, shape (bets, ...).
+
+    Bets are capped at CAP / m.
+    """
     seen = np.flatnonzero(x)
     m = np.clip(m, 0.0, 1.0)[None, ..., None]
     with np.errstate(divide="ignore"):
@@ -164,9 +197,16 @@ def _side(x: NDArray[np.int64], m: NDArray[np.float64], bets: NDArray[np.float64
 
 
 def _evidence(
-    x: NDArray[np.int64], y: NDArray[np.int64], rows: NDArray[np.float64], gamma: float, stakes: NDArray[np.float64]
+    x: NDArray[np.int64],
+    y: NDArray[np.int64],
+    rows: NDArray[np.float64],
+    gamma: float,
+    stakes: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the evidence per bet at each point of the rows, and a floor of it on each cell between two neighbours of a row."""
+    """Return the evidence per bet at each point of the rows, and a floor of it on each cell.
+
+    A cell lies between two neighbours of a row.
+    """
     first, second = _first(x, rows + gamma, stakes), _second(y, rows, stakes)
     both, left, right = first + second, (..., slice(None, -1)), (..., slice(1, None))
     bets1, bets0 = stakes[:, 0, None, None] / x.sum(), stakes[:, 1, None, None] / y.sum()
@@ -180,14 +220,21 @@ def _average(evidence: NDArray[np.float64]) -> NDArray[np.float64]:
     return average
 
 
-def _stakes(x: NDArray[np.int64], y: NDArray[np.int64], alpha: float, spreads: Spreads) -> NDArray[np.float64]:
-    """Bets times answers, shape (bets, 2): the best at the expected boundary, times BETS, and that for the largest spreads.
+def _stakes(
+    x: NDArray[np.int64], y: NDArray[np.int64], alpha: float, spreads: Spreads
+) -> NDArray[np.float64]:
+    """Bets times answers, shape (bets, 2).
 
-    With s^2 = s1^2 / n1 + s0^2 / n0, the evidence at a distance d from the null is about t d - t^2 s^2 / 2 for a stake t; it
-    reaches log(1 / alpha) first where t = sqrt(2 log(1 / alpha)) / s. The last row does not depend on what was expected: it is
-    that of Hoeffding's inequality and keeps the bound near to his however wrong the expectation was.
+    The best at the expected boundary, times BETS, and that for the largest spreads.
+
+    With s^2 = s1^2 / n1 + s0^2 / n0, the evidence at a distance d from the null is about t d - t^2
+    s^2 / 2 for a stake t; it reaches log(1 / alpha) first where t = sqrt(2 log(1 / alpha)) / s. The
+    last row does not depend on what was expected: it is that of Hoeffding's inequality and keeps
+    the bound near to his however wrong the expectation was.
     """
-    best, safe = (math.sqrt(-2 * math.log(alpha)) / _deviation(x, y, each) for each in (spreads, (MOST, MOST)))
+    best, safe = (
+        math.sqrt(-2 * math.log(alpha)) / _deviation(x, y, each) for each in (spreads, (MOST, MOST))
+    )
     return np.vstack([BETS * best, [[safe, safe]]])
 
 
@@ -203,10 +250,13 @@ def _clipped(spreads: Spreads) -> Spreads:
 
 
 def _edges(y: NDArray[np.int64], gamma: float) -> NDArray[np.float64]:
-    """Grid of the nuisance m where m and m + gamma lie in [0, 1], fine around the observed mean, ever coarser away from it.
+    """Grid of the nuisance m where m and m + gamma lie in [0, 1].
 
-    It may depend on the answers, as only the search for the minimum does on it. Beyond m = 1 - gamma the evidence can only grow,
-    since no mean is above 1; below m = -gamma there is no null point.
+    Fine around the observed mean, ever coarser away from it.
+
+    It may depend on the answers, as only the search for the minimum does on it. Beyond
+    m = 1 - gamma the evidence can only grow, since no mean is above 1; below m = -gamma there is no
+    null point.
     """
     low, high = max(0.0, -gamma), min(1.0, 1.0 - gamma)
     n, mean = int(y.sum()), _mean(y)

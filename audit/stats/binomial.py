@@ -1,4 +1,7 @@
-"""Bounds on the leak of one event from Clopper-Pearson limits of its two probabilities: vectorised, cheap and wide."""
+"""Bounds on the leak of one event from Clopper-Pearson limits of its two probabilities.
+
+Vectorised, cheap and wide.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,16 @@ from dpassay.stats.bounds import Counts, Estimate, clopper_pearson_lower, cloppe
 from dpassay.stats.scales import Scale
 
 
-def leak_lower(x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, scale: Scale, alpha: float) -> NDArray[np.float64]:
+def leak_lower(
+    x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, scale: Scale, alpha: float
+) -> NDArray[np.float64]:
     """Lower confidence bound on the leak for x ~ Bin(n1, p1) and y ~ Bin(n0, p0) independent.
 
     Parameters
     ----------
     x, y : int array
-        Counts of one event on the two datasets; broadcast. The event must be chosen before these draws.
+        Counts of one event on the two datasets; broadcast. The event must be chosen before these
+        draws.
     n1, n0 : int
         Trials on the two datasets.
     scale : Scale
@@ -26,37 +32,53 @@ def leak_lower(x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, scale: Scale, al
     Returns
     -------
     array
-        At least 0 (a leak is never negative). y = 0 gives a finite number: the leak is at least that.
+        At least 0 (a leak is never negative). y = 0 gives a finite number: the leak is at least
+        that.
     """
     return np.maximum(0.0, ranking_bound(x, n1, y, n0, scale=scale, alpha=alpha))
 
 
-def ranking_bound(x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, scale: Scale, alpha: float) -> NDArray[np.float64]:
-    """Return `leak_lower` before it is cut off at 0, so that cells which show nothing yet can still be ranked.
+def ranking_bound(
+    x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, scale: Scale, alpha: float
+) -> NDArray[np.float64]:
+    """Return `leak_lower` before it is cut off at 0, which ranks cells that show nothing yet.
 
     Returns
     -------
     array
         On the scale; -inf where p1 may be no larger than delta.
     """
-    return scale.between(clopper_pearson_lower(x, n1, alpha / 2), clopper_pearson_upper(y, n0, alpha / 2))
+    return scale.between(
+        clopper_pearson_lower(x, n1, alpha / 2), clopper_pearson_upper(y, n0, alpha / 2)
+    )
 
 
-def leak_upper(x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, scale: Scale, alpha: float) -> NDArray[np.float64]:
+def leak_upper(
+    x: ArrayLike, n1: int, y: ArrayLike, n0: int, *, scale: Scale, alpha: float
+) -> NDArray[np.float64]:
     """Upper confidence bound on the leak of one event; see `leak_lower`.
 
-    The largest of these over all events, both directions and all audited cells bounds the largest leak among them at the
-    same `alpha`, without a correction: it is an intersection-union test (Berger 1982).
+    The largest of these over all events, both directions and all audited cells bounds the largest
+    leak among them at the same `alpha`, without a correction: it is an intersection-union test
+    (Berger 1982).
 
     Returns
     -------
     array
         At least 0; on the scale of losses inf where y = 0 and the event may exceed delta.
     """
-    return np.maximum(0.0, scale.between(clopper_pearson_upper(x, n1, alpha / 2), clopper_pearson_lower(y, n0, alpha / 2)))
+    return np.maximum(
+        0.0,
+        scale.between(
+            clopper_pearson_upper(x, n1, alpha / 2), clopper_pearson_lower(y, n0, alpha / 2)
+        ),
+    )
 
 
 def plug_in(counts: Counts, scale: Scale) -> Estimate:
-    """Leak of the event if the observed frequencies were the probabilities: an estimate, biased upwards by every choice made."""
+    """Leak of the event if the observed frequencies were the probabilities.
+
+    An estimate, biased upwards by every choice made.
+    """
     value = scale.between(counts.x / counts.n1, counts.y / counts.n0)
     return Estimate(value=max(0.0, float(value)), method="plug-in")

@@ -1,4 +1,7 @@
-"""Certified bounds on the privacy loss from two binomial counts. An estimate is another type and decides nothing."""
+"""Certified bounds on the privacy loss from two binomial counts.
+
+An estimate is another type and decides nothing.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from dpassay.stats.methods import EXACT_LAW
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """What a cell has seen: x of n1 trials on one dataset fell into the event, y of n0 on its neighbour."""
+    """What a cell has seen.
+
+    x of n1 trials on one dataset fell into the event, y of n0 on its neighbour.
+    """
 
     x: int
     n1: int
@@ -23,14 +29,16 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histograms:
-    """How often the answers on the two sides came to each point of the grid that their range is cut into.
+    """How often the answers on both sides came to each grid point of their range.
 
     Parameters
     ----------
     one, other : tuple of int
-        Counts; the answers were rounded to the grid at random, so that their means stayed what they are.
+        Counts; the answers were rounded to the grid at random, so that their means stayed what they
+        are.
     spreads : tuple of float
-        Standard deviations that were expected on the two sides, in units of the range; they sized the bets.
+        Standard deviations that were expected on the two sides, in units of the range; they sized
+        the bets.
     limits : tuple of float
         Least and greatest answer.
     """
@@ -75,8 +83,8 @@ class Computed:
     value : float
         In the units of the claim; may be inf.
     error : float
-        The true number is within this of `value`; inf where nothing is known (a probability that equals delta up to
-        rounding), 0 where `value` is inf for certain.
+        The true number is within this of `value`; inf where nothing is known (a probability that
+        equals delta up to rounding), 0 where `value` is inf for certain.
     least : float
         No number of its kind is below this: 0 for a leak, -inf for an error that may be an excess.
     """
@@ -124,7 +132,9 @@ def clopper_pearson_lower(x: ArrayLike, n: ArrayLike, alpha: float) -> NDArray[n
 
 
 def clopper_pearson_upper(x: ArrayLike, n: ArrayLike, alpha: float) -> NDArray[np.float64]:
-    """Exact upper confidence limit of a binomial proportion, one-sided: the mirror image of the lower one.
+    """Exact upper confidence limit of a binomial proportion, one-sided.
+
+    The mirror image of the lower one.
 
     Returns
     -------
@@ -132,5 +142,6 @@ def clopper_pearson_upper(x: ArrayLike, n: ArrayLike, alpha: float) -> NDArray[n
         1 where x = n.
     """
     x, n = np.asarray(x, dtype=float), np.asarray(n, dtype=float)
-    inside = np.minimum(x, n - 1)  # the complemented inverse keeps the digits that 1 - alpha would lose
+    # the complemented inverse keeps the digits that 1 - alpha would lose
+    inside = np.minimum(x, n - 1)
     return np.where(x == n, 1.0, betainccinv(inside + 1, n - inside, alpha))

@@ -1,4 +1,7 @@
-"""The exact leak between two laws: the smallest epsilon or gamma that holds, and the event that needs it."""
+"""The exact leak between two laws.
+
+The smallest epsilon or gamma that holds, and the event that needs it.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,15 @@ from dpassay.numerics import UNIT_ROUNDOFF
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Loss:
-    """Leak of every cell of a batch: for each leading index (dataset pair, query) the worst event in one direction.
+    """Leak of every cell of a batch.
+
+    For each leading index (dataset pair, query) the worst event in one direction.
 
     Parameters
     ----------
     value : array (...)
-        max over events E of ln((P[E] - delta) / Q[E]), in nats, 0 where no event exceeds delta's allowance; or the largest
-        difference of a label's probability, or of a prediction.
+        max over events E of ln((P[E] - delta) / Q[E]), in nats, 0 where no event exceeds delta's
+        allowance; or the largest difference of a label's probability, or of a prediction.
     event : array (..., K) of bool
         The labels of the event that attains it.
     error : array (...)
@@ -31,16 +36,24 @@ class Loss:
 
     @property
     def certain(self) -> NDArray[np.float64]:
-        """What the loss is at least, numerical error taken off: cells are ranked by it, so that doubt hides no violation."""
+        """What the loss is at least, numerical error taken off.
+
+        Cells are ranked by it, so that doubt hides no violation.
+        """
         return self.value - self.error
 
 
-def privacy_loss(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: float = 0.0, law_error: float = 0.0) -> Loss:
+def privacy_loss(
+    log_p: NDArray[np.float64],
+    log_q: NDArray[np.float64],
+    delta: float = 0.0,
+    law_error: float = 0.0,
+) -> Loss:
     """Smallest epsilon for which P[E] <= e^epsilon Q[E] + delta holds for all events E.
 
-    This is the delta-approximate max-divergence of Dwork and Feldman (2018), section 3. By the Neyman-Pearson lemma
-    the worst event collects the labels with the largest ratios P/Q, so K nested events suffice; for delta = 0 it is
-    one label.
+    This is the delta-approximate max-divergence of Dwork and Feldman (2018), section 3. By the
+    Neyman-Pearson lemma the worst event collects the labels with the largest ratios P/Q, so K
+    nested events suffice; for delta = 0 it is one label.
 
     Parameters
     ----------
@@ -69,9 +82,11 @@ def privacy_loss(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: 
 
     order = np.argsort(-ratio, axis=-1, kind="stable")
     p = np.cumsum(np.take_along_axis(np.exp(log_p), order, axis=-1), axis=-1)
-    log_q = np.logaddexp.accumulate(np.take_along_axis(log_q, order, axis=-1), axis=-1)  # exp(log_q) would underflow
+    # exp(log_q) would underflow
+    log_q = np.logaddexp.accumulate(np.take_along_axis(log_q, order, axis=-1), axis=-1)
     relative = law_error + 2 * labels * UNIT_ROUNDOFF
-    slack = relative * p + UNIT_ROUNDOFF * delta  # what P[E] - delta may be off by, all of it where P[E] is about delta
+    # what P[E] - delta may be off by, all of it where P[E] is about delta
+    slack = relative * p + UNIT_ROUNDOFF * delta
     low, nested, high = (_log_ratio(p - delta + shift, log_q) for shift in (-slack, 0.0, slack))
     size = np.argmax(nested, axis=-1)
     event = np.zeros(log_p.shape, dtype=bool)
@@ -84,8 +99,12 @@ def privacy_loss(log_p: NDArray[np.float64], log_q: NDArray[np.float64], delta: 
     return Loss(value=loss, event=event, error=np.where(np.isinf(least), 0.0, spread + rounding))
 
 
-def label_difference(log_p: NDArray[np.float64], log_q: NDArray[np.float64], law_error: float = 0.0) -> Loss:
-    """Largest P[y] - Q[y] over the labels y: the smallest gamma that holds (Dagan and Feldman 2020, section 2).
+def label_difference(
+    log_p: NDArray[np.float64], log_q: NDArray[np.float64], law_error: float = 0.0
+) -> Loss:
+    """Largest P[y] - Q[y] over the labels y, the smallest gamma that holds.
+
+    Source: Dagan and Feldman (2020), section 2.
 
     Parameters
     ----------
@@ -109,7 +128,9 @@ def label_difference(log_p: NDArray[np.float64], log_q: NDArray[np.float64], law
     )
 
 
-def prediction_difference(p: NDArray[np.float64], q: NDArray[np.float64], law_error: float = 0.0) -> Loss:
+def prediction_difference(
+    p: NDArray[np.float64], q: NDArray[np.float64], law_error: float = 0.0
+) -> Loss:
     """Amount by which the (mean) prediction on the first dataset exceeds that on the second.
 
     Parameters
@@ -127,7 +148,11 @@ def prediction_difference(p: NDArray[np.float64], q: NDArray[np.float64], law_er
     p, q = np.broadcast_arrays(p, q)
     difference = (p - q)[..., 0]
     error = 2 * law_error + UNIT_ROUNDOFF * np.abs(difference)
-    return Loss(value=np.maximum(difference, 0.0), event=np.zeros((*difference.shape, 0), dtype=bool), error=error)
+    return Loss(
+        value=np.maximum(difference, 0.0),
+        event=np.zeros((*difference.shape, 0), dtype=bool),
+        error=error,
+    )
 
 
 def _log_ratio(excess: NDArray[np.float64], log_q: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,4 +1,7 @@
-"""Exact probabilities of a certified test, from the two binomial laws of its counts: nothing is simulated or interpolated."""
+"""Exact probabilities of a certified test, from the two binomial laws of its counts.
+
+Nothing is simulated or interpolated.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +18,22 @@ from dpassay.stats.regions import Region
 from dpassay.stats.scales import Scale
 
 GRIDS = (500, 1000, 2000, 8000)
-"""Null points that the worst case is looked for at; the next size is taken where the proof between the points falls short."""
+"""Null points that the worst case is looked for at; the next size is taken where the proof between
+the points falls short."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorstError:
-    """Probability of refuting a claim that holds, at its largest over all pairs (p1, p0) that keep the claim.
+    """Largest probability of refuting a claim that holds, over all pairs (p1, p0) that keep it.
 
     Parameters
     ----------
     attained : float
         The largest at a point of the grid.
     at_most : float
-        What it cannot exceed anywhere: on a cell of the grid the probability is at most that of p1 at the upper end with p0 at
-        the lower end, because the test rejects more for larger x and for smaller y.
+        What it cannot exceed anywhere: on a cell of the grid the probability is at most that of p1
+        at the upper end with p0 at the lower end, because the test rejects more for larger x and
+        for smaller y.
     p1, p0 : float
         Where it is attained.
     """
@@ -40,27 +45,38 @@ class WorstError:
 
 
 def frontier(method: Method, n: int, *, allowed: Region, alpha: float) -> NDArray[np.int64]:
-    """Largest y that refutes the claim for each count x = 0, ..., n of n trials; -1 where there is none.
+    """Largest y that refutes the claim for each count x = 0, ..., n of n trials.
 
-    `largest_rejecting` interpolates between `KNOTS` counts, so it is asked for no more than that many at a time.
+    -1 where there is none.
+
+    `largest_rejecting` interpolates between `KNOTS` counts, so it is asked for no more than that
+    many at a time.
     """
     counts, portion = np.arange(n + 1), max(2, lower_bounds.KNOTS)
     parts = [
-        lower_bounds.largest_rejecting(method, counts[k : k + portion], n, allowed=allowed, alpha=alpha)
+        lower_bounds.largest_rejecting(
+            method, counts[k : k + portion], n, allowed=allowed, alpha=alpha
+        )
         for k in range(0, n + 1, portion)
     ]
     return np.minimum(np.maximum.accumulate(np.concatenate(parts)), n)
 
 
-def probability(largest: NDArray[np.int64], p1: NDArray[np.float64], p0: NDArray[np.float64]) -> NDArray[np.float64]:
-    """P[Y <= largest[X]] for X ~ Bin(n, p1) and Y ~ Bin(n, p0) independent, at each pair of the arrays."""
+def probability(
+    largest: NDArray[np.int64], p1: NDArray[np.float64], p0: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """P[Y <= largest[X]], X ~ Bin(n, p1) and Y ~ Bin(n, p0) independent, at each pair."""
     n = len(largest) - 1
     refuted = np.where(largest >= 0, scipy.stats.binom.cdf(largest, n, p0[:, None]), 0.0)
-    found: NDArray[np.float64] = np.sum(scipy.stats.binom.pmf(np.arange(n + 1), n, p1[:, None]) * refuted, axis=1)
+    found: NDArray[np.float64] = np.sum(
+        scipy.stats.binom.pmf(np.arange(n + 1), n, p1[:, None]) * refuted, axis=1
+    )
     return found
 
 
-def worst_error(method: Method, largest: NDArray[np.int64], *, allowed: Region, alpha: float) -> WorstError:
+def worst_error(
+    method: Method, largest: NDArray[np.int64], *, allowed: Region, alpha: float
+) -> WorstError:
     """Enumerate the error probability of a test over the whole boundary of a claim that holds.
 
     Parameters
@@ -86,7 +102,9 @@ def worst_error(method: Method, largest: NDArray[np.int64], *, allowed: Region, 
         worst = int(np.argmax(error))
         if at_most <= alpha or error[worst] > alpha:
             break
-    return WorstError(attained=float(error[worst]), at_most=at_most, p1=float(p1[worst]), p0=float(p0[worst]))
+    return WorstError(
+        attained=float(error[worst]), at_most=at_most, p1=float(p1[worst]), p0=float(p0[worst])
+    )
 
 
 def most_allowed(method: Method, p0: NDArray[np.float64], allowed: Region) -> NDArray[np.float64]:
@@ -99,17 +117,26 @@ def most_allowed(method: Method, p0: NDArray[np.float64], allowed: Region) -> ND
 
 
 def bolder_than_enumerated(
-    method: Method, largest: NDArray[np.int64], *, scale: Scale, promised: float, alpha: float, step: int
+    method: Method,
+    largest: NDArray[np.int64],
+    *,
+    scale: Scale,
+    promised: float,
+    alpha: float,
+    step: int,
 ) -> int:
-    """Count the x, of every `step`-th, at which the printed bound refutes more than the frontier says.
+    """Count the x, of every `step`-th, at which the printed bound refutes more than the frontier.
 
-    Verdicts are made from `lower_bound`; the enumeration is of `largest_rejecting`. This holds the two together.
+    Verdicts are made from `lower_bound`; the enumeration is of `largest_rejecting`. This holds the
+    two together.
     """
     found, n = 0, len(largest) - 1
     for x, y in list(enumerate(largest.tolist()))[::step]:
         if y < n:
             counts = Counts(x=x, n1=n, y=y + 1, n0=n)
-            found += lower_bounds.lower_bound(method, counts, scale=scale, alpha=alpha).value > promised
+            found += (
+                lower_bounds.lower_bound(method, counts, scale=scale, alpha=alpha).value > promised
+            )
     return found
 
 

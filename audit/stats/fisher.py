@@ -1,7 +1,10 @@
-"""Fisher's combination of exact tails: a certified test for events that are expected a few times only.
+"""Fisher's combination of exact tails.
 
-Under the null hypothesis P1 = P[Bin(n1, p1) >= x] and P0 = P[Bin(n0, p0) <= y] are independent and stochastically at least
-uniform, so -ln P1 - ln P0 is stochastically at most half a chi-squared variable with 4 degrees of freedom (Fisher 1932).
+A certified test for events that are expected a few times only.
+
+Under the null hypothesis P1 = P[Bin(n1, p1) >= x] and P0 = P[Bin(n0, p0) <= y] are independent and
+stochastically at least uniform, so -ln P1 - ln P0 is stochastically at most half a chi-squared
+variable with 4 degrees of freedom (Fisher 1932).
 """
 
 from __future__ import annotations
@@ -18,8 +21,13 @@ TINY = 1e-300
 """A tail below this counts as this, which makes the statistic smaller than it is."""
 
 
-def fisher_rejects(x: int, n1: int, y: int, n0: int, *, epsilon: float, delta: float, alpha: float) -> bool:
-    """Whether p1 <= e^epsilon p0 + delta is rejected at level alpha; arguments as for `stouffer_rejects`."""
+def fisher_rejects(
+    x: int, n1: int, y: int, n0: int, *, epsilon: float, delta: float, alpha: float
+) -> bool:
+    """Whether p1 <= e^epsilon p0 + delta is rejected at level alpha.
+
+    Arguments as for `stouffer_rejects`.
+    """
     return rejects(FISHER, Null(x=x, n1=n1, y=y, n0=n0, allowed=Line(epsilon, delta)), alpha)
 
 
@@ -29,11 +37,18 @@ def fisher_lower(x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: float
 
 
 def _statistic(p0: Array, null: Null) -> tuple[Array, Array]:
-    """-ln P1 - ln P0; as p0 grows the first falls and the second rises, so a cell's ends give its floor."""
+    """-ln P1 - ln P0, with a floor on each cell from its ends.
+
+    As p0 grows the first term falls and the second rises.
+    """
     x, y, n1, n0 = null.x, null.y, null.n1, null.n0
     one = -np.log(np.maximum(betainc(x, n1 - x + 1, null.p1(p0)), TINY))
-    other = -np.log(np.maximum(betainc(n0 - y, y + 1, 1 - p0), TINY)) if y < n0 else np.zeros_like(p0)
+    other = (
+        -np.log(np.maximum(betainc(n0 - y, y + 1, 1 - p0), TINY)) if y < n0 else np.zeros_like(p0)
+    )
     return one + other, one[..., 1:] + other[..., :-1]
 
 
-FISHER = Combination(statistic=_statistic, critical=lambda alpha: float(scipy.stats.chi2.isf(alpha, 4)) / 2)
+FISHER = Combination(
+    statistic=_statistic, critical=lambda alpha: float(scipy.stats.chi2.isf(alpha, 4)) / 2
+)

@@ -1,4 +1,7 @@
-"""The exact Gaussian distance between two laws: the smallest mu for which they are mu-Gaussian differentially private."""
+"""The exact Gaussian distance between two laws.
+
+The smallest mu for which they are mu-Gaussian differentially private.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,22 @@ from dpassay.stats.divergence import Loss
 Array = NDArray[np.float64]
 
 STEEPNESS = 1.2534
-"""sqrt(pi / 2), rounded up: Phi^-1(p) changes at most so fast with ln p, for p <= 1/2, and with ln(1 - p) beyond."""
+"""sqrt(pi / 2), rounded up: Phi^-1(p) changes at most so fast with ln p, for p <= 1/2, and with
+ln(1 - p) beyond."""
 
 
 def gaussian_shift(log_p: Array, log_q: Array, law_error: float = 0.0) -> Loss:
-    """Smallest mu >= 0 for which P[E] <= Phi(Phi^-1(Q[E]) + mu) holds for all events E, and for all tests that toss coins.
+    """Smallest mu >= 0 for which P[E] <= Phi(Phi^-1(Q[E]) + mu) holds for all events E.
 
-    That is the largest Phi^-1(P[E]) - Phi^-1(Q[E]), and the K - 1 nested events that collect labels in falling order of
-    P / Q reach it. For by the Neyman-Pearson lemma no test, randomised or not, lies above the broken line through the
-    points (Q[E], P[E]) of these events, (0, 0) and (1, 1); and the points that a mu allows are those on or below the
-    graph of q -> Phi(Phi^-1(q) + mu), a convex set, since the function is concave for mu >= 0: it holds the whole line if it
-    holds its corners. (Dong, Roth and Su 2022, section 2; by the complements the other direction has the same mu.)
+    It then holds for all tests that toss coins, too.
+
+    That is the largest Phi^-1(P[E]) - Phi^-1(Q[E]), and the K - 1 nested events that collect labels
+    in falling order of P / Q reach it. For by the Neyman-Pearson lemma no test, randomised or not,
+    lies above the broken line through the points (Q[E], P[E]) of these events, (0, 0) and (1, 1);
+    and the points that a mu allows are those on or below the graph of q -> Phi(Phi^-1(q) + mu), a
+    convex set, since the function is concave for mu >= 0: it holds the whole line if it holds its
+    corners. (Dong, Roth and Su 2022, section 2; by the complements the other direction has the same
+    mu.)
 
     Parameters
     ----------
@@ -34,8 +42,9 @@ def gaussian_shift(log_p: Array, log_q: Array, law_error: float = 0.0) -> Loss:
     Returns
     -------
     Loss
-        Never negative; inf where one dataset gives an answer that the other never gives, and that for certain. A
-        probability and its complement are each known up to a factor, of which `STEEPNESS` makes the error.
+        Never negative; inf where one dataset gives an answer that the other never gives, and that
+        for certain. A probability and its complement are each known up to a factor, of which
+        `STEEPNESS` makes the error.
     """
     log_p, log_q = np.broadcast_arrays(log_p, log_q)
     labels = log_p.shape[-1]
@@ -47,7 +56,9 @@ def gaussian_shift(log_p: Array, log_q: Array, law_error: float = 0.0) -> Loss:
     nothing = np.isneginf(one) | np.isposinf(other)
     shift = np.where(nothing, -np.inf, one - np.where(nothing, 0.0, other))
     best = np.argmax(shift, axis=-1)[..., None]
-    value, scale = (np.take_along_axis(each, best, axis=-1)[..., 0] for each in (shift, one_scale + other_scale))
+    value, scale = (
+        np.take_along_axis(each, best, axis=-1)[..., 0] for each in (shift, one_scale + other_scale)
+    )
     event = np.zeros(log_p.shape, dtype=bool)
     np.put_along_axis(event, order, np.arange(labels) <= best, axis=-1)
     rounding = 8 * (labels + 2) * UNIT_ROUNDOFF
@@ -56,7 +67,10 @@ def gaussian_shift(log_p: Array, log_q: Array, law_error: float = 0.0) -> Loss:
 
 
 def _quantiles(log_p: Array) -> tuple[Array, Array]:
-    """Phi^-1 of the sums of the first 1, ..., K - 1 probabilities, from the smaller tail, and what roundings scale with."""
+    """Phi^-1 of the sums of the first 1, ..., K - 1 probabilities, from the smaller tail.
+
+    And what roundings scale with.
+    """
     below = np.logaddexp.accumulate(log_p, axis=-1)[..., :-1]
     above = np.logaddexp.accumulate(log_p[..., ::-1], axis=-1)[..., ::-1][..., 1:]
     low = below <= above

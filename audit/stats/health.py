@@ -1,10 +1,14 @@
-"""Health: whether trials vary from call to call as independent ones do, told from counts at a proven false-alarm rate.
+"""Health: whether trials vary from call to call as independent ones do.
 
-Under the hypothesis that all trials of a dataset are independent and of one law, and given how often each symbol came in all,
-every order of the symbols is equally likely. Let Q be any probability on sequences of symbols. Then E = Q(sequence) /
-P(sequence | totals) has an expectation of at most 1, and so has every average of such numbers, dependent or not. By Markov's
-inequality an average reaches 1/alpha with a probability of at most alpha, whatever the law and the number of trials. Two choices
-of Q are made here: stretches of trials with a law of their own, and calls that repeat an earlier one.
+Told from counts at a proven false-alarm rate.
+
+Under the hypothesis that all trials of a dataset are independent and of one law, and given how
+often each symbol came in all, every order of the symbols is equally likely. Let Q be any
+probability on sequences of symbols. Then E = Q(sequence) / P(sequence | totals) has an expectation
+of at most 1, and so has every average of such numbers, dependent or not. By Markov's inequality an
+average reaches 1/alpha with a probability of at most alpha, whatever the law and the number of
+trials. Two choices of Q are made here: stretches of trials with a law of their own, and calls that
+repeat an earlier one.
 """
 
 from __future__ import annotations
@@ -19,9 +23,11 @@ Array = NDArray[np.float64]
 Calls = NDArray[np.int64]
 
 ALARM = 1e-6
-"""Probability that a run with mechanisms that draw as they should ends with any alarm at all, at most."""
+"""Probability that a run with mechanisms that draw as they should ends with any alarm at all, at
+most."""
 CONCENTRATIONS = np.array([1.0, 10.0, 100.0, 1e3, 1e4])
-"""How close to one another the laws of stretches lie: two trials of a stretch correlate by 1 / (1 + concentration)."""
+"""How close to one another the laws of stretches lie: two trials of a stretch correlate by
+1 / (1 + concentration)."""
 COMPARED = 50
 """Calls that are looked for among the earlier ones, at most."""
 
@@ -37,12 +43,13 @@ def log_uneven(stretches: Calls) -> Array:
     Returns
     -------
     array (q,)
-        Q is a Polya urn per stretch that begins with the shares of the symbols in all trials, times a concentration; it is
-        averaged over `CONCENTRATIONS`.
+        Q is a Polya urn per stretch that begins with the shares of the symbols in all trials, times
+        a concentration; it is averaged over `CONCENTRATIONS`.
     """
     totals = stretches.sum(axis=0)
     n = totals.sum(axis=1)
-    start = CONCENTRATIONS[:, None, None] * np.maximum(totals, 1e-9) / n[:, None]  # what never came has no part in anything
+    # what never came has no part in anything
+    start = CONCENTRATIONS[:, None, None] * np.maximum(totals, 1e-9) / n[:, None]
     urns = _rising(CONCENTRATIONS[:, None, None], stretches.sum(axis=2)).sum(axis=1)
     symbols = np.stack([_rising(each, stretches).sum(axis=(0, 2)) for each in start])
     mixed: Array = logsumexp(symbols - urns, axis=0) - np.log(len(CONCENTRATIONS))
@@ -51,7 +58,9 @@ def log_uneven(stretches: Calls) -> Array:
 
 
 def log_varied(calls: Calls) -> Array:
-    """Return ln E against calls that vary too much, one by one or in runs of 2, 4, 8, ... in the order of time, per query.
+    """Return ln E against calls that vary too much, per query.
+
+    One by one, or in runs of 2, 4, 8, ... in the order of time.
 
     Parameters
     ----------
@@ -67,9 +76,12 @@ def log_varied(calls: Calls) -> Array:
 
 
 def log_copied(calls: Calls) -> Array:
-    """Return ln E against calls that repeat the counts of an earlier one, half of them, per query; shape (c, q, K) to (q,).
+    """Return ln E against calls that repeat the counts of an earlier one, half of them, per query.
 
-    Only the first `COMPARED` calls are looked at. Rows in order, or calls that all balance, do not matter: only equal counts do.
+    Shape (c, q, K) to (q,).
+
+    Only the first `COMPARED` calls are looked at. Rows in order, or calls that all balance, do not
+    matter: only equal counts do.
     """
     calls = calls[:COMPARED]
     left, found = calls.sum(axis=0), np.zeros(calls.shape[1])
@@ -85,9 +97,10 @@ def log_copied(calls: Calls) -> Array:
 
 
 def log_average(found: Iterable[Array], of: int) -> float:
-    """Return ln of the average of E over datasets, of which there could have been `of`, and their queries.
+    """Return ln of the average of E over queries and the `of` datasets that could have been.
 
-    Those that were not drawn count as 0: so datasets may be chosen by what was seen of them, at no cost but this.
+    Those that were not drawn count as 0: so datasets may be chosen by what was seen of them, at no
+    cost but this.
     """
     each = [float(logsumexp(one) - np.log(len(one))) for one in found]
     return float(logsumexp(each) - np.log(of)) if each else -np.inf

@@ -1,10 +1,13 @@
-"""Tests of a region (p1 <= f(p0)) that combine the two exact binomial tails of one event, and bounds that invert them.
+"""Tests of a region (p1 <= f(p0)), and the bounds that invert them.
+
+The tests combine the two exact binomial tails of one event.
 
 The opposite, p1 >= f(p0), is a region with the sides exchanged; see `dpassay.stats.regions`.
 
-The nuisance p0 runs over a Clopper-Pearson interval of y at level beta, and beta is taken off alpha (Berger and Boos 1994). How
-the tails are combined is the business of `dpassay.stats.stouffer` and `dpassay.stats.fisher`; the minimum over the interval is
-bounded from below by an envelope on a grid, so that no count pair is rejected that the true minimum would not reject.
+The nuisance p0 runs over a Clopper-Pearson interval of y at level beta, and beta is taken off alpha
+(Berger and Boos 1994). How the tails are combined is the business of `dpassay.stats.stouffer` and
+`dpassay.stats.fisher`; the minimum over the interval is bounded from below by an envelope on a
+grid, so that no count pair is rejected that the true minimum would not reject.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ from dpassay.stats.scales import Scale
 
 GRID = 17
 REFINEMENTS = 4
-"""The nuisance interval is first cut into GRID - 1 cells; those whose envelope is too low into 8, at most so many times."""
+"""The nuisance interval is first cut into GRID - 1 cells; those whose envelope is too low into 8,
+at most so many times."""
 BETA_SHARE = 1 / 500
 """Part of alpha that pays for restricting the nuisance to an interval."""
 SILENT = 0.01
@@ -52,7 +56,10 @@ class Null:
         return self.allowed.most(p0)
 
     def interval(self, beta: float) -> tuple[float, float]:
-        """Range of the nuisance p0: Clopper and Pearson's at level beta, where there are null points; empty if low > high."""
+        """Range of the nuisance p0.
+
+        Clopper and Pearson's at level beta, where there are null points; empty if low > high.
+        """
         low, high = _interval(self.y, self.n0, beta)
         return max(low, self.allowed.least), high
 
@@ -64,10 +71,11 @@ class Combination:
     Parameters
     ----------
     statistic : callable
-        Of null points p0, shape (..., m) in ascending rows, and a `Null`: its value at each point, and a floor of it on each
-        cell between two neighbours of a row, shape (..., m - 1).
+        Of null points p0, shape (..., m) in ascending rows, and a `Null`: its value at each point,
+        and a floor of it on each cell between two neighbours of a row, shape (..., m - 1).
     critical : callable
-        Of alpha: the value that the statistic reaches with probability at most alpha at every null point.
+        Of alpha: the value that the statistic reaches with probability at most alpha at every null
+        point.
     """
 
     statistic: Callable[[Array, Null], tuple[Array, Array]]
@@ -80,7 +88,8 @@ def rejects(test: Combination, null: Null, alpha: float) -> bool:
     Returns
     -------
     bool
-        False whenever the envelope cannot show that the minimum over the nuisance reaches the critical value.
+        False whenever the envelope cannot show that the minimum over the nuisance reaches the
+        critical value.
     """
     if null.x == 0 or null.x <= null.allowed.slack * null.n1:
         return False
@@ -101,16 +110,20 @@ def rejects(test: Combination, null: Null, alpha: float) -> bool:
     return False
 
 
-def lower(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: float) -> float:
+def lower(
+    test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: float
+) -> float:
     """Lower confidence bound on the leak: below the smallest one that is not rejected.
 
-    The root of the minimum over a plain grid is found first; from there it steps down until the envelope confirms it.
+    The root of the minimum over a plain grid is found first; from there it steps down until the
+    envelope confirms it.
 
     Parameters
     ----------
     test : Combination
     x, n1, y, n0 : int
-        Counts of one event, fixed beforehand, on the two sides; x ~ Bin(n1, p1), y ~ Bin(n0, p0) independent.
+        Counts of one event, fixed beforehand, on the two sides; x ~ Bin(n1, p1), y ~ Bin(n0, p0)
+        independent.
     scale : Scale
         How the leak is measured.
     alpha : float
@@ -119,8 +132,8 @@ def lower(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
     Returns
     -------
     float
-        On the scale, >= 0; below the smallest leak that is not rejected by less than 1e-3 of its distance to the plug-in leak,
-        which costs nothing in validity.
+        On the scale, >= 0; below the smallest leak that is not rejected by less than 1e-3 of its
+        distance to the plug-in leak, which costs nothing in validity.
 
     Raises
     ------
@@ -145,7 +158,8 @@ def lower(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
     if not (0 <= low < high and margin(low) > 0 > margin(high)):
         low, high = 0.0, float(scale.between(scale.share(x, n1), least))
         if margin(high) >= 0:
-            high = float(scale.between(scale.share(n1, n1), least))  # of losses: there p1 = 1 at every null point
+            # of losses: there p1 = 1 at every null point
+            high = float(scale.between(scale.share(n1, n1), least))
         while margin(high) >= 0:
             high += 1.0
     root = float(scipy.optimize.brentq(margin, low, high, xtol=1e-7 + 1e-5 * (high - low)))
@@ -155,8 +169,20 @@ def lower(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
     return max(0.0, root - step)
 
 
-def upper(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: float, floor: float = 0.0) -> float:
-    """Upper confidence bound on the leak of one event: above the largest one that is not rejected; see `lower`.
+def upper(
+    test: Combination,
+    x: int,
+    n1: int,
+    y: int,
+    n0: int,
+    *,
+    scale: Scale,
+    alpha: float,
+    floor: float = 0.0,
+) -> float:
+    """Upper confidence bound on the leak of one event: above the largest one that is not rejected.
+
+    See `lower`.
 
     Parameters
     ----------
@@ -166,8 +192,8 @@ def upper(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
     Returns
     -------
     float
-        At least `floor`; above the smallest leak that is rejected by about 1 % of its distance to the plug-in leak; the
-        largest leak there is on the scale where nothing is rejected.
+        At least `floor`; above the smallest leak that is rejected by about 1 % of its distance to
+        the plug-in leak; the largest leak there is on the scale where nothing is rejected.
 
     Raises
     ------
@@ -197,15 +223,23 @@ def upper(test: Combination, x: int, n1: int, y: int, n0: int, *, scale: Scale, 
         low, high = high, min(observed + 2 * (high - observed), most)
     if margin(low) >= 0:
         low = floor
-    root = float(scipy.optimize.brentq(margin, low, high, xtol=1e-7 + 1e-5 * (high - low))) if margin(low) < 0 else low
-    step = 0.02 * (root - min(observed, low)) / critical + 1e-9  # a coarser envelope confirms it, for a digit that nobody reads
+    root = (
+        float(scipy.optimize.brentq(margin, low, high, xtol=1e-7 + 1e-5 * (high - low)))
+        if margin(low) < 0
+        else low
+    )
+    # a coarser envelope confirms it, for a digit that nobody reads
+    step = 0.02 * (root - min(observed, low)) / critical + 1e-9
     while root + step < most and not rejects(test, null(root + step), alpha):
         step *= 2
     return root + step if root + step < most else scale.most
 
 
 def _margin(test: Combination, null: Null, alpha: float, critical: float) -> float:
-    """Minimum of the statistic over a grid of the nuisance and a finer one around it, less the critical value."""
+    """Minimum of the statistic over a grid of the nuisance, less the critical value.
+
+    And a finer grid around the minimum.
+    """
     low, high = null.interval(alpha * BETA_SHARE)
     if low > high:
         return LARGE
@@ -219,16 +253,20 @@ def _margin(test: Combination, null: Null, alpha: float, critical: float) -> flo
 
 def _spread(scale: Scale, x: int, n1: int, y: int, n0: int) -> float:
     """About the standard error of the plug-in leak, for a first guess."""
-    spread = scale.spread(min(max(x, 1) / n1, 1 - 0.5 / n1), max(y, 1) / n0) / math.sqrt(min(n1, n0))
+    spread = scale.spread(min(max(x, 1) / n1, 1 - 0.5 / n1), max(y, 1) / n0) / math.sqrt(
+        min(n1, n0)
+    )
     return spread if 0 < spread < LARGEST_LOSS else 1.0
 
 
 def _interval(y: int, n0: int, beta: float) -> tuple[float, float]:
-    return float(clopper_pearson_lower(y, n0, beta / 2)), float(clopper_pearson_upper(y, n0, beta / 2))
+    return float(clopper_pearson_lower(y, n0, beta / 2)), float(
+        clopper_pearson_upper(y, n0, beta / 2)
+    )
 
 
 def _grid(low: float, high: float) -> Array:
-    """Edges from low to high, at equal steps of arcsin(sqrt(p)), in which binomial tails change evenly."""
+    """Edges from low to high, equal steps of arcsin(sqrt(p)): binomial tails change evenly."""
     angle = np.linspace(math.asin(math.sqrt(low)), math.asin(math.sqrt(high)), GRID)
     edges: Array = np.sin(angle) ** 2
     edges[0], edges[-1] = low, high
@@ -236,6 +274,9 @@ def _grid(low: float, high: float) -> Array:
 
 
 def _corners(low: float, high: float, null: Null) -> Array:
-    """Points inside the interval where weights jump or p1 reaches 1: no cell may hold one of them inside."""
+    """Points inside the interval where weights jump or p1 reaches 1.
+
+    No cell may hold one of them inside.
+    """
     corners = np.concatenate([[SILENT / null.n0], null.allowed.corners(null.n1)])
     return corners[(corners > low) & (corners < high)]

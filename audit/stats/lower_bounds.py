@@ -1,4 +1,7 @@
-"""The certified tests behind a lower bound, and the choice between them before the certification trials."""
+"""The certified tests behind a lower bound, and the choice between them beforehand.
+
+That is, before the certification trials.
+"""
 
 from __future__ import annotations
 
@@ -28,21 +31,25 @@ NAMES: dict[Method, str] = {method: METHODS[method] for method in get_args(Metho
 COMBINED: dict[Method, Combination] = {"stouffer": STOUFFER, "fisher": FISHER}
 
 KNOTS = 17
-"""A combined test's largest y is found at so many counts x; between them it is nearly straight, and interpolated."""
+"""A combined test's largest y is found at so many counts x; between them it is nearly straight, and
+interpolated."""
 FREQUENT = 50
-"""Where both sides expect so many counts, Stouffer's bound is close to its asymptotic form, and better than Fisher's."""
+"""Where both sides expect so many counts, Stouffer's bound is close to its asymptotic form, and
+better than Fisher's."""
 
 
 MOST_ALPHA = 0.25
-"""The accuracy tests take no larger alpha: up to it their limits lie a whole count beyond the mean, which Hoeffding's theorem
-asks for, since a binomial variable reaches its mean with a probability above 1/4 (Greenberg and Mohri 2014)."""
+"""The accuracy tests take no larger alpha: up to it their limits lie a whole count beyond the mean,
+which Hoeffding's theorem asks for, since a binomial variable reaches its mean with a probability
+above 1/4 (Greenberg and Mohri 2014)."""
 
 
 def accuracy_lower(x: int, y: int, n: int, *, scale: Scale, alpha: float) -> float:
     """Lower confidence bound on the leak of a binary pair: the larger of those of its two labels.
 
-    x + n - y correct guesses in 2n: under a claim their mean is at most 2n times the `accuracy` of its region, under
-    (epsilon, delta) 2n (e^epsilon + delta)/(1 + e^epsilon), and Hoeffding (1956) lets the binomial tail with that mean dominate.
+    x + n - y correct guesses in 2n: under a claim their mean is at most 2n times the `accuracy` of
+    its region, under (epsilon, delta) 2n (e^epsilon + delta)/(1 + e^epsilon), and Hoeffding (1956)
+    lets the binomial tail with that mean dominate.
 
     Parameters
     ----------
@@ -56,8 +63,8 @@ def accuracy_lower(x: int, y: int, n: int, *, scale: Scale, alpha: float) -> flo
     Returns
     -------
     float
-        Leak of the symmetric pair p1 = q, p0 = 1 - q with q the Clopper-Pearson lower limit of x + n - y in 2n, which is
-        ln((q - delta)/(1 - q)), 2q - 1 or 2 Phi^-1(q); at least 0.
+        Leak of the symmetric pair p1 = q, p0 = 1 - q with q the Clopper-Pearson lower limit of
+        x + n - y in 2n, which is ln((q - delta)/(1 - q)), 2q - 1 or 2 Phi^-1(q); at least 0.
     """
     q = float(clopper_pearson_lower(x + n - y, 2 * n, alpha))
     return max(0.0, float(scale.between(q, 1 - q)))
@@ -91,7 +98,9 @@ def lower_bound(method: Method, counts: Counts, *, scale: Scale, alpha: float) -
     return Bound(value=value, alpha=alpha, method=method, counts=counts)
 
 
-def choose(x: int, y: int, pilot: int, n: int, *, labels: int, scale: Scale, alpha: float) -> Method:
+def choose(
+    x: int, y: int, pilot: int, n: int, *, labels: int, scale: Scale, alpha: float
+) -> Method:
     """Choose the test that is to be expected to give the highest bound, from a pilot's counts.
 
     Parameters
@@ -110,11 +119,15 @@ def choose(x: int, y: int, pilot: int, n: int, *, labels: int, scale: Scale, alp
     {"stouffer", "fisher", "clopper-pearson", "accuracy"}
         The first of them where they tie.
     """
-    expected = Counts(x=round(n * (x + 0.5) / (pilot + 1)), n1=n, y=round(n * (y + 0.5) / (pilot + 1)), n0=n)
+    expected = Counts(
+        x=round(n * (x + 0.5) / (pilot + 1)), n1=n, y=round(n * (y + 0.5) / (pilot + 1)), n0=n
+    )
     frequent = all(FREQUENT <= count <= n - FREQUENT for count in (expected.x, expected.y))
     values: dict[Method, float] = {}
     if frequent:
-        values["stouffer"] = _asymptotic((expected.x - 0.5) / n, (expected.y + 0.5) / n, n, scale, alpha)
+        values["stouffer"] = _asymptotic(
+            (expected.x - 0.5) / n, (expected.y + 0.5) / n, n, scale, alpha
+        )
     else:
         for method in ("stouffer", "fisher", "clopper-pearson"):
             values[method] = lower_bound(method, expected, scale=scale, alpha=alpha).value
@@ -124,12 +137,14 @@ def choose(x: int, y: int, pilot: int, n: int, *, labels: int, scale: Scale, alp
 
 
 def _asymptotic(p1: float, p0: float, n: int, scale: Scale, alpha: float) -> float:
-    """What Stouffer's bound comes to at these frequencies, half a count being lost on either side."""
+    """What Stouffer's bound comes to at these frequencies, half a count lost on either side."""
     quantile = float(ndtri(alpha * (1 - BETA_SHARE)))
     return max(0.0, float(scale.between(p1, p0)) + quantile * scale.spread(p1, p0) / math.sqrt(n))
 
 
-def largest_rejecting(method: Method, x: NDArray[np.int64], n: int, *, allowed: Region, alpha: float) -> NDArray[np.int64]:
+def largest_rejecting(
+    method: Method, x: NDArray[np.int64], n: int, *, allowed: Region, alpha: float
+) -> NDArray[np.int64]:
     """For each count x, the largest y that still refutes what is allowed; -1 where none does.
 
     Parameters
@@ -168,13 +183,20 @@ def largest_rejecting(method: Method, x: NDArray[np.int64], n: int, *, allowed: 
     knots = np.unique(np.linspace(0, len(x) - 1, min(len(x), KNOTS)).round().astype(int))
     found, last = [], -1
     for knot in knots:
-        last = _largest(lambda y, count=int(x[knot]): refuted(count, y), last, n)  # type: ignore[misc]
+        last = _largest(
+            lambda y, count=int(x[knot]): refuted(count, y),  # type: ignore[misc]
+            last,
+            n,
+        )
         found.append(last)
     return np.floor(np.interp(np.arange(len(x)), knots, found)).astype(np.int64)
 
 
 def _largest(test: Callable[[int], bool], known: int, n: int) -> int:
-    """Largest y in (known, n] that passes a test which holds up to some y and not beyond; `known` if none does."""
+    """Largest y in (known, n] that passes a test; `known` if none does.
+
+    The test holds up to some y and not beyond.
+    """
     low, step = known, 1
     while low + step <= n and test(low + step):
         low, step = low + step, 2 * step

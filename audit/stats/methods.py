@@ -1,4 +1,4 @@
-"""Methods: how a bound was made, by the key that records hold and in the words that people are shown."""
+"""Methods: how a bound was made, by the key of records and in the words people see."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ The accuracy test bounds the larger leak of the two labels, not that of a given 
 
 
 def method_key(recorded: str) -> str:
-    """Return the key of a method as a record of any age names it; before 0.2 they held what people are shown."""
+    """Return the key of a method as a record of any age names it.
+
+    Before 0.2 they held what people are shown.
+    """
     return next((key for key, shown in METHODS.items() if shown == recorded), recorded)
 
 

@@ -1,4 +1,7 @@
-"""Power: the smallest true leak of one cell that its certification would refute with probability 0.9."""
+"""Power: the smallest true leak of one cell that is refuted with probability 0.9.
+
+By its certification.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ LEFT_OUT = 5e-13
 
 
 SCREEN_ALPHA = 0.01
-"""Cells are ranked by a lower bound at this level; it chases no tiny counts in a crowd, and certifies nothing."""
+"""Cells are ranked by a lower bound at this level; it chases no tiny counts in a crowd, and
+certifies nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,17 +50,27 @@ class Screening:
 
 
 def tight_pair(epsilon: float, delta: float) -> tuple[float, float]:
-    """Probabilities (p1, p0) of one event under a binary pair that has exactly this loss in both directions.
+    """Probabilities (p1, p0) of an event under a binary pair with exactly this loss both ways.
 
-    Randomised response when delta = 0: p1 = sigma(epsilon) and p0 = 1 - p1; for epsilon = 0 the two differ by delta.
+    Randomised response when delta = 0: p1 = sigma(epsilon) and p0 = 1 - p1; for epsilon = 0 the two
+    differ by delta.
     """
     return Line(epsilon, delta).tight
 
 
 def power(
-    p1: float, p0: float, *, epsilon: float, delta: float, n: int, alpha: float, method: Method = "clopper-pearson"
+    p1: float,
+    p0: float,
+    *,
+    epsilon: float,
+    delta: float,
+    n: int,
+    alpha: float,
+    method: Method = "clopper-pearson",
 ) -> float:
-    """Probability that p1 <= e^epsilon p0 + delta is refuted, computed from the binomial laws without simulation.
+    """Probability that p1 <= e^epsilon p0 + delta is refuted, from the binomial laws.
+
+    Nothing is simulated.
 
     Parameters
     ----------
@@ -74,10 +88,13 @@ def power(
     Returns
     -------
     float
-        Sum over x of b(x; n, p1) P[Bin(n, p0) <= y*(x)], y*(x) being the largest y that still rejects.
+        Sum over x of b(x; n, p1) P[Bin(n, p0) <= y*(x)], y*(x) being the largest y that still
+        rejects.
     """
     x = counts_near(p1, n)
-    return power_of(p1, p0, x, largest_rejecting(method, x, n, allowed=Line(epsilon, delta), alpha=alpha), n)
+    return power_of(
+        p1, p0, x, largest_rejecting(method, x, n, allowed=Line(epsilon, delta), alpha=alpha), n
+    )
 
 
 @lru_cache(maxsize=256)
@@ -90,10 +107,13 @@ def detectable(
     method: Method = "clopper-pearson",
     frequency: float = 1.0,
 ) -> float:
-    """Smallest leak of a cell above the promised one that its certification refutes with probability 0.9.
+    """Smallest leak of a cell above the promise that is refuted with probability 0.9.
 
-    The alternative is the `tight` pair, the claim's own worst face, or an event that is rarer; nothing is screened. What a whole
-    audit would see, and through what events, is `dpassay.engine.detection.smallest_seen`.
+    By the cell's certification.
+
+    The alternative is the `tight` pair, the claim's own worst face, or an event that is rarer;
+    nothing is screened. What a whole audit would see, and through what events, is
+    `dpassay.engine.detection.smallest_seen`.
 
     Parameters
     ----------
@@ -113,8 +133,8 @@ def detectable(
     Returns
     -------
     float
-        Within 1e-6 for the two closed forms, 1e-3 of its distance to the claim for the others; inf where not even the largest
-        leak (a loss of 50, a difference of 1) would be seen.
+        Within 1e-6 for the two closed forms, 1e-3 of its distance to the claim for the others; inf
+        where not even the largest leak (a loss of 50, a difference of 1) would be seen.
     """
     most = min(LARGEST, scale.most)
     if promised >= most:
@@ -151,11 +171,18 @@ def detectable(
 
 
 def counts_near(least: float, n: int, most: float | None = None) -> NDArray[np.int64]:
-    """Counts that Bin(n, p) gives for some p in [least, most], up to a tail of `LEFT_OUT` at either end."""
+    """Counts that Bin(n, p) gives for p in [least, most], up to tails of `LEFT_OUT`."""
     last = scipy.stats.binom.isf(LEFT_OUT, n, least if most is None else most)
     return np.arange(int(scipy.stats.binom.ppf(LEFT_OUT, n, least)), int(last) + 1)
 
 
 def power_of(p1: float, p0: float, x: NDArray[np.int64], y: NDArray[np.int64], n: int) -> float:
-    """Probability of counts (x, up to y) out of n: the power of a test that rejects there; see `power`."""
-    return float(np.sum(scipy.stats.binom.pmf(x, n, p1) * np.where(y >= 0, scipy.stats.binom.cdf(y, n, p0), 0.0)))
+    """Probability of counts (x, up to y) out of n, the power of a test that rejects there.
+
+    See `power`.
+    """
+    return float(
+        np.sum(
+            scipy.stats.binom.pmf(x, n, p1) * np.where(y >= 0, scipy.stats.binom.cdf(y, n, p0), 0.0)
+        )
+    )

@@ -1,8 +1,11 @@
-"""The privacy profile delta(epsilon) and the trade-off function of one pair and query, with a band for all epsilon at once.
+"""The privacy profile delta(epsilon) and the trade-off function of one pair and query.
 
-Every test of S' against S is a point: the probability of an event on S (false positives) and on S' (true positives), or the
-other way round. Both curves are support lines of that set of points, so two finite sets hold everything that is known:
-tests that surely exist, and tests that no test can beat.
+With a band for all epsilon at once.
+
+Every test of S' against S is a point: the probability of an event on S (false positives) and on S'
+(true positives), or the other way round. Both curves are support lines of that set of points, so
+two finite sets hold everything that is known: tests that surely exist, and tests that no test can
+beat.
 """
 
 from __future__ import annotations
@@ -18,7 +21,8 @@ from dpassay.stats.bounds import clopper_pearson_lower, clopper_pearson_upper
 MAX_UNION_LABELS = 10
 """Up to this many labels every union of labels gets a confidence interval of its own."""
 LEVELS = np.sin(np.pi / 160 * np.arange(81)) ** 2
-"""False positive rates to show a trade-off function at: 81 from 0 to 1, denser at both ends, where it may be steep."""
+"""False positive rates to show a trade-off function at: 81 from 0 to 1, denser at both ends, where
+it may be steep."""
 _TINY = float(np.finfo(float).tiny)
 _LARGE = 700.0
 """e to this is finite, and more than one divided by any probability that trials can bound."""
@@ -30,25 +34,30 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Profile:
-    """What is known about delta(epsilon), the smallest delta for which a pair and query is (epsilon, delta)-private.
+    """What is known about delta(epsilon) of a pair and query.
 
-    delta(epsilon) = max over both directions of sum_k (p_k - e^epsilon q_k)_+, the hockey-stick divergence: the largest
-    P[E] - e^epsilon Q[E] over all events E.
+    That is the smallest delta for which they are (epsilon, delta)-private.
+
+    delta(epsilon) = max over both directions of sum_k (p_k - e^epsilon q_k)_+, the hockey-stick
+    divergence: the largest P[E] - e^epsilon Q[E] over all events E.
 
     Parameters
     ----------
     epsilon : array (m,)
-        Where the curve was evaluated, >= 0, in nats. The band itself holds at every epsilon >= 0, not only at these.
+        Where the curve was evaluated, >= 0, in nats. The band itself holds at every epsilon >= 0,
+        not only at these.
     lower, upper : array (m,)
-        In [0, 1], not increasing: with probability at least 1 - alpha, lower <= delta(epsilon) <= upper everywhere.
+        In [0, 1], not increasing: with probability at least 1 - alpha,
+        lower <= delta(epsilon) <= upper everywhere.
     alpha : float
-        Error probability of the whole band and of the trade-off functions made from it; 0.0 for a computed profile, whose
-        width is its numerical error.
+        Error probability of the whole band and of the trade-off functions made from it; 0.0 for a
+        computed profile, whose width is its numerical error.
     attained : array (a, 2)
-        Tests that exist: false positives at most the first column and true positives at least the second.
+        Tests that exist: false positives at most the first column and true positives at least the
+        second.
     allowed : tuple of array (b, 2)
-        Tests that none can beat: the points (false positives, true positives) of all events, in both directions, lie on or
-        below the concave hull of each of these arrays.
+        Tests that none can beat: the points (false positives, true positives) of all events, in
+        both directions, lie on or below the concave hull of each of these arrays.
     """
 
     epsilon: Array
@@ -60,7 +69,10 @@ class Profile:
 
 
 def grid_for(claimed: float) -> Array:
-    """Return epsilons to show a profile at: 34, evenly from 0 to three times the claim, which is the twelfth, exactly."""
+    """Return epsilons to show a profile at.
+
+    34, evenly from 0 to three times the claim, which is the twelfth, exactly.
+    """
     return claimed * (np.arange(34) / 11)
 
 
@@ -79,18 +91,25 @@ def exact_profile(log_p: Array, log_q: Array, epsilon: Array, law_error: float) 
     Returns
     -------
     Profile
-        `alpha` is 0; `lower` and `upper` enclose the value within its numerical error, which stays relative to the value
-        down to the smallest numbers there are: p - e^epsilon q is computed as -p (e^(epsilon + ln q - ln p) - 1).
+        `alpha` is 0; `lower` and `upper` enclose the value within its numerical error, which stays
+        relative to the value down to the smallest numbers there are: p - e^epsilon q is computed as
+        -p (e^(epsilon + ln q - ln p) - 1).
     """
     log_p, log_q, epsilon = (np.asarray(each, dtype=float) for each in (log_p, log_q, epsilon))
     directions = ((log_p, log_q), (log_q, log_p))
     lower, upper = (
-        np.maximum(*(_hockey_stick(one, other, epsilon, law_error, sign) for one, other in directions)) for sign in (-1, 1)
+        np.maximum(
+            *(_hockey_stick(one, other, epsilon, law_error, sign) for one, other in directions)
+        )
+        for sign in (-1, 1)
     )
     attained, allowed = (
-        np.concatenate([_nested(_points(one, other, law_error, sign)) for one, other in directions]) for sign in (-1, 1)
+        np.concatenate([_nested(_points(one, other, law_error, sign)) for one, other in directions])
+        for sign in (-1, 1)
     )
-    return Profile(epsilon=epsilon, lower=lower, upper=upper, alpha=0.0, attained=attained, allowed=(allowed,))
+    return Profile(
+        epsilon=epsilon, lower=lower, upper=upper, alpha=0.0, attained=attained, allowed=(allowed,)
+    )
 
 
 def profile_band(
@@ -101,49 +120,59 @@ def profile_band(
     alpha: float,
     events: NDArray[np.bool_] | None = None,
 ) -> Profile:
-    """Bound the profile from label counts, for all epsilon >= 0, both directions and all events at once.
+    """Bound the profile from label counts, for all epsilon >= 0, directions and events at once.
 
-    A family of events gets Clopper-Pearson intervals [L, U] on both datasets, which share alpha (Bonferroni: 2 datasets, 2
-    tails, an event and its complement count once; single labels have one half of alpha and all other events the other).
-    Where all of them hold, every bound below holds, whatever epsilon is: nothing but the intervals is random.
+    A family of events gets Clopper-Pearson intervals [L, U] on both datasets, which share alpha
+    (Bonferroni: 2 datasets, 2 tails, an event and its complement count once; single labels have one
+    half of alpha and all other events the other). Where all of them hold, every bound below holds,
+    whatever epsilon is: nothing but the intervals is random.
 
-    * Lower: delta(epsilon) >= L_P(E) - e^epsilon U_Q(E) for each event E of the family, and for all other events with sums
-      over their labels (or over all others, from 1) in the place of L and U; the best of those is among the K nested ones
-      that collect labels in falling order of L_P(k) / U_Q(k).
-    * Upper: sum_k (U_P(k) - e^epsilon L_Q(k))_+. A complete family (every union of labels, the default up to K = 10) has the
-      maximising event in it, so there also max over E of U_P(E) - e^epsilon L_Q(E); the lesser of the two counts.
+    * Lower: delta(epsilon) >= L_P(E) - e^epsilon U_Q(E) for each event E of the family, and for all
+      other events with sums over their labels (or over all others, from 1) in the place of L and U;
+      the best of those is among the K nested ones that collect labels in falling order of
+      L_P(k) / U_Q(k).
+    * Upper: sum_k (U_P(k) - e^epsilon L_Q(k))_+. A complete family (every union of labels, the
+      default up to K = 10) has the maximising event in it, so there also max over E of
+      U_P(E) - e^epsilon L_Q(E); the lesser of the two counts.
 
-    Unions are worth it, though they are many: to share alpha among 2^(K-1) - 1 events instead of K widens intervals by the
-    root of a ratio of logarithms only, while a sum adds up K / 2 widths where a union has the width of one binomial. Two
-    equal even laws of ten labels, 10,000 trials a side, alpha = .05: delta(0) <= .042 from unions, .182 from sums. Where
-    single rare labels decide, at large epsilon, sums are better, and half of alpha costs them next to nothing. With two
-    labels all this is a rectangle for (p1, p0), alpha / 4 per limit.
+    Unions are worth it, though they are many: to share alpha among 2^(K-1) - 1 events instead of K
+    widens intervals by the root of a ratio of logarithms only, while a sum adds up K / 2 widths
+    where a union has the width of one binomial. Two equal even laws of ten labels, 10,000 trials a
+    side, alpha = .05: delta(0) <= .042 from unions, .182 from sums. Where single rare labels
+    decide, at large epsilon, sums are better, and half of alpha costs them next to nothing. With
+    two labels all this is a rectangle for (p1, p0), alpha / 4 per limit.
 
     Parameters
     ----------
     x, y : int array (K,)
-        How often each label came on S and on S' (independent trials; their sums are the numbers of trials, >= 1).
+        How often each label came on S and on S' (independent trials; their sums are the numbers of
+        trials, >= 1).
     epsilon : array (m,)
         Where to evaluate, in nats, >= 0.
     alpha : float
         Error probability of the whole band, in (0, 1).
     events : bool array (e, K), optional
-        Chosen before the trials: the lower side looks at these and their complements (half-lines, where labels are bins of
-        a number) beside single labels, instead of at all unions, and the upper side at single labels. The upper side
-        speaks of the labels as they are: for bins it says nothing about what happens within them.
+        Chosen before the trials: the lower side looks at these and their complements (half-lines,
+        where labels are bins of a number) beside single labels, instead of at all unions, and the
+        upper side at single labels. The upper side speaks of the labels as they are: for bins it
+        says nothing about what happens within them.
 
     Returns
     -------
     Profile
-        Clopper and Pearson (1934); the union bound over all events is that of Weissman et al. (2003) with exact tails.
+        Clopper and Pearson (1934); the union bound over all events is that of Weissman et al.
+        (2003) with exact tails.
     """
     x, y, epsilon = np.asarray(x), np.asarray(y), np.asarray(epsilon, dtype=float)
     family = _family(len(x), events)
     single, complete = family.sum(axis=1) == 1, len(family) == 2 ** len(x) - 2
     on_s, on_other = (np.stack(_limits(counts, family, alpha)) for counts in (x, y))
     p, q = np.stack([on_s, on_other]), np.stack([on_other, on_s])[:, ::-1]
-    least, most = np.stack([q, p], axis=-1).swapaxes(0, 1)  # (direction, event, 2): how bad and how good the tests may be
-    few, many = (np.concatenate([_nested(direction[single]) for direction in end]) for end in (least, most))
+    # (direction, event, 2): how bad and how good the tests may be
+    least, most = np.stack([q, p], axis=-1).swapaxes(0, 1)
+    few, many = (
+        np.concatenate([_nested(direction[single]) for direction in end]) for end in (least, most)
+    )
     attained = np.concatenate([*least, few, _mirror(few)])
     allowed = (many, np.concatenate(most)) if complete else (many,)
     return Profile(
@@ -159,17 +188,20 @@ def profile_band(
 def trade_off(profile: Profile, false_positive: Array) -> tuple[Array, Array]:
     """Bound the largest symmetric convex function below the trade-off functions of both directions.
 
-    A trade-off function is the least false negative rate at a level, of tests of S against S' or the other way round. No test of
-    either direction is below f; at some levels there may be none that reaches it, where the two functions differ.
+    A trade-off function is the least false negative rate at a level, of tests of S against S' or
+    the other way round. No test of either direction is below f; at some levels there may be none
+    that reaches it, where the two functions differ.
 
-    f(a) = sup over epsilon >= 0 of max(0, 1 - delta(epsilon) - e^epsilon a, e^-epsilon (1 - delta(epsilon) - a)): the duality
-    of Dong, Roth and Su (2022), with delta the larger of both directions.
+    f(a) = sup over epsilon >= 0 of max(0, 1 - delta(epsilon) - e^epsilon a, e^-epsilon
+    (1 - delta(epsilon) - a)): the duality of Dong, Roth and Su (2022), with delta the larger of
+    both directions.
 
-    No grid of epsilon enters. These lines are the support lines, of slope -e^epsilon and -e^-epsilon, of the points (false
-    positives, false negatives) of all events in both directions, a set that is its own mirror image at the diagonal; so f is
-    the lower convex hull of that set. A hull can only fall as points are added or moved towards (0, 0): that of `attained`
-    is an upper bound on f, and each of `allowed` and of its mirror image a lower one, at every level at once, wherever the
-    band of delta holds too.
+    No grid of epsilon enters. These lines are the support lines, of slope -e^epsilon and
+    -e^-epsilon, of the points (false positives, false negatives) of all events in both directions,
+    a set that is its own mirror image at the diagonal; so f is the lower convex hull of that set. A
+    hull can only fall as points are added or moved towards (0, 0): that of `attained` is an upper
+    bound on f, and each of `allowed` and of its mirror image a lower one, at every level at once,
+    wherever the band of delta holds too.
 
     Parameters
     ----------
@@ -184,13 +216,18 @@ def trade_off(profile: Profile, false_positive: Array) -> tuple[Array, Array]:
     """
     rounding = 8 * UNIT_ROUNDOFF
     a = np.asarray(false_positive, dtype=float)
-    lower = np.max([_hull(each, a) for points in profile.allowed for each in (points, _mirror(points))], axis=0)
+    lower = np.max(
+        [_hull(each, a) for points in profile.allowed for each in (points, _mirror(points))], axis=0
+    )
     upper = _hull(profile.attained, a)
     return np.clip(lower - rounding, 0.0, 1.0), np.clip(upper + rounding, 0.0, 1.0)
 
 
 def _family(labels: int, events: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-    """Return the events that get intervals: first those without the last label, then their complements in the same order."""
+    """Return the events that get intervals.
+
+    First those without the last label, then their complements in the same order.
+    """
     single = np.eye(labels, dtype=bool)
     if events is not None:
         chosen = np.concatenate([single, np.asarray(events, dtype=bool)])
@@ -203,8 +240,13 @@ def _family(labels: int, events: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
     return np.concatenate([half, ~half])
 
 
-def _limits(counts: NDArray[np.int64], family: NDArray[np.bool_], alpha: float) -> tuple[Array, Array]:
-    """Return Clopper-Pearson limits of every event; those of both datasets hold together with probability 1 - alpha."""
+def _limits(
+    counts: NDArray[np.int64], family: NDArray[np.bool_], alpha: float
+) -> tuple[Array, Array]:
+    """Return Clopper-Pearson limits of every event.
+
+    Those of both datasets hold together with probability 1 - alpha.
+    """
     sizes, hits, n = family.sum(axis=1), family @ counts, counts.sum()
     single = (sizes == 1) | (sizes == len(counts) - 1)
     shares = 1 if single.all() else 2
@@ -213,7 +255,9 @@ def _limits(counts: NDArray[np.int64], family: NDArray[np.bool_], alpha: float) 
 
 
 def _nested(points: Array) -> Array:
-    """Return the Neyman-Pearson polygon of labels' (q, p): sums of labels in falling order of p / q, from (0, 0), one by one.
+    """Return the Neyman-Pearson polygon of labels' (q, p).
+
+    Sums of labels in falling order of p / q, from (0, 0), one by one.
 
     The sums over all other events lie on or below it.
     """
@@ -224,7 +268,10 @@ def _nested(points: Array) -> Array:
 
 
 def _mirror(points: Array) -> Array:
-    """Return the same tests with S and S' exchanged: the complementary events in the other direction."""
+    """Return the same tests with S and S' exchanged.
+
+    The complementary events in the other direction.
+    """
     return np.subtract(1, points[:, ::-1])
 
 
@@ -236,7 +283,7 @@ def _support(points: Array, epsilon: Array) -> Array:
 
 
 def _hull(points: Array, a: Array) -> Array:
-    """Evaluate the lower convex hull of the points (q, 1 - p) at each a (Andrew's monotone chain)."""
+    """Evaluate the lower convex hull of points (q, 1 - p) at each a (Andrew's monotone chain)."""
     q, p = np.concatenate([points, _ALWAYS]).T
     order = np.lexsort((-p, q))
     hull: list[tuple[float, float]] = []
@@ -249,9 +296,13 @@ def _hull(points: Array, a: Array) -> Array:
     return np.asarray(np.interp(a, *np.transpose(hull)))
 
 
-def _turns_down(first: tuple[float, float], middle: tuple[float, float], last: tuple[float, float]) -> bool:
+def _turns_down(
+    first: tuple[float, float], middle: tuple[float, float], last: tuple[float, float]
+) -> bool:
     """Whether the middle point lies on or above the line between the two others."""
-    return (middle[1] - first[1]) * (last[0] - first[0]) >= (last[1] - first[1]) * (middle[0] - first[0])
+    return (middle[1] - first[1]) * (last[0] - first[0]) >= (last[1] - first[1]) * (
+        middle[0] - first[0]
+    )
 
 
 def _points(log_p: Array, log_q: Array, law_error: float, sign: int) -> Array:
@@ -259,14 +310,20 @@ def _points(log_p: Array, log_q: Array, law_error: float, sign: int) -> Array:
 
 
 def _exp(log_p: Array, law_error: float, sign: int) -> Array:
-    """Return the most (sign 1) or the least (sign -1) that probabilities and their sums can be, all roundings included."""
+    """Return the most (sign 1) or least (sign -1) of probabilities and their sums.
+
+    All roundings are included.
+    """
     p = np.exp(log_p + sign * (law_error + 4 * (len(log_p) + 2) * UNIT_ROUNDOFF * _scale(log_p)))
     underflow = _TINY if sign > 0 else 0.0
     return np.where(np.isneginf(log_p), 0.0, np.where(p < _TINY, underflow, p))
 
 
 def _hockey_stick(log_p: Array, log_q: Array, epsilon: Array, law_error: float, sign: int) -> Array:
-    """Return the most (sign 1) or the least (sign -1) that sum_k (p_k - e^epsilon q_k)_+ can be, in one direction."""
+    """Return the most (sign 1) or least (sign -1) of sum_k (p_k - e^epsilon q_k)_+.
+
+    In one direction.
+    """
     possible = ~np.isneginf(log_p)
     log_p, log_q = log_p[possible], log_q[possible]
     slack = 2 * law_error + 4 * UNIT_ROUNDOFF * (_scale(log_p) + _scale(log_q) + epsilon[:, None])

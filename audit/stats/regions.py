@@ -1,7 +1,10 @@
-"""Regions: which pairs (p1, p0) of an event's probabilities a claim allows, p1 being at most a rising function of p0.
+"""Regions: which pairs (p1, p0) of an event's probabilities a claim allows.
 
-A region is convex, since the function is concave: what holds for all events then holds for all tests that toss coins too.
-The opposite, that p1 is at least so much, is a region with the sides exchanged: `reverse`.
+In each, p1 is at most a rising function of p0.
+
+A region is convex, since the function is concave: what holds for all events then holds for all
+tests that toss coins too. The opposite, that p1 is at least so much, is a region with the sides
+exchanged: `reverse`.
 """
 
 from __future__ import annotations
@@ -58,7 +61,10 @@ class Line:
 
     @property
     def tight(self) -> tuple[float, float]:
-        """Probabilities of one event of a binary pair that is on the edge in both directions, p1 + p0 = 1."""
+        """Probabilities of one event of a binary pair on the edge in both directions.
+
+        That is, p1 + p0 = 1.
+        """
         p0 = (1 - self.delta) * float(expit(-self.epsilon))
         return 1 - p0, p0
 
@@ -72,20 +78,29 @@ class Line:
         return np.maximum(0.0, np.asarray(p1, dtype=float) - self.delta) * math.exp(-self.epsilon)
 
     def around(self, p: float) -> tuple[float, float]:
-        """Least and largest probability on one side of an event of probability p on the other, in both directions."""
+        """Least and largest probability of an event that has probability p on the other side.
+
+        In both directions.
+        """
         down, up, delta = math.exp(-self.epsilon), math.exp(min(self.epsilon, STEEPEST)), self.delta
         low = max(0.0, (p - delta) * down, 1 - up * (1 - p) - delta)
         high = min(1.0, 1 - (1 - p - delta) * down, up * p + delta)
         return min(low, p), max(high, p)
 
     def edge(self, p0: Array, *, both: bool) -> Array:
-        """Largest p1 that the claim allows beside p0, unrounded; held to it in `both` directions, or in one."""
+        """Largest p1 that the claim allows beside p0, unrounded.
+
+        Held to it in `both` directions, or in one.
+        """
         p1 = math.exp(self.epsilon) * p0 + self.delta
         other = 1 - (1 - p0 - self.delta) * math.exp(-self.epsilon) if both else p1
         return np.clip(np.minimum(p1, other), 0.0, 1.0)
 
     def corners(self, n1: int) -> Array:
-        """Values of p0 at which weights jump or p1 reaches 1: no cell of a grid may hold one of them inside."""
+        """Values of p0 at which weights jump or p1 reaches 1.
+
+        No cell of a grid may hold one of them inside.
+        """
         found = [np.array([(1 - self.delta) * math.exp(-self.epsilon)])]
         if self.delta < 0:  # weights are clipped where p1 is next to 0 or 1
             clips = (np.array([1 / n1, 1 - 1 / n1]) - self.delta) * math.exp(-self.epsilon)
@@ -93,9 +108,12 @@ class Line:
         return np.concatenate(found)
 
     def errors(self, p0: Array, p1: Array, n1: int, n0: int) -> tuple[Array, Array]:
-        """Standard errors of the two sides on the log scale; s1 / s0 is monotone in p0 between the corners.
+        """Standard errors of the two sides on the log scale.
 
-        Where delta < 0, p1 can be 0 though p0 is not: x must keep some weight there, so p1 is clipped to [1 / n1, 1 - 1 / n1].
+        s1 / s0 is monotone in p0 between the corners.
+
+        Where delta < 0, p1 can be 0 though p0 is not: x must keep some weight there, so p1 is
+        clipped to [1 / n1, 1 - 1 / n1].
         """
         if self.delta < 0:
             p1 = np.where(p1 >= 1, p1, np.clip(p1, 1 / n1, 1 - 1 / n1))
@@ -103,10 +121,11 @@ class Line:
             return np.sqrt(p1 * (1 - p1) / n1) / (p1 - self.delta), np.sqrt((1 - p0) / (n0 * p0))
 
     def near_certain(self, p0: Array, p1: Array, x: int, n1: int, n0: int) -> Array:
-        """Floor of w1 z1 on cells whose right end has p1 = 1, where z1 falls to -inf while w1 falls to 0.
+        """Floor of w1 z1 on cells that end at p1 = 1, where z1 falls to -inf and w1 to 0.
 
-        With u = 1 - p1: w1 <= s1 / s0, and -z1 <= sqrt(-2 ln P[Bin(n1, p1) < x]) with P[...] >= P[Bin = x - 1] >=
-        p1^(x - 1) u^(n1 - x + 1). The product of these two falls with u below 1/e, so its value at the left end bounds it.
+        With u = 1 - p1: w1 <= s1 / s0, and -z1 <= sqrt(-2 ln P[Bin(n1, p1) < x]) with
+        P[...] >= P[Bin = x - 1] >= p1^(x - 1) u^(n1 - x + 1). The product of these two falls with u
+        below 1/e, so its value at the left end bounds it.
         """
         p, q = p1[..., :-1], p0[..., 1:]
         u = 1 - p
@@ -119,7 +138,9 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """p1 <= Phi(Phi^-1(p0) + mu): the trade-off function G_mu of Dong, Roth and Su (2022), section 2.
+    """p1 <= Phi(Phi^-1(p0) + mu).
+
+    The trade-off function G_mu of Dong, Roth and Su (2022), section 2.
 
     Parameters
     ----------
@@ -144,11 +165,14 @@ class Curve:
 
     @property
     def tight(self) -> tuple[float, float]:
-        """The half-line between two normal laws: the edge is its own mirror image, and all of it is tight in both directions."""
+        """The half-line between two normal laws.
+
+        The edge is its own mirror image, and all of it is tight in both directions.
+        """
         return float(ndtr(self.mu / 2)), float(ndtr(-self.mu / 2))
 
     def most(self, p0: Array) -> Array:
-        """Largest p1 beside each p0, not below the true one for rounding, and 1 where it is certain."""
+        """Largest p1 beside each p0, never rounded below the true one; 1 where that is certain."""
         z = ndtri(p0)
         with np.errstate(invalid="ignore"):
             p1 = ndtr(z + self.mu + 8 * UNIT_ROUNDOFF * (1 + np.abs(z) + abs(self.mu)))
@@ -175,11 +199,14 @@ class Curve:
     def errors(self, p0: Array, p1: Array, n1: int, n0: int) -> tuple[Array, Array]:  # noqa: ARG002
         """Standard errors of Phi^-1 of the two sides' shares, up to a common factor: s1 / s0 and 1.
 
-        (s1 / s0)^2 = n0 / n1 g(z + mu) / g(z) with z = Phi^-1(p0), g = Phi (1 - Phi) / phi^2. ln g is convex, as
-        (ln Phi)'' > -1 (1 + (ln Phi)'' is the variance of a truncated normal variable), so s1 / s0 is monotone in p0.
+        (s1 / s0)^2 = n0 / n1 g(z + mu) / g(z) with z = Phi^-1(p0), g = Phi (1 - Phi) / phi^2. ln g
+        is convex, as (ln Phi)'' > -1 (1 + (ln Phi)'' is the variance of a truncated normal
+        variable), so s1 / s0 is monotone in p0.
         """
         z = np.clip(ndtri(p0), -FARTHEST, FARTHEST)
-        ratio = np.exp(np.clip((log_noise(z + self.mu) - log_noise(z)) / 2, -STEEPEST, STEEPEST)) * math.sqrt(n0 / n1)
+        ratio = np.exp(
+            np.clip((log_noise(z + self.mu) - log_noise(z)) / 2, -STEEPEST, STEEPEST)
+        ) * math.sqrt(n0 / n1)
         return ratio, np.ones_like(ratio)
 
     def near_certain(self, p0: Array, p1: Array, x: int, n1: int, n0: int) -> Array:  # noqa: ARG002
@@ -195,5 +222,8 @@ Region = Line | Curve
 
 
 def log_noise(z: Array) -> Array:
-    """Return ln(Phi(z) Phi(-z) / phi(z)^2): twice the log of the standard error of Phi^-1 of a share, at one trial."""
+    """Return ln(Phi(z) Phi(-z) / phi(z)^2).
+
+    Twice the log of the standard error of Phi^-1 of a share, at one trial.
+    """
     return np.asarray(log_ndtr(z) + log_ndtr(-z) + z * z + math.log(2 * math.pi))

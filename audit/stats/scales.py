@@ -1,7 +1,10 @@
-"""Scales: the number by which a claim about events measures a leak, and the region that this number stands for.
+"""Scales: the number by which a claim about events measures a leak.
 
-A leak of t on a scale means: for every event that the claim speaks of, (P[M(S) in E], P[M(S') in E]) lies in the region
-`allowed(t)`; p1 <= e^epsilon p0 + delta, for a loss. One engine therefore tests all of them; a bound inverts the test along t.
+And the region that this number stands for.
+
+A leak of t on a scale means: for every event that the claim speaks of, (P[M(S) in E], P[M(S') in
+E]) lies in the region `allowed(t)`; p1 <= e^epsilon p0 + delta, for a loss. One engine therefore
+tests all of them; a bound inverts the test along t.
 """
 
 from __future__ import annotations
@@ -59,13 +62,18 @@ class Ratio:
         return t, self.delta
 
     def between(self, p1: ArrayLike, p0: ArrayLike) -> NDArray[np.float64]:
-        """Leak of an event with these probabilities, of any sign; -inf where p1 does not exceed delta."""
+        """Leak of an event with these probabilities, of any sign.
+
+        -inf where p1 does not exceed delta.
+        """
         excess = np.asarray(p1, dtype=float) - self.delta
         with np.errstate(divide="ignore"):
-            return np.where(excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - np.log(p0), -np.inf)
+            return np.where(
+                excess > 0, np.log(np.where(excess > 0, excess, 1.0)) - np.log(p0), -np.inf
+            )
 
     def share(self, x: int, n: int) -> float:
-        """Return the share that a count is taken for where a bound on the leak is first looked for."""
+        """Return the share that a count is taken for when the search for a bound begins."""
         return x / n
 
     def gain(self, p1: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -82,29 +90,49 @@ class Ratio:
         return promised
 
     def move(self, kind: str, leak: float) -> float | None:
-        """Return the move of the centre of noise at which the worst half-line leaks so much, where there is a formula."""
+        """Return the move of the centre of noise at which the worst half-line leaks so much.
+
+        Only where there is a formula.
+        """
         return leak if kind == "Laplace" and self.delta == 0 else None
 
     def spread(self, p1: float, p0: float) -> float:
         """Standard error of the plug-in leak, times sqrt(n): S of the asymptotic form."""
-        return math.sqrt(p1 * (1 - p1) / (p1 - self.delta) ** 2 + (1 - p0) / p0) if p1 > self.delta and p0 > 0 else math.inf
+        return (
+            math.sqrt(p1 * (1 - p1) / (p1 - self.delta) ** 2 + (1 - p0) / p0)
+            if p1 > self.delta and p0 > 0
+            else math.inf
+        )
 
-    def exact(self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0) -> Loss:
+    def exact(
+        self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0
+    ) -> Loss:
         """Leak of every cell between exact laws; see `privacy_loss`."""
         return privacy_loss(log_p, log_q, self.delta, error)
 
-    def of_noise(self, noise: Noise, shift: NDArray[np.float64], wide: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Leak of values that lie so many scales of the noise apart, each known up to `wide`, and its numerical error."""
+    def of_noise(
+        self, noise: Noise, shift: NDArray[np.float64], wide: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Leak of values so many scales of the noise apart, and its numerical error.
+
+        Each value is known up to `wide`.
+        """
         return noise.loss(shift, self.delta, wide)
 
     def ratio(self, leak: float, promised: float) -> float:
-        """Return the log-likelihood ratio at the threshold that leaks so much; where that is infinite, twice the claim."""
+        """Return the log-likelihood ratio at the threshold that leaks so much.
+
+        Where that is infinite, twice the claim.
+        """
         return leak if math.isfinite(leak) else 2 * promised
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The change of a label's probability, p1 - p0: (0, t)-differential privacy for single labels."""
+    """The change of a label's probability, p1 - p0.
+
+    That is (0, t)-differential privacy for single labels.
+    """
 
     unions = False
     most = 1.0
@@ -148,11 +176,15 @@ class Difference:
         """Standard error of the plug-in difference, times sqrt(n)."""
         return math.sqrt(p1 * (1 - p1) + p0 * (1 - p0))
 
-    def exact(self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0) -> Loss:
+    def exact(
+        self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0
+    ) -> Loss:
         """Largest difference of a label's probability; see `label_difference`."""
         return label_difference(log_p, log_q, error)
 
-    def of_noise(self, noise: Noise, shift: NDArray[np.float64], wide: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def of_noise(
+        self, noise: Noise, shift: NDArray[np.float64], wide: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """It speaks of labels."""
         raise NotImplementedError
 
@@ -163,7 +195,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """The distance of two normal laws of variance 1 between which the event lies like this: Phi^-1(p1) - Phi^-1(p0).
+    """The distance of two normal laws of variance 1 between which the event lies like this.
+
+    Phi^-1(p1) - Phi^-1(p0).
 
     It is the same for the complement of the event in the other direction.
     """
@@ -179,7 +213,10 @@ class Shift:
         return Curve(t)
 
     def between(self, p1: ArrayLike, p0: ArrayLike) -> NDArray[np.float64]:
-        """Leak of an event with these probabilities, of any sign; -inf where p1 is 0 or p0 is 1, else inf at 0 and 1."""
+        """Leak of an event with these probabilities, of any sign.
+
+        -inf where p1 is 0 or p0 is 1, else inf at 0 and 1.
+        """
         one, other = ndtri(np.asarray(p1, dtype=float)), ndtri(np.asarray(p0, dtype=float))
         nothing = np.isneginf(one) | np.isposinf(other)
         return np.where(nothing, -np.inf, one - np.where(nothing, 0.0, other))
@@ -197,7 +234,10 @@ class Shift:
         return np.asarray(ndtri(p0))
 
     def epsilon(self, promised: float) -> float:
-        """Return the epsilon at the claim's mu^2 / 2, the mean loss of a normal law, and one standard deviation more."""
+        """Return an epsilon for the claim: mu^2 / 2 and one standard deviation more.
+
+        mu^2 / 2 is the mean loss of a normal law.
+        """
         return promised + promised**2 / 2
 
     def move(self, kind: str, leak: float) -> float:
@@ -209,11 +249,15 @@ class Shift:
         z = np.clip(ndtri(np.array([p1, p0])), -FARTHEST, FARTHEST)
         return float(np.sqrt(np.exp(np.minimum(log_noise(z), LARGEST)).sum()))
 
-    def exact(self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0) -> Loss:
+    def exact(
+        self, log_p: NDArray[np.float64], log_q: NDArray[np.float64], error: float = 0.0
+    ) -> Loss:
         """Leak of every cell between exact laws; see `gaussian_shift`."""
         return gaussian_shift(log_p, log_q, error)
 
-    def of_noise(self, noise: Noise, shift: NDArray[np.float64], wide: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def of_noise(
+        self, noise: Noise, shift: NDArray[np.float64], wide: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Leak of values that lie so many scales of the noise apart; see `Noise.distance`."""
         return noise.distance(shift, wide)
 
@@ -234,7 +278,10 @@ SCALES: dict[str, Callable[[Any], Scale]] = {
 
 
 def scale_of(claim: Claim) -> Scale:
-    """Return the scale of a claim about events; one about means (`PredictionStability`) has none."""
+    """Return the scale of a claim about events.
+
+    One about means (`PredictionStability`) has none.
+    """
     if claim.kind not in SCALES:
         raise TypeError(f"{claim} is no claim about events")
     return SCALES[claim.kind](claim)

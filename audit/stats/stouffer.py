@@ -1,8 +1,10 @@
-"""Weighted Stouffer test of exact tails: the sharpest certified lower bound on the leak of one event.
+"""Weighted Stouffer test of exact tails.
+
+The sharpest certified lower bound on the leak of one event.
 
 For a null point p0 and p1 = f(p0) on the edge of a region, z1 = -Phi^-1 P[Bin(n1, p1) >= x] and
-z0 = -Phi^-1 P[Bin(n0, p0) <= y] are independent and stochastically at most N(0, 1), so w1 z1 + w0 z0 with constant weights,
-w1^2 + w0^2 = 1, is too.
+z0 = -Phi^-1 P[Bin(n0, p0) <= y] are independent and stochastically at most N(0, 1), so w1 z1 + w0
+z0 with constant weights, w1^2 + w0^2 = 1, is too.
 """
 
 from __future__ import annotations
@@ -16,20 +18,23 @@ from dpassay.stats.regions import Line
 from dpassay.stats.scales import Scale
 
 TINY = 1e-280
-"""Below this the upper tail is replaced by its Chernoff bound, which is never smaller, and the rest of the law by its largest
-term, which is never larger: both make z smaller than it is."""
+"""Below this the upper tail is replaced by its Chernoff bound, which is never smaller, and the rest
+of the law by its largest term, which is never larger: both make z smaller than it is."""
 
 EDGE = 1e-12
 """Points as close as this to the one where y begins to count are taken for it."""
 
 
-def stouffer_rejects(x: int, n1: int, y: int, n0: int, *, epsilon: float, delta: float, alpha: float) -> bool:
+def stouffer_rejects(
+    x: int, n1: int, y: int, n0: int, *, epsilon: float, delta: float, alpha: float
+) -> bool:
     """Whether p1 <= e^epsilon p0 + delta is rejected at level alpha.
 
     Parameters
     ----------
     x, n1, y, n0 : int
-        Counts of one event, fixed beforehand, on the two sides; x ~ Bin(n1, p1), y ~ Bin(n0, p0) independent.
+        Counts of one event, fixed beforehand, on the two sides; x ~ Bin(n1, p1), y ~ Bin(n0, p0)
+        independent.
     epsilon, delta : float
         The null hypothesis; epsilon >= 0, delta in [0, 1).
     alpha : float
@@ -49,11 +54,14 @@ def stouffer_lower(x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: flo
 
 
 def _statistic(p0: Array, null: Null) -> tuple[Array, Array]:
-    """Return w1 z1 + w0 z0 at each point, and a floor of it on each cell between two neighbours of a row, shape (..., m - 1).
+    """Return w1 z1 + w0 z0 at each point, and a floor of it on each cell, shape (..., m - 1).
 
-    As p0 grows, z1 falls and z0 rises. s0^2 / s1^2 is proportional to p0 (1 - p0) / (p1 (1 - p1)), which is monotone (it grows
-    for epsilon, delta >= 0 and falls for epsilon, delta <= 0), so that a weight lies between its values at the two ends. Where
-    delta < 0 and p1 is clipped, it is proportional to p0 (1 - p0), and no cell holds the top of that inside.
+    A cell lies between two neighbours of a row.
+
+    As p0 grows, z1 falls and z0 rises. s0^2 / s1^2 is proportional to p0 (1 - p0) / (p1 (1 - p1)),
+    which is monotone (it grows for epsilon, delta >= 0 and falls for epsilon, delta <= 0), so that
+    a weight lies between its values at the two ends. Where delta < 0 and p1 is clipped, it is
+    proportional to p0 (1 - p0), and no cell holds the top of that inside.
     """
     x, n1, y, n0 = null.x, null.n1, null.y, null.n0
     p1 = null.p1(p0)
@@ -77,7 +85,10 @@ def _floor(z: Array, one: Array, other: Array) -> Array:
 
 
 def _sum(one: Array, other: Array) -> Array:
-    """Sum, where inf and -inf make -inf: the point is not rejected (x shows that p1 is not 0, but y = n0 shows nothing)."""
+    """Sum, where inf and -inf make -inf.
+
+    The point is not rejected (x shows that p1 is not 0, but y = n0 shows nothing).
+    """
     with np.errstate(invalid="ignore"):
         total = one + other
     return np.where(np.isnan(total), -np.inf, total)
@@ -89,7 +100,7 @@ def _product(weight: Array, z: Array) -> Array:
 
 
 def _z(x: int, n: int, p: Array) -> Array:
-    """-Phi^-1 P[Bin(n, p) >= x] for 1 <= x <= n, never above the true value by more than rounding."""
+    """-Phi^-1 P[Bin(n, p) >= x] for 1 <= x <= n, never above the truth but for rounding."""
     tail = betainc(x, n - x + 1, p)
     z = -ndtri(tail)
     likely = tail > 0.5  # there the complement keeps the digits
@@ -99,7 +110,9 @@ def _z(x: int, n: int, p: Array) -> Array:
     if deep.any():
         share, q = x / n, p[deep]
         with np.errstate(divide="ignore", invalid="ignore"):
-            divergence = share * np.log(share / q) + ((1 - share) * np.log((1 - share) / (1 - q)) if share < 1 else 0.0)
+            divergence = share * np.log(share / q) + (
+                (1 - share) * np.log((1 - share) / (1 - q)) if share < 1 else 0.0
+            )
         z[deep] = -ndtri_exp(-n * divergence)
     return z
 
@@ -116,10 +129,13 @@ def _z_likely(x: int, n: int, p: Array) -> Array:
 
 
 def _weights(p0: Array, p1: Array, null: Null, *, just_after: bool = False) -> tuple[Array, Array]:
-    """Weights in proportion to the two sides' standard errors on the scale, by the null point alone.
+    """Weights in proportion to the two sides' standard errors on the scale.
 
-    Where p0 is so small that y says nothing about it (n0 p0 <= 0.01), all weight is on x; where p1 = 1, none. With
-    `just_after` the limits from above, which differ at the point where that begins.
+    By the null point alone.
+
+    Where p0 is so small that y says nothing about it (n0 p0 <= 0.01), all weight is on x; where
+    p1 = 1, none. With `just_after` the limits from above, which differ at the point where that
+    begins.
     """
     s1, s0 = null.allowed.errors(p0, p1, null.n1, null.n0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -127,7 +143,9 @@ def _weights(p0: Array, p1: Array, null: Null, *, just_after: bool = False) -> t
         w1, w0 = s1 / norm, s0 / norm
     edge = SILENT * (1 - EDGE) if just_after else SILENT * (1 + EDGE)
     silent, certain = null.n0 * p0 <= edge, p1 >= 1
-    return np.where(silent, 1.0, np.where(certain, 0.0, w1)), np.where(silent, 0.0, np.where(certain, 1.0, w0))
+    return np.where(silent, 1.0, np.where(certain, 0.0, w1)), np.where(
+        silent, 0.0, np.where(certain, 1.0, w0)
+    )
 
 
 STOUFFER = Combination(statistic=_statistic, critical=lambda alpha: -float(ndtri(alpha)))

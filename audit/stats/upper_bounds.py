@@ -1,7 +1,9 @@
-"""The upper bound on the leak of a pair and query: the largest over its events and directions, each bounded at full alpha.
+"""The upper bound on the leak of a pair and query.
 
-'Some event leaks at least t' is a union over events, so that the test which rejects it where every event's test does needs no
-correction (intersection-union; Berger 1982).
+The largest over its events and directions, each bounded at full alpha.
+
+'Some event leaks at least t' is a union over events, so that the test which rejects it where every
+event's test does needs no correction (intersection-union; Berger 1982).
 """
 
 from __future__ import annotations
@@ -17,15 +19,19 @@ from dpassay.stats.scales import Scale
 from dpassay.stats.stouffer import STOUFFER
 
 MOST_FACES = 16
-"""With more events times directions than this, all are bounded by Clopper-Pearson limits, which are quick."""
+"""With more events times directions than this, all are bounded by Clopper-Pearson limits, which are
+quick."""
 CLEAR = 1e-4
-"""Stouffer is chosen where p1 exceeds delta at this level of the pilot; just above delta it shows nothing."""
+"""Stouffer is chosen where p1 exceeds delta at this level of the pilot; just above delta it shows
+nothing."""
 
 Array = NDArray[np.int64]
 
 
 def choose_faces(x: Array, y: Array, pilot: int, n: int, *, scale: Scale) -> NDArray[np.bool_]:
-    """Choose, from a pilot, which events are bounded by Stouffer's test: those that are frequent on both sides.
+    """Choose, from a pilot, which events are bounded by Stouffer's test.
+
+    Those that are frequent on both sides.
 
     Parameters
     ----------
@@ -39,18 +45,29 @@ def choose_faces(x: Array, y: Array, pilot: int, n: int, *, scale: Scale) -> NDA
     Returns
     -------
     bool array (2, E)
-        For the direction from x to y, and back. Never for differences, which the accuracy test bounds.
+        For the direction from x to y, and back. Never for differences, which the accuracy test
+        bounds.
     """
     if 2 * len(x) > MOST_FACES or scale.by_accuracy:
         return np.zeros((2, len(x)), dtype=bool)
     least = FREQUENT / n
     frequent = [(least < count / pilot) & (count / pilot < 1 - least) for count in (x, y)]
-    clear = [clopper_pearson_lower(count, pilot, CLEAR) > scale.allowed(0.0).slack for count in (x, y)]
+    clear = [
+        clopper_pearson_lower(count, pilot, CLEAR) > scale.allowed(0.0).slack for count in (x, y)
+    ]
     return np.stack([frequent[0] & frequent[1] & each for each in clear])
 
 
 def largest_upper(
-    x: Array, n1: int, y: Array, n0: int, stouffer: NDArray[np.bool_], *, scale: Scale, alpha: float, floor: float = 0.0
+    x: Array,
+    n1: int,
+    y: Array,
+    n0: int,
+    stouffer: NDArray[np.bool_],
+    *,
+    scale: Scale,
+    alpha: float,
+    floor: float = 0.0,
 ) -> float:
     """Upper confidence bound on the largest leak over events and both directions.
 
@@ -73,18 +90,32 @@ def largest_upper(
     sides = ((x, n1, y, n0), (y, n0, x, n1))
     limits = np.stack([leak_upper(*side, scale=scale, alpha=alpha) for side in sides])
     found = float(np.max(limits, initial=floor, where=~stouffer))
-    for direction, event in np.argwhere(stouffer)[np.argsort(-limits[stouffer], kind="stable")].tolist():
+    for direction, event in np.argwhere(stouffer)[
+        np.argsort(-limits[stouffer], kind="stable")
+    ].tolist():
         one, many, other, few = sides[direction]
-        found = upper(STOUFFER, int(one[event]), many, int(other[event]), few, scale=scale, alpha=alpha, floor=found)
+        found = upper(
+            STOUFFER,
+            int(one[event]),
+            many,
+            int(other[event]),
+            few,
+            scale=scale,
+            alpha=alpha,
+            floor=found,
+        )
     return found
 
 
 def accuracy_upper(x: int, y: int, n: int, *, alpha: float) -> float:
-    """Upper confidence bound on |p1 - p0|, by which the probability of either of two labels changes.
+    """Upper confidence bound on |p1 - p0|, the change of the probability of either label.
 
-    x + n - y has the mean n (1 + p1 - p0); a whole count below that mean the binomial tail dominates its own (Hoeffding 1956).
-    2n - 1 is never that far below a mean. The probability of no more than that, 1 - (p1 (1 - p0))^n, is the largest where p1 = 1,
-    or p0 = 0, and one side varies alone.
+    Of two labels.
+
+    x + n - y has the mean n (1 + p1 - p0); a whole count below that mean the binomial tail
+    dominates its own (Hoeffding 1956). 2n - 1 is never that far below a mean. The probability of no
+    more than that, 1 - (p1 (1 - p0))^n, is the largest where p1 = 1, or p0 = 0, and one side varies
+    alone.
 
     Parameters
     ----------
@@ -93,13 +124,14 @@ def accuracy_upper(x: int, y: int, n: int, *, alpha: float) -> float:
     n : int
         Trials a side.
     alpha : float
-        Error probability, at most `MOST_ALPHA`; not divided by the directions, which are an intersection-union.
+        Error probability, at most `MOST_ALPHA`; not divided by the directions, which are an
+        intersection-union.
 
     Returns
     -------
     float
-        2q - 1 with q the Clopper-Pearson upper limit of x + n - y in 2n, or of y + n - x if that is more; the limit of n - 1 in
-        n where that is 2n - 1.
+        2q - 1 with q the Clopper-Pearson upper limit of x + n - y in 2n, or of y + n - x if that is
+        more; the limit of n - 1 in n where that is 2n - 1.
     """
     if abs(x - y) == n - 1:
         return float(clopper_pearson_upper(n - 1, n, alpha))

@@ -1,1 +1,1 @@
-"""What is audited: the catalogue, how a name becomes a mechanism, how it is guarded, which pairs belong to it."""
+"""What is audited: the catalogue, names, guards, and the pairs of each mechanism."""

@@ -1,4 +1,4 @@
-"""The door: whatever the user gave becomes a full `Mechanism`, with defaults for what it does not have."""
+"""The door: whatever the user gave becomes a full `Mechanism`, with defaults for the rest."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Adapted(Mechanism):
         self.given = given
 
     def __getattribute__(self, name: str) -> Any:
-        """Look at the object first, at that moment, and at the default where it has None or nothing."""
+        """Look at the object first, at that moment; at the default where it has None or nothing."""
         own = None
         if name in MEMBERS:
             own = getattr(object.__getattribute__(self, "given"), name, None)
@@ -38,7 +38,10 @@ class Adapted(Mechanism):
 
 
 def full(given: Any) -> Mechanism:
-    """Return a mechanism with every member: a `Mechanism` itself, another object with the defaults for what it lacks."""
+    """Return a mechanism with every member.
+
+    A `Mechanism` itself, another object with the defaults for what it lacks.
+    """
     return given if isinstance(given, Mechanism) else Adapted(given)
 
 

@@ -1,4 +1,7 @@
-"""The built-in mechanisms: one table of entries. `tests/mechanisms` tests every entry, also a new one, without being touched."""
+"""The built-in mechanisms: one table of entries.
+
+`tests/mechanisms` tests every entry, also a new one, without being touched.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +28,9 @@ class Refuted:
     kind : str
         Their kind, as a record names it; empty for all kinds.
     free : tuple of str, or None
-        Parameters that may have other values than the entry's, because the refutation does not depend
-        on them; None for all. The number n of records is always free, unless the entry sets it.
+        Parameters that may have other values than the entry's, because the refutation does not
+        depend on them; None for all. The number n of records is always free, unless the entry sets
+        it.
     least_n : int
         Fewest records with which it holds, for a mechanism that has the parameter n.
     """
@@ -43,25 +47,28 @@ class Refuted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What stands behind a name of the command line: an algorithm, or a statement about one that is known to be false.
+    """What stands behind a name of the command line.
+
+    An algorithm, or a statement about one that is known to be false.
 
     Parameters
     ----------
     target : str
-        `folder.file:Class` below `mechanisms/`, the file called as the entry is; or the name of an entry,
-        whose class it takes.
+        `folder.file:Class` below `mechanisms/`, the file called as the entry is; or the name of an
+        entry, whose class it takes.
     source : str
-        Who published the algorithm, as the file's docstring cites it: 'Warner 1965'. Any source will do. Empty
-        for the source of the entry whose class it takes.
+        Who published the algorithm, as the file's docstring cites it: 'Warner 1965'. Any source
+        will do. Empty for the source of the entry whose class it takes.
     parameters : mapping
         What differs from the class's defaults.
     expected : Refuted, optional
         What a run is expected to refute, at these parameters. Everything else is expected to hold.
     finding : str
-        Heading of the derivation in docs/findings.md, for an entry with parameters that is expected to be refuted.
+        Heading of the derivation in docs/findings.md, for an entry with parameters that is expected
+        to be refuted.
     alone : bool
-        Whether it is audited on its own pairs only, since a part of it knows the number of records; so
-        is every entry that sets `n`.
+        Whether it is audited on its own pairs only, since a part of it knows the number of records;
+        so is every entry that sets `n`.
     """
 
     target: str
@@ -83,45 +90,68 @@ class Entry:
 
 
 CATALOGUE: dict[str, Entry] = {
-    "soft-majority": Entry(target="dwork_feldman_2018.soft_majority:SoftMajority", source=DWORK_FELDMAN),
+    "soft-majority": Entry(
+        target="dwork_feldman_2018.soft_majority:SoftMajority", source=DWORK_FELDMAN
+    ),
     "soft-majority-overview": Entry(
         target="dwork_feldman_2018.soft_majority_overview:SoftMajorityOverview",
         source=DWORK_FELDMAN,
         expected=Refuted(free=("partition", "learner")),
     ),
-    "projected-walk": Entry(target="dwork_feldman_2018.projected_walk:ProjectedWalk", source=DWORK_FELDMAN),
+    "projected-walk": Entry(
+        target="dwork_feldman_2018.projected_walk:ProjectedWalk", source=DWORK_FELDMAN
+    ),
     "projected-walk-overview": Entry(
         target="dwork_feldman_2018.projected_walk_overview:ProjectedWalkOverview",
         source=DWORK_FELDMAN,
         expected=Refuted(free=("feature", "ties")),
     ),
-    "projected-walk-error": Entry(target="dwork_feldman_2018.projected_walk_error:ProjectedWalkError", source=DWORK_FELDMAN),
-    "projected-walk-risk": Entry(target="dwork_feldman_2018.projected_walk_risk:ProjectedWalkRisk", source=DWORK_FELDMAN),
+    "projected-walk-error": Entry(
+        target="dwork_feldman_2018.projected_walk_error:ProjectedWalkError", source=DWORK_FELDMAN
+    ),
+    "projected-walk-risk": Entry(
+        target="dwork_feldman_2018.projected_walk_risk:ProjectedWalkRisk", source=DWORK_FELDMAN
+    ),
     "averaged": Entry(target="dwork_feldman_2018.averaged:Averaged", source=DWORK_FELDMAN),
-    "stable-laplace": Entry(target="dwork_feldman_2018.stable_laplace:StableLaplace", source=DWORK_FELDMAN),
-    "stable-gaussian": Entry(target="dwork_feldman_2018.stable_gaussian:StableGaussian", source=DWORK_FELDMAN),
-    "noisy-average": Entry(target="dwork_feldman_2018.noisy_average:NoisyAverage", source=DWORK_FELDMAN),
-    "noisy-average-number": Entry(target="dwork_feldman_2018.noisy_average_number:NoisyAverageNumber", source=DWORK_FELDMAN),
+    "stable-laplace": Entry(
+        target="dwork_feldman_2018.stable_laplace:StableLaplace", source=DWORK_FELDMAN
+    ),
+    "stable-gaussian": Entry(
+        target="dwork_feldman_2018.stable_gaussian:StableGaussian", source=DWORK_FELDMAN
+    ),
+    "noisy-average": Entry(
+        target="dwork_feldman_2018.noisy_average:NoisyAverage", source=DWORK_FELDMAN
+    ),
+    "noisy-average-number": Entry(
+        target="dwork_feldman_2018.noisy_average_number:NoisyAverageNumber", source=DWORK_FELDMAN
+    ),
     "erm-laplace": Entry(target="dwork_feldman_2018.erm_laplace:ErmLaplace", source=DWORK_FELDMAN),
     "psgd-laplace": Entry(
-        target="dwork_feldman_2018.psgd_laplace:PsgdLaplace", source=DWORK_FELDMAN, expected=Refuted(free=("epsilon",), least_n=3)
+        target="dwork_feldman_2018.psgd_laplace:PsgdLaplace",
+        source=DWORK_FELDMAN,
+        expected=Refuted(free=("epsilon",), least_n=3),
     ),
     "interface": Entry(target="dwork_feldman_2018.interface:Interface", source=DWORK_FELDMAN),
     "group": Entry(target="dwork_feldman_2018.group:Group", source=DWORK_FELDMAN),
-    "stable-learner": Entry(target="dagan_feldman_2020.stable_learner:StableLearner", source=DAGAN_FELDMAN),
+    "stable-learner": Entry(
+        target="dagan_feldman_2020.stable_learner:StableLearner", source=DAGAN_FELDMAN
+    ),
     "subsampled": Entry(target="dagan_feldman_2020.subsampled:Subsampled", source=DAGAN_FELDMAN),
     "bagged": Entry(target="dagan_feldman_2020.bagged:Bagged", source=DAGAN_FELDMAN),
     "label-flip": Entry(target="dagan_feldman_2020.label_flip:LabelFlip", source=DAGAN_FELDMAN),
     "exponential": Entry(target="dagan_feldman_2020.exponential:Exponential", source=DAGAN_FELDMAN),
     "relabelled": Entry(target="dagan_feldman_2020.relabelled:Relabelled", source=DAGAN_FELDMAN),
-    "histogram": Entry(target="chaudhuri_vinterbo_2013.histograms.histogram:Histogram", source=CHAUDHURI_VINTERBO),
+    "histogram": Entry(
+        target="chaudhuri_vinterbo_2013.histograms.histogram:Histogram", source=CHAUDHURI_VINTERBO
+    ),
     "example61-exponential": Entry(
         target="chaudhuri_vinterbo_2013.histograms.example61_exponential:Example61Exponential",
         source=CHAUDHURI_VINTERBO,
         expected=Refuted(status="own"),
     ),
     "example61-noisy-max": Entry(
-        target="chaudhuri_vinterbo_2013.histograms.example61_noisy_max:Example61NoisyMax", source=CHAUDHURI_VINTERBO
+        target="chaudhuri_vinterbo_2013.histograms.example61_noisy_max:Example61NoisyMax",
+        source=CHAUDHURI_VINTERBO,
     ),
     "pate": Entry(target="relatives.pate:Pate", source="Papernot et al. 2017"),
     "pate-data-dependent": Entry(
@@ -129,25 +159,44 @@ CATALOGUE: dict[str, Entry] = {
         source="Papernot et al. 2017",
         expected=Refuted(free=("learner",)),
     ),
-    "pate-gaussian": Entry(target="relatives.pate_gaussian:PateGaussian", source="Papernot et al. 2018"),
+    "pate-gaussian": Entry(
+        target="relatives.pate_gaussian:PateGaussian", source="Papernot et al. 2018"
+    ),
     "private-knn": Entry(target="relatives.private_knn:PrivateKNN", source="Papernot et al. 2017"),
     "distance-to-instability": Entry(
-        target="relatives.distance_to_instability:DistanceToInstability", source="Bassily, Thakkar and Thakurta 2018"
+        target="relatives.distance_to_instability:DistanceToInstability",
+        source="Bassily, Thakkar and Thakurta 2018",
     ),
-    "randomised-majority": Entry(target="relatives.randomised_majority:RandomisedMajority", source="Warner 1965"),
+    "randomised-majority": Entry(
+        target="relatives.randomised_majority:RandomisedMajority", source="Warner 1965"
+    ),
     "objective-perturbation": Entry(
-        target="chaudhuri_vinterbo_2013.objective_perturbation:ObjectivePerturbation", source=CHAUDHURI_VINTERBO
+        target="chaudhuri_vinterbo_2013.objective_perturbation:ObjectivePerturbation",
+        source=CHAUDHURI_VINTERBO,
     ),
     "output-perturbation": Entry(
-        target="chaudhuri_vinterbo_2013.output_perturbation:OutputPerturbation", source=CHAUDHURI_VINTERBO
+        target="chaudhuri_vinterbo_2013.output_perturbation:OutputPerturbation",
+        source=CHAUDHURI_VINTERBO,
     ),
-    "validate": Entry(target="chaudhuri_vinterbo_2013.validate:Validate", source=CHAUDHURI_VINTERBO),
-    "validate-train": Entry(target="chaudhuri_vinterbo_2013.validate_train:ValidateTrain", source=CHAUDHURI_VINTERBO),
-    "alpha-split": Entry(target="chaudhuri_vinterbo_2013.alpha_split:AlphaSplit", source=CHAUDHURI_VINTERBO),
-    "data-split": Entry(target="chaudhuri_vinterbo_2013.data_split:DataSplit", source=CHAUDHURI_VINTERBO),
-    "random-choice": Entry(target="chaudhuri_vinterbo_2013.random_choice:RandomChoice", source=CHAUDHURI_VINTERBO),
+    "validate": Entry(
+        target="chaudhuri_vinterbo_2013.validate:Validate", source=CHAUDHURI_VINTERBO
+    ),
+    "validate-train": Entry(
+        target="chaudhuri_vinterbo_2013.validate_train:ValidateTrain", source=CHAUDHURI_VINTERBO
+    ),
+    "alpha-split": Entry(
+        target="chaudhuri_vinterbo_2013.alpha_split:AlphaSplit", source=CHAUDHURI_VINTERBO
+    ),
+    "data-split": Entry(
+        target="chaudhuri_vinterbo_2013.data_split:DataSplit", source=CHAUDHURI_VINTERBO
+    ),
+    "random-choice": Entry(
+        target="chaudhuri_vinterbo_2013.random_choice:RandomChoice", source=CHAUDHURI_VINTERBO
+    ),
     "control": Entry(
-        target="chaudhuri_vinterbo_2013.control:Control", source=CHAUDHURI_VINTERBO, expected=Refuted(status="own", free=None)
+        target="chaudhuri_vinterbo_2013.control:Control",
+        source=CHAUDHURI_VINTERBO,
+        expected=Refuted(status="own", free=None),
     ),
 }
 """Command-line name of an algorithm -> where it is and what is known of it."""
@@ -158,7 +207,8 @@ PARTS: tuple[Entry, ...] = (
     Entry(target="dwork_feldman_2018.psgd:PSGD", source=DWORK_FELDMAN, expected=Refuted(least_n=3)),
     Entry(target="chaudhuri_vinterbo_2013.perturbation:Perturbation", source=CHAUDHURI_VINTERBO),
 )
-"""What entries are made of: algorithms with claims that a run without a target leaves out; they can be named by their address."""
+"""What entries are made of: algorithms with claims that a run without a target leaves out; they can
+be named by their address."""
 
 READINGS: dict[str, Entry] = {
     # by Dwork and Feldman in 2018
@@ -244,7 +294,11 @@ READINGS: dict[str, Entry] = {
     ),
     "data-split-overlooked": Entry(
         target="data-split",
-        parameters={"base": "output-perturbation,loss=huber,lambdas=4;4", "m": 2, "V": "overlooked"},
+        parameters={
+            "base": "output-perturbation,loss=huber,lambdas=4;4",
+            "m": 2,
+            "V": "overlooked",
+        },
         expected=Refuted(status="own"),
         finding="dataSplit with a record in T and V",
     ),
@@ -302,7 +356,8 @@ READINGS: dict[str, Entry] = {
         finding="Distance to instability",
     ),
 }
-"""Name of a false statement, or of a reading that is false -> what is built, and what is known of it."""
+"""Name of a false statement, or of a reading that is false -> what is built, and what is known of
+it."""
 
 ENTRIES: dict[str, Entry] = CATALOGUE | READINGS
 """Every name that a run without a target audits."""

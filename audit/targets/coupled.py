@@ -1,10 +1,14 @@
-"""Score stability: both sides of a pair run with the same random string R, which is good or bad for all of them at once.
+"""Score stability: both sides of a pair run with the same random string R.
 
-Definition 2 of Chaudhuri and Vinterbo (2013) asks for a set of good random strings, of probability at least 1 - delta, on which
-no change of one training record moves a validation score by more than beta1 / n, and no change of one validation record by
-more than beta2 / m. A trial therefore is one R; its answer is 1 if R is bad. On the dataset alone nothing is compared and the
-answer is always 0, so the change of its probability is the proportion of bad R, and everything that is known about changes of
-probabilities applies. This is the only audit that shares randomness between the sides; a neighbour may be chosen after R is seen.
+R is good or bad for all of them at once.
+
+Definition 2 of Chaudhuri and Vinterbo (2013) asks for a set of good random strings, of probability
+at least 1 - delta, on which no change of one training record moves a validation score by more than
+beta1 / n, and no change of one validation record by more than beta2 / m. A trial therefore is one
+R; its answer is 1 if R is bad. On the dataset alone nothing is compared and the answer is always 0,
+so the change of its probability is the proportion of bad R, and everything that is known about
+changes of probabilities applies. This is the only audit that shares randomness between the sides; a
+neighbour may be chosen after R is seen.
 """
 
 from __future__ import annotations
@@ -62,14 +66,19 @@ class Coupled(Mechanism):
         """Keep the dataset, and the neighbours that it is compared with."""
         return data if isinstance(data, Compared) else Compared(base=data, changes=())
 
-    def sample(self, state: Compared, queries: Array, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(
+        self, state: Compared, queries: Array, size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         """Say of `size` random strings whether they are bad, shape (size, 1)."""
         R = self.trainer.noise(size, rng)
         bad = self.bad(state, R) if state.changes else np.zeros(size, dtype=bool)
         return np.tile(bad[:, None], (1, len(queries))).astype(np.int64)
 
     def bad(self, state: Compared, R: Array) -> NDArray[np.bool_]:
-        """Whether each random string lets any change move the score of any theta too far, numerical error taken off."""
+        """Whether each random string lets some change move some theta's score too far.
+
+        Numerical error is taken off.
+        """
         n, m = self.trainer.sizes(state.base)
         bad = np.zeros(len(R), dtype=bool)
         neighbours = [(change.index < n, change.apply(state.base)) for change in state.changes]
@@ -88,13 +97,21 @@ class Coupled(Mechanism):
         score, error = self.trainer.score(trained, data)
         score = np.asarray(score, dtype=float)
         if score.shape != (size,) or np.isnan(score).any() or not 0 <= error < math.inf:
-            raise TargetError(f"score returned {score.shape} with error {error}; expected {size} scores and a finite error")
+            raise TargetError(
+                f"score returned {score.shape} with error {error}; expected {size} scores and a "
+                "finite error"
+            )
         return score, float(error)
 
     def distribution(self, state: Compared, queries: Array) -> FiniteLaw | None:
-        """Return the exact proportion of bad random strings where the trainer knows it: `bad_share`, which may return None."""
+        """Return the exact proportion of bad random strings where the trainer knows it.
+
+        `bad_share`, which may return None.
+        """
         share = getattr(self.trainer, "bad_share", None)
-        known = (0.0, 0.0) if not state.changes else None if share is None else share(state, self.claim)
+        known = (
+            (0.0, 0.0) if not state.changes else None if share is None else share(state, self.claim)
+        )
         if known is None:
             return None
         p, error = known
@@ -104,7 +121,10 @@ class Coupled(Mechanism):
 
 
 def parts(target: AuditTarget) -> tuple[AuditTarget, ...]:
-    """Return what is audited of a mechanism: its answers against all other claims, and each claim about its scores by itself."""
+    """Return what is audited of a mechanism.
+
+    Its answers against all other claims, and each claim about its scores by itself.
+    """
     scores = [claim for claim in target.claims if isinstance(claim, ScoreStability)]
     others = tuple(claim for claim in target.claims if not isinstance(claim, ScoreStability))
     answers = [target] if not scores else [replace(target, claims=others)] if others else []
@@ -112,21 +132,35 @@ def parts(target: AuditTarget) -> tuple[AuditTarget, ...]:
 
 
 def as_audited(target: AuditTarget, claim: Claim) -> AuditTarget:
-    """Return what is audited against one claim: a mechanism, or, for score stability, what stands in its place."""
+    """Return what is audited against one claim.
+
+    A mechanism, or, for score stability, what stands in its place.
+    """
     return coupled(target, claim) if isinstance(claim, ScoreStability) else target
 
 
 def coupled(target: AuditTarget, claim: ScoreStability) -> AuditTarget:
     """Return what is audited for score stability in the place of a trainer."""
-    return replace(target, mechanism=Coupled(trainer=target.mechanism, claim=claim), claims=(claim,))
+    return replace(
+        target, mechanism=Coupled(trainer=target.mechanism, claim=claim), claims=(claim,)
+    )
 
 
 def coupled_group(group: Group) -> Group:
-    """Return pairs whose sides share a random string: each change alone, and all of them, any of which may be chosen after it."""
+    """Return pairs whose sides share a random string.
+
+    Each change alone, and all of them, any of which may be chosen after it.
+    """
     single: list[Change] = [AnyOf((change,)) for change in group.pairs.changes]
     every = [AnyOf(group.pairs.changes)] if 1 < len(single) <= MOST_TOGETHER else []
     given = group.pairs
-    pairs = Pairs(base=given.base, changes=(*every, *single), how=given.how, pool=given.pool, relation=given.relation)
+    pairs = Pairs(
+        base=given.base,
+        changes=(*every, *single),
+        how=given.how,
+        pool=given.pool,
+        relation=given.relation,
+    )
     return replace(group, pairs=pairs, queries=NOTHING_ASKED, asked=False)
 
 

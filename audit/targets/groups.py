@@ -20,7 +20,8 @@ Progress = Callable[[str, int, int], None]
 """Called with (what, done, total) as work goes on."""
 
 DIRECTIONS = ("S to S'", "S' to S")
-"""The loss of an event E is ln((P[M(S) in E] - delta) / P[M(S') in E]) in the first, with S and S' exchanged in the second."""
+"""The loss of an event E is ln((P[M(S) in E] - delta) / P[M(S') in E]) in the first, with S and S'
+exchanged in the second."""
 
 
 NOTHING_ASKED = np.zeros((1, 1))
@@ -43,13 +44,15 @@ class Group:
     queries : array (q, d)
         Query points; read-only, so that a mechanism may know them again by identity.
     kind : {"data", "own", "learned"}
-        The user's data, the mechanism's own worst case, or a pair of these with a direction that was learned for it.
+        The user's data, the mechanism's own worst case, or a pair of these with a direction that
+        was learned for it.
     reason : str
         Why these pairs.
     source : dict or None
         Where the data came from, if a witness can name it instead of carrying the data.
     asked : bool
-        Whether the queries are asked; False where what is looked at depends on none, and one point stands for them.
+        Whether the queries are asked; False where what is looked at depends on none, and one point
+        stands for them.
     digest : str
         SHA-256 of the base dataset before anybody has worked with it.
     """
@@ -69,7 +72,8 @@ class Group:
     def key(self) -> str:
         """How the pairs were chosen, for programs; the words that say it may change.
 
-        An own worst case is known by its dataset, changes and queries, those of data by how they were drawn and how many.
+        An own worst case is known by its dataset, changes and queries, those of data by how they
+        were drawn and how many.
         """
         if self.kind == "learned":
             return self.kind
@@ -83,9 +87,10 @@ class Group:
 def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
     """Return the user's pairs, if any, followed by the mechanism's own worst cases.
 
-    Pairs made of a data set that is named are made as wide as the claims allow; own worst cases that are no neighbours under a
-    claim are left out, and so are the user's where the mechanism is `alone`. A mechanism that says that it is
-    `without_query` is asked nothing, and one with `one_query` at the first query of each group.
+    Pairs made of a data set that is named are made as wide as the claims allow; own worst cases
+    that are no neighbours under a claim are left out, and so are the user's where the mechanism is
+    `alone`. A mechanism that says that it is `without_query` is asked nothing, and one with
+    `one_query` at the first query of each group.
     """
     k = min(records_replaced(claim.relation) for claim in target.claims)
     own = tuple(
@@ -105,20 +110,40 @@ def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
 
 
 def searched(groups: tuple[Group, ...]) -> dict[str, object]:
-    """What was looked at, for the record; where nothing is asked, each group has one point in the place of its queries."""
+    """What was looked at, for the record.
+
+    Where nothing is asked, each group has one point in the place of its queries.
+    """
     pairs = sum(len(group.pairs) for group in groups if group.kind != "learned")
     cells = sum(2 * len(group.pairs) * len(group.queries) for group in groups)
     titles = {"own": "own worst case", "learned": "learned direction"}
-    how = [f"{titles[group.kind]}: {group.reason}" if group.kind in titles else group.pairs.how for group in groups]
+    how = [
+        f"{titles[group.kind]}: {group.reason}" if group.kind in titles else group.pairs.how
+        for group in groups
+    ]
     keys = [group.key for group in groups]
     queries = sum(len(group.queries) for group in groups)
     asked = {} if any(group.asked for group in groups) else {"asked": False}
     parts = list(map(_part, groups))
-    return {"pairs": pairs, "queries": queries, "cells": cells, "how": how, "keys": keys, "parts": parts} | asked
+    return {
+        "pairs": pairs,
+        "queries": queries,
+        "cells": cells,
+        "how": how,
+        "keys": keys,
+        "parts": parts,
+    } | asked
 
 
 def _part(group: Group) -> dict[str, object]:
-    """What a group adds to what was searched; `together` where one of its pairs is all the others at once."""
+    """What a group adds to what was searched.
+
+    `together` where one of its pairs is all the others at once.
+    """
     first, several = group.pairs.changes[0], len(group.pairs) > 1
-    together = {"together": True} if several and isinstance(first, AnyOf) and len(first.changes) > 1 else {}
+    together = (
+        {"together": True}
+        if several and isinstance(first, AnyOf) and len(first.changes) > 1
+        else {}
+    )
     return {"kind": group.kind, "pairs": len(group.pairs), "queries": len(group.queries)} | together

@@ -1,4 +1,7 @@
-"""A mechanism behind a guard: whatever it does wrong comes out as one `TargetError` that says what and where."""
+"""A mechanism behind a guard.
+
+Whatever it does wrong comes out as one `TargetError` that says what and where.
+"""
 
 from __future__ import annotations
 
@@ -32,16 +35,18 @@ class AuditTarget:
     name : str
         Name in results and streams: the catalogue's, or `module:object`.
     address : str or None
-        What `dpassay.targets.resolve.resolve` takes to build it again; None for an object that only this process knows.
+        What `dpassay.targets.resolve.resolve` takes to build it again; None for an object that only
+        this process knows.
     parameters : dict
         Its parameters as JSON values.
     mechanism : Mechanism
-        The object; a plain one with some of the members is given the defaults of `Mechanism` for the others.
+        The object; a plain one with some of the members is given the defaults of `Mechanism` for
+        the others.
     claims : tuple of Claim
         What it is held against; its own promises unless the user said otherwise.
     alone : bool
-        Whether its own pairs are all that it is asked about: a reading whose number n of records is part of what is false,
-        or a mechanism that says so.
+        Whether its own pairs are all that it is asked about: a reading whose number n of records is
+        part of what is false, or a mechanism that says so.
     """
 
     name: str
@@ -58,12 +63,26 @@ class AuditTarget:
         numbers = self.mechanism.numbers
         labels = _labels(self.mechanism.labels) if numbers is None else ()
         if numbers is not None:
-            known = isinstance(numbers, tuple) and len(numbers) == 2 and as_real(numbers[0]) < as_real(numbers[1])
+            known = (
+                isinstance(numbers, tuple)
+                and len(numbers) == 2
+                and as_real(numbers[0]) < as_real(numbers[1])
+            )
             require(known, "numbers", numbers, "(least, greatest), the least below the greatest")
             numbers = as_real(numbers[0]), as_real(numbers[1])
-        require(isinstance(self.claims, tuple) and len(self.claims) > 0, "claims", self.claims, "a tuple of at least one claim")
+        require(
+            isinstance(self.claims, tuple) and len(self.claims) > 0,
+            "claims",
+            self.claims,
+            "a tuple of at least one claim",
+        )
         for claim in self.claims:
-            require(isinstance(claim, Claim), "claim", claim, f"a {', '.join(f'{kind}(...)' for kind in KINDS)}")
+            require(
+                isinstance(claim, Claim),
+                "claim",
+                claim,
+                f"a {', '.join(f'{kind}(...)' for kind in KINDS)}",
+            )
             self._check_claim(claim, numbers)
         object.__setattr__(self, "numbers", numbers)
         object.__setattr__(self, "labels", labels)
@@ -99,21 +118,32 @@ class AuditTarget:
         return offers(self.mechanism, "reachable")
 
     def looked_at(self, claim: Claim) -> str:
-        """What is answered of what a claim is about, in words; empty where that is all of it, or nobody says otherwise."""
+        """What is answered of what a claim is about, in words.
+
+        Empty where that is all of it, or nobody says otherwise.
+        """
         return str(self.mechanism.looked_at) if claim.of_answers else ""
 
     @property
     def derived(self) -> dict[str, int | float | str]:
-        """What is in force for parameters that were left out, where the mechanism says it; empty where it fails over it."""
+        """What is in force for parameters that were left out, where the mechanism says it.
+
+        Empty where it fails over it.
+        """
         try:
             told = dict(self.mechanism.derived_parameters)
         except Exception:  # noqa: BLE001  (words about a result: none is better than no result)
             return {}
         left_out = [name for name, value in self.parameters.items() if value is None or value == ""]
-        return {name: told[name] for name in left_out if isinstance(told.get(name), (int, float, str))}
+        return {
+            name: told[name] for name in left_out if isinstance(told.get(name), (int, float, str))
+        }
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
-        """Say what an answer at a query stands for; empty where the mechanism does not say, or fails over it."""
+        """Say what an answer at a query stands for.
+
+        Empty where the mechanism does not say, or fails over it.
+        """
         try:
             return str(self.mechanism.answer_words(answer, query))
         except Exception:  # noqa: BLE001  (words about a result: none is better than no result)
@@ -124,11 +154,20 @@ class AuditTarget:
         return claim.most(self.numbers)
 
     def check_detect(self, claim: Claim, leak: float, argument: str = "detect") -> None:
-        """Raise `InvalidInput` unless a leak that an audit is to see lies above the claim, and below the largest there can be."""
+        """Raise `InvalidInput` unless the leak to be seen lies above the claim.
+
+        And below the largest there can be.
+        """
         most = self.most(claim)
         if claim.promised >= most:
-            raise InvalidInput(f"claim = {claim}: cannot be exceeded, no {claim.quantity} of {self.name} is larger")
-        limit = "" if math.isinf(most) else f", and below the largest {claim.quantity} there can be, {most:g}"
+            raise InvalidInput(
+                f"claim = {claim}: cannot be exceeded, no {claim.quantity} of {self.name} is larger"
+            )
+        limit = (
+            ""
+            if math.isinf(most)
+            else f", and below the largest {claim.quantity} there can be, {most:g}"
+        )
         allowed = f"above the claim, {claim.promised:g}{limit} ({self.name})"
         require(claim.promised < as_real(leak) < most, argument, leak, allowed)
 
@@ -139,8 +178,15 @@ class AuditTarget:
 
     @property
     def sampled(self) -> AuditTarget:
-        """The same without claims that no trials can certify, as long as others are left: of errors, and means without limits."""
-        hopeless = {claim for claim in self.claims if claim.computed or (claim.means and math.isinf(self.most(claim)))}
+        """The same without claims that no trials can certify, as long as others are left.
+
+        Of errors, and means without limits.
+        """
+        hopeless = {
+            claim
+            for claim in self.claims
+            if claim.computed or (claim.means and math.isinf(self.most(claim)))
+        }
         left = tuple(claim for claim in self.claims if claim not in hopeless)
         return replace(self, claims=left) if left else self
 
@@ -155,15 +201,23 @@ class AuditTarget:
         return int(found)
 
     def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
-        """Return the queries that ask for the coordinates of the released vector along some directions; read-only."""
+        """Return the queries that ask for the released vector's coordinates along directions.
+
+        They are read-only.
+        """
         asked = lambda: points(self.mechanism.towards(directions, columns), "towards")  # noqa: E731
         found = self._guard("towards", "some directions", asked)
         return self._checked_directions(found, len(directions), columns)
 
     @staticmethod
-    def _checked_directions(found: NDArray[np.float64], directions: int, columns: int) -> NDArray[np.float64]:
+    def _checked_directions(
+        found: NDArray[np.float64], directions: int, columns: int
+    ) -> NDArray[np.float64]:
         if found.shape != (directions, columns):
-            raise TargetError(f"towards returned shape {found.shape}; expected (directions, columns) = {(directions, columns)}")
+            raise TargetError(
+                f"towards returned shape {found.shape}; expected (directions, columns) = "
+                f"{(directions, columns)}"
+            )
         return found
 
     def check(self, data: Any) -> None:
@@ -172,7 +226,8 @@ class AuditTarget:
             self.mechanism.check(data)
         except InvalidInput:
             raise
-        except Exception:  # noqa: BLE001  (a broken check is the mechanism's fault: `prepare` will show it, and end its result only)
+        # a broken check is the mechanism's fault: `prepare` will show it, and end its result only
+        except Exception:  # noqa: BLE001
             return
 
     def prepare(self, data: Any) -> Any:
@@ -182,18 +237,28 @@ class AuditTarget:
     def neighbour(self, data: Any, state: Any, change: Change) -> Any:
         """Return the state of the changed dataset, by `update` where the mechanism has it."""
         for each in one_by_one(change):
-            state = self._guard("update", f"the neighbour with {change}", partial(self.mechanism.update, state, each))
+            state = self._guard(
+                "update",
+                f"the neighbour with {change}",
+                partial(self.mechanism.update, state, each),
+            )
             if state is None:
                 return self.scratch(data, change)
         return state
 
     def scratch(self, data: Any, change: Change) -> Any:
         """Return the state of the changed dataset, prepared without `update`."""
-        return self._guard("prepare", f"the neighbour with {change}", lambda: self.mechanism.prepare(change.apply(data)))
+        return self._guard(
+            "prepare",
+            f"the neighbour with {change}",
+            lambda: self.mechanism.prepare(change.apply(data)),
+        )
 
     def law(self, state: Any, queries: NDArray[np.float64], where: str) -> Law | None:
-        """Return the exact law at the queries, or None where the mechanism has none for this dataset."""
-        law = self._guard("distribution", where, lambda: self.mechanism.distribution(state, queries))
+        """Return the exact law at the queries; None where this dataset has none."""
+        law = self._guard(
+            "distribution", where, lambda: self.mechanism.distribution(state, queries)
+        )
         self._check_law(law, len(queries), where)
         return law
 
@@ -202,23 +267,46 @@ class AuditTarget:
         kinds = (FiniteLaw,) if self.numbers is None else (PointLaw, NoiseLaw)
         if law is not None and not isinstance(law, kinds):
             known = " or a ".join(kind.__name__ for kind in kinds)
-            raise TargetError(f"distribution on {where} returned {type(law).__name__}; expected a {known}, or None")
+            raise TargetError(
+                f"distribution on {where} returned {type(law).__name__}; expected a {known}, or "
+                "None"
+            )
         expected = (queries, len(self.labels) or 1)
         if law is not None and law.table.shape != expected:
-            raise TargetError(f"distribution on {where} has shape {law.table.shape}; expected (queries, labels) = {expected}")
+            raise TargetError(
+                f"distribution on {where} has shape {law.table.shape}; expected (queries, labels) "
+                f"= {expected}"
+            )
 
-    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator, where: str) -> NDArray[Any]:
-        """Return `size` trials, shape (size, q): each of them one of `labels`, or a finite number in the range `numbers`."""
-        draws = self._guard("sample", where, lambda: np.asarray(self.mechanism.sample(state, queries, size, rng)))
+    def sample(
+        self,
+        state: Any,
+        queries: NDArray[np.float64],
+        size: int,
+        rng: np.random.Generator,
+        where: str,
+    ) -> NDArray[Any]:
+        """Return `size` trials, shape (size, q).
+
+        Each of them one of `labels`, or a finite number in the range `numbers`.
+        """
+        draws = self._guard(
+            "sample", where, lambda: np.asarray(self.mechanism.sample(state, queries, size, rng))
+        )
         return self._checked(draws, size, len(queries), where)
 
     def _checked(self, draws: NDArray[Any], size: int, queries: int, where: str) -> NDArray[Any]:
         """Return the answers of a mechanism, if they are what it may answer."""
         expected = (size, queries)
         if draws.shape != expected:
-            raise TargetError(f"sample on {where} returned shape {draws.shape}; expected (size, queries) = {expected}")
+            raise TargetError(
+                f"sample on {where} returned shape {draws.shape}; expected (size, queries) = "
+                f"{expected}"
+            )
         if draws.dtype.kind not in "biuf":
-            raise TargetError(f"sample on {where} returned an array of {draws.dtype}; expected {self._answers()}")
+            raise TargetError(
+                f"sample on {where} returned an array of {draws.dtype}; expected {self._answers()}"
+            )
         if self.numbers is None:
             known = np.isin(draws, self.labels)
         else:
@@ -238,8 +326,12 @@ class AuditTarget:
     def worst_cases(self) -> tuple[WorstCase, ...]:
         """Return the pairs that the mechanism itself names."""
         cases = self._guard("pairs", "its own worst cases", self.mechanism.pairs)
-        if not (isinstance(cases, (tuple, list)) and all(isinstance(case, WorstCase) for case in cases)):
-            raise TargetError(f"pairs returned {type(cases).__name__}; expected a tuple of WorstCase")
+        if not (
+            isinstance(cases, (tuple, list)) and all(isinstance(case, WorstCase) for case in cases)
+        ):
+            raise TargetError(
+                f"pairs returned {type(cases).__name__}; expected a tuple of WorstCase"
+            )
         return tuple(cases)
 
     def reachable(self) -> Reachable | None:
@@ -253,12 +345,18 @@ class AuditTarget:
         except TargetError:
             raise
         except (Exception, SystemExit, GeneratorExit) as error:
-            raise TargetError(f"{method} on {where} raised {type(error).__name__}", told(error)) from error
+            raise TargetError(
+                f"{method} on {where} raised {type(error).__name__}", told(error)
+            ) from error
 
 
 def _labels(said: Any) -> tuple[int, ...]:
     """Return labels as plain integers."""
     labels = tuple(said) if isinstance(said, Iterable) else ()
-    known = len(labels) >= 2 and all(isinstance(label, Integral) for label in labels) and len(set(labels)) == len(labels)
+    known = (
+        len(labels) >= 2
+        and all(isinstance(label, Integral) for label in labels)
+        and len(set(labels)) == len(labels)
+    )
     require(known, "labels", said, "at least two integers, all different")
     return tuple(int(label) for label in labels)

@@ -1,4 +1,7 @@
-"""Where modules lay before dpassay 0.2: old addresses lead to them; names in records and random streams stay as they were."""
+"""Where modules lay before dpassay 0.2: old addresses lead to them.
+
+Names in records and random streams stay as they were.
+"""
 
 from __future__ import annotations
 
@@ -86,9 +89,14 @@ MOVED = {
 }
 """Old name and new one, both below `dpassay.mechanisms`."""
 _OTHERS = {"dpassay.selftest.known": "dpassay.rehearsal"}
-_BEFORE = {f"dpassay.mechanisms.{new}": f"dpassay.mechanisms.{old}" for old, new in MOVED.items()} | _OTHERS
+_BEFORE = {
+    f"dpassay.mechanisms.{new}": f"dpassay.mechanisms.{old}" for old, new in MOVED.items()
+} | _OTHERS
 
 
 def known_as(module: str) -> str:
-    """Return the name by which records and random streams know a module: that of before the move, if it is one of ours."""
+    """Return the name by which records and random streams know a module.
+
+    That of before the move, if it is one of ours.
+    """
     return _BEFORE.get(module, module)

@@ -33,13 +33,17 @@ def answers_of(target: str, parameters: Mapping[str, Any]) -> Answers:
 
 
 def relation_of(target: str, parameters: Mapping[str, Any]) -> str:
-    """Return the neighbour relation of a target's own first claim; `replace-one` where it makes none."""
+    """Return the neighbour relation of a target's own first claim.
+
+    `replace-one` where it makes none.
+    """
     try:
         claims = getattr(_made(target, parameters), "claims", ())
         return str(claims[0].relation) if claims else REPLACE_ONE
     except InvalidInput:
         raise
-    except Exception:  # noqa: BLE001  (what is not ours may do anything; its own claims are not asked for here)
+    # what is not ours may do anything; its own claims are not asked for here
+    except Exception:  # noqa: BLE001
         return REPLACE_ONE
 
 
@@ -61,10 +65,12 @@ def resolve(
     Parameters
     ----------
     target : str
-        A name of the catalogue, or `module:object` of a mechanism class, a mechanism, or a plain function
-        `function(data, queries, size, rng)`; modules are looked for in the working directory too.
+        A name of the catalogue, or `module:object` of a mechanism class, a mechanism, or a plain
+        function `function(data, queries, size, rng)`; modules are looked for in the working
+        directory too.
     parameters : mapping, optional
-        Parameters of a mechanism class, in the paper's letters; text is converted to the type of the default.
+        Parameters of a mechanism class, in the paper's letters; text is converted to the type of
+        the default.
     claims : tuple of Claim, optional
         Audit against these instead of its own; needed for a plain function.
     answers : Answers, optional
@@ -79,7 +85,8 @@ def resolve(
     Raises
     ------
     InvalidInput
-        If there is no such target or parameter, a value is out of range, or there is nothing claimed.
+        If there is no such target or parameter, a value is out of range, or there is nothing
+        claimed.
     """
     given = _full(target, parameters)
     found = load_object(_address(target), "target")
@@ -87,23 +94,42 @@ def resolve(
         mechanism = _build(target, found, given)
         given = parameters_of(mechanism)
     elif given and given != parameters_of(found):
-        raise InvalidInput(f"-p {next(iter(given))}: '{target}' is no mechanism class, it takes no parameters")
+        raise InvalidInput(
+            f"-p {next(iter(given))}: '{target}' is no mechanism class, it takes no parameters"
+        )
     elif is_mechanism(found):
         mechanism, given = found, parameters_of(found)
     elif callable(found):
         if not claims:
             raise InvalidInput(
-                f"'{target}' is a plain function and has no claim of its own; add --claim epsilon=..., mu=... or gamma=..."
+                f"'{target}' is a plain function and has no claim of its own; add --claim "
+                "epsilon=..., mu=... or gamma=..."
             )
         given_answers = answers or Answers()
-        mechanism = FunctionMechanism(function=found, claims=claims, labels=given_answers.labels, numbers=given_answers.numbers)
+        mechanism = FunctionMechanism(
+            function=found,
+            claims=claims,
+            labels=given_answers.labels,
+            numbers=given_answers.numbers,
+        )
     else:
-        raise InvalidInput(f"target = '{target}': must be a mechanism or a function, not {type(found).__name__}")
+        raise InvalidInput(
+            f"target = '{target}': must be a mechanism or a function, not {type(found).__name__}"
+        )
     claims = claims or declared(target, mechanism)
     entry = ENTRIES.get(target)
-    fixed = entry is not None and "n" in entry.parameters and given.get("n") == entry.parameters["n"]
+    fixed = (
+        entry is not None and "n" in entry.parameters and given.get("n") == entry.parameters["n"]
+    )
     alone = fixed or (entry is not None and entry.alone) or bool(getattr(mechanism, "alone", False))
-    return AuditTarget(name=name or target, address=target, parameters=given, mechanism=mechanism, claims=claims, alone=alone)
+    return AuditTarget(
+        name=name or target,
+        address=target,
+        parameters=given,
+        mechanism=mechanism,
+        claims=claims,
+        alone=alone,
+    )
 
 
 def is_function(target: str) -> bool:
@@ -118,10 +144,13 @@ def accepts(target: str, parameter: str) -> bool:
     return isinstance(found, type) and parameter in _fields(found)
 
 
-def sized(target: str, parameters: Mapping[str, Any], records: int, *, fixed: bool = True) -> dict[str, Any]:
-    """Tell a mechanism of the catalogue the number n of records, if its claims depend on that and nothing else was said.
+def sized(
+    target: str, parameters: Mapping[str, Any], records: int, *, fixed: bool = True
+) -> dict[str, Any]:
+    """Tell a mechanism of the catalogue the number n of records, if its claims depend on it.
 
-    An entry that has an n of its own keeps it, unless it is not `fixed`: where all datasets of one size are asked for.
+    An entry that has an n of its own keeps it, unless it is not `fixed`: where all datasets of one
+    size are asked for.
     """
     chosen = fixed and target in ENTRIES and "n" in ENTRIES[target].parameters
     if target not in ENTRIES or chosen or not accepts(target, "n"):
@@ -147,12 +176,15 @@ def load_object(address: str, argument: str) -> Any:
         module = importlib.import_module(module_name)
     except (Exception, SystemExit) as error:  # what is not ours may do anything
         raise InvalidInput(
-            f"{argument} = '{address}': cannot import '{module_name}' ({type(error).__name__}: {error})"
+            f"{argument} = '{address}': cannot import '{module_name}' ({type(error).__name__}: "
+            f"{error})"
         ) from error
     try:
         return getattr(module, name)
     except AttributeError:
-        raise InvalidInput(f"{argument} = '{address}': module '{module_name}' has no '{name}'") from None
+        raise InvalidInput(
+            f"{argument} = '{address}': module '{module_name}' has no '{name}'"
+        ) from None
 
 
 def is_json(parameter: object) -> bool:
@@ -161,7 +193,10 @@ def is_json(parameter: object) -> bool:
 
 
 def parameters_of(mechanism: object) -> dict[str, Any]:
-    """Parameters of a mechanism as JSON values: numbers and texts as they are, other objects by their repr."""
+    """Parameters of a mechanism as JSON values.
+
+    Numbers and texts as they are, other objects by their repr.
+    """
     values = _values(mechanism)
     return {name: value if is_json(value) else repr(value) for name, value in values.items()}
 
@@ -174,7 +209,11 @@ def can_be_rebuilt(mechanism: object) -> bool:
 def _values(mechanism: object) -> dict[str, Any]:
     if not dataclasses.is_dataclass(mechanism):
         return {}
-    return {field.name: getattr(mechanism, field.name) for field in dataclasses.fields(mechanism) if field.init}
+    return {
+        field.name: getattr(mechanism, field.name)
+        for field in dataclasses.fields(mechanism)
+        if field.init
+    }
 
 
 def _address(target: str) -> str:
@@ -183,7 +222,9 @@ def _address(target: str) -> str:
     if target not in ENTRIES:
         close = get_close_matches(target, ENTRIES, n=1)
         hint = f"did you mean '{close[0]}'?" if close else "see `dpassay list`"
-        raise InvalidInput(f"target = '{target}': no such mechanism; {hint} (your own: module:object)")
+        raise InvalidInput(
+            f"target = '{target}': no such mechanism; {hint} (your own: module:object)"
+        )
     return ENTRIES[target].address
 
 
@@ -193,7 +234,9 @@ def _full(target: str, parameters: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def declared(target: str, mechanism: Any) -> tuple[Claim, ...]:
-    """Return the claims of a mechanism, with what is known of them at its catalogue entry's parameters.
+    """Return a mechanism's claims, with what its catalogue entry knows of them.
+
+    At the parameters of the entry.
 
     Parameters
     ----------
@@ -212,16 +255,27 @@ def declared(target: str, mechanism: Any) -> tuple[Claim, ...]:
 def _entry_of(kind: type) -> Entry | None:
     """Return the entry of an algorithm by its class."""
     address = f"{kind.__module__}:{kind.__qualname__}"
-    return next((entry for entry in (*CATALOGUE.values(), *PARTS) if entry.address == address), None)
+    return next(
+        (entry for entry in (*CATALOGUE.values(), *PARTS) if entry.address == address), None
+    )
 
 
 def _known(entry: Entry, claim: Claim, mechanism: Any, made: Any) -> Claim:
-    """Declare a claim wrong if the entry knows that at these parameters, and say what a printed one is read as."""
+    """Declare a claim wrong if the entry knows that, and say how a printed one is read.
+
+    At these parameters.
+    """
     expected = entry.expected
-    if expected is None or not expected.covers(claim.status, claim.kind) or not _has_parameters(expected, mechanism, made, entry):
+    if (
+        expected is None
+        or not expected.covers(claim.status, claim.kind)
+        or not _has_parameters(expected, mechanism, made, entry)
+    ):
         return claim
     read = entry.parameters and claim.status == "printed"
-    source = f"{claim.source}, read as in docs/findings.md, '{entry.finding}'" if read else claim.source
+    source = (
+        f"{claim.source}, read as in docs/findings.md, '{entry.finding}'" if read else claim.source
+    )
     return dataclasses.replace(claim, expected="refuted", source=source)
 
 
@@ -242,14 +296,20 @@ def _build(target: str, mechanism_class: type, given: dict[str, Any]) -> Mechani
     for name in given:
         if name not in fields:
             close = get_close_matches(name, fields, n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"it has {', '.join(fields) or 'none'}"
+            hint = (
+                f"did you mean '{close[0]}'?" if close else f"it has {', '.join(fields) or 'none'}"
+            )
             raise InvalidInput(f"-p {name}: '{target}' has no such parameter; {hint}")
     try:
-        mechanism: Mechanism = mechanism_class(**{name: _convert(name, value, fields[name]) for name, value in given.items()})
+        mechanism: Mechanism = mechanism_class(
+            **{name: _convert(name, value, fields[name]) for name, value in given.items()}
+        )
     except InvalidInput:
         raise
     except (Exception, SystemExit) as error:  # what is not ours may do anything
-        raise InvalidInput(f"target = '{target}': cannot be built ({type(error).__name__}: {error})") from error
+        raise InvalidInput(
+            f"target = '{target}': cannot be built ({type(error).__name__}: {error})"
+        ) from error
     return mechanism
 
 
@@ -260,7 +320,10 @@ def _fields(mechanism_class: type) -> dict[str, Any]:
 
 
 def _convert(name: str, value: Any, field: Any) -> Any:
-    """Turn a text from the command line into the type of the field's default, or of its annotation where it has none or None."""
+    """Turn a text from the command line into the type of the field's default.
+
+    Or of its annotation where it has no default, or None.
+    """
     if not isinstance(value, str):
         return value
     missing = field.default is dataclasses.MISSING or field.default is None

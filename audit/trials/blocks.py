@@ -18,10 +18,12 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.encoders import Coding
 
 BLOCK = 1000
-"""Trials in a block; a block has its own random stream, so that blocks can be drawn in any order."""
+"""Trials in a block; a block has its own random stream, so that blocks can be drawn in any
+order."""
 """Nobody can wait for more certification trials per side."""
 CALLS = {"pilot": 20, "certify": 20, "confirm": 5}
-"""Calls of `sample` that the trials of a task are spread over at least, so that calls can be held against one another."""
+"""Calls of `sample` that the trials of a task are spread over at least, so that calls can be held
+against one another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,8 +33,8 @@ class Counts:
     Parameters
     ----------
     calls : int64 array (c, q, K)
-        How often each symbol of the coding (each label, say) came at each query, call by call of `sample`. Float64, block by
-        block, where the coding measures instead: quantiles, moments.
+        How often each symbol of the coding (each label, say) came at each query, call by call of
+        `sample`. Float64, block by block, where the coding measures instead: quantiles, moments.
     marks : tuple of bytes
         Per block: a digest of its answers; empty where the coding has none.
     """
@@ -42,7 +44,15 @@ class Counts:
 
 
 def draw(
-    target: AuditTarget, state: object, group: Group, change: Change | None, size: int, coding: Coding, *, phase: str, seed: int
+    target: AuditTarget,
+    state: object,
+    group: Group,
+    change: Change | None,
+    size: int,
+    coding: Coding,
+    *,
+    phase: str,
+    seed: int,
 ) -> NDArray[np.int64]:
     """Run `size` trials on one side of a pair and count the symbols.
 
@@ -53,15 +63,15 @@ def draw(
     state
         State of the base dataset (`change` None) or of the changed one.
     group, change
-        Name the dataset: the stream depends on its contents, so all pairs that share a base share its trials, and the
-        streams of a dataset and its neighbour are independent.
+        Name the dataset: the stream depends on its contents, so all pairs that share a base share
+        its trials, and the streams of a dataset and its neighbour are independent.
     size : int
         Trials, >= 1.
     coding : Coding
         What is counted.
     phase : str
-        `pilot`, `learn`, `screen`, `certify`, `single`, `confirm` or `fit`: what the trials are for; they are never used for
-        anything else.
+        `pilot`, `learn`, `screen`, `certify`, `single`, `confirm` or `fit`: what the trials are
+        for; they are never used for anything else.
     seed : int
         Root seed.
 
@@ -71,7 +81,9 @@ def draw(
         How often each symbol came at each query. Counts of disjoint blocks add up.
     """
     key = stream_key(target, group, change, phase=phase, seed=seed)
-    drawn = draw_blocks(target, state, group, change, size, blocks(size), key, coding, rows_of(phase, size))
+    drawn = draw_blocks(
+        target, state, group, change, size, blocks(size), key, coding, rows_of(phase, size)
+    )
     total: NDArray[np.int64] = drawn.calls.sum(axis=0)
     return total
 
@@ -87,17 +99,24 @@ def draw_blocks(
     coding: Coding,
     rows: int,
 ) -> Counts:
-    """Run some of the blocks that `size` trials are cut into, by calls of `rows` trials; `key` is that of `stream_key`."""
+    """Run some of the blocks that `size` trials are cut into, by calls of `rows` trials.
+
+    `key` is that of `stream_key`.
+    """
     calls, marks = [], []
     for block in which:
         rng, rounding, seen = stream(*key, block), stream(*key, block, "rounding"), []
         asked = rows_of_calls(size, range(block, block + 1), rows)
-        drawn = [target.sample(state, group.queries, trials, rng, where(change)) for trials in asked]
+        drawn = [
+            target.sample(state, group.queries, trials, rng, where(change)) for trials in asked
+        ]
         for draws in drawn if coding.additive else [np.concatenate(drawn)]:
             counts, mark = coding.count(draws, rounding)
             calls.append(counts)
             seen.append(mark)
-        marks.append(seen[0] if len(seen) == 1 else hashlib.blake2b(b"".join(seen), digest_size=16).digest())
+        marks.append(
+            seen[0] if len(seen) == 1 else hashlib.blake2b(b"".join(seen), digest_size=16).digest()
+        )
     return Counts(calls=np.stack(calls), marks=tuple(marks))
 
 
@@ -114,7 +133,7 @@ def rows_of(phase: str, size: int) -> int:
 
 
 def rows_of_calls(size: int, which: range, rows: int) -> list[int]:
-    """Return how many rows each call of `sample` is asked for, in some of the blocks of `size` trials."""
+    """Return how many rows each call of `sample` makes, in some blocks of `size` trials."""
     trials = [min(BLOCK, size - block * BLOCK) for block in which]
     return [min(rows, each - first) for each in trials for first in range(0, each, rows)]
 
@@ -124,10 +143,19 @@ def blocks(size: int) -> range:
     return range(-(-size // BLOCK))
 
 
-def stream_key(target: AuditTarget, group: Group, change: Change | None, *, phase: str, seed: int) -> tuple[str | float, ...]:
+def stream_key(
+    target: AuditTarget, group: Group, change: Change | None, *, phase: str, seed: int
+) -> tuple[str | float, ...]:
     """Return what the random streams of a dataset's trials are derived from, all but the block."""
     side = "base" if change is None else json.dumps(change.as_json(by_value=True), sort_keys=True)
-    return (seed, target.name, json.dumps(target.parameters, sort_keys=True), group.digest, side, phase)
+    return (
+        seed,
+        target.name,
+        json.dumps(target.parameters, sort_keys=True),
+        group.digest,
+        side,
+        phase,
+    )
 
 
 def where(change: Change | None) -> str:

@@ -1,4 +1,6 @@
-"""Codings: how answers become counts of finitely many symbols. What is kept of a trial for a bound is a count.
+"""Codings: how answers become counts of finitely many symbols.
+
+What is kept of a trial for a bound is a count.
 
 Coding answers is post-processing, so what is proven of the symbols is proven of the answers.
 """
@@ -14,7 +16,9 @@ from numpy.typing import NDArray
 
 from dpassay.stats.betting import GRID, to_grid
 
-LEVELS = np.unique(np.concatenate([[0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.04], np.arange(1, 17) / 32]))
+LEVELS = np.unique(
+    np.concatenate([[0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.04], np.arange(1, 17) / 32])
+)
 """Levels of the quantiles that a pilot takes, up to the median; the others mirror them."""
 
 
@@ -23,7 +27,10 @@ class Coding(Protocol):
 
     @property
     def additive(self) -> bool:
-        """Whether it counts, so that calls add up; if not, it measures the answers of a block together."""
+        """Whether it counts, so that calls add up.
+
+        If not, it measures the answers of a block together.
+        """
         ...
 
     @property
@@ -36,8 +43,12 @@ class Coding(Protocol):
         """What counts depend on besides the answers."""
         ...
 
-    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[Any], bytes]:
-        """Return counts (q, size) of answers (trials, q), and a digest of the answers; empty where nobody compares them.
+    def count(
+        self, draws: NDArray[np.generic], rng: np.random.Generator
+    ) -> tuple[NDArray[Any], bytes]:
+        """Return counts (q, size) of answers (trials, q), and a digest of the answers.
+
+        Empty where nobody compares them.
 
         Whole numbers where it counts, floats where it measures.
         """
@@ -61,7 +72,11 @@ class Labels:
         """The labels."""
         return repr(self.labels)
 
-    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.int64], bytes]:  # noqa: ARG002
+    def count(
+        self,
+        draws: NDArray[np.generic],
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> tuple[NDArray[np.int64], bytes]:
         """Count the labels."""
         answers = [draws == label for label in self.labels]
         seen = np.stack([np.count_nonzero(answer, axis=0) for answer in answers], axis=1)
@@ -73,7 +88,9 @@ class Labels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bins:
-    """Symbol k at a query: the answer lies in [edge k, edge k + 1), where the outermost edges are infinite.
+    """Symbol k at a query.
+
+    The answer lies in [edge k, edge k + 1), where the outermost edges are infinite.
 
     Parameters
     ----------
@@ -94,7 +111,11 @@ class Bins:
         """Digest of the edges."""
         return hashlib.sha256(np.ascontiguousarray(self.edges).tobytes()).hexdigest()
 
-    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.int64], bytes]:  # noqa: ARG002
+    def count(
+        self,
+        draws: NDArray[np.generic],
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> tuple[NDArray[np.int64], bytes]:
         """Count the answers in each bin."""
         seen = np.empty((draws.shape[1], self.size), dtype=np.int64)
         for query, edges in enumerate(self.edges):
@@ -121,11 +142,15 @@ class Rounded:
         """The range."""
         return repr((self.low, self.high, GRID))
 
-    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.int64], bytes]:
+    def count(
+        self, draws: NDArray[np.generic], rng: np.random.Generator
+    ) -> tuple[NDArray[np.int64], bytes]:
         """Count the answers at each point of the grid."""
         unit = np.clip((draws.astype(float) - self.low) / (self.high - self.low), 0.0, 1.0)
         symbols = to_grid(unit, rng)
-        return np.stack([np.bincount(column, minlength=self.size) for column in symbols.T]), _mark(draws)
+        return np.stack([np.bincount(column, minlength=self.size) for column in symbols.T]), _mark(
+            draws
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +169,11 @@ class Pilot:
         """The levels."""
         return repr(LEVELS.tolist())
 
-    def count(self, draws: NDArray[np.generic], rng: np.random.Generator) -> tuple[NDArray[np.float64], bytes]:  # noqa: ARG002
+    def count(
+        self,
+        draws: NDArray[np.generic],
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> tuple[NDArray[np.float64], bytes]:
         """Return the quantiles of a block."""
         levels = np.concatenate([LEVELS, 1 - LEVELS[-2::-1]])
         quantiles = np.quantile(draws.astype(float), levels, axis=0, method="inverted_cdf").T
@@ -152,9 +181,12 @@ class Pilot:
 
 
 def bins_from(pilot: NDArray[np.float64]) -> Bins:
-    """Make bins from what a `Pilot` measured: edges at the quantiles, just above each repeated one, and above the greatest.
+    """Make bins from what a `Pilot` measured.
 
-    A value that several quantiles share has a probability of its own: the edge just above it parts it from what follows.
+    Edges at the quantiles, just above each repeated one, and above the greatest.
+
+    A value that several quantiles share has a probability of its own: the edge just above it parts
+    it from what follows.
     """
     edges = np.concatenate([pilot, pilot[:, -1:]], axis=1)
     repeated = edges[:, 1:] == edges[:, :-1]

@@ -1,4 +1,7 @@
-"""Executors: counts of tasks, from the ledger or from whoever runs the shards; by default this process does."""
+"""Executors: counts of tasks, from the ledger or from whoever runs the shards.
+
+By default this process does.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,16 @@ from dpassay.trials.hosts import Limits
 from dpassay.trials.isolated import Isolated
 from dpassay.trials.ledger import Key, Ledger, block_key, code_of, dataset_key
 from dpassay.trials.processes import Local
-from dpassay.trials.tasks import Piece, Shard, ShardResult, Task, TrialRunner, bundle, same, unrepeatable
+from dpassay.trials.tasks import (
+    Piece,
+    Shard,
+    ShardResult,
+    Task,
+    TrialRunner,
+    bundle,
+    same,
+    unrepeatable,
+)
 
 Kind = Literal["inline", "local"]
 """More processes than this no machine is better off with."""
@@ -64,7 +76,10 @@ class Backend(Protocol):
         ...
 
     def afresh(self, shards: Sequence[Shard]) -> Iterator[ShardResult]:
-        """Yield what comes of each shard in a process that has done nothing else; here and now if there are no others."""
+        """Yield what comes of each shard in a process that has done nothing else.
+
+        Here and now if there are no others.
+        """
         ...
 
     def close(self) -> None:
@@ -103,7 +118,7 @@ class Inline:
 
 
 class Executor:
-    """Gives the counts of tasks in the order of the tasks, and an error where the first one in that order lies.
+    """Gives the counts of tasks in their order, and an error where the first one lies.
 
     Parameters
     ----------
@@ -121,7 +136,11 @@ class Executor:
         self._checking: Shard | None = None
         self._checked = False
         elsewhere = options.kind == "local" or isinstance(runner.target, Isolated)
-        self._crew: Backend = Local(runner, self._keep, options.jobs, options.limits) if elsewhere else Inline(runner, self._keep)
+        self._crew: Backend = (
+            Local(runner, self._keep, options.jobs, options.limits)
+            if elsewhere
+            else Inline(runner, self._keep)
+        )
 
     def counts(self, tasks: Sequence[Task]) -> Iterator[NDArray[Any]]:
         """Yield the counts (q, K) of each task in turn; errors are those of `drawn`."""
@@ -140,9 +159,12 @@ class Executor:
             yield joined(counts for _, counts in pieces)
 
     def afresh(self, shards: Sequence[Shard]) -> Iterator[tuple[Counts, ...]]:
-        """Yield the counts of the pieces of each shard, from a process that has done nothing else; never from the ledger.
+        """Yield the counts of the pieces of each shard, from a process that has done nothing else.
 
-        Where the trials are run in this process there is no other: only the states of the datasets are made anew.
+        Never from the ledger.
+
+        Where the trials are run in this process there is no other: only the states of the datasets
+        are made anew.
 
         Raises
         ------
@@ -175,7 +197,9 @@ class Executor:
                 if receipt is not None:
                     self._crew.abandon(receipt)
 
-    def _finished(self, shard: Shard, held: dict[Piece, Counts], receipt: Any) -> Iterator[tuple[Piece, Counts]]:
+    def _finished(
+        self, shard: Shard, held: dict[Piece, Counts], receipt: Any
+    ) -> Iterator[tuple[Piece, Counts]]:
         done = ShardResult(counts=()) if receipt is None else self._crew.finish(receipt)
         drawn = iter(done.counts)
         for piece in shard:
@@ -187,10 +211,17 @@ class Executor:
             raise TargetError(*done.failure)
 
     def _held(self, shard: Shard) -> dict[Piece, Counts]:
-        """Return what the ledger holds of a shard; the first find is run again to see that it still comes out the same."""
+        """Return what the ledger holds of a shard.
+
+        The first find is run again to see that it still comes out the same.
+        """
         if self._ledger is None:
             return {}
-        found = {piece: counts for piece in shard if (counts := self._ledger.get(self._key(piece))) is not None}
+        found = {
+            piece: counts
+            for piece in shard
+            if (counts := self._ledger.get(self._key(piece))) is not None
+        }
         if found and not self._checked:
             piece, counts = next(iter(found.items()))
             self._checking = (piece,)
@@ -204,12 +235,16 @@ class Executor:
 
     def _keep(self, shard: Shard, done: ShardResult) -> None:
         if self._ledger is not None and done.failure is None and shard != self._checking:
-            self._ledger.put((self._key(piece), counts) for piece, counts in zip(shard, done.counts, strict=True))
+            self._ledger.put(
+                (self._key(piece), counts) for piece, counts in zip(shard, done.counts, strict=True)
+            )
 
     def _key(self, piece: Piece) -> Key:
         task = piece.task
         coding = self._bench.codings[task.group].key
-        dataset = dataset_key(self._bench.stream(task), self._queries[task.group], coding, self._code, task.rows)
+        dataset = dataset_key(
+            self._bench.stream(task), self._queries[task.group], coding, self._code, task.rows
+        )
         return block_key(dataset, piece.first, piece.stop, task.size)
 
 

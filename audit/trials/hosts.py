@@ -1,7 +1,10 @@
-"""Hosts: processes of their own for a user's code, with a limit on time and memory. Whatever happens in one is a `Lost`.
+"""Hosts: processes of their own for a user's code, with a limit on time and memory.
 
-A host is forked, so that objects reach it as they are, whether or not they could be pickled. What it is asked is pickled, what
-it answers is data (`dpassay.trials.wire`). What it prints is collected and told once, equal lines with their number.
+Whatever happens in one is a `Lost`.
+
+A host is forked, so that objects reach it as they are, whether or not they could be pickled. What
+it is asked is pickled, what it answers is data (`dpassay.trials.wire`). What it prints is collected
+and told once, equal lines with their number.
 """
 
 from __future__ import annotations
@@ -84,7 +87,10 @@ Desk = Callable[[str, tuple[Any, ...], dict[int, Any]], Any]
 
 
 class Kept:
-    """Something that only a host has; when nobody refers to it here any more, the host forgets it too."""
+    """Something that only a host has.
+
+    When nobody refers to it here any more, the host forgets it too.
+    """
 
     __slots__ = ("__weakref__", "host", "key")
 
@@ -112,14 +118,19 @@ class Host:
     shared : iterable
         Objects that exist already, and that it has as they are when they are arguments.
     bare : bool
-        Whether all other open files are closed there: where nothing that the parent has opened can be needed.
+        Whether all other open files are closed there: where nothing that the parent has opened can
+        be needed.
     """
 
-    def __init__(self, desk: Desk, limits: Limits, shared: Iterable[Any] = (), *, bare: bool = False) -> None:
+    def __init__(
+        self, desk: Desk, limits: Limits, shared: Iterable[Any] = (), *, bare: bool = False
+    ) -> None:
         self.limits = limits
         self.deadline: float | None = None
         self.said = Said()
-        self._kept: dict[int, tuple[int, Any]] = {id(each): (key, each) for key, each in enumerate(shared)}
+        self._kept: dict[int, tuple[int, Any]] = {
+            id(each): (key, each) for key, each in enumerate(shared)
+        }
         self._keys = len(self._kept)
         self._forgotten: list[int] = []
         self._number = 0
@@ -129,7 +140,8 @@ class Host:
         here, there = socket.socketpair()
         self._pipe, pipe = os.pipe()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # Python >= 3.12 warns of threads; ours hold nothing needed there
+            # Python >= 3.12 warns of threads; ours hold nothing needed there
+            warnings.simplefilter("ignore", DeprecationWarning)
             parent, self.pid = os.getpid(), self._fork(here, there, pipe)
         if self.pid == 0:
             try:
@@ -147,7 +159,8 @@ class Host:
         _hosts.add(self)
 
     def _fork(self, here: socket.socket, there: socket.socket, pipe: int) -> int:
-        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # what a fork calls back would swallow a Ctrl-C
+        # what a fork calls back would swallow a Ctrl-C
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             return os.fork()
         except OSError:
@@ -159,7 +172,10 @@ class Host:
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
     def keep(self) -> Kept:
-        """Return what will stand here for something that the host is to keep; its key says where."""
+        """Return what will stand here for something that the host is to keep.
+
+        Its key says where.
+        """
         self._keys += 1
         found = Kept(self, self._keys)
         weakref.finalize(found, self._forgotten.append, found.key).atexit = False
@@ -182,7 +198,10 @@ class Host:
         Unsent
             If an argument cannot be pickled.
         """
-        new = {self._keys + k: each for k, each in enumerate((each for each in known if id(each) not in self._kept), 1)}
+        new = {
+            self._keys + k: each
+            for k, each in enumerate((each for each in known if id(each) not in self._kept), 1)
+        }
         keys = {id(each): key for key, each in new.items()}
 
         def name(thing: Any) -> int | None:
@@ -339,7 +358,9 @@ class Host:
 def wait(hosts: Sequence[Host]) -> None:
     """Wait until one of them has said something, is over its time, or a moment has passed."""
     now = time.monotonic()
-    until = min([TICK, *(max(0.0, host.deadline - now) for host in hosts if host.deadline is not None)])
+    until = min(
+        [TICK, *(max(0.0, host.deadline - now) for host in hosts if host.deadline is not None)]
+    )
     watch = select.poll()
     for host in hosts:
         for file in host.files:
@@ -381,7 +402,10 @@ class Said:
 
     def lines(self) -> list[str]:
         """Return what is told of it."""
-        told = [line if number == 1 else f"{line} ({number:,} times)" for line, number in self._lines.items()]
+        told = [
+            line if number == 1 else f"{line} ({number:,} times)"
+            for line, number in self._lines.items()
+        ]
         return [*told, f"... and {self._more:,} more lines"] if self._more else told
 
 
@@ -393,8 +417,13 @@ def _open_here() -> list[int]:
     return [file for host in _hosts for file in host.files]
 
 
-def _settle(parent: int, keep: tuple[int, int], drop: list[int], limits: Limits, *, bare: bool) -> None:
-    """Prepare a new process: it dies with its parent, in a group of its own, and prints into a pipe."""
+def _settle(
+    parent: int, keep: tuple[int, int], drop: list[int], limits: Limits, *, bare: bool
+) -> None:
+    """Prepare a new process.
+
+    It dies with its parent, in a group of its own, and prints into a pipe.
+    """
     os.setpgid(0, 0)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
@@ -416,8 +445,12 @@ def _settle(parent: int, keep: tuple[int, int], drop: list[int], limits: Limits,
         taken = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         most = taken + round(limits.memory * GIB)
-        resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
-    np.random.seed()  # noqa: NPY002  (forks must not share the coins of a mechanism that wrongly takes them from there)
+        resource.setrlimit(
+            resource.RLIMIT_DATA,
+            (most if hard == resource.RLIM_INFINITY else min(most, hard), hard),
+        )
+    # forks must not share the coins of a mechanism that wrongly takes them from there
+    np.random.seed()  # noqa: NPY002
     random.seed()
 
 
@@ -433,7 +466,9 @@ def _serve(desk: Desk, connection: socket.socket, objects: dict[int, Any]) -> No
         try:
             answer = pack(HEAD.unpack(head)[1], {"answer": desk(operation, arguments, objects)})
         except BaseException as error:  # noqa: BLE001  (nobody presses Ctrl-C here)
-            answer = pack(HEAD.unpack(head)[1], {"raised": type(error).__name__, "told": _told(error)})
+            answer = pack(
+                HEAD.unpack(head)[1], {"raised": type(error).__name__, "told": _told(error)}
+            )
         if os.getpid() != own:
             os._exit(0)  # a mechanism has forked and come back twice
         connection.sendall(answer)
@@ -454,7 +489,9 @@ def _unpickled(content: io.BytesIO, objects: dict[int, Any]) -> Any:
 
 
 class Hosts:
-    """Hosts of one user's code, opened when they are needed; what they print is told when they are closed.
+    """Hosts of one user's code, opened when they are needed.
+
+    What they print is told when they are closed.
 
     Parameters
     ----------
@@ -464,7 +501,15 @@ class Hosts:
         What the user calls the code.
     """
 
-    def __init__(self, name: str, desk: Desk, limits: Limits, shared: Sequence[Any] = (), *, bare: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        desk: Desk,
+        limits: Limits,
+        shared: Sequence[Any] = (),
+        *,
+        bare: bool = False,
+    ) -> None:
         self.name = name
         self.limits = limits
         self._desk = desk
@@ -497,7 +542,7 @@ class Hosts:
         return self._open[:number]
 
     def afresh(self) -> Hosts:
-        """Return others of the same code, which share nothing with these but what was there before."""
+        """Return others of the same code, which share only what was there before."""
         return Hosts(self.name, self._desk, self.limits, self._shared, bare=self._bare)
 
     def absorb(self, others: Hosts) -> None:

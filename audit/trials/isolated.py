@@ -1,4 +1,7 @@
-"""Isolation: a target whose mechanism runs in a process of its own; what it answers comes back as data and is checked here."""
+"""Isolation: a target whose mechanism runs in a process of its own.
+
+What it answers comes back as data and is checked here.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,10 @@ BENCHES = 4
 
 
 class StandIn(Mechanism):
-    """Stands where a mechanism would that is only in another process: it has what that has, and does nothing."""
+    """Stands where a mechanism would that is only in another process.
+
+    It has what that has, and does nothing.
+    """
 
     def __init__(self, has: Mapping[str, Any]) -> None:
         for name, value in has.items():
@@ -84,7 +90,8 @@ class Isolated(AuditTarget):
     hosts : Hosts
         Where it is called.
     there : object
-        The mechanism that they have; `mechanism` unless that is made of it for a claim about scores.
+        The mechanism that they have; `mechanism` unless that is made of it for a claim about
+        scores.
     code : list of str, optional
         Digests of its code, if they cannot be had here.
     lost : list of str
@@ -100,7 +107,11 @@ class Isolated(AuditTarget):
     def part(self) -> Claim | None:
         """The claim about scores for which the mechanism there is only a trainer."""
         mechanism: object = self.mechanism
-        return mechanism.claim if isinstance(mechanism, Coupled) and mechanism is not self.there else None
+        return (
+            mechanism.claim
+            if isinstance(mechanism, Coupled) and mechanism is not self.there
+            else None
+        )
 
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if the mechanism says that it can never take these data."""
@@ -117,14 +128,23 @@ class Isolated(AuditTarget):
 
     def neighbour(self, data: Any, state: Any, change: Change) -> Any:
         """Return what stands for the state of the changed dataset."""
-        return self._state(f"prepare on the neighbour with {change}", "neighbour", data, state, change, known=(data,))
+        return self._state(
+            f"prepare on the neighbour with {change}",
+            "neighbour",
+            data,
+            state,
+            change,
+            known=(data,),
+        )
 
     def scratch(self, data: Any, change: Change) -> Any:
         """Return what stands for the state of the changed dataset, prepared without `update`."""
-        return self._state(f"prepare on the neighbour with {change}", "scratch", data, change, known=(data,))
+        return self._state(
+            f"prepare on the neighbour with {change}", "scratch", data, change, known=(data,)
+        )
 
     def law(self, state: Any, queries: NDArray[np.float64], where: str) -> Law | None:
-        """Return the exact law at the queries, or None where the mechanism has none for this dataset."""
+        """Return the exact law at the queries; None where this dataset has none."""
         if not self.has_law:
             return None
         told = self._ask(f"distribution on {where}", "law", state, queries, where, known=(queries,))
@@ -132,12 +152,23 @@ class Isolated(AuditTarget):
         self._check_law(law, len(queries), where)
         return law
 
-    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator, where: str) -> NDArray[Any]:
-        """Return `size` trials, shape (size, q): each of them one of `labels`, or a finite number in the range `numbers`.
+    def sample(
+        self,
+        state: Any,
+        queries: NDArray[np.float64],
+        size: int,
+        rng: np.random.Generator,
+        where: str,
+    ) -> NDArray[Any]:
+        """Return `size` trials, shape (size, q).
+
+        Each of them one of `labels`, or a finite number in the range `numbers`.
 
         The generator goes on as it did in the other process.
         """
-        told = self._ask(f"sample on {where}", "sample", state, queries, size, rng, where, known=(queries,))
+        told = self._ask(
+            f"sample on {where}", "sample", state, queries, size, rng, where, known=(queries,)
+        )
 
         def go_on(told: Mapping[str, Any]) -> None:
             rng.bit_generator.state = json.loads(told["state"])
@@ -146,7 +177,10 @@ class Isolated(AuditTarget):
         return self._checked(np.asarray(told["draws"]), size, len(queries), where)
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:
-        """Say what an answer at a query stands for; empty where the mechanism does not say, or its process is gone."""
+        """Say what an answer at a query stands for.
+
+        Empty where the mechanism does not say, or its process is gone.
+        """
         if not offers(self.mechanism, "answer_words"):
             return ""
         try:
@@ -174,13 +208,24 @@ class Isolated(AuditTarget):
         return self._read(int, self._ask("dimension", "dimension"), "dimension")
 
     def towards(self, directions: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
-        """Return the queries that ask for the coordinates of the released vector along some directions; read-only."""
-        return self._checked_directions(self._ask("towards", "towards", directions, columns), len(directions), columns)
+        """Return the queries that ask for the released vector's coordinates along directions.
+
+        They are read-only.
+        """
+        return self._checked_directions(
+            self._ask("towards", "towards", directions, columns), len(directions), columns
+        )
 
     def check_unchanged(self, groups: tuple[Group, ...]) -> None:
         """Raise `TargetError` if the mechanism has written into a dataset that it was lent."""
         bases = [group.pairs.base for group in groups]
-        self._ask("its datasets", "check_unchanged", bases, [group.digest for group in groups], known=bases)
+        self._ask(
+            "its datasets",
+            "check_unchanged",
+            bases,
+            [group.digest for group in groups],
+            known=bases,
+        )
 
     def _state(self, what: str, operation: str, *arguments: Any, known: Iterable[Any]) -> Kept:
         state = self._host(what).keep()
@@ -196,7 +241,10 @@ class Isolated(AuditTarget):
             raise TargetError(f"{what}: {error}") from None
 
     def _ask(self, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
-        """Have something done in the other process; if that is lost over it, nothing more is asked of it."""
+        """Have something done in the other process.
+
+        If that is lost over it, nothing more is asked of it.
+        """
         try:
             return _asked(self._host(what), what, operation, self.part, *arguments, known=known)
         except LostProcess as error:
@@ -208,7 +256,10 @@ class Isolated(AuditTarget):
         try:
             return read(told)
         except READ_WRONG as error:
-            raise TargetError(f"{method} returned something that cannot be read ({type(error).__name__})", str(error)) from None
+            raise TargetError(
+                f"{method} returned something that cannot be read ({type(error).__name__})",
+                str(error),
+            ) from None
 
 
 class LostProcess(TargetError):
@@ -219,7 +270,9 @@ class Elsewhere(Exception):
     """What was raised in another process; the text is its traceback."""
 
 
-def _asked(host: Host, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()) -> Any:
+def _asked(
+    host: Host, what: str, operation: str, *arguments: Any, known: Iterable[Any] = ()
+) -> Any:
     """Have something done in another process; errors that a desk raises there are raised here."""
     try:
         answer = host.call(operation, *arguments, known=known)
@@ -228,7 +281,9 @@ def _asked(host: Host, what: str, operation: str, *arguments: Any, known: Iterab
     except Lost as error:
         raise LostProcess(f"{what}: {error}; {REMEDY}") from None
     except Unsent as error:
-        raise TargetError(f"{what}: what it is given cannot be sent to its process ({error}); {INLINE}") from None
+        raise TargetError(
+            f"{what}: what it is given cannot be sent to its process ({error}); {INLINE}"
+        ) from None
     if "raised" in answer:
         raise TargetError(f"{what}: {answer['raised']} was raised", answer["told"])
     found = answer["answer"]
@@ -256,7 +311,9 @@ class Desk:
         self._target: AuditTarget | None = None
         self._runners: deque[tuple[Brief, TrialRunner]] = deque(maxlen=BENCHES)
 
-    def __call__(self, operation: str, arguments: tuple[Any, ...], objects: dict[int, Any]) -> dict[str, Any]:
+    def __call__(
+        self, operation: str, arguments: tuple[Any, ...], objects: dict[int, Any]
+    ) -> dict[str, Any]:
         """Do what is asked."""
         try:
             if self._target is None:
@@ -270,9 +327,17 @@ class Desk:
             return {"cause": self._hinted(error.cause), "detail": error.detail}
 
     def _hinted(self, cause: str) -> str:
-        return f"{cause}; it may take {self._memory:g} GiB, {MORE_MEMORY}" if "MemoryError" in cause else cause
+        return (
+            f"{cause}; it may take {self._memory:g} GiB, {MORE_MEMORY}"
+            if "MemoryError" in cause
+            else cause
+        )
 
-    def _describe(self, subject: AuditTarget, objects: dict[int, Any]) -> dict[str, Any]:  # noqa: ARG002
+    def _describe(
+        self,
+        subject: AuditTarget,
+        objects: dict[int, Any],  # noqa: ARG002
+    ) -> dict[str, Any]:
         mechanism = subject.mechanism
         has = [name for name in METHODS if offers(mechanism, name)]
         return {
@@ -291,19 +356,41 @@ class Desk:
             "code": code_of(subject),
         }
 
-    def _check(self, subject: AuditTarget, objects: dict[int, Any], data: Any) -> None:  # noqa: ARG002
+    def _check(
+        self,
+        subject: AuditTarget,
+        objects: dict[int, Any],  # noqa: ARG002
+        data: Any,
+    ) -> None:
         subject.check(data)
 
     def _prepare(self, subject: AuditTarget, objects: dict[int, Any], key: int, data: Any) -> None:
         objects[key] = subject.prepare(data)
 
-    def _neighbour(self, subject: AuditTarget, objects: dict[int, Any], key: int, data: Any, state: Any, change: Change) -> None:
+    def _neighbour(
+        self,
+        subject: AuditTarget,
+        objects: dict[int, Any],
+        key: int,
+        data: Any,
+        state: Any,
+        change: Change,
+    ) -> None:
         objects[key] = subject.neighbour(data, state, change)
 
-    def _scratch(self, subject: AuditTarget, objects: dict[int, Any], key: int, data: Any, change: Change) -> None:
+    def _scratch(
+        self, subject: AuditTarget, objects: dict[int, Any], key: int, data: Any, change: Change
+    ) -> None:
         objects[key] = subject.scratch(data, change)
 
-    def _law(self, subject: AuditTarget, objects: dict[int, Any], state: Any, queries: Any, where: str) -> Any:  # noqa: ARG002
+    def _law(
+        self,
+        subject: AuditTarget,
+        objects: dict[int, Any],  # noqa: ARG002
+        state: Any,
+        queries: Any,
+        where: str,
+    ) -> Any:
         law = subject.law(state, queries, where)
         return None if law is None else law_json(law)
 
@@ -320,7 +407,13 @@ class Desk:
         draws = subject.sample(state, queries, size, rng, where)
         return {"draws": draws, "state": json.dumps(rng.bit_generator.state)}
 
-    def _answer_words(self, subject: AuditTarget, objects: dict[int, Any], answer: int, query: Any) -> str:  # noqa: ARG002
+    def _answer_words(
+        self,
+        subject: AuditTarget,
+        objects: dict[int, Any],  # noqa: ARG002
+        answer: int,
+        query: Any,
+    ) -> str:
         return subject.answer_words(answer, query)
 
     def _worst_cases(self, subject: AuditTarget, objects: dict[int, Any]) -> Any:  # noqa: ARG002
@@ -333,17 +426,40 @@ class Desk:
     def _dimension(self, subject: AuditTarget, objects: dict[int, Any]) -> int:  # noqa: ARG002
         return subject.dimension
 
-    def _towards(self, subject: AuditTarget, objects: dict[int, Any], directions: Any, columns: int) -> Any:  # noqa: ARG002
+    def _towards(
+        self,
+        subject: AuditTarget,
+        objects: dict[int, Any],  # noqa: ARG002
+        directions: Any,
+        columns: int,
+    ) -> Any:
         return subject.towards(directions, columns)
 
-    def _check_unchanged(self, subject: AuditTarget, objects: dict[int, Any], bases: list[Any], digests: list[str]) -> None:  # noqa: ARG002
+    def _check_unchanged(
+        self,
+        subject: AuditTarget,  # noqa: ARG002
+        objects: dict[int, Any],  # noqa: ARG002
+        bases: list[Any],
+        digests: list[str],
+    ) -> None:
         if [base.digest for base in bases] != digests:
-            raise TargetError("it changed the dataset that it was given; a mechanism must leave its inputs as they are")
+            raise TargetError(
+                "it changed the dataset that it was given; a mechanism must leave its inputs as "
+                "they are"
+            )
 
-    def _run(self, subject: AuditTarget, objects: dict[int, Any], brief: Brief, shard: Shard) -> Any:  # noqa: ARG002
+    def _run(
+        self,
+        subject: AuditTarget,
+        objects: dict[int, Any],  # noqa: ARG002
+        brief: Brief,
+        shard: Shard,
+    ) -> Any:
         new = all(known is not brief for known, _ in self._runners)
         if new:
-            self._runners.append((brief, TrialRunner(subject, brief.groups, brief.codings, brief.seed)))
+            self._runners.append(
+                (brief, TrialRunner(subject, brief.groups, brief.codings, brief.seed))
+            )
         runner = next(runner for known, runner in self._runners if known is brief)
         done = runner.run(shard, probe=new)
         failure = None if done.failure is None else (self._hinted(done.failure[0]), done.failure[1])
@@ -355,7 +471,9 @@ def is_foreign(target: AuditTarget) -> bool:
     mechanism = target.given
     mechanism = given(mechanism.trainer) if isinstance(mechanism, Coupled) else mechanism
     if isinstance(mechanism, FunctionMechanism):
-        return getattr(mechanism.function, "__module__", None) is None or not _ours(mechanism.function.__module__)
+        return getattr(mechanism.function, "__module__", None) is None or not _ours(
+            mechanism.function.__module__
+        )
     named = any(isinstance(value, str) and ":" in value for value in target.parameters.values())
     return not _ours(type(mechanism).__module__) or named or not can_be_rebuilt(mechanism)
 
@@ -365,16 +483,27 @@ def _ours(module: str) -> bool:
 
 
 def isolated(target: AuditTarget, limits: Limits, groups: Sequence[Group]) -> Isolated:
-    """Return a target of this process as one that is only called in another, which has some groups as they are here."""
-    return _isolated(target, Hosts(target.name, Desk(lambda: target, limits.memory), limits, shared_by(groups)))
+    """Return a target of this process as one that is only called in another.
+
+    The other process has some groups as they are here.
+    """
+    return _isolated(
+        target, Hosts(target.name, Desk(lambda: target, limits.memory), limits, shared_by(groups))
+    )
 
 
 def shared_by(groups: Sequence[Group]) -> list[Any]:
     """Return the objects that a group is made of."""
-    return [each for group in groups for each in (group, group.pairs, group.pairs.base, group.queries, *group.pairs.changes)]
+    return [
+        each
+        for group in groups
+        for each in (group, group.pairs, group.pairs.base, group.queries, *group.pairs.changes)
+    ]
 
 
-def introduced(name: str, build: Callable[[], AuditTarget], limits: Limits, fallback: AuditTarget | None = None) -> Isolated:
+def introduced(
+    name: str, build: Callable[[], AuditTarget], limits: Limits, fallback: AuditTarget | None = None
+) -> Isolated:
     """Return a target that is built in another process only: nothing of its code is imported here.
 
     Parameters
@@ -385,8 +514,8 @@ def introduced(name: str, build: Callable[[], AuditTarget], limits: Limits, fall
         Builds it, there.
     limits : Limits
     fallback : AuditTarget, optional
-        What is known of it without building it; stands for it where its process is lost over that, so that every audit of it ends
-        as `error`.
+        What is known of it without building it; stands for it where its process is lost over that,
+        so that every audit of it ends as `error`.
 
     Raises
     ------
@@ -398,7 +527,8 @@ def introduced(name: str, build: Callable[[], AuditTarget], limits: Limits, fall
 
     def imported() -> AuditTarget:
         found = build()
-        threadpool_limits(limits=1)  # of what has just been imported too; other hosts have their parent's
+        # of what has just been imported too; other hosts have their parent's
+        threadpool_limits(limits=1)
         return found
 
     hosts = Hosts(name, Desk(imported, limits.memory), limits, bare=True)
@@ -417,8 +547,15 @@ def introduced(name: str, build: Callable[[], AuditTarget], limits: Limits, fall
 def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
     """Return the target that a desk has described."""
     has: dict[str, Any] = dict.fromkeys(facts["has"], _elsewhere)
-    has |= {name: facts[name] for name in ("without_query", "one_query", "looked_at", "derived_parameters")}
-    has |= {"labels": tuple(facts["labels"])} if facts["numbers"] is None else {"numbers": tuple(facts["numbers"])}
+    has |= {
+        name: facts[name]
+        for name in ("without_query", "one_query", "looked_at", "derived_parameters")
+    }
+    has |= (
+        {"labels": tuple(facts["labels"])}
+        if facts["numbers"] is None
+        else {"numbers": tuple(facts["numbers"])}
+    )
     mechanism = StandIn(has)
     return Isolated(
         name=facts["name"],
@@ -439,5 +576,8 @@ def _elsewhere(*_: Any) -> Any:
 
 
 def _isolated(target: AuditTarget, hosts: Hosts, **more: Any) -> Isolated:
-    known = {name: getattr(target, name) for name in ("name", "address", "parameters", "mechanism", "claims", "alone")}
+    known = {
+        name: getattr(target, name)
+        for name in ("name", "address", "parameters", "mechanism", "claims", "alone")
+    }
     return Isolated(**known, hosts=hosts, there=target.mechanism, **more)

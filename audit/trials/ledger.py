@@ -1,8 +1,8 @@
 """The ledger: finished work in a SQLite file, so that what was killed goes on where it stopped.
 
 A row of a run holds the counts of a range of blocks of one dataset; a row of an attack holds the
-answers of one trained model. It is known by what these depend on and by nothing else: the key of the
-random stream, the queries, the coding, and the code that made them. So a row is either the very
+answers of one trained model. It is known by what these depend on and by nothing else: the key of
+the random stream, the queries, the coding, and the code that made them. So a row is either the very
 result that would come now, or it is not found.
 """
 
@@ -64,7 +64,8 @@ class Ledger:
     Raises
     ------
     InvalidInput
-        If there is a file that is no ledger, one of another version, or (with `resume`) one that is damaged.
+        If there is a file that is no ledger, one of another version, or (with `resume`) one that is
+        damaged.
     """
 
     def __init__(self, path: Path, *, resume: bool, remedy: str = AGAIN) -> None:
@@ -74,7 +75,9 @@ class Ledger:
         if not path.exists():
             return
         if not _is_ours(path):
-            raise InvalidInput(f"'{path}': is no ledger of dpassay; move it away, or write to another folder")
+            raise InvalidInput(
+                f"'{path}': is no ledger of dpassay; move it away, or write to another folder"
+            )
         if resume:
             with self._faults(InvalidInput):
                 self._open()
@@ -84,7 +87,12 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         if self._connection is not None:
             self._connection.close()
 
@@ -99,14 +107,23 @@ class Ledger:
         found = self.find(key)
         if found is None:
             return None
-        calls, marks = (found.get("calls"), found.get("marks")) if isinstance(found, dict) else (None, None)
-        if not isinstance(calls, np.ndarray) or calls.ndim != 3 or not isinstance(marks, list) or len(marks) != key[2] - key[1]:
+        calls, marks = (
+            (found.get("calls"), found.get("marks")) if isinstance(found, dict) else (None, None)
+        )
+        if (
+            not isinstance(calls, np.ndarray)
+            or calls.ndim != 3
+            or not isinstance(marks, list)
+            or len(marks) != key[2] - key[1]
+        ):
             raise self._damaged(key)
         return Counts(calls=calls, marks=tuple(marks))
 
     def put(self, rows: Iterable[tuple[Key, Counts]]) -> None:
         """Write finished counts; as `keep`."""
-        self.keep((key, {"calls": counts.calls, "marks": list(counts.marks)}) for key, counts in rows)
+        self.keep(
+            (key, {"calls": counts.calls, "marks": list(counts.marks)}) for key, counts in rows
+        )
 
     def find(self, key: Key) -> Any:
         """Return the result of a key, or None where it has none.
@@ -123,7 +140,11 @@ class Ledger:
         """
         with self._faults(LedgerError):
             found = self._open().execute(
-                "SELECT value, checksum FROM work WHERE dataset = ? AND first = ? AND stop = ? AND trials = ?", key
+                (
+                    "SELECT value, checksum FROM work WHERE dataset = ? AND first = ? AND stop = "
+                    "? AND trials = ?"
+                ),
+                key,
             )
             row = found.fetchone()
         if row is None:
@@ -163,19 +184,29 @@ class Ledger:
 
     def _insert(self, connection: sqlite3.Connection, key: Key, value: bytes) -> None:
         row = (*key, value, _checksum(key, value))
-        if connection.execute("INSERT OR IGNORE INTO work VALUES (?, ?, ?, ?, ?, ?)", row).rowcount == 1:
+        if (
+            connection.execute("INSERT OR IGNORE INTO work VALUES (?, ?, ?, ?, ?, ?)", row).rowcount
+            == 1
+        ):
             return
         held = connection.execute(
-            "SELECT value, checksum FROM work WHERE dataset = ? AND first = ? AND stop = ? AND trials = ?", key
+            (
+                "SELECT value, checksum FROM work WHERE dataset = ? AND first = ? AND stop = ? "
+                "AND trials = ?"
+            ),
+            key,
         ).fetchone()
         if held != row[4:]:
             raise LedgerError(
-                f"ledger '{self.path}': holds another result for blocks {key[1]} to {key[2] - 1} of dataset {key[0].hex()[:16]}; "
-                f"the mechanism does not draw from rng alone, or it has changed; {self._remedy}"
+                f"ledger '{self.path}': holds another result for blocks {key[1]} to {key[2] - 1} "
+                f"of dataset {key[0].hex()[:16]}; the mechanism does not draw from rng alone, or "
+                f"it has changed; {self._remedy}"
             )
 
     def _damaged(self, key: Key) -> LedgerError:
-        return LedgerError(f"ledger '{self.path}': blocks {key[1]} to {key[2] - 1} are damaged; {self._remedy}")
+        return LedgerError(
+            f"ledger '{self.path}': blocks {key[1]} to {key[2] - 1} are damaged; {self._remedy}"
+        )
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -189,15 +220,23 @@ class Ledger:
         return self._connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Make the table in a new file, see that an older one is sound, and let readers and one writer work side by side."""
+        """Make the table in a new file, check it in an older one, let readers and one writer work.
+
+        The readers and the writer work side by side.
+        """
         connection.execute("BEGIN IMMEDIATE")
-        found = tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        found = tuple(
+            connection.execute(f"PRAGMA {name}").fetchone()[0]
+            for name in ("application_id", "user_version")
+        )
         if found == (0, 0):
             connection.execute(TABLE)
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
         elif found != (APPLICATION, VERSION):
-            raise LedgerError(f"ledger '{self.path}': has version {found[1]}, not {VERSION}; {self._remedy}")
+            raise LedgerError(
+                f"ledger '{self.path}': has version {found[1]}, not {VERSION}; {self._remedy}"
+            )
         connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -205,7 +244,10 @@ class Ledger:
             raise LedgerError(f"ledger '{self.path}': is damaged; {self._remedy}")
 
     def _clear(self) -> None:
-        """Empty a ledger in place, since another process may work with it; remove it where that cannot be done."""
+        """Empty a ledger in place, since another process may work with it.
+
+        Remove it where that cannot be done.
+        """
         try:
             self._open().execute("DELETE FROM work")
         except sqlite3.OperationalError as error:
@@ -221,7 +263,9 @@ class Ledger:
             for suffix in ("", "-wal", "-shm", "-journal"):
                 Path(f"{self.path}{suffix}").unlink(missing_ok=True)
         except OSError as error:
-            raise InvalidInput(f"ledger '{self.path}': cannot be removed ({error.strerror})") from None
+            raise InvalidInput(
+                f"ledger '{self.path}': cannot be removed ({error.strerror})"
+            ) from None
 
     @contextmanager
     def _faults(self, kind: type[InvalidInput | LedgerError]) -> Iterator[None]:
@@ -235,8 +279,13 @@ class Ledger:
             raise kind(f"ledger '{self.path}': is damaged; {self._remedy}") from None
 
 
-def dataset_key(stream: tuple[str | float, ...], queries: str, coding: str, code: list[str], rows: int) -> bytes:
-    """Digest of all that the counts of a dataset depend on; `queries` is their digest, `rows` how many a call asks for."""
+def dataset_key(
+    stream: tuple[str | float, ...], queries: str, coding: str, code: list[str], rows: int
+) -> bytes:
+    """Digest of all that the counts of a dataset depend on.
+
+    `queries` is their digest, `rows` how many a call asks for.
+    """
     return hashlib.sha256(json.dumps([*stream, queries, coding, code, rows]).encode()).digest()
 
 
@@ -248,13 +297,18 @@ def block_key(dataset: bytes, first: int, stop: int, size: int) -> Key:
 def code_of(target: AuditTarget) -> list[str]:
     """Versions and source digests of what makes the counts, as far as they can be known.
 
-    Those of Python, of the numerical packages and of dpassay itself, of the file that defines the mechanism or function, and
-    of files that its parameters name as `module:object`. What these files import is not followed.
+    Those of Python, of the numerical packages and of dpassay itself, of the file that defines the
+    mechanism or function, and of files that its parameters name as `module:object`. What these
+    files import is not followed.
     """
     mechanism = target.given
     thing = mechanism.function if isinstance(mechanism, FunctionMechanism) else type(mechanism)
     modules: list[str | None] = [getattr(thing, "__module__", None)]
-    modules += [value.partition(":")[0] for value in target.parameters.values() if isinstance(value, str) and ":" in value]
+    modules += [
+        value.partition(":")[0]
+        for value in target.parameters.values()
+        if isinstance(value, str) and ":" in value
+    ]
     return [str(target.address), *installed(), *(_source_digest(module) for module in modules)]
 
 
@@ -269,19 +323,23 @@ def installed() -> tuple[str, ...]:
 
 def _source_digest(module: str | None) -> str:
     try:
-        return hashlib.sha256(Path(str(inspect.getsourcefile(sys.modules[str(module)]))).read_bytes()).hexdigest()
+        return hashlib.sha256(
+            Path(str(inspect.getsourcefile(sys.modules[str(module)]))).read_bytes()
+        ).hexdigest()
     except (KeyError, TypeError, OSError):
         return "unknown"
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a file bears the mark of a ledger, or is empty, as one is before its first transaction."""
+    """Whether a file bears the mark of a ledger, or is empty as before its first transaction."""
     try:
         with path.open("rb") as file:
             header = file.read(72)
     except OSError as error:
         raise InvalidInput(f"ledger '{path}': cannot be read ({error.strerror})") from None
-    return not header or (header.startswith(b"SQLite format 3\0") and header[68:72] == APPLICATION.to_bytes(4, "big"))
+    return not header or (
+        header.startswith(b"SQLite format 3\0") and header[68:72] == APPLICATION.to_bytes(4, "big")
+    )
 
 
 def _checksum(key: Key, value: bytes) -> bytes:

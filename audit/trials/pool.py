@@ -1,4 +1,4 @@
-"""The pool: questions for processes of one user's code or of our own, asked as processes become free."""
+"""A pool of processes for the user's code and ours; work is sent as processes become free."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Pool:
         The processes; opened when they are needed.
     jobs : int
     arrived : callable
-        Called in this process with every question that has an answer, as soon as it has; it may say that the answer is none, by
-        a cause.
+        Called in this process with every question that has an answer, as soon as it has; it may say
+        that the answer is none, by a cause.
     overtime : str
         Why a question has no answer that took longer than a number of seconds, which stands at {}.
     """
@@ -106,14 +106,18 @@ class Pool:
     def _feed(self) -> None:
         """Ask processes that have nothing to do."""
         while self._waiting and len(self._busy) < self.jobs:
-            host = next(host for host in self._opened(len(self._busy) + 1) if host not in self._busy)
+            host = next(
+                host for host in self._opened(len(self._busy) + 1) if host not in self._busy
+            )
             question = self._waiting.popleft()
             try:
                 host.ask(question.operation, *question.arguments, known=question.known)
             except Lost as error:
                 question.cause = str(error)
             except Unsent as error:
-                raise TargetError(f"its data cannot be sent to a worker ({error}); {INLINE}") from None
+                raise TargetError(
+                    f"its data cannot be sent to a worker ({error}); {INLINE}"
+                ) from None
             else:
                 self._busy[host] = question
 
@@ -151,16 +155,18 @@ def _take(question: Question, told: dict[str, Any]) -> None:
         question.answer, question.came = told["answer"], True
 
 
-def in_order(name: str, work: Callable[[Any], Any], items: Sequence[Any], jobs: int) -> Iterator[Any]:
-    """Yield what a function returns for each item, in the order of the items, from processes of their own.
+def in_order(
+    name: str, work: Callable[[Any], Any], items: Sequence[Any], jobs: int
+) -> Iterator[Any]:
+    """Run a function on each item, in other processes; yield the results in order.
 
     Parameters
     ----------
     name : str
         What the user calls the code; for what it prints.
     work : callable
-        Has everything that it needs besides its item, as the processes are forked. It returns data that
-        `dpassay.trials.wire` can write.
+        Has everything that it needs besides its item, as the processes are forked. It returns data
+        that `dpassay.trials.wire` can write.
     items : sequence
         Are pickled.
     jobs : int
@@ -169,7 +175,8 @@ def in_order(name: str, work: Callable[[Any], Any], items: Sequence[Any], jobs: 
     Raises
     ------
     TargetError
-        Where the function raises one, raises something else, or ends its process; nothing is left behind then either.
+        Where the function raises one, raises something else, or ends its process; nothing is left
+        behind then either.
     """
     hosts = Hosts(name, _desk(work), UNLIMITED)
     pool = Pool(hosts, jobs, _nothing)
@@ -187,11 +194,15 @@ def in_order(name: str, work: Callable[[Any], Any], items: Sequence[Any], jobs: 
         hosts.close()
 
 
-def _desk(work: Callable[[Any], Any]) -> Callable[[str, tuple[Any, ...], dict[int, Any]], dict[str, Any]]:
+def _desk(
+    work: Callable[[Any], Any],
+) -> Callable[[str, tuple[Any, ...], dict[int, Any]], dict[str, Any]]:
     """Return what answers in another process; each of them uses one thread."""
     limited: list[Any] = []
 
-    def answer(operation: str, arguments: tuple[Any, ...], objects: dict[int, Any]) -> dict[str, Any]:
+    def answer(
+        operation: str, arguments: tuple[Any, ...], objects: dict[int, Any]
+    ) -> dict[str, Any]:
         del operation, objects
         if not limited:
             limited.append(threadpool_limits(limits=1))  # once: it takes milliseconds

@@ -1,4 +1,7 @@
-"""Trials in processes of their own: a shard that hangs or kills its worker is tried again piece by piece, then reported."""
+"""Trials in processes of their own.
+
+A shard that hangs or kills its worker is tried again piece by piece, then reported.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ OVERTIME = "a shard took longer than {:g} s (--shard-timeout)"
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Job(Question):
-    """A shard that is to be run; `last` if it is not tried again. It ends with what came of it, or why nothing did."""
+    """A shard that is to be run; `last` if it is not tried again.
+
+    It ends with what came of it, or why nothing did.
+    """
 
     shard: Shard
     last: bool
@@ -77,11 +83,17 @@ class Local:
             if job.done is not None:
                 counts += job.done.counts
                 if job.done.failure is not None:
-                    return self._failed(receipt[place + 1 :], ShardResult(counts=tuple(counts), failure=job.done.failure))
+                    return self._failed(
+                        receipt[place + 1 :],
+                        ShardResult(counts=tuple(counts), failure=job.done.failure),
+                    )
                 place += 1
             elif job.last:
                 text = f"{job.cause} on {self._place(job.shard)}, also when tried again; {EXPECTED}"
-                return self._failed(receipt[place + 1 :], ShardResult(counts=tuple(counts), failure=(text, job.detail)))
+                return self._failed(
+                    receipt[place + 1 :],
+                    ShardResult(counts=tuple(counts), failure=(text, job.detail)),
+                )
             else:
                 pieces = [self._job((piece,), last=True) for piece in job.shard]
                 receipt[place : place + 1] = pieces
@@ -94,7 +106,10 @@ class Local:
         self._pool.abandon(receipt)
 
     def afresh(self, shards: Sequence[Shard]) -> Iterator[ShardResult]:
-        """Yield what comes of each shard, in a process that has done nothing else; `jobs` at a time."""
+        """Yield what comes of each shard, in a process that has done nothing else.
+
+        `jobs` at a time.
+        """
         at_work: deque[tuple[Local, list[Job]]] = deque()
         try:
             for shard in shards:
@@ -116,7 +131,10 @@ class Local:
             self.hosts.absorb(other.hosts)
 
     def close(self) -> None:
-        """End the processes that it has opened; those of an isolated mechanism are only ended while they are at work."""
+        """End the processes that it has opened.
+
+        Those of an isolated mechanism are only ended while they are at work.
+        """
         self._pool.dismiss()
         if not isinstance(self.runner.target, Isolated):
             self.hosts.close()
@@ -127,12 +145,20 @@ class Local:
 
     def _place(self, shard: Shard) -> str:
         (piece,) = shard
-        return f"{where(self.runner.change(piece.task))} ({span(piece.task, piece.first, piece.stop)})"
+        return (
+            f"{where(self.runner.change(piece.task))} ({span(piece.task, piece.first, piece.stop)})"
+        )
 
     def _job(self, shard: Shard, *, last: bool) -> Job:
         part = self.runner.target.part if isinstance(self.runner.target, Isolated) else None
         known = (self._brief, *(group.pairs.base for group in self._brief.groups))
-        return Job(operation="run", arguments=(part, self._brief, shard), known=known, shard=shard, last=last)
+        return Job(
+            operation="run",
+            arguments=(part, self._brief, shard),
+            known=known,
+            shard=shard,
+            last=last,
+        )
 
     def _take(self, question: Question) -> None:
         """Read what came of a shard."""

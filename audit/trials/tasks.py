@@ -1,4 +1,7 @@
-"""Shards: how the trials of a result are cut into portions of work, and how a portion is done. No number depends on the cut."""
+"""Shards: how the trials of a result are cut into portions of work, and how a portion is done.
+
+No number depends on the cut.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,21 @@ from dpassay.errors import TargetError
 from dpassay.pairs import Change
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
-from dpassay.trials.blocks import BLOCK, Counts, blocks, draw_blocks, joined, rows_of, stream_key, where
+from dpassay.trials.blocks import (
+    BLOCK,
+    Counts,
+    blocks,
+    draw_blocks,
+    joined,
+    rows_of,
+    stream_key,
+    where,
+)
 from dpassay.trials.encoders import Coding
 
 ANSWERS = 500_000
-"""A shard ends when it asks for so many answers (trials times queries): milliseconds to seconds of work."""
+"""A shard ends when it asks for so many answers (trials times queries): milliseconds to seconds of
+work."""
 DATASETS = 8
 """A shard works on so many datasets at most, since preparing one may take long."""
 
@@ -110,7 +123,9 @@ def span(task: Task, first: int, stop: int) -> str:
 
 
 class TrialRunner:
-    """Where the trials of a mechanism are run: it keeps the state of the last base dataset and of its last neighbour.
+    """Where the trials of a mechanism are run.
+
+    It keeps the state of the last base dataset and of its last neighbour.
 
     Parameters
     ----------
@@ -123,7 +138,9 @@ class TrialRunner:
         Root seed.
     """
 
-    def __init__(self, target: AuditTarget, groups: tuple[Group, ...], codings: tuple[Coding, ...], seed: int) -> None:
+    def __init__(
+        self, target: AuditTarget, groups: tuple[Group, ...], codings: tuple[Coding, ...], seed: int
+    ) -> None:
         self.target = target
         self.groups = groups
         self.codings = codings
@@ -138,10 +155,15 @@ class TrialRunner:
     def stream(self, task: Task) -> tuple[str | float, ...]:
         """Return the key of the random streams of a task."""
         phase = f"{task.phase} {task.lot}" if task.lot else task.phase
-        return stream_key(self.target, self.groups[task.group], self.change(task), phase=phase, seed=self.seed)
+        return stream_key(
+            self.target, self.groups[task.group], self.change(task), phase=phase, seed=self.seed
+        )
 
     def run(self, shard: Shard, *, probe: bool = False) -> ShardResult:
-        """Run the trials of a shard; with `probe` the first piece twice, which must give the same counts."""
+        """Run the trials of a shard.
+
+        With `probe` the first piece twice, which must give the same counts.
+        """
         found: list[Counts] = []
         try:
             for piece in shard:
@@ -161,7 +183,10 @@ class TrialRunner:
         """Raise if the mechanism has written into a dataset that it was lent."""
         for g in groups:
             if self.groups[g].pairs.base.digest != self.groups[g].digest:
-                raise TargetError("it changed the dataset that it was given; a mechanism must leave its inputs as they are")
+                raise TargetError(
+                    "it changed the dataset that it was given; a mechanism must leave its inputs "
+                    "as they are"
+                )
 
     def _draw(self, piece: Piece) -> Counts:
         task = piece.task
@@ -170,13 +195,22 @@ class TrialRunner:
         for block in range(piece.first, piece.stop):
             try:
                 one = range(block, block + 1)
-                drawn.append(draw_blocks(self.target, state, group, change, task.size, one, key, coding, task.rows))
+                drawn.append(
+                    draw_blocks(
+                        self.target, state, group, change, task.size, one, key, coding, task.rows
+                    )
+                )
             except TargetError as error:
-                raise TargetError(f"{error.cause} ({span(task, block, block + 1)})", error.detail) from error
+                raise TargetError(
+                    f"{error.cause} ({span(task, block, block + 1)})", error.detail
+                ) from error
         return joined(drawn)
 
     def _state(self, task: Task) -> Any:
-        """State of the dataset of a task; made anew for every phase, whatever an earlier one did to it."""
+        """State of the dataset of a task.
+
+        Made anew for every phase, whatever an earlier one did to it.
+        """
         place, data = (task.phase, task.group), self.groups[task.group].pairs.base
         if self._base[0] != place:
             self._base = self._neighbour = (None, None)
@@ -186,7 +220,10 @@ class TrialRunner:
             return self._base[1]
         if self._neighbour[0] != (place, task.pair):
             self._neighbour = (None, None)
-            self._neighbour = ((place, task.pair), self.target.neighbour(data, self._base[1], change))
+            self._neighbour = (
+                (place, task.pair),
+                self.target.neighbour(data, self._base[1], change),
+            )
         return self._neighbour[1]
 
 

@@ -1,4 +1,7 @@
-"""The wire: what comes out of a user's process, as JSON and the bytes of arrays; it is never unpickled."""
+"""The wire: what comes out of a user's process, as JSON and the bytes of arrays.
+
+It is never unpickled.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ class Garbled(Exception):
 
 
 def pack(number: int, value: Any) -> bytes:
-    """Write a message: numbers, texts, bytes, lists and arrays of numbers, and dicts of them with texts as keys."""
+    """Write a message: numbers, texts, bytes, lists, arrays, and dicts of them.
+
+    Keys of dicts are texts.
+    """
     arrays: list[bytes] = []
     text = json.dumps(_plain(value, arrays)).encode()
     return b"".join([HEAD.pack(MARK, number, len(text), sum(map(len, arrays))), text, *arrays])
@@ -52,7 +58,9 @@ def unpack(message: bytes) -> tuple[int, Any]:
     _, number, text, _ = HEAD.unpack_from(message)
     start = HEAD.size + text
     try:
-        return int(number), _rebuilt(json.loads(message[HEAD.size : start]), memoryview(message)[start:])
+        return int(number), _rebuilt(
+            json.loads(message[HEAD.size : start]), memoryview(message)[start:]
+        )
     except (ValueError, KeyError, TypeError, RecursionError):
         raise Garbled from None
 
@@ -62,7 +70,12 @@ def _plain(value: Any, arrays: list[bytes]) -> Any:
         if value.dtype.kind not in "biuf":
             raise TypeError(f"an array of {value.dtype}")
         arrays.append(np.ascontiguousarray(value).tobytes())
-        return {"array": value.dtype.str, "shape": value.shape, "start": sum(map(len, arrays[:-1])), "bytes": len(arrays[-1])}
+        return {
+            "array": value.dtype.str,
+            "shape": value.shape,
+            "start": sum(map(len, arrays[:-1])),
+            "bytes": len(arrays[-1]),
+        }
     if isinstance(value, bytes):
         return {"hex": value.hex()}
     if isinstance(value, dict):

@@ -1,4 +1,7 @@
-"""What a mechanism answers, written down as data and read back: laws, worst cases, reachable states, counts."""
+"""What a mechanism answers, written down as data and read back.
+
+Laws, worst cases, reachable states, counts.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,9 @@ from dpassay.trials.blocks import Counts, rows_of_calls
 from dpassay.trials.tasks import Shard, ShardResult, TrialRunner
 from dpassay.trials.wire import Garbled
 
-LAWS: dict[str, type[FiniteLaw | PointLaw | NoiseLaw]] = {kind.__name__: kind for kind in (FiniteLaw, PointLaw, NoiseLaw)}
+LAWS: dict[str, type[FiniteLaw | PointLaw | NoiseLaw]] = {
+    kind.__name__: kind for kind in (FiniteLaw, PointLaw, NoiseLaw)
+}
 INLINE = "use executor 'inline'"
 
 
@@ -27,7 +32,9 @@ def law_json(law: Law) -> dict[str, Any]:
     told = {each.name: getattr(law, each.name) for each in fields(law)}
     if isinstance(law, NoiseLaw):
         told["noise"] = {"kind": law.noise.kind, "scale": law.noise.scale}
-    plain = {name: each.item() if isinstance(each, np.generic) else each for name, each in told.items()}
+    plain = {
+        name: each.item() if isinstance(each, np.generic) else each for name, each in told.items()
+    }
     return {"kind": type(law).__name__} | plain
 
 
@@ -82,7 +89,9 @@ def reachable_json(reachable: Reachable) -> dict[str, Any]:
 
 def reachable_from(told: Mapping[str, Any]) -> Reachable:
     """Read reachable states."""
-    return Reachable(**(dict(told) | {"law": law_from(told["law"]), "states": tuple(told["states"])}))
+    return Reachable(
+        **(dict(told) | {"law": law_from(told["law"]), "states": tuple(told["states"])})
+    )
 
 
 def shard_result_json(done: ShardResult) -> dict[str, Any]:
@@ -99,8 +108,12 @@ def shard_result_from(told: Mapping[str, Any], runner: TrialRunner, shard: Shard
     Garbled
         If these can be no counts of its trials.
     """
-    failure = None if told["failure"] is None else (str(told["failure"][0]), str(told["failure"][1]))
-    found = tuple(Counts(calls=each["calls"], marks=tuple(each["marks"])) for each in told["counts"])
+    failure = (
+        None if told["failure"] is None else (str(told["failure"][0]), str(told["failure"][1]))
+    )
+    found = tuple(
+        Counts(calls=each["calls"], marks=tuple(each["marks"])) for each in told["counts"]
+    )
     if len(found) > len(shard) or (failure is None and len(found) < len(shard)):
         raise Garbled
     for piece, counts in zip(shard, found, strict=False):
@@ -110,10 +123,15 @@ def shard_result_from(told: Mapping[str, Any], runner: TrialRunner, shard: Shard
         fits = counts.calls.shape == (number, len(runner.groups[task.group].queries), coding.size)
         fits = fits and counts.calls.dtype == (np.int64 if coding.additive else np.float64)
         if not fits or (
-            coding.additive and not ((counts.calls >= 0).all() and (counts.calls.sum(axis=2) == asked[:, None]).all())
+            coding.additive
+            and not (
+                (counts.calls >= 0).all() and (counts.calls.sum(axis=2) == asked[:, None]).all()
+            )
         ):
             raise Garbled
-        if len(counts.marks) != piece.stop - piece.first or not all(isinstance(mark, bytes) for mark in counts.marks):
+        if len(counts.marks) != piece.stop - piece.first or not all(
+            isinstance(mark, bytes) for mark in counts.marks
+        ):
             raise Garbled
     return ShardResult(counts=found, failure=failure)
 
@@ -125,13 +143,22 @@ def _data_json(data: Labelled) -> dict[str, Any]:
 def _change_json(change: Change) -> dict[str, Any]:
     if isinstance(change, Replace):
         place = None if change.pool is None else int(change.pool)
-        return {"kind": "replace", "index": int(change.index), "x": change.x, "y": int(change.y), "pool": place}
+        return {
+            "kind": "replace",
+            "index": int(change.index),
+            "x": change.x,
+            "y": int(change.y),
+            "pool": place,
+        }
     if isinstance(change, FlipLabel):
         return {"kind": "flip-label", "index": int(change.index)}
     if isinstance(change, (Several, AnyOf)):
         kind = "several" if isinstance(change, Several) else "any-of"
         return {"kind": kind, "changes": [_change_json(each) for each in change.changes]}
-    raise TargetError(f"pairs returned a change of type {type(change).__name__}; expected Replace or FlipLabel, or {INLINE}")
+    raise TargetError(
+        f"pairs returned a change of type {type(change).__name__}; expected Replace or FlipLabel, "
+        f"or {INLINE}"
+    )
 
 
 def _change_from(told: Mapping[str, Any]) -> Change:

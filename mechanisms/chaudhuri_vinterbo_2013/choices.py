@@ -1,6 +1,9 @@
-"""The four alternatives of section 5 of Chaudhuri and Vinterbo (2013): train for every parameter, then choose by errors on V.
+"""The four alternatives of section 5 of Chaudhuri and Vinterbo (2013).
 
-(1) Train a private classifier f_i = oplr(alpha_i, theta_i, T_i) for each theta_i; (2) count its errors e_i on V; (3) choose i*
+Train for every parameter, then choose by errors on V.
+
+(1) Train a private classifier f_i = oplr(alpha_i, theta_i, T_i) for each theta_i; (2) count its
+    errors e_i on V; (3) choose i*
 with probability p_i; (4) output (theta_i*, f_i*). They differ in alpha_i, T_i and p_i.
 """
 
@@ -58,7 +61,8 @@ class Choice(Released):
     Raises
     ------
     InvalidInput
-        If a parameter is out of its range, the base is no trainer, or there is only one parameter to choose.
+        If a parameter is out of its range, the base is no trainer, or there is only one parameter
+        to choose.
     """
 
     by_errors: ClassVar[bool] = True
@@ -71,16 +75,30 @@ class Choice(Released):
 
     def __post_init__(self) -> None:
         super(Choice, self).__post_init__()
-        require(is_real(self.alpha) and 0 < self.alpha < math.inf, "alpha", self.alpha, "a finite number > 0")
+        require(
+            is_real(self.alpha) and 0 < self.alpha < math.inf,
+            "alpha",
+            self.alpha,
+            "a finite number > 0",
+        )
         require(is_count(self.m), "m", self.m, "an integer >= 1")
         object.__setattr__(self, "base", base_text(self.base))
         trainer = trainer_of(self.base, alpha=self.alpha, m=self.m, delta=0.01)
-        require(len(trainer.thetas) >= 2, "base", self.base, "a trainer with at least two parameters to choose from")
+        require(
+            len(trainer.thetas) >= 2,
+            "base",
+            self.base,
+            "a trainer with at least two parameters to choose from",
+        )
         sample_of(self.public, getattr(trainer, "d", 1))
         object.__setattr__(self, "trainer", with_alpha(trainer, self.budget(len(trainer.thetas))))
 
-    def composed(self, *, printed: str, chosen: float, summed: bool = False, parts: int = 1, **facts: Any) -> tuple[DP, ...]:
-        """Return the claims that follow from what the base claims of each training, as printed and as corrected.
+    def composed(
+        self, *, printed: str, chosen: float, summed: bool = False, parts: int = 1, **facts: Any
+    ) -> tuple[DP, ...]:
+        """Return the claims that follow from the base's claim of each training.
+
+        As printed and as corrected.
 
         Parameters
         ----------
@@ -89,14 +107,18 @@ class Choice(Released):
         chosen : float
             Loss of the choice in a record of V, which nothing is trained on.
         summed : bool
-            Whether a record of T is in all trainings, and all count; else in one of them, or only one is released.
+            Whether a record of T is in all trainings, and all count; else in one of them, or only
+            one is released.
         parts : int
             Into how many parts T is cut.
         facts
             Of the claims, see `DP`.
         """
         claims: list[DP] = []
-        statuses: tuple[tuple[Literal["printed", "corrected"], str], ...] = (("printed", printed), ("corrected", PAGE))
+        statuses: tuple[tuple[Literal["printed", "corrected"], str], ...] = (
+            ("printed", printed),
+            ("corrected", PAGE),
+        )
         for status, source in statuses:
             said, each = source, training_loss(self.trainer, status, parts)
             gather = math.fsum if summed else max
@@ -107,7 +129,16 @@ class Choice(Released):
             elif status == "printed":
                 said = f"{printed}, with what the base claims of each training"
             if not claims or (epsilon, delta) != (claims[0].epsilon, claims[0].delta):
-                claims.append(DP(epsilon=epsilon, delta=delta, source=said, status=status, unit=RELEASED, **facts))
+                claims.append(
+                    DP(
+                        epsilon=epsilon,
+                        delta=delta,
+                        source=said,
+                        status=status,
+                        unit=RELEASED,
+                        **facts,
+                    )
+                )
         return tuple(claims)
 
     def budget(self, k: int) -> float:  # noqa: ARG002
@@ -124,14 +155,22 @@ class Choice(Released):
         return np.asarray(wrong.sum(axis=1), dtype=float)
 
     def log_chances(self, losses: Array) -> Array | None:
-        """Logarithms of p_i for losses (..., k); None where the choice does not depend on them alone."""
+        """Logarithms of p_i for losses (..., k).
+
+        None where the choice does not depend on them alone.
+        """
         logits = -self.alpha * losses / 2
         chances: Array = logits - logsumexp(logits, axis=-1, keepdims=True)
         return chances
 
     def choose(self, losses: Array, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw i* for each trial from the losses (size, k): the exponential mechanism, p_i proportional to e^(-alpha e_i / 2)."""
-        drawn: NDArray[np.int64] = (rng.gumbel(size=losses.shape) - self.alpha * losses / 2).argmax(axis=1)
+        """Draw i* for each trial from the losses (size, k).
+
+        The exponential mechanism, p_i proportional to e^(-alpha e_i / 2).
+        """
+        drawn: NDArray[np.int64] = (rng.gumbel(size=losses.shape) - self.alpha * losses / 2).argmax(
+            axis=1
+        )
         return drawn
 
     @property
@@ -149,7 +188,12 @@ class Choice(Released):
         k, n = len(self.thetas), len(data) - self.m
         require(n >= 1, "m", self.m, f"below the number of records, {len(data)}")
         least = min(len(np.arange(n)[self.rows(i, k)]) for i in range(k))
-        require(least >= 1, "m", self.m, f"so small that each of the {k} parts of the other {n} records has one")
+        require(
+            least >= 1,
+            "m",
+            self.m,
+            f"so small that each of the {k} parts of the other {n} records has one",
+        )
         self.trainer.check(data)
 
     def prepare(self, data: Labelled) -> Labelled:
@@ -157,23 +201,37 @@ class Choice(Released):
         self.check(data)
         return data
 
-    def sample(self, state: Labelled, queries: Array, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(
+        self, state: Labelled, queries: Array, size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         """Answers of `size` independent trials at q queries, shape (size, q)."""
         k, trainer = len(self.thetas), self.trainer
         weights, losses = [], []
         for i, theta in enumerate(self.thetas):
-            trained = trainer.apply(part_of(state, self.rows(i, k), self.m), theta, trainer.noise(size, rng))
+            trained = trainer.apply(
+                part_of(state, self.rows(i, k), self.m), theta, trainer.noise(size, rng)
+            )
             weights.append(trained)
             losses.append(self.losses(trained, state))
         chosen = self.choose(np.stack(losses, axis=1), rng)
         return self.answers(trainer, chosen, np.stack(weights)[chosen, np.arange(size)], queries)
 
     def distribution(self, state: Labelled, queries: Array) -> FiniteLaw | None:
-        """Exact law of index and prediction in one dimension, where errors depend on the signs of the weights alone."""
+        """Exact law of index and prediction in one dimension.
+
+        There errors depend on the signs of the weights alone.
+        """
         k, signs = len(self.thetas), np.array([[-1.0], [1.0]])
-        if self.release in ("vector", "auc") or k > MOST_PARAMETERS or getattr(self.trainer, "d", None) != 1:
+        if (
+            self.release in ("vector", "auc")
+            or k > MOST_PARAMETERS
+            or getattr(self.trainer, "d", None) != 1
+        ):
             return None
-        found = [sign_law(self.trainer, part_of(state, self.rows(i, k), self.m), theta) for i, theta in enumerate(self.thetas)]
+        found = [
+            sign_law(self.trainer, part_of(state, self.rows(i, k), self.m), theta)
+            for i, theta in enumerate(self.thetas)
+        ]
         laws = [law for law in found if law is not None]
         if len(laws) < k:
             return None
@@ -183,21 +241,30 @@ class Choice(Released):
         if chances is None:
             return None
         each = np.asarray(log_p)[:, None] + chances  # of every pattern of signs and every choice
-        error = k * max(law.error for law in laws) + 8 * UNIT_ROUNDOFF * (len(patterns) + self.alpha * self.m + 700)
+        error = k * max(law.error for law in laws) + 8 * UNIT_ROUNDOFF * (
+            len(patterns) + self.alpha * self.m + 700
+        )
         if self.release == "index":
             return FiniteLaw(log_p=np.tile(logsumexp(each, axis=0), (len(queries), 1)), error=error)
-        positive = self.trainer.margins(signs, queries)  # (2, q): of a negative and of a positive weight
+        # (2, q): of a negative and of a positive weight
+        positive = self.trainer.margins(signs, queries)
         rows = [
-            [logsumexp(each, b=(positive[patterns, query] >= 0) == label) for label in (False, True)]
+            [
+                logsumexp(each, b=(positive[patterns, query] >= 0) == label)
+                for label in (False, True)
+            ]
             for query in range(len(queries))
         ]
         return FiniteLaw(log_p=np.minimum(rows, 0.0), error=error)
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """All records at one point, the labels of V all alike; a label of T is flipped, or one of V.
+        """All records at one point, the labels of V all alike.
 
-        There are so many records of T that a weight of the wrong sign is rarer than the choice of a bad one. Where labels of T
-        are to be balanced the last one is at the origin if their number is odd, or half way there.
+        A label of T is flipped, or one of V.
+
+        There are so many records of T that a weight of the wrong sign is rarer than the choice of a
+        bad one. Where labels of T are to be balanced the last one is at the origin if their number
+        is odd, or half way there.
         """
         k, m = len(self.thetas), self.m
         size = getattr(self.trainer, "n", None)
@@ -207,25 +274,65 @@ class Choice(Released):
         parted[self.rows(0, k)] = 1
         split = bool((parted == 0).any())
         part = " of the last part of T" if split else " of another record"
-        chosen = "a weight of the wrong sign is chosen despite its errors, and the flip removes one of these errors"
-        chosen = chosen if self.by_errors else "the flip changes the error counts by one, but this choice ignores error counts"
-        apart = "one part of T has the opposite labels of the others, and the flip adds one to its errors"
+        chosen = (
+            "a weight of the wrong sign is chosen despite its errors, and the flip removes one of "
+            "these errors"
+        )
+        chosen = (
+            chosen
+            if self.by_errors
+            else "the flip changes the error counts by one, but this choice ignores error counts"
+        )
+        apart = (
+            "one part of T has the opposite labels of the others, and the flip adds one to its "
+            "errors"
+        )
         told = (
-            (coins, 0, 1.0 - n % 2, "both signs of the weights are equally likely, and one training label shifts that balance"),
-            (coins, 0, 0.5, "both signs of the weights are almost equally likely, and one training label shifts that balance"),
-            (sure, 0, 1.0, "a label that only rare weights answer becomes likelier by one more training label"),
-            (sure, min(k, n) - 1, 1.0, f"a label that only rare weights answer becomes likelier by one more label{part}"),
+            (
+                coins,
+                0,
+                1.0 - n % 2,
+                (
+                    "both signs of the weights are equally likely, and one training label shifts "
+                    "that balance"
+                ),
+            ),
+            (
+                coins,
+                0,
+                0.5,
+                (
+                    "both signs of the weights are almost equally likely, and one training label "
+                    "shifts that balance"
+                ),
+            ),
+            (
+                sure,
+                0,
+                1.0,
+                "a label that only rare weights answer becomes likelier by one more training label",
+            ),
+            (
+                sure,
+                min(k, n) - 1,
+                1.0,
+                f"a label that only rare weights answer becomes likelier by one more label{part}",
+            ),
             (sure, n, 1.0, chosen),
             (parted, n, 1.0, apart if split and self.by_errors else chosen),
         )
         return tuple(self._case(y, index, last, reason) for y, index, last, reason in told)
 
     def _case(self, y: NDArray[np.int64], index: int, last: float, reason: str) -> WorstCase:
-        """Training labels y, the record whose label is flipped, and how far from the origin the last of T is."""
+        """Labels y of T, the record whose label is flipped, and how far T's last lies from 0."""
         labels = np.concatenate([y, np.ones(self.m, dtype=np.int64)])
         X = np.zeros((len(labels), getattr(self.trainer, "d", 1)))
         X[:, 0] = getattr(self.trainer, "scale", np.ones(1))[0]
         query = points(X[:1], "queries")
         X[len(y) - 1] *= last
-        pair = Pairs(base=Labelled(X, labels), changes=(FlipLabel(index),), how=f"{len(labels)} records, one label flipped")
+        pair = Pairs(
+            base=Labelled(X, labels),
+            changes=(FlipLabel(index),),
+            how=f"{len(labels)} records, one label flipped",
+        )
         return WorstCase(pairs=pair, queries=query, reason=reason)

@@ -1,7 +1,10 @@
-"""Control (Chaudhuri and Vinterbo 2013, section 5): the parameter that is best on V, chosen without noise.
+"""Control (Chaudhuri and Vinterbo 2013, section 5).
 
-The paper says that it is not private and serves as an approximate upper bound on what the others can reach: it claims nothing.
-Here it is held against the alpha that every single training has; its catalogue entry declares that it breaks it.
+The parameter that is best on V, chosen without noise.
+
+The paper says that it is not private and serves as an approximate upper bound on what the others
+can reach: it claims nothing. Here it is held against the alpha that every single training has; its
+catalogue entry declares that it breaks it.
 """
 
 from __future__ import annotations
@@ -23,7 +26,10 @@ from dpassay.pairs import FlipLabel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control(Choice):
-    """alpha_i = alpha, T_i = T, i* the first with the largest score on V. Parameters as for `Choice`; `release` is `index`."""
+    """alpha_i = alpha, T_i = T, i* the first with the largest score on V.
+
+    Parameters as for `Choice`; `release` is `index`.
+    """
 
     release: Release = "index"
     base: Any = "objective-perturbation,oplr=true,lambdas=1;0.01"
@@ -48,10 +54,19 @@ class Control(Choice):
         return (DP(epsilon=epsilon, source=source, status="own", unit=RELEASED),)
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """All training records pull one way; the one validation record that is not at the origin is turned round."""
+        """All training records pull one way.
+
+        The one validation record that is not at the origin is turned round.
+        """
         X = np.zeros((20 + self.m, getattr(self.trainer, "d", 1)))
         X[:21, 0] = 1.0
         data = Labelled(X, np.ones(20 + self.m, dtype=np.int64))
-        how = f"{20 + self.m} records: 20 of T and one of V at one point, the others at the origin; that record of V is flipped"
-        reason = "on one side the largest weights score best; on the other all positive weights tie, and the first is chosen"
+        how = (
+            f"{20 + self.m} records: 20 of T and one of V at one point, the others at the origin; "
+            "that record of V is flipped"
+        )
+        reason = (
+            "on one side the largest weights score best; on the other all positive weights tie, "
+            "and the first is chosen"
+        )
         return (WorstCase.of(data, FlipLabel(20), how=how, reason=reason, query=X[:1]),)

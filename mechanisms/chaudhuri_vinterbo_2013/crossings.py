@@ -1,4 +1,7 @@
-"""One dimension, where a weight falls or rises with its noise: probabilities of intervals, and of bad random strings."""
+"""One dimension, where a weight falls or rises with its noise.
+
+Probabilities of intervals, and of bad random strings.
+"""
 
 from __future__ import annotations
 
@@ -45,11 +48,14 @@ class Crossing:
 
 
 def laplace_bins(edges: Array, error: float, shift: float) -> FiniteLaw | None:
-    """Law of the bin that standard Laplace noise lies in, for edges (q, m) ascending in each row; errors as for `Crossing`.
+    """Law of the bin that standard Laplace noise lies in, for edges (q, m) ascending in each row.
 
-    Between a and b >= a >= 0 there is e^-a (1 - e^-(b - a)) / 2. The logarithm changes by at most (1 + 2 / (b - a)) of what the
-    edges are wrong by, on either side of 0, and by (2 + 4 / (b - a)) of it across; by what they are shifted by together if
-    that is all. None if two edges cannot be told apart.
+    Errors as for `Crossing`.
+
+    Between a and b >= a >= 0 there is e^-a (1 - e^-(b - a)) / 2. The logarithm changes by at most
+    (1 + 2 / (b - a)) of what the edges are wrong by, on either side of 0, and by (2 + 4 / (b - a))
+    of it across; by what they are shifted by together if that is all. None if two edges cannot be
+    told apart.
     """
     a, b = edges[:, :-1], edges[:, 1:]
     width = b - a
@@ -60,15 +66,26 @@ def laplace_bins(edges: Array, error: float, shift: float) -> FiniteLaw | None:
         beside = -near + np.log(-np.expm1(-width) / 2)
         across = np.log(-(np.expm1(np.minimum(a, 0.0)) + np.expm1(-np.maximum(b, 0.0))) / 2)
     inner = np.where((a < 0) & (b > 0), across, beside)
-    log_p = np.concatenate([LAPLACE.log_below(edges[:, :1]), inner, LAPLACE.log_below(-edges[:, -1:])], axis=1)
+    log_p = np.concatenate(
+        [LAPLACE.log_below(edges[:, :1]), inner, LAPLACE.log_below(-edges[:, -1:])], axis=1
+    )
     wrong = error + 8 * UNIT_ROUNDOFF * (1 + float(np.abs(edges).max()))
-    return FiniteLaw(log_p=np.minimum(log_p, 0.0), error=shift + wrong * (2 + 4 / float(width.min(initial=np.inf))))
+    return FiniteLaw(
+        log_p=np.minimum(log_p, 0.0),
+        error=shift + wrong * (2 + 4 / float(width.min(initial=np.inf))),
+    )
 
 
 def bad_strings(
-    trainer: Perturbation, data: Labelled, moves: Sequence[tuple[float, float]], score: Score, beta2: float
+    trainer: Perturbation,
+    data: Labelled,
+    moves: Sequence[tuple[float, float]],
+    score: Score,
+    beta2: float,
 ) -> tuple[float, float] | None:
-    """Proportion of R for which some move of a validation record changes g(v w) by more than beta2, at some theta of the trainer.
+    """Proportion of R for which some move of a validation record is too much.
+
+    It changes g(v w) by more than beta2, at some theta of the trainer.
 
     Parameters
     ----------
@@ -82,7 +99,8 @@ def bad_strings(
     Returns
     -------
     (float, float) or None
-        The proportion, and a bound on the error of its logarithm and of that of its complement; None where it is not known.
+        The proportion, and a bound on the error of its logarithm and of that of its complement;
+        None where it is not known.
     """
     high, low, error = math.inf, -math.inf, 0.0
     for old, new in moves:
@@ -104,11 +122,15 @@ def bad_strings(
     if p == 0:
         return 0.0, 0.0
     left = 1 - p
-    return (p, error * (1 + p / left) + 8 * UNIT_ROUNDOFF * (1 + 1 / left)) if left > 1e-12 else None
+    return (
+        (p, error * (1 + p / left) + 8 * UNIT_ROUNDOFF * (1 + 1 / left)) if left > 1e-12 else None
+    )
 
 
 def beyond(score: Score, a: float, b: float, beta2: float) -> tuple[float, float] | None:
-    """Enclose the r > 0 beyond which |g(a r) - g(b r)| > beta2, infinite if there is none; None where it is not known.
+    """Enclose the r > 0 beyond which |g(a r) - g(b r)| > beta2, infinite if there is none.
+
+    None where it is not known.
 
     If a or b is <= 0 the difference does not fall with r; if both are positive it is at most g(0).
     """

@@ -1,8 +1,10 @@
-"""dataSplit (Chaudhuri and Vinterbo 2013, section 5): every parameter trained on a k-th of T of its own, with the whole budget.
+"""dataSplit (Chaudhuri and Vinterbo 2013, section 5).
 
-Claims as printed (Theorem 5): alpha-differentially private "if T and V are disjoint"; 2 alpha if they are not. A record in both
-moves one training and the errors on V: 2 alpha is approached, so alpha does not hold without the condition (docs/findings.md,
-'dataSplit with a record in T and V').
+Every parameter trained on a k-th of T of its own, with the whole budget.
+
+Claims as printed (Theorem 5): alpha-differentially private "if T and V are disjoint"; 2 alpha if
+they are not. A record in both moves one training and the errors on V: 2 alpha is approached, so
+alpha does not hold without the condition (docs/findings.md, 'dataSplit with a record in T and V').
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from dpassay.mechanisms.chaudhuri_vinterbo_2013.choices import Choice
 
 PLACES = ("apart", "shared", "overlooked")
 TAIL = 4
-"""Labels by which a part is for the wrong sign: two would be enough for the whole of alpha with the Huber loss."""
+"""Labels by which a part is for the wrong sign: two would be enough for the whole of alpha with the
+Huber loss."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +35,8 @@ class DataSplit(Choice):
     alpha, base, m, release, public
         As for `Choice`.
     V : {"apart", "shared", "overlooked"}
-        Where the last m records are: not in T; in T too, which is all records; in T too, and alpha is held against it, by
-        somebody who overlooks that Theorem 5 asks for disjoint sets.
+        Where the last m records are: not in T; in T too, which is all records; in T too, and alpha
+        is held against it, by somebody who overlooks that Theorem 5 asks for disjoint sets.
 
     Raises
     ------
@@ -53,18 +56,31 @@ class DataSplit(Choice):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """A changed record counts for what the base claims of its part, or is in V; in both it moves the choice besides."""
+        """A changed record counts for what the base claims of its part, or is in V.
+
+        In both it moves the choice besides.
+        """
         coins = "training and choice fresh; partition fixed (the claim holds for every partition)"
         source = "Chaudhuri and Vinterbo 2013, Theorem 5 (dataSplit)"
-        apart = self.composed(printed=source, chosen=self.alpha, parts=len(self.thetas), coins=coins)
+        apart = self.composed(
+            printed=source, chosen=self.alpha, parts=len(self.thetas), coins=coins
+        )
         if self.V == "apart":
             return apart
         said = ", T and V not disjoint"
-        both = tuple(replace(each, epsilon=each.epsilon + self.alpha, source=each.source + said) for each in apart)
-        without = (
-            "not printed: Chaudhuri and Vinterbo 2013, Theorem 5 (dataSplit) without its condition that T and V are disjoint"
+        both = tuple(
+            replace(each, epsilon=each.epsilon + self.alpha, source=each.source + said)
+            for each in apart
         )
-        return (*both, replace(apart[0], source=without, status="own")) if self.V == "overlooked" else both
+        without = (
+            "not printed: Chaudhuri and Vinterbo 2013, Theorem 5 (dataSplit) without its "
+            "condition that T and V are disjoint"
+        )
+        return (
+            (*both, replace(apart[0], source=without, status="own"))
+            if self.V == "overlooked"
+            else both
+        )
 
     def check(self, data: Labelled) -> None:
         """As for `Choice`, of T with V behind it."""
@@ -80,15 +96,21 @@ class DataSplit(Choice):
         return data if self.V == "apart" else data.take(np.r_[0:n, max(0, n - self.m) : n])
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """Those of `Choice`; where V is shared, few records and many, the label of the first of V flipped."""
+        """Those of `Choice`; with shared V, few and many records, V's first label flipped."""
         if self.V == "apart":
             return super(DataSplit, self).pairs()
         k, m = len(self.thetas), self.m
         few, many = np.zeros(max(k, m) + 1, dtype=np.int64), np.zeros(16 * m * k, dtype=np.int64)
         part = np.arange(len(many))[self.rows((len(many) - m) % k, k)]
         many[part[: (len(part) - TAIL) // 2]] = 1
-        one = "the flip makes a wrong sign likelier for the weight of one part, and lowers the errors of such a weight"
-        rare = "one part rarely has the wrong sign and is then rarely chosen; the other parts almost never have it"
+        one = (
+            "the flip makes a wrong sign likelier for the weight of one part, and lowers the "
+            "errors of such a weight"
+        )
+        rare = (
+            "one part rarely has the wrong sign and is then rarely chosen; the other parts almost "
+            "never have it"
+        )
         return self._flipped(few, one), self._flipped(many, rare)
 
     def _flipped(self, y: Any, reason: str) -> WorstCase:

@@ -1,13 +1,16 @@
-"""Convex losses and validation scores of a margin z = y <w, x> (Chaudhuri and Vinterbo 2013, section 4.1).
+"""Convex losses and validation scores of a margin z = y <w, x>.
 
-    logistic    ln(1 + e^(-z))                                                                            c = 1/4
-    huber       0 for z > 1 + h,  (1 + h - z)^2 / (4 h) for |1 - z| <= h,  1 - z for z < 1 - h            c = 1 / (2 h)
-    hinge       max(0, 1 - z)                                                                             c = 0
-    ramp        min(1, max(0, 1 - z)), a score only
+Source: Chaudhuri and Vinterbo (2013), section 4.1.
 
-c bounds the second derivative; the hinge loss has none at its kink, and c = 0 is what is left elsewhere. All are 1-Lipschitz in w
-where ||x|| <= 1. The Huber loss is that of Chaudhuri, Monteleoni and Sarwate (2011), Corollary 13, which the paper's "SVM" needs
-to be differentiable.
+    logistic  ln(1 + e^(-z)), c = 1/4
+    huber     0 for z > 1 + h, (1 + h - z)^2 / (4 h) for |1 - z| <= h, 1 - z for z < 1 - h,
+              c = 1 / (2 h)
+    hinge     max(0, 1 - z), c = 0
+    ramp      min(1, max(0, 1 - z)), a score only
+
+c bounds the second derivative; the hinge loss has none at its kink, and c = 0 is what is left
+elsewhere. All are 1-Lipschitz in w where ||x|| <= 1. The Huber loss is that of Chaudhuri,
+Monteleoni and Sarwate (2011), Corollary 13, which the paper's "SVM" needs to be differentiable.
 """
 
 from __future__ import annotations
@@ -47,7 +50,10 @@ class MarginLoss(Protocol):
 
     @property
     def turn(self) -> tuple[float, float]:
-        """Where on w >= 0, and how large, the range of v l'(v w) over v in [-1, 1] is at most: |l'(-w)| + `steepest`(w)."""
+        """Where on w >= 0, and how large, the range of v l'(v w) over v in [-1, 1] is at most.
+
+        |l'(-w)| + `steepest`(w).
+        """
         ...
 
     def value(self, z: Array) -> Array:
@@ -72,7 +78,10 @@ class LogisticMargin:
 
     @property
     def turn(self) -> tuple[float, float]:
-        """At the root of w^2 sigma(w) sigma(-w) = max t sigma(-t) behind 2.4; see docs/findings.md, 'Algorithm 3'."""
+        """At the root of w^2 sigma(w) sigma(-w) = max t sigma(-t) behind 2.4.
+
+        See docs/findings.md, 'Algorithm 3'.
+        """
         return _logistic_turn()
 
     def value(self, z: Array) -> Array:
@@ -92,7 +101,9 @@ class LogisticMargin:
 @cache
 def _logistic_turn() -> tuple[float, float]:
     most = LogisticMargin.peak - 1  # t sigma(-t) at the peak
-    w = float(scipy.optimize.brentq(lambda w: w * w * expit(w) * expit(-w) - most, 2.4, 50.0, xtol=1e-14))
+    w = float(
+        scipy.optimize.brentq(lambda w: w * w * expit(w) * expit(-w) - most, 2.4, 50.0, xtol=1e-14)
+    )
     return w, (float(expit(w)) + most / w) * UP
 
 
@@ -133,7 +144,10 @@ class HuberMargin:
 
 @dataclass(frozen=True, slots=True)
 class HingeMargin:
-    """max(0, 1 - z), which Algorithm 3 cannot be private with (docs/findings.md, 'Algorithm 3 with the hinge loss')."""
+    """max(0, 1 - z), with which Algorithm 3 cannot be private.
+
+    See docs/findings.md, 'Algorithm 3 with the hinge loss'.
+    """
 
     c = 0.0
     peak = 1.0
@@ -165,7 +179,10 @@ LOSSES: Final[dict[str, Callable[[float], MarginLoss]]] = {
 
 
 def steepest(loss: MarginLoss, W: float) -> float:
-    """Largest a |l'(a W)| over a in [0, 1], W >= 0: the most that one record of norm <= 1 can pull at weights of norm W."""
+    """Largest a |l'(a W)| over a in [0, 1], W >= 0.
+
+    The most that one record of norm <= 1 can pull at weights of norm W.
+    """
     t = min(W, loss.peak)
     slope = -float(loss.slope(np.array(t)))
     return slope * (t / W if W > 0 else 1.0)
@@ -173,10 +190,13 @@ def steepest(loss: MarginLoss, W: float) -> float:
 
 @cache
 def farthest(loss: MarginLoss, lambda_: float, noise: float = 0.0) -> float:
-    """Largest norm of weights that minimise lambda ||w||^2 / 2 + mean loss + <b, w> with ||b|| <= noise, over all datasets.
+    """Largest norm of minimisers of lambda ||w||^2 / 2 + mean loss + <b, w>, ||b|| <= noise.
 
-    lambda w is the mean pull of the records minus b; along w itself that is at most `steepest`(||w||) + noise, which falls with
-    ||w||. Equal records against the direction of b attain it. Rounded up.
+    Over all datasets.
+
+    lambda w is the mean pull of the records minus b; along w itself that is at most
+    `steepest`(||w||) + noise, which falls with ||w||. Equal records against the direction of b
+    attain it. Rounded up.
     """
     low, high = 0.0, (1 + noise) / lambda_ * UP
     while low < (middle := (low + high) / 2) < high:
@@ -213,7 +233,9 @@ class Score:
 
 SCORES: Final[dict[str, Score]] = {
     "logistic": Score(g=LogisticMargin().value, most=math.inf, spread=lambda W: W),
-    "hinge": Score(g=lambda z: np.maximum(0.0, 1 - z), most=math.inf, spread=lambda W: min(2 * W, 1 + W)),
+    "hinge": Score(
+        g=lambda z: np.maximum(0.0, 1 - z), most=math.inf, spread=lambda W: min(2 * W, 1 + W)
+    ),
     "ramp": Score(g=lambda z: np.clip(1 - z, 0.0, 1.0), most=1.0, spread=lambda W: min(1.0, W)),
 }
 """Scores that section 4.1 names; q(w, V) is minus the mean of g over V."""

@@ -1,10 +1,14 @@
-"""Output perturbation (Chaudhuri and Vinterbo 2013, Algorithm 4), for logistic regression, the Huberised SVM and the SVM.
+"""Output perturbation, for logistic regression, the Huberised SVM and the SVM.
 
-    w* = argmin over w of lambda ||w||^2 / 2 + (1/n) sum_i l(w, x_i, y_i),  released: w* + 2 R / (lambda alpha n),  R ~ e^(-||r||)
+Source: Chaudhuri and Vinterbo (2013), Algorithm 4.
 
-Claim as printed (section 4.1): alpha-differentially private. One record moves w* by at most 2 / (lambda n): tight for the Huber
-loss where lambda n (1 - h) >= 1 and the hinge loss where lambda n >= 1; in one dimension the logistic loss loses little more
-than half of it (docs/findings.md, 'Algorithm 4').
+    w* = argmin over w of lambda ||w||^2 / 2 + (1/n) sum_i l(w, x_i, y_i),
+    released: w* + 2 R / (lambda alpha n),  R ~ e^(-||r||)
+
+Claim as printed (section 4.1): alpha-differentially private. One record moves w* by at most
+2 / (lambda n): tight for the Huber loss where lambda n (1 - h) >= 1 and the hinge loss where lambda
+n >= 1; in one dimension the logistic loss loses little more than half of it (docs/findings.md,
+'Algorithm 4').
 """
 
 from __future__ import annotations
@@ -37,21 +41,32 @@ class OutputPerturbation(Scored):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The privacy that is printed, what is true where that is less, and what is said of the score."""
-        source, unit, coins = "Chaudhuri and Vinterbo 2013, section 4.1 (Algorithm 4)", "released weights", "R fresh"
+        """The privacy as printed, what is true where that is less, and claims on the score."""
+        source, unit, coins = (
+            "Chaudhuri and Vinterbo 2013, section 4.1 (Algorithm 4)",
+            "released weights",
+            "R fresh",
+        )
         printed = DP(epsilon=self.alpha, unit=unit, coins=coins, source=source, status="printed")
         true = self.alpha * self.range_of_pulls(self.lambda_) / 2
         if true == self.alpha:
             return (printed, *self.score_claims)
         source = "docs/findings.md, 'Algorithm 4'"
-        return (printed, DP(epsilon=true, unit=unit, coins=coins, source=source, status="corrected"), *self.score_claims)
+        return (
+            printed,
+            DP(epsilon=true, unit=unit, coins=coins, source=source, status="corrected"),
+            *self.score_claims,
+        )
 
     def step(self, lambda_: float, n: int) -> float:
         """2 / (lambda alpha n), what R is multiplied by."""
         return 2 / (lambda_ * self.alpha * n)
 
     def range_of_pulls(self, lambda_: float) -> float:
-        """As for Algorithm 3, but the weights that are compared are minimisers, and no farther from 0 than those get."""
+        """As for Algorithm 3, but the weights compared are minimisers, no farther from 0.
+
+        No farther than minimisers get, that is.
+        """
         at, most = self.training_loss.turn
         far = farthest(self.training_loss, lambda_)
         if self.d > 1 or self.loss != "logistic" or far >= at:

@@ -1,11 +1,13 @@
-"""Linear classifiers trained with noise: what Algorithms 3 and 4 of Chaudhuri and Vinterbo (2013), section 4.1, share.
+"""Linear classifiers trained with noise.
 
-Records are (x, y), x cut back to the unit ball as in `dpassay.mechanisms.shared.linear` and labels 0, 1 standing for y = -1, 1;
-the last m of them are V, the first n are T. The noise R has density proportional to e^(-||r||) in R^d: a Gamma(d) length in a
-uniform direction.
+What Algorithms 3 and 4 of Chaudhuri and Vinterbo (2013), section 4.1, share.
 
-In one dimension the weight falls into each interval with a probability in closed form: the law of a prediction, and of the bin
-that the weight lies in, is exact by change of variables.
+Records are (x, y), x cut back to the unit ball as in `dpassay.mechanisms.shared.linear` and labels
+0, 1 standing for y = -1, 1; the last m of them are V, the first n are T. The noise R has density
+proportional to e^(-||r||) in R^d: a Gamma(d) length in a uniform direction.
+
+In one dimension the weight falls into each interval with a probability in closed form: the law of a
+prediction, and of the bin that the weight lies in, is exact by change of variables.
 """
 
 from __future__ import annotations
@@ -24,9 +26,20 @@ from dpassay.data import Labelled
 from dpassay.errors import as_real, is_count, is_real, require
 from dpassay.laws import FiniteLaw, NoiseLaw
 from dpassay.mechanism import Mechanism, WorstCase
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import UNIT_VECTORS, as_text, released_auc, sample_of
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import (
+    UNIT_VECTORS,
+    as_text,
+    released_auc,
+    sample_of,
+)
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.crossings import Crossing, laplace_bins
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import LOSSES, SCORES, UP, MarginLoss, Score
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses import (
+    LOSSES,
+    SCORES,
+    UP,
+    MarginLoss,
+    Score,
+)
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.mechanisms.shared.linear import cut_back, targets
 from dpassay.pairs import Replace
@@ -48,7 +61,10 @@ WIDTH: Final = 1e-3
 
 
 def bin_words(cuts: tuple[float, ...], answer: int) -> str:
-    """Name the numbers in a bin, counted from 0, between these cuts: each but the first has its lower end in it."""
+    """Name the numbers in a bin, counted from 0, between these cuts.
+
+    Each but the first has its lower end in it.
+    """
     low = f"{cuts[answer - 1]:.6g} <= " if answer > 0 else ""
     high = f" < {cuts[answer]:.6g}" if answer < len(cuts) else ""
     return f"{low}<w, u>{high}"
@@ -56,7 +72,9 @@ def bin_words(cuts: tuple[float, ...], answer: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Trained:
-    """State: a dataset, the labels times features V (n, d) of its training records, and for Algorithm 4 where the minimiser is.
+    """State: a dataset, labels times features V (n, d), and for Algorithm 4 the minimiser.
+
+    V is of its training records.
 
     `centre` (d,) lies within `distance` of it.
     """
@@ -79,40 +97,45 @@ class Perturbation(Mechanism):
     Parameters
     ----------
     n : int, optional
-        Records of a dataset, T and V together, > m: the claims depend on it, so other datasets are refused. Left out, all are
-        taken, and the claims are those that hold for any number.
+        Records of a dataset, T and V together, > m: the claims depend on it, so other datasets are
+        refused. Left out, all are taken, and the claims are those that hold for any number.
     alpha : float
         Privacy parameter, in nats; finite and > 0.
     lambda_ : float
         Weight of ||w||^2 / 2; finite and > 0.
     loss : {"logistic", "huber", "hinge"}
-        See `dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses`; the hinge loss in one dimension only.
+        See `dpassay.mechanisms.chaudhuri_vinterbo_2013.margin_losses`; the hinge loss in one
+        dimension only.
     h : float
         Of the Huber loss: half the length over which its kink is rounded; in (0, 1].
     d : int
         Dimension: the first d columns of X are used, the others are not looked at; >= 1.
     feature_scale : float or list of float
-        What x is divided by before it is cut back to the unit ball: one number, or one for each of the d columns (a text with
-        semicolons between them will do); public, finite and > 0.
+        What x is divided by before it is cut back to the unit ball: one number, or one for each of
+        the d columns (a text with semicolons between them will do); public, finite and > 0.
     g : {"logistic", "hinge", "ramp"}
         What the validation score is minus the mean of.
     m : int
         Records of V, >= 0; 0: nothing is claimed about a score.
     delta : float
-        Of the claims about the score, in (0, 1); k strings may be bad with probability delta / k each.
+        Of the claims about the score, in (0, 1); k strings may be bad with probability delta / k
+        each.
     lambdas : list of float
-        Lambda, the k parameters that the claims about the score are for; written as `feature_scale`.
+        Lambda, the k parameters that the claims about the score are for; written as
+        `feature_scale`.
     release : {"prediction", "vector", "bins", "auc"}
-        The label 1[<w, x> >= 0] at a query x; the number <w, u>, u the direction of the query; the bin that <w, u> lies in; or
-        the area under the ROC curve of <w, phi(x)> on the public sample, whatever is asked
-        (`dpassay.mechanisms.chaudhuri_vinterbo_2013.auc`).
+        The label 1[<w, x> >= 0] at a query x; the number <w, u>, u the direction of the query; the
+        bin that <w, u> lies in; or the area under the ROC curve of <w, phi(x)> on the public
+        sample, whatever is asked (`dpassay.mechanisms.chaudhuri_vinterbo_2013.auc`).
     public : Labelled or str
-        Public sample for `auc`, with both labels and at least d columns, kept as a text; left out, the d unit vectors labelled 1
-        and the origin labelled 0.
+        Public sample for `auc`, with both labels and at least d columns, kept as a text; left out,
+        the d unit vectors labelled 1 and the origin labelled 0.
     edges : list of float
-        Ascending edges of the bins; by default 0 and a narrow bin on each side, at the weight where the most can leak.
+        Ascending edges of the bins; by default 0 and a narrow bin on each side, at the weight where
+        the most can leak.
     tolerance : float
-        Largest certified distance of trained weights w from the minimiser, as a part of 1 + ||w||; > 0. A worse one is an error.
+        Largest certified distance of trained weights w from the minimiser, as a part of
+        1 + ||w||; > 0. A worse one is an error.
 
     Raises
     ------
@@ -149,16 +172,28 @@ class Perturbation(Mechanism):
         require(is_real(self.h) and 0 < self.h <= 1, "h", self.h, "a number in (0, 1]")
         scores = ", ".join(SCORES)
         require(self.g in SCORES, "g", self.g, f"one of {scores}")
-        require(is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)")
+        require(
+            is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)"
+        )
         require(self.release in RELEASES, "release", self.release, f"one of {', '.join(RELEASES)}")
         for name in ("feature_scale", "lambdas"):
             self._list(name, "finite numbers > 0, at least one", least=1, low=0.0)
         self._list("edges", "finite numbers in ascending order", least=0, low=-math.inf)
-        require(bool((np.diff(np.array(_numbers(self.edges))) > 0).all()), "edges", self.edges, "in ascending order")
+        require(
+            bool((np.diff(np.array(_numbers(self.edges))) > 0).all()),
+            "edges",
+            self.edges,
+            "in ascending order",
+        )
         object.__setattr__(self, "public", as_text(self.public))
         sample_of(self.public, self.d)
         fits = self.scale.size in (1, self.d)
-        require(fits, "feature_scale", self.feature_scale, f"one number, or one for each of d = {self.d} columns")
+        require(
+            fits,
+            "feature_scale",
+            self.feature_scale,
+            f"one number, or one for each of d = {self.d} columns",
+        )
 
     def _list(self, name: str, allowed: str, *, least: int, low: float) -> None:
         """Check a list of numbers and keep it as a text, which a record can hold."""
@@ -227,7 +262,10 @@ class Perturbation(Mechanism):
         return self.alike(self.release)
 
     def alike(self, release: str) -> bool:
-        """Whether w or -w is looked at, by bins that lie alike on both sides: in one dimension, whatever the query is."""
+        """Whether w or -w is looked at, by bins that lie alike on both sides.
+
+        In one dimension, whatever the query is.
+        """
         mirrored = self.cuts == tuple(-cut for cut in reversed(self.cuts))
         return self.d == 1 and (release == "vector" or (release == "bins" and mirrored))
 
@@ -257,11 +295,14 @@ class Perturbation(Mechanism):
 
     @property
     def least_n(self) -> int:
-        """Training records: those of the datasets that are taken, or the least number there can be."""
+        """Number of training records: that of the datasets taken, or the least possible."""
         return 1 if self.n is None else self.n - self.m
 
     def numbers_to_cover(self, lambda_: float) -> tuple[int, ...]:  # noqa: ARG002
-        """Numbers of training records among which is the worst for a score of all that are taken."""
+        """Numbers of training records among which is the worst for a score.
+
+        Of all that are taken.
+        """
         return (self.least_n,)
 
     @property
@@ -274,15 +315,21 @@ class Perturbation(Mechanism):
         return self.alpha, lambda_
 
     def range_of_pulls(self, lambda_: float) -> float:  # noqa: ARG002
-        """How far two records' gradients at the same weights can be apart: 2, and less for the logistic loss on the line."""
+        """How far two records' gradients at the same weights can be apart.
+
+        It is 2, and less for the logistic loss on the line.
+        """
         return self.training_loss.turn[1] if self.d == 1 else 2.0
 
     def reach(self, lambda_: float, n: int, length: float) -> float:
-        """Largest norm of what is released for noise of at most this length, over all datasets of n training records."""
+        """Largest norm of what is released for noise of at most this length.
+
+        Over all datasets of n training records.
+        """
         raise NotImplementedError
 
     def held_at(self, lambda_: float, n: int) -> float:
-        """Norm of the weights at which the records have to pull hardest, for the largest norm of what is released."""
+        """Norm of weights at which the records pull hardest, for the largest released norm."""
         return self.reach(lambda_, n, 0.0)
 
     def weights(self, V: Array, lambda_: float, R: Array) -> Array:
@@ -294,17 +341,22 @@ class Perturbation(Mechanism):
         return Trained(data=data, V=self.signed(data, slice(0, len(data) - self.m)))
 
     def turned(self, n: int) -> list[float]:
-        """Labels times features in the worst case: of a training record, of what replaces it, and of the n - 1 others."""
+        """Labels times features in the worst case.
+
+        Of a training record, of what replaces it, and of the n - 1 others.
+        """
         raise NotImplementedError
 
     def crossing(self, state: Trained, lambda_: float, t: Array) -> Crossing:
-        """In one dimension, which standard Laplace noise Z = R or -R takes the weight over each of t."""
+        """Standard Laplace noise Z = R or -R that takes the weight over each of t, on the line."""
         raise NotImplementedError
 
     def accept(self, distance: float, lambda_: float) -> None:
         """Raise `ArithmeticError` if weights are certified to no better than this distance."""
         if not distance <= self.tolerance:
-            said = f"{self.loss} loss, lambda = {lambda_:g}: weights certified to {distance:.1e} only"
+            said = (
+                f"{self.loss} loss, lambda = {lambda_:g}: weights certified to {distance:.1e} only"
+            )
             raise ArithmeticError(f"{said}; tolerance = {self.tolerance:g} was asked")
 
     def vector_law(self, state: Trained, side: Array) -> NoiseLaw | None:  # noqa: ARG002
@@ -312,18 +364,34 @@ class Perturbation(Mechanism):
         return None
 
     def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless the records are n, labelled 0 and 1, some of them left to train on, with d columns."""
+        """Raise `InvalidInput` unless there are n records, labelled 0 and 1, with d columns.
+
+        Some of them must be left to train on.
+        """
         check_binary(data)
-        require(self.n is None or len(data) == self.n, "n", self.n, f"the number of records, {len(data)}")
+        require(
+            self.n is None or len(data) == self.n,
+            "n",
+            self.n,
+            f"the number of records, {len(data)}",
+        )
         require(self.m < len(data), "m", self.m, f"below the number of records, {len(data)}")
-        require(self.d <= data.X.shape[1], "d", self.d, f"at most the number of columns, {data.X.shape[1]}")
+        require(
+            self.d <= data.X.shape[1],
+            "d",
+            self.d,
+            f"at most the number of columns, {data.X.shape[1]}",
+        )
 
     def features(self, X: Array) -> Array:
         """Return phi of each row, shape (n, d)."""
         return cut_back(X[:, : self.d], self.scale, 1.0)
 
     def directions(self, queries: Array) -> Array:
-        """Return unit vectors, shape (q, d): those of phi(x), and of the first axis where that is 0."""
+        """Return unit vectors, shape (q, d).
+
+        Those of phi(x), and of the first axis where that is 0.
+        """
         phi = self.features(queries)
         length = np.sqrt(np.vecdot(phi, phi))
         phi[length == 0] = np.eye(self.d)[0]
@@ -342,7 +410,9 @@ class Perturbation(Mechanism):
     def noise(self, size: int, rng: np.random.Generator) -> Array:
         """Draw R from G, shape (size, d)."""
         normal = rng.normal(size=(size, self.d))
-        drawn: Array = normal * (rng.gamma(self.d, size=size) / np.linalg.norm(normal, axis=1))[:, None]
+        drawn: Array = (
+            normal * (rng.gamma(self.d, size=size) / np.linalg.norm(normal, axis=1))[:, None]
+        )
         return drawn
 
     def margins(self, trained: Array, X: Array) -> Array:
@@ -355,15 +425,23 @@ class Perturbation(Mechanism):
         self.check(data)
         return self.locate(data, self.lambda_)
 
-    def sample(self, state: Trained, queries: Array, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(
+        self, state: Trained, queries: Array, size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         """Answers of `size` independent trials at q queries, shape (size, q)."""
         w = self.weights(state.V, self.lambda_, self.noise(size, rng))
         if self.release == "auc":
-            return np.tile(released_auc(self, w, sample_of(self.public, self.d))[:, None], (1, len(queries)))
+            return np.tile(
+                released_auc(self, w, sample_of(self.public, self.d))[:, None], (1, len(queries))
+            )
         if self.release == "prediction":
             return (self.margins(w, queries) >= 0).astype(np.int64)
         answers: NDArray[Any] = w @ self.directions(queries).T
-        return answers if self.release == "vector" else np.searchsorted(self.cuts, answers, side="right")
+        return (
+            answers
+            if self.release == "vector"
+            else np.searchsorted(self.cuts, answers, side="right")
+        )
 
     def distribution(self, state: Trained, queries: Array) -> FiniteLaw | NoiseLaw | None:
         """Exact law in one dimension, by change of variables; none of the AUC."""
@@ -374,30 +452,46 @@ class Perturbation(Mechanism):
             return self.vector_law(state, side)
         edges = np.array(self.cuts if self.release == "bins" else (0.0,))
         up, down = (self.crossing(each, self.lambda_, edges) for each in (state, state.mirrored))
-        law = laplace_bins(np.where(side[:, None] > 0, up.r, down.r), max(up.error, down.error), max(up.shift, down.shift))
+        law = laplace_bins(
+            np.where(side[:, None] > 0, up.r, down.r),
+            max(up.error, down.error),
+            max(up.shift, down.shift),
+        )
         nowhere = self.features(queries)[:, 0] == 0
         if law is None or self.release == "bins" or not nowhere.any():
             return law
-        return FiniteLaw(log_p=np.where(nowhere[:, None], [-np.inf, 0.0], law.log_p), error=law.error)
+        return FiniteLaw(
+            log_p=np.where(nowhere[:, None], [-np.inf, 0.0], law.log_p), error=law.error
+        )
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """A training record where its pull turns round most, and a validation record as far from 0 as weights can get."""
+        """A training record where its pull turns most, a validation record far from 0.
+
+        As far as weights can get.
+        """
         n = self.own_n
         first, new, *others = self.turned(n)
         turned = self.line([first, *others], [-1.0] * self.m)
         reason = (
-            "for the weights, one training record is replaced so that its gradient changes most; all others are at the origin"
+            "for the weights, one training record is replaced so that its gradient changes most; "
+            "all others are at the origin"
         )
-        cases = [self.case(turned, 0, new, "records on the first axis; the first of them changes sides", reason)]
+        cases = [
+            self.case(
+                turned, 0, new, "records on the first axis; the first of them changes sides", reason
+            )
+        ]
         if self.m:
             theta = min(self.thetas)
             pull = min(1.0, self.training_loss.peak / self.held_at(theta, n))
             reason = (
-                "for the score, all records pull the weights one way, and one validation record moves from one end to the"
-                " other; the weights do not depend on it"
+                "for the score, all records pull the weights one way, and one validation record "
+                "moves from one end to the other; the weights do not depend on it"
             )
             how = "records on the first axis; one validation record changes sides"
-            cases.append(self.case(self.line([pull] * n, [1.0] * self.m), n + self.m - 1, -1.0, how, reason))
+            cases.append(
+                self.case(self.line([pull] * n, [1.0] * self.m), n + self.m - 1, -1.0, how, reason)
+            )
         return tuple(cases)
 
     def line(self, training: list[float], validation: list[float]) -> Labelled:
@@ -411,12 +505,16 @@ class Perturbation(Mechanism):
         """Records, one of which is replaced by one on the first axis; asked on that axis."""
         new = self.line([v], [])
         return WorstCase.of(
-            data, Replace(index, new.X[0], int(new.y[0])), how=how, reason=reason, query=[[self.scale[0], *[0.0] * (self.d - 1)]]
+            data,
+            Replace(index, new.X[0], int(new.y[0])),
+            how=how,
+            reason=reason,
+            query=[[self.scale[0], *[0.0] * (self.d - 1)]],
         )
 
 
 def _numbers(given: Any) -> tuple[float, ...]:
-    """Numbers from a text with semicolons between them, one number, or several; NaN for what is none."""
+    """Numbers from a text that semicolons part, one number, or several; NaN for what is none."""
     if isinstance(given, str):
         parts = re.split(r"[;,\s]+", given.strip().strip("()[]").strip(" ,;"))
         return tuple(_number(part) for part in parts if part)

@@ -1,10 +1,12 @@
-"""Scores of linear classifiers on held-out data, and how stable they are (Chaudhuri and Vinterbo 2013, section 4.1, Theorem 4).
+"""Scores of linear classifiers on held-out data, and how stable they are.
+
+Source: Chaudhuri and Vinterbo (2013), section 4.1 and Theorem 4.
 
 The score of weights w is q(w, V) = -(1/m) sum of g(y <w, x>) over V, with g 1-Lipschitz and g >= 0.
 
-Claims for a list Lambda of k parameters, as printed: beta_1 = 2 / lambda_min and
-beta_2 = min(g*, (1 / lambda_min)(1 + d ln(d k / delta) / (alpha n))), for all but delta / k of the random strings; and as
-corrected in docs/findings.md, 'Theorem 4'.
+Claims for a list Lambda of k parameters, as printed: beta_1 = 2 / lambda_min and beta_2 = min(g*,
+(1 / lambda_min)(1 + d ln(d k / delta) / (alpha n))), for all but delta / k of the random strings;
+and as corrected in docs/findings.md, 'Theorem 4'.
 """
 
 from __future__ import annotations
@@ -48,15 +50,30 @@ class Scored(Perturbation, LinearTrainer):
             printed.append((2 / theta, min(g.most, (1 + noise) / lambda_)))
             spread = g.spread(self.reach(theta, n, self.length)) * UP
             corrected.append((self.range_of_pulls(lambda_) / lambda_, min(g.most, spread)))
-        facts: dict[str, Any] = {"delta": self.delta / k, "unit": "validation score", "coins": "R fresh, the same on both sides"}
+        facts: dict[str, Any] = {
+            "delta": self.delta / k,
+            "unit": "validation score",
+            "coins": "R fresh, the same on both sides",
+        }
         least, true = np.max(printed, axis=0), np.max(corrected, axis=0)
         return (
-            ScoreStability(beta1=least[0], beta2=least[1], source=THEOREM, status="printed", **facts),
-            ScoreStability(beta1=true[0], beta2=true[1], source="docs/findings.md, 'Theorem 4'", status="corrected", **facts),
+            ScoreStability(
+                beta1=least[0], beta2=least[1], source=THEOREM, status="printed", **facts
+            ),
+            ScoreStability(
+                beta1=true[0],
+                beta2=true[1],
+                source="docs/findings.md, 'Theorem 4'",
+                status="corrected",
+                **facts,
+            ),
         )
 
     def moved_by_validation(self, theta: float, length: float) -> float:
-        """beta_2 for one lambda and one R of this length: how far a changed record of V moves m times the score; rounded up."""
+        """beta_2 for one lambda and one R of this length.
+
+        How far a changed record of V moves m times the score; rounded up.
+        """
         g = self.scored
         spreads = [g.spread(self.reach(theta, n, length)) for n in self.numbers_to_cover(theta)]
         return min(g.most, max(spreads) * UP)
@@ -70,7 +87,10 @@ class Scored(Perturbation, LinearTrainer):
         return self.weights(self.signed(data, slice(0, len(data) - self.m)), theta, R)
 
     def score(self, trained: Array, data: Labelled) -> tuple[Array, float]:
-        """Return q(w, V) for each of the trained weights, shape (size,), and a bound on the numerical error of each."""
+        """Return q(w, V) of the trained weights, shape (size,), and a bound on each error.
+
+        The errors are numerical.
+        """
         require(self.m >= 1, "m", self.m, "an integer >= 1, for there to be a score")
         z = trained @ self.signed(data, slice(len(data) - self.m, None)).T
         largest = float(np.linalg.norm(trained, axis=1).max(initial=0.0))
@@ -80,8 +100,9 @@ class Scored(Perturbation, LinearTrainer):
     def bad_share(self, state: Compared, claim: ScoreStability) -> tuple[float, float] | None:
         """Exact proportion of bad R, with the error of its logarithms; None where it is not known.
 
-        No R is bad by a changed training record if beta_1 is at least the corrected one (docs/findings.md, 'Theorem 4'). In one
-        dimension a changed validation record is bad beyond a weight on either side, and so beyond an R.
+        No R is bad by a changed training record if beta_1 is at least the corrected one
+        (docs/findings.md, 'Theorem 4'). In one dimension a changed validation record is bad beyond
+        a weight on either side, and so beyond an R.
         """
         data, n = state.base, len(state.base) - self.m
         forced = [self.in_force(theta, n)[1] for theta in self.thetas]
@@ -89,7 +110,9 @@ class Scored(Perturbation, LinearTrainer):
         if self.d > 1 or not (steady or all(change.index >= n for change in state.changes)):
             return None
         here = self.signed(data, slice(n, None))[:, 0]
-        moves = [(float(here[c.index - n]), self._record(c, data)) for c in state.changes if c.index >= n]
+        moves = [
+            (float(here[c.index - n]), self._record(c, data)) for c in state.changes if c.index >= n
+        ]
         return bad_strings(self, data, moves, self.scored, claim.beta2)
 
     def _record(self, change: Change, data: Labelled) -> float:

@@ -1,13 +1,15 @@
-"""Many regularised risks on the same records at once, each with a linear term of its own, and a certificate.
+"""Many regularised risks on the same records, each with a linear term, and a certificate.
 
-    w_j = argmin over w of lambda ||w||^2 / 2 + (1/n) sum_i l(<w, v_i>) + <b_j, w>,      v_i = y_i x_i, ||v_i|| <= 1
+    w_j = argmin over w of lambda ||w||^2 / 2 + (1/n) sum_i l(<w, v_i>) + <b_j, w>,
+    v_i = y_i x_i, ||v_i|| <= 1
 
 The hinge loss, on the line, is solved in closed form. Else:
 
-For b = 0 Newton's method with line search, from 0. The others start on the tangent of b -> w(b) there and go on with the second
-derivative at that point as long as that takes a fifth off the certified distance; what is not near enough then takes Newton steps
-too. The objective is lambda-strongly convex, so a gradient of norm rho proves ||w - w_j|| <= rho / lambda; what rounding can hide
-of the gradient is added to rho.
+For b = 0 Newton's method with line search, from 0. The others start on the tangent of b -> w(b)
+there and go on with the second derivative at that point as long as that takes a fifth off the
+certified distance; what is not near enough then takes Newton steps too. The objective is
+lambda-strongly convex, so a gradient of norm rho proves ||w - w_j|| <= rho / lambda; what rounding
+can hide of the gradient is added to rho.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ AT_ONCE: Final = 4_000_000
 """Numbers in the largest temporary array: problems x n x d, or problems x n."""
 
 
-def minimise(V: Array, loss: MarginLoss, lambda_: float, b: Array, aim: float) -> tuple[Array, float]:
+def minimise(
+    V: Array, loss: MarginLoss, lambda_: float, b: Array, aim: float
+) -> tuple[Array, float]:
     """Minimise for every linear term.
 
     Parameters
@@ -42,13 +46,15 @@ def minimise(V: Array, loss: MarginLoss, lambda_: float, b: Array, aim: float) -
     b : array (size, d)
         Linear terms.
     aim : float
-        Distance from the minimiser that is good enough, as a part of 1 + ||w||; 0 for as near as floats come.
+        Distance from the minimiser that is good enough, as a part of 1 + ||w||; 0 for as near as
+        floats come.
 
     Returns
     -------
     W : array (size, d)
     distance : float
-        Certified bound on the largest distance from a minimiser, as a part of 1 + ||w||; above `aim` only where floats end.
+        Certified bound on the largest distance from a minimiser, as a part of 1 + ||w||; above
+        `aim` only where floats end.
     """
     if isinstance(loss, HingeMargin):
         return _between_kinks(V[:, 0], lambda_, b)
@@ -68,14 +74,18 @@ def minimise(V: Array, loss: MarginLoss, lambda_: float, b: Array, aim: float) -
 
 
 def _between_kinks(v: Array, lambda_: float, b: Array) -> tuple[Array, float]:
-    """Minimise with the hinge loss in one dimension, for v (n,), where the gradient is a line between kinks and jumps at each.
+    """Minimise with the hinge loss in one dimension, for v (n,).
 
-    The jumps and the lines part the real numbers: in which part -b (size, 1) lies says at which kink, or on which line, w is.
+    The gradient is a line between kinks and jumps at each.
+
+    The jumps and the lines part the real numbers: in which part -b (size, 1) lies says at which
+    kink, or on which line, w is.
     """
     kinks = 1 / v[v != 0]
     order = np.argsort(kinks)
     kinks, jumps = kinks[order], np.abs(v[v != 0])[order]
-    pull = (np.cumsum([0.0, *jumps]) - v[v > 0].sum()) / len(v)  # mean slope on each line, times label and feature
+    # mean slope on each line, times label and feature
+    pull = (np.cumsum([0.0, *jumps]) - v[v > 0].sum()) / len(v)
     starts, ends = lambda_ * kinks + pull[:-1], lambda_ * kinks + pull[1:]
     part = np.searchsorted(np.column_stack([starts, ends]).ravel(), -b[:, 0])
     line = (-b[:, 0] - pull[part // 2 + part % 2]) / lambda_
@@ -91,8 +101,13 @@ def _parts(size: int, numbers: int) -> Iterator[slice]:
     return (slice(start, start + rows) for start in range(0, size, rows))
 
 
-def _chord(V: Array, loss: MarginLoss, lambda_: float, b: Array, W: Array, aim: float, tangent: Array) -> tuple[Array, Array]:
-    """Step with one inverse of the second derivative as long as each takes a fifth off the distance; W and distances (size,)."""
+def _chord(
+    V: Array, loss: MarginLoss, lambda_: float, b: Array, W: Array, aim: float, tangent: Array
+) -> tuple[Array, Array]:
+    """Step with one inverse second derivative while that helps; W and distances (size,).
+
+    Each step has to take a fifth off the distance.
+    """
     best, distances = W.copy(), np.full(len(W), np.inf)
     rows, w = np.arange(len(W)), W
     for _ in range(MAX_STEPS):
@@ -107,8 +122,13 @@ def _chord(V: Array, loss: MarginLoss, lambda_: float, b: Array, W: Array, aim: 
     return best, distances
 
 
-def _newton(V: Array, loss: MarginLoss, lambda_: float, b: Array, W: Array, aim: float) -> tuple[Array, Array]:
-    """Newton steps with line search until they are lost in rounding; the best W, which is overwritten, and distances (size,)."""
+def _newton(
+    V: Array, loss: MarginLoss, lambda_: float, b: Array, W: Array, aim: float
+) -> tuple[Array, Array]:
+    """Newton steps with line search until they are lost in rounding.
+
+    The best W, which is overwritten, and distances (size,).
+    """
     at, last = W.copy(), np.full(len(W), np.inf)
     distance = np.full(len(W), np.inf)
     active = np.arange(len(W))
@@ -126,7 +146,9 @@ def _newton(V: Array, loss: MarginLoss, lambda_: float, b: Array, W: Array, aim:
         going = (found > aim) & (size > 0) & ~drowned
         if not going.any():
             break
-        length = _line_search(V, loss, lambda_, (w[going], pull[going], Z[going], gradient[going], step[going]))
+        length = _line_search(
+            V, loss, lambda_, (w[going], pull[going], Z[going], gradient[going], step[going])
+        )
         active = active[going]
         at[active], last[active] = w[going] + length[:, None] * step[going], length * size[going]
     return W, distance
@@ -139,18 +161,25 @@ def _hessians(V: Array, loss: MarginLoss, lambda_: float, Z: Array) -> Array:
     return hessians
 
 
-def _line_search(V: Array, loss: MarginLoss, lambda_: float, at: tuple[Array, Array, Array, Array, Array]) -> Array:
+def _line_search(
+    V: Array, loss: MarginLoss, lambda_: float, at: tuple[Array, Array, Array, Array, Array]
+) -> Array:
     """Halve each step until the objective falls for certain; lengths (size,).
 
-    The objective's values would tell nothing apart where large terms cancel; its slope p along the step does. As p rises, a step
-    of t moves the objective by (p(t / 2) + p(t)) t / 2 at most.
+    The objective's values would tell nothing apart where large terms cancel; its slope p along the
+    step does. As p rises, a step of t moves the objective by (p(t / 2) + p(t)) t / 2 at most.
     """
     w, b, Z, gradient, step = at
     moves, length = step @ V.T, np.ones(len(w))
-    curved, still = lambda_ * np.vecdot(step, step), lambda_ * np.vecdot(w, step) + np.vecdot(b, step)
+    curved, still = (
+        lambda_ * np.vecdot(step, step),
+        lambda_ * np.vecdot(w, step) + np.vecdot(b, step),
+    )
 
     def slope(t: Array) -> Array:
-        found: Array = np.vecdot(loss.slope(Z + t[:, None] * moves), moves) / len(V) + still + t * curved
+        found: Array = (
+            np.vecdot(loss.slope(Z + t[:, None] * moves), moves) / len(V) + still + t * curved
+        )
         return found
 
     fall = np.vecdot(gradient, step)
@@ -171,8 +200,12 @@ def hidden(V: Array, loss: MarginLoss, lambda_: float, w: Array, b: Array) -> Ar
     return bound
 
 
-def certified(V: Array, loss: MarginLoss, lambda_: float, w: Array, b: Array, gradient: Array) -> Array:
-    """Bound on the distance of w (size, d) from the minimiser over 1 + ||w||, from the gradient as floats compute it."""
-    rho = np.linalg.norm(gradient, axis=1) * (1 + gamma(V.shape[1] + 2)) + hidden(V, loss, lambda_, w, b)
+def certified(
+    V: Array, loss: MarginLoss, lambda_: float, w: Array, b: Array, gradient: Array
+) -> Array:
+    """Bound on w's distance (size, d) from the minimiser over 1 + ||w||, from float gradients."""
+    rho = np.linalg.norm(gradient, axis=1) * (1 + gamma(V.shape[1] + 2)) + hidden(
+        V, loss, lambda_, w, b
+    )
     bound: Array = rho / lambda_ / (1 + np.linalg.norm(w, axis=1)) * (1 + gamma(8))
     return bound

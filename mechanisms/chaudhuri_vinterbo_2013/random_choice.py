@@ -1,7 +1,10 @@
-"""Random (Chaudhuri and Vinterbo 2013, section 5): a parameter chosen blindly, trained on all of T with the whole budget.
+"""Random (Chaudhuri and Vinterbo 2013, section 5).
 
-Claim as printed (Theorem 5): alpha-differentially private, even if T and V are not disjoint, each training being private with
-what it is run with. Over a base that claims more the claim is computed from that.
+A parameter chosen blindly, trained on all of T with the whole budget.
+
+Claim as printed (Theorem 5): alpha-differentially private, even if T and V are not disjoint, each
+training being private with what it is run with. Over a base that claims more the claim is computed
+from that.
 """
 
 from __future__ import annotations

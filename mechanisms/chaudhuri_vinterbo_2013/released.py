@@ -1,4 +1,7 @@
-"""What is released of trained weights: a label, a linear statistic, an AUC, or only the index of the parameter."""
+"""What is released of trained weights.
+
+A label, a linear statistic, an AUC, or only the index of the parameter.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,17 @@ from numpy.typing import NDArray
 
 from dpassay.errors import require
 from dpassay.mechanism import Mechanism
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import UNIT_VECTORS, as_text, released_auc, sample_of
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import LOOKED_AT, Perturbation, bin_words
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import (
+    UNIT_VECTORS,
+    as_text,
+    released_auc,
+    sample_of,
+)
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import (
+    LOOKED_AT,
+    Perturbation,
+    bin_words,
+)
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import LinearTrainer
 
 Release = Literal["prediction", "vector", "bins", "index", "auc"]
@@ -27,13 +39,14 @@ class Released(Mechanism):
     Parameters
     ----------
     release : {"prediction", "vector", "index", "auc"}
-        The label 1[<w, phi(x)> >= 0] at a query x; the number <w, phi(u)>, a linear statistic of the released vector, at a query
-        u; the index of the parameter, whatever is asked; or, whatever is asked, the area under the ROC curve of <w, phi(x)> on
-        the public sample (`dpassay.mechanisms.chaudhuri_vinterbo_2013.auc`). Some take `bins` too: which of the base's bins <w,
-        u> lies in.
+        The label 1[<w, phi(x)> >= 0] at a query x; the number <w, phi(u)>, a linear statistic of
+        the released vector, at a query u; the index of the parameter, whatever is asked; or,
+        whatever is asked, the area under the ROC curve of <w, phi(x)> on the public sample
+        (`dpassay.mechanisms.chaudhuri_vinterbo_2013.auc`). Some take `bins` too: which of the
+        base's bins <w, u> lies in.
     public : Labelled or str
-        Public sample for `auc`, with both labels and as many columns as the trainer takes, kept as a text; left out, the unit
-        vectors labelled 1 and the origin labelled 0.
+        Public sample for `auc`, with both labels and as many columns as the trainer takes, kept as
+        a text; left out, the unit vectors labelled 1 and the origin labelled 0.
     """
 
     release: Release = "prediction"
@@ -67,7 +80,11 @@ class Released(Mechanism):
     @property
     def looked_at(self) -> str:
         """What of the index and the weights, which are what the paper releases, is answered."""
-        return "the index of the parameter alone" if self.release == "index" else LOOKED_AT[self.release]
+        return (
+            "the index of the parameter alone"
+            if self.release == "index"
+            else LOOKED_AT[self.release]
+        )
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:  # noqa: ARG002
         """The parameter that an index stands for, or which numbers lie in a bin."""
@@ -107,16 +124,25 @@ class Released(Mechanism):
         return {"vector": (-np.inf, np.inf), "auc": (0.0, 1.0)}.get(self.release)
 
     def answers(
-        self, trainer: LinearTrainer, chosen: NDArray[np.int64], weights: Any, queries: NDArray[np.float64]
+        self,
+        trainer: LinearTrainer,
+        chosen: NDArray[np.int64],
+        weights: Any,
+        queries: NDArray[np.float64],
     ) -> NDArray[Any]:
-        """Answers of each trial at each query, shape (size, q), from the chosen indices and the trained weights of each trial."""
+        """Answers of each trial at each query, shape (size, q).
+
+        From the chosen indices and the trained weights of each trial.
+        """
         if self.release == "index":
             return np.tile(chosen[:, None], (1, len(queries)))
         if self.release == "auc":
             areas = released_auc(trainer, weights, sample_of(self.public, getattr(trainer, "d", 1)))
             return np.tile(areas[:, None], (1, len(queries)))
         if self.release == "bins":
-            at: NDArray[np.int64] = np.searchsorted(self.shown.cuts, weights @ self.shown.directions(queries).T, side="right")
+            at: NDArray[np.int64] = np.searchsorted(
+                self.shown.cuts, weights @ self.shown.directions(queries).T, side="right"
+            )
             return at
         margins = trainer.margins(weights, queries)
         return margins if self.release == "vector" else (margins >= 0).astype(np.int64)

@@ -1,14 +1,18 @@
-"""Fresh random strings: the law of the largest noisy score where every score has a law of its own, in one dimension.
+"""Fresh random strings.
 
-t_j = S_j + s Z_j, S_j = q(w_j, V) the score of a weight w_j trained with a fresh string, Z_j standard exponential; all are
-independent. Weights are cut into bins whose chances are exact (`Perturbation.crossing`), and on a bin S_j is replaced by one
-value. Between kinks, which are those values, P[t_j <= t] = A_j - B_j e^(-t/s), A_j the chance of a value up to t and B_j the sum
-of chance times e^(value/s) over those. With u = e^(-(t - a)/s) and b_j = B_j e^(-a/s) on an interval that begins at a,
+The law of the largest noisy score where every score has a law of its own, in one dimension.
+
+t_j = S_j + s Z_j, S_j = q(w_j, V) the score of a weight w_j trained with a fresh string, Z_j
+standard exponential; all are independent. Weights are cut into bins whose chances are exact
+(`Perturbation.crossing`), and on a bin S_j is replaced by one value. Between kinks, which are those
+values, P[t_j <= t] = A_j - B_j e^(-t/s), A_j the chance of a value up to t and B_j the sum of
+chance times e^(value/s) over those. With u = e^(-(t - a)/s) and b_j = B_j e^(-a/s) on an interval
+that begins at a,
 
     P[i wins] = sum over intervals of  b_i * integral of prod over j != i of (A_j - b_j u) du,
 
-a polynomial of degree k - 1, integrated exactly as in `dpassay.mechanisms.chaudhuri_vinterbo_2013.selection`. Proofs:
-docs/findings.md, 'Fresh coins'.
+a polynomial of degree k - 1, integrated exactly as in
+`dpassay.mechanisms.chaudhuri_vinterbo_2013.selection`. Proofs: docs/findings.md, 'Fresh coins'.
 """
 
 from __future__ import annotations
@@ -72,23 +76,33 @@ class Mixture:
 
 
 def located(trainer: Any, data: Labelled) -> tuple[Trained, ...]:
-    """State of a trainer on the line for each of its parameters; none of another trainer, whose scores have no law here."""
+    """State of a trainer on the line for each of its parameters.
+
+    None of another trainer, whose scores have no law here.
+    """
     known = isinstance(trainer, Scored) and trainer.d == 1 and trainer.m >= 1
     return tuple(trainer.locate(data, theta) for theta in trainer.thetas) if known else ()
 
 
-def score_mixture(trainer: Scored, data: Labelled, theta: float, state: Trained, half_width: float) -> Mixture | None:
-    """Cut the score of what is trained at a parameter into bins of a half width or up to 16; None if that takes too many.
+def score_mixture(
+    trainer: Scored, data: Labelled, theta: float, state: Trained, half_width: float
+) -> Mixture | None:
+    """Cut the score of what is trained at a parameter into bins of a half width or up to 16.
 
-    The part U of the score from positive labels times features rises with the weight, and the part D from negative ones falls:
-    scores on [a, b] lie between U(a) + D(b) and U(b) + D(a), whatever happens inside.
+    None if that takes too many.
+
+    The part U of the score from positive labels times features rises with the weight, and the part
+    D from negative ones falls: scores on [a, b] lie between U(a) + D(b) and U(b) + D(a), whatever
+    happens inside.
     """
     n = len(state.V)
     held_out = trainer.signed(data, slice(n, None))[:, 0]
     most = trainer.reach(theta, n, FAR)
     grid = _where(trainer, state, theta, most)
     U, D = _parts(trainer.scored, held_out, grid)
-    half_width = min(max(half_width, float((U - D)[-1] - (U - D)[0]) / (2 * BINS)), WIDER * half_width)
+    half_width = min(
+        max(half_width, float((U - D)[-1] - (U - D)[0]) / (2 * BINS)), WIDER * half_width
+    )
     edges = _refined(trainer.scored, held_out, grid, 2 * half_width)
     if edges is None:
         return None
@@ -101,7 +115,9 @@ def score_mixture(trainer: Scored, data: Labelled, theta: float, state: Trained,
     widths = (np.diff(U) - np.diff(D)) / 2
     q = U + D
     values = (q[:-1] + q[1:]) / 2
-    values[0], values[-1] = (v if math.isfinite(v) else end for v, end in ((values[0], q[1]), (values[-1], q[-2])))
+    values[0], values[-1] = (
+        v if math.isfinite(v) else end for v, end in ((values[0], q[1]), (values[-1], q[-2]))
+    )
     good, log_p = widths <= half_width, law.log_p[0]
     rounding = gamma(len(held_out) + 16) * (trainer.scored.middle + most) * 4
     order = np.argsort(values, kind="stable")
@@ -164,8 +180,8 @@ def mixture_log_p(mixtures: Sequence[Mixture], scale: float) -> tuple[Array, flo
     log_p : array (k,)
         Logarithms of the probabilities.
     error : float
-        Bound on the error of each: what the bins and those astray change, and rounding. None where no bound is known because
-        more is astray than the rarest index has, or k is above 20.
+        Bound on the error of each: what the bins and those astray change, and rounding. None where
+        no bound is known because more is astray than the rarest index has, or k is above 20.
     """
     k = len(mixtures)
     if k > MOST_PARAMETERS:
@@ -177,8 +193,12 @@ def mixture_log_p(mixtures: Sequence[Mixture], scale: float) -> tuple[Array, flo
     for j, each in enumerate(mixtures):
         place = np.searchsorted(each.values, kinks, side="right") - 1
         A[j] = np.cumsum(np.exp(each.log_p))[place]
-        log_b[j] = np.logaddexp.accumulate(each.log_p + (each.values - top) / scale)[place] - (kinks - top) / scale
-    length = -np.expm1(-np.append(np.diff(kinks), np.inf) / scale)  # of an interval in u, which ends at 1
+        log_b[j] = (
+            np.logaddexp.accumulate(each.log_p + (each.values - top) / scale)[place]
+            - (kinks - top) / scale
+        )
+    # of an interval in u, which ends at 1
+    length = -np.expm1(-np.append(np.diff(kinks), np.inf) / scale)
     x, weights = nodes(k)
     u = 1 - np.multiply.outer(length, x)
     below = np.maximum(A[:, :, None] - np.exp(log_b)[:, :, None] * u, 0.0)
@@ -189,10 +209,16 @@ def mixture_log_p(mixtures: Sequence[Mixture], scale: float) -> tuple[Array, flo
         log_p = logsumexp(log_b + np.log(length * ((before * after) @ weights)), axis=1)
     log_p -= logsumexp(log_p)
     bins = max(len(each.values) for each in mixtures)
-    largest = 1 + float(np.abs(log_p).max()) + (top - min(float(each.values[0]) for each in mixtures)) / scale
+    largest = (
+        1
+        + float(np.abs(log_p).max())
+        + (top - min(float(each.values[0]) for each in mixtures)) / scale
+    )
     largest += max(float(np.abs(each.log_p).max()) for each in mixtures)
     rounding = 4 * (bins + 16) * UNIT_ROUNDOFF * largest  # of each A_j and b_j, relatively
-    numerical = 2 * (3 * math.e * k * k * rounding + NODE_ERROR) + 2 * k * max(each.error for each in mixtures)
+    numerical = 2 * (3 * math.e * k * k * rounding + NODE_ERROR) + 2 * k * max(
+        each.error for each in mixtures
+    )
     astray = sum(each.astray for each in mixtures) / float(np.exp(log_p.min() - numerical))
     if astray >= 0.5:
         return None
@@ -201,9 +227,15 @@ def mixture_log_p(mixtures: Sequence[Mixture], scale: float) -> tuple[Array, flo
 
 
 def fresh_log_p(
-    trainer: Any, data: Labelled, states: Sequence[Trained], scale: float, half_width: float = HALF_WIDTH
+    trainer: Any,
+    data: Labelled,
+    states: Sequence[Trained],
+    scale: float,
+    half_width: float = HALF_WIDTH,
 ) -> tuple[Array, float] | None:
-    """Law of the index over all parameters of a trainer; see `mixture_log_p`. None also where a score has no law.
+    """Law of the index over all parameters of a trainer; see `mixture_log_p`.
+
+    None also where a score has no law.
 
     Parameters
     ----------
@@ -217,6 +249,8 @@ def fresh_log_p(
         Of the bins, as a part of s.
     """
     known = zip(trainer.thetas, states, strict=False)
-    found = [score_mixture(trainer, data, theta, state, half_width * scale) for theta, state in known]
+    found = [
+        score_mixture(trainer, data, theta, state, half_width * scale) for theta, state in known
+    ]
     mixtures = [each for each in found if each is not None]
     return mixture_log_p(mixtures, scale) if len(mixtures) == len(trainer.thetas) else None

@@ -1,12 +1,14 @@
-"""The largest of scores with exponential noise: step 7 of Algorithm 1 of Chaudhuri and Vinterbo (2013), and its exact law.
+"""The largest of scores with exponential noise.
 
-t_i = q_i + s Z_i, Z_i standard exponential. Index i wins with t_i = t only for t >= max q, since no t_j is below q_j. With
-b_j = e^((q_j - max q) / s) and u = e^(-(t - max q) / s),
+Step 7 of Algorithm 1 of Chaudhuri and Vinterbo (2013), and its exact law.
+
+t_i = q_i + s Z_i, Z_i standard exponential. Index i wins with t_i = t only for t >= max q, since no
+t_j is below q_j. With b_j = e^((q_j - max q) / s) and u = e^(-(t - max q) / s),
 
     P[i wins] = b_i * integral over u in [0, 1] of prod over j != i of (1 - b_j u),
 
-a polynomial of degree k - 1 in u, which Gauss-Legendre quadrature with k / 2 nodes integrates exactly. All terms are positive, so
-each probability keeps its relative accuracy.
+a polynomial of degree k - 1 in u, which Gauss-Legendre quadrature with k / 2 nodes integrates
+exactly. All terms are positive, so each probability keeps its relative accuracy.
 """
 
 from __future__ import annotations
@@ -44,18 +46,21 @@ def selection_log_p(q: Array, scale: float) -> tuple[Array, float]:
     log_factors = np.log(np.where(factors > 0, factors, 1.0))
     total = log_factors.sum(axis=-2, keepdims=True) - log_factors
     shift = total.max(axis=-1, keepdims=True)
-    log_p = a + (np.log((np.exp(total - shift) * weights).sum(axis=-1, keepdims=True)) + shift)[..., 0]
+    log_p = (
+        a + (np.log((np.exp(total - shift) * weights).sum(axis=-1, keepdims=True)) + shift)[..., 0]
+    )
     largest = float(np.abs(log_p).max(initial=1.0))
     return np.minimum(log_p, 0.0), 16 * (k + 8) * UNIT_ROUNDOFF * (1 + largest) + NODE_ERROR
 
 
 NODE_ERROR = 1e-13
-"""What the rounding of nodes and weights adds: numpy states that they are tested up to degree 100, and to about 1e-14."""
+"""What the rounding of nodes and weights adds: numpy states that they are tested up to degree 100,
+and to about 1e-14."""
 
 
 @cache
 def nodes(k: int) -> tuple[Array, Array]:
-    """Gauss-Legendre nodes and weights on [0, 1] that integrate polynomials of degree k - 1 exactly."""
+    """Gauss-Legendre nodes and weights on [0, 1], exact for polynomials of degree k - 1."""
     u, weights = np.polynomial.legendre.leggauss(max(1, -(-k // 2)))
     return (u + 1) / 2, weights / 2
 

@@ -1,4 +1,7 @@
-"""Trainers T = (G, F) as bases of validation: what Algorithms 1 and 2 of Chaudhuri and Vinterbo (2013) are run over."""
+"""Trainers T = (G, F) as bases of validation.
+
+What Algorithms 1 and 2 of Chaudhuri and Vinterbo (2013) are run over.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ Array = NDArray[np.float64]
 
 
 class LinearTrainer(Trainer):
-    """A private training procedure that releases weights; alpha is the privacy parameter of one release."""
+    """A private training procedure that releases weights.
+
+    alpha is the privacy parameter of one release.
+    """
 
     __slots__ = ()
     if TYPE_CHECKING:
@@ -35,16 +41,20 @@ class LinearTrainer(Trainer):
         raise NotImplementedError
 
 
-def trainer_of(base: Any, *, alpha: float, m: int, delta: float, released: bool = True) -> LinearTrainer:
+def trainer_of(
+    base: Any, *, alpha: float, m: int, delta: float, released: bool = True
+) -> LinearTrainer:
     """Build a trainer with a privacy parameter, and validation records.
 
     Parameters
     ----------
     base : str, dict or object
-        A name of the catalogue or `module:object`, with its parameters, all but alpha, m and delta, in one of the spellings of
-        `dpassay.mechanisms.shared.bases.read_base`; or an object, whose alpha and m are then its own.
+        A name of the catalogue or `module:object`, with its parameters, all but alpha, m and delta,
+        in one of the spellings of `dpassay.mechanisms.shared.bases.read_base`; or an object, whose
+        alpha and m are then its own.
     alpha, m, delta
-        Privacy parameter of a release; records of V; share of bad random strings that its claims about scores allow for.
+        Privacy parameter of a release; records of V; share of bad random strings that its claims
+        about scores allow for.
     released : bool
         Whether weights are to be released; else any trainer with a score will do.
 
@@ -66,7 +76,12 @@ def trainer_of(base: Any, *, alpha: float, m: int, delta: float, released: bool 
             raise InvalidInput(f"base = '{named_text(base, 'base')}': {error}") from error
     known = is_trainer(trainer) and hasattr(trainer, "alpha")
     require(known, "base", base, "a trainer with noise, apply and score")
-    require(not released or hasattr(trainer, "margins"), "base", base, "a trainer that releases weights, with margins")
+    require(
+        not released or hasattr(trainer, "margins"),
+        "base",
+        base,
+        "a trainer that releases weights, with margins",
+    )
     found: LinearTrainer = trainer
     return found
 
@@ -78,7 +93,9 @@ def with_alpha(trainer: LinearTrainer, alpha: float) -> LinearTrainer:
     return found
 
 
-def training_loss(trainer: LinearTrainer, status: Literal["printed", "corrected"], parts: int = 1) -> tuple[DP, ...]:
+def training_loss(
+    trainer: LinearTrainer, status: Literal["printed", "corrected"], parts: int = 1
+) -> tuple[DP, ...]:
     """Return what a trainer itself claims about releasing its weights, for each of its parameters.
 
     Parameters
@@ -88,30 +105,39 @@ def training_loss(trainer: LinearTrainer, status: Literal["printed", "corrected"
     status : {"printed", "corrected"}
         Which of its claims; the first one where there is none of that status.
     parts : int
-        Into how many parts the training records are cut, each for a training of its own; the claim is for every part.
+        Into how many parts the training records are cut, each for a training of its own; the claim
+        is for every part.
 
     Returns
     -------
     tuple of DP
-        In the order of `thetas`. Where it claims no differential privacy, its privacy parameter alone.
+        In the order of `thetas`. Where it claims no differential privacy, its privacy parameter
+        alone.
     """
     found = []
     for theta in trainer.thetas:
         claims = [_largest(each.claims, status) for each in _alone(trainer, theta, parts)]
         known = [claim for claim in claims if claim is not None]
-        found.append(max(known, key=lambda claim: (claim.epsilon, claim.delta)) if known else DP(epsilon=trainer.alpha))
+        found.append(
+            max(known, key=lambda claim: (claim.epsilon, claim.delta))
+            if known
+            else DP(epsilon=trainer.alpha)
+        )
     return tuple(found)
 
 
 def _largest(claims: tuple[Any, ...], status: str) -> DP | None:
-    """Return the claim of differential privacy with this status that allows most, or the first one there is."""
+    """Return the DP claim with this status that allows most, or the first one."""
     private = [claim for claim in claims if isinstance(claim, DP)]
     wanted = [claim for claim in private if claim.status == status] or private[:1]
     return max(wanted, key=lambda claim: (claim.epsilon, claim.delta), default=None)
 
 
 def _alone(trainer: LinearTrainer, theta: float, parts: int) -> list[Any]:
-    """Return the trainer at one of its parameters without validation records, for the least and the largest part of T."""
+    """Return the trainer at one of its parameters, for the least and the largest part of T.
+
+    Without validation records.
+    """
     if not {"n", "lambda_", "m"} <= set(getattr(trainer, "__dataclass_fields__", {})):
         return [trainer]
     known: Any = trainer
@@ -121,16 +147,21 @@ def _alone(trainer: LinearTrainer, theta: float, parts: int) -> list[Any]:
 
 
 def stability_of(trainer: LinearTrainer, status: str) -> ScoreStability:
-    """Return what a trainer claims about its score: as printed, or as corrected where that differs."""
+    """Return what a trainer claims about its score.
+
+    As printed, or as corrected where that differs.
+    """
     claims = [claim for claim in trainer.claims if isinstance(claim, ScoreStability)]
     wanted = [claim for claim in claims if claim.status == status] or claims
     if not wanted:
-        raise InvalidInput(f"base = {trainer!r}: must claim ScoreStability(...), or beta1 and beta2 must be given")
+        raise InvalidInput(
+            f"base = {trainer!r}: must claim ScoreStability(...), or beta1 and beta2 must be given"
+        )
     return wanted[0]
 
 
 def enough_stability_of(trainer: LinearTrainer) -> tuple[float, float]:
-    """Return beta_1 and beta_2 as the trainer prints them, raised to what is true where that is more."""
+    """Return beta_1 and beta_2 as printed by the trainer, or what is true where that is more."""
     claims = [stability_of(trainer, status) for status in ("printed", "corrected")]
     return max(claim.beta1 for claim in claims), max(claim.beta2 for claim in claims)
 
@@ -142,20 +173,37 @@ def part_of(data: Labelled, rows: Any, m: int) -> Labelled:
 
 
 def sign_law(trainer: LinearTrainer, data: Labelled, theta: float) -> FiniteLaw | None:
-    """In one dimension, the exact law of 1[w >= 0] for what is trained at a parameter; None where it is not known."""
+    """In one dimension, the exact law of 1[w >= 0] for what is trained at a parameter.
+
+    None where it is not known.
+    """
     return answer_law(trainer, data, theta, np.ones((1, data.X.shape[1])))
 
 
 def answer_law(
-    trainer: LinearTrainer, data: Labelled, theta: float, queries: Array, state: Any = None, release: str = "prediction"
+    trainer: LinearTrainer,
+    data: Labelled,
+    theta: float,
+    queries: Array,
+    state: Any = None,
+    release: str = "prediction",
 ) -> FiniteLaw | None:
-    """In one dimension, the exact law of 1[<w, phi(x)> >= 0] at each query x, or of the bin of <w, u>; None where not known.
+    """In one dimension, the exact law of the answer at each query; None where not known.
+
+    The answer at x is 1[<w, phi(x)> >= 0], or the bin of <w, u>.
 
     The state is that of the trainer at this parameter, if it is at hand.
     """
     fields = getattr(trainer, "__dataclass_fields__", {})
     if getattr(trainer, "d", None) != 1 or not {"n", "lambda_", "release"} <= set(fields):
         return None
-    alone: Any = dataclasses.replace(trainer, n=None, lambda_=theta, release=release)  # type: ignore[type-var]
-    law: FiniteLaw | None = alone.distribution(alone.prepare(data) if state is None else state, queries)
+    alone: Any = dataclasses.replace(
+        trainer,
+        n=None,
+        lambda_=theta,
+        release=release,
+    )  # type: ignore[type-var]
+    law: FiniteLaw | None = alone.distribution(
+        alone.prepare(data) if state is None else state, queries
+    )
     return law

@@ -1,13 +1,17 @@
-"""Private choice of a training parameter on held-out data (Chaudhuri and Vinterbo 2013, Algorithm 1).
+"""Private choice of a training parameter on held-out data.
 
-Train h_i = F(T, theta_i, alpha_1, R_i) for every parameter, with random strings R_i of their own; let beta = max(beta_1 / n,
-beta_2 / m) and t_i = q(h_i, V) + 2 beta Z_i, Z_i exponential with mean 1 / alpha_2; release the index of the largest t_i.
+Source: Chaudhuri and Vinterbo (2013), Algorithm 1.
 
-Claim as printed (Theorem 1): if the score is (beta_1, beta_2, delta / k)-stable, this is (alpha_2, delta)-differentially private
-in T and in V, whatever the training loses. By Equation 9 it is alpha_2-differentially private for every value of good random
-strings; with `coins="frozen"` that is what is claimed, and the law is exact: see
-`dpassay.mechanisms.chaudhuri_vinterbo_2013.selection`. With fresh ones the law of the index is known in one dimension, up to a
-proven error: see `dpassay.mechanisms.chaudhuri_vinterbo_2013.score_mixtures`.
+Train h_i = F(T, theta_i, alpha_1, R_i) for every parameter, with random strings R_i of their own;
+let beta = max(beta_1 / n, beta_2 / m) and t_i = q(h_i, V) + 2 beta Z_i, Z_i exponential with mean
+1 / alpha_2; release the index of the largest t_i.
+
+Claim as printed (Theorem 1): if the score is (beta_1, beta_2, delta / k)-stable, this is (alpha_2,
+delta)-differentially private in T and in V, whatever the training loses. By Equation 9 it is
+alpha_2-differentially private for every value of good random strings; with `coins="frozen"` that is
+what is claimed, and the law is exact: see `dpassay.mechanisms.chaudhuri_vinterbo_2013.selection`.
+With fresh ones the law of the index is known in one dimension, up to a proven error: see
+`dpassay.mechanisms.chaudhuri_vinterbo_2013.score_mixtures`.
 """
 
 from __future__ import annotations
@@ -27,7 +31,12 @@ from dpassay.mechanism import Mechanism, WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation_scores import Scored
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.score_mixtures import fresh_log_p, located
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.selection import select, selection_log_p
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import LinearTrainer, enough_stability_of, stability_of, trainer_of
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import (
+    LinearTrainer,
+    enough_stability_of,
+    stability_of,
+    trainer_of,
+)
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validation_pairs import found_pairs
 from dpassay.mechanisms.shared.bases import base_text
 from dpassay.pairs import Change
@@ -40,9 +49,17 @@ STABLE: Final[tuple[Stable, ...]] = ("enough", "printed", "corrected")
 
 
 def sample_one(
-    trainer: LinearTrainer, data: Labelled, *, beta1: float, beta2: float, alpha2: float, rng: np.random.Generator
+    trainer: LinearTrainer,
+    data: Labelled,
+    *,
+    beta1: float,
+    beta2: float,
+    alpha2: float,
+    rng: np.random.Generator,
 ) -> int:
-    """One run of Algorithm 1, line by line as printed; `Validate` with fresh coins draws from the same law, many at a time.
+    """One run of Algorithm 1, line by line as printed.
+
+    `Validate` with fresh coins draws from the same law, many at a time.
 
     Parameters
     ----------
@@ -73,9 +90,12 @@ def sample_one(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Validated:
-    """State: the dataset, and with frozen coins what was trained for each parameter, its scores, and their numerical error.
+    """State: the dataset, and with frozen coins the trained objects, scores and their errors.
 
-    With fresh ones, `located` is what trainers on the line know before they draw, for each parameter.
+    For each parameter; errors are numerical.
+
+    With fresh ones, `located` is what trainers on the line know before they draw, for each
+    parameter.
     """
 
     data: Labelled
@@ -87,7 +107,7 @@ class Validated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validate(Mechanism):
-    """Algorithm 1; the answer is the index of the chosen parameter, 0 to k - 1, and no query is asked.
+    """Algorithm 1; the answer is the chosen parameter's index, 0 to k - 1; no query is asked.
 
     Parameters
     ----------
@@ -102,8 +122,8 @@ class Validate(Mechanism):
     beta1, beta2 : float, optional
         Stability that the noise is made for; what the base claims, unless given.
     stability : {"enough", "printed", "corrected"}
-        Which of the base's claims is taken for them; `enough`: each as printed, and as corrected where what is printed is too
-        little.
+        Which of the base's claims is taken for them; `enough`: each as printed, and as corrected
+        where what is printed is too little.
     coins : {"frozen", "fresh"}
         Whether R_1, ..., R_k are drawn once, by `seed`, or in every trial.
     seed : int
@@ -112,7 +132,8 @@ class Validate(Mechanism):
     Raises
     ------
     InvalidInput
-        If a parameter is out of its range, the base is no trainer, or there is only one parameter to choose.
+        If a parameter is out of its range, the base is no trainer, or there is only one parameter
+        to choose.
     """
 
     alpha1: float = 1.0
@@ -133,16 +154,32 @@ class Validate(Mechanism):
             value = getattr(self, name)
             require(is_real(value) and 0 < value < math.inf, name, value, "a finite number > 0")
         require(is_count(self.m), "m", self.m, "an integer >= 1")
-        require(is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)")
+        require(
+            is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)"
+        )
         for name in ("beta1", "beta2"):
             value = getattr(self, name)
-            require(value is None or (is_real(value) and 0 < value < math.inf), name, value, "a finite number > 0")
-        require(self.stability in STABLE, "stability", self.stability, f"one of {', '.join(STABLE)}")
+            require(
+                value is None or (is_real(value) and 0 < value < math.inf),
+                name,
+                value,
+                "a finite number > 0",
+            )
+        require(
+            self.stability in STABLE, "stability", self.stability, f"one of {', '.join(STABLE)}"
+        )
         require(self.coins in ("frozen", "fresh"), "coins", self.coins, "'frozen' or 'fresh'")
         require(is_count(self.seed, 0), "seed", self.seed, "an integer >= 0")
         object.__setattr__(self, "base", base_text(self.base))
-        trainer = trainer_of(self.base, alpha=self.alpha1, m=self.m, delta=self.delta, released=False)
-        require(len(trainer.thetas) >= 2, "base", self.base, "a trainer with at least two parameters to choose from")
+        trainer = trainer_of(
+            self.base, alpha=self.alpha1, m=self.m, delta=self.delta, released=False
+        )
+        require(
+            len(trainer.thetas) >= 2,
+            "base",
+            self.base,
+            "a trainer with at least two parameters to choose from",
+        )
         object.__setattr__(self, "trainer", trainer)
 
     @property
@@ -169,13 +206,22 @@ class Validate(Mechanism):
 
     @property
     def claims(self) -> tuple[DP, ...]:
-        """What is printed, unless the frozen strings are bad; and what is true where that is more."""
-        source, facts = "Chaudhuri and Vinterbo 2013, Theorem 1", dict[str, Any](unit="released index")
+        """What is printed, unless the frozen strings are bad.
+
+        And what is true where that is more.
+        """
+        source, facts = (
+            "Chaudhuri and Vinterbo 2013, Theorem 1",
+            dict[str, Any](unit="released index"),
+        )
         if self.coins == "fresh":
             facts |= {"delta": self.delta, "coins": "training and selection fresh"}
         else:
             source = f"{source} (Equation 9)"
-            facts["coins"] = f"selection fresh; the random strings of training frozen, from seed {self.seed}{self._quality}"
+            facts["coins"] = (
+                "selection fresh; the random strings of training frozen, from seed "
+                f"{self.seed}{self._quality}"
+            )
         if self.stability == "printed":
             source += f", with the stability of {stability_of(self.trainer, 'printed').source}"
         source += self._given
@@ -183,13 +229,15 @@ class Validate(Mechanism):
         times = self.shortfall
         if times is None or times <= 1 or self.alpha2 * times > LARGEST:
             return (printed,)
-        page = "docs/findings.md, 'Equation 9'" + (", for these strings" if self.coins == "frozen" else "")
+        page = "docs/findings.md, 'Equation 9'" + (
+            ", for these strings" if self.coins == "frozen" else ""
+        )
         true = DP(epsilon=self.alpha2 * times, source=page, status="corrected", **facts)
         return (printed, true) if self.good else (true,)
 
     @property
     def _given(self) -> str:
-        """Say which of beta_1 and beta_2 was given, where it is not what the trainer's claims make it."""
+        """Say which of beta_1 and beta_2 was given and differs from the trainer's claims."""
         if self.beta1 is None and self.beta2 is None:
             return ""
         try:
@@ -207,7 +255,9 @@ class Validate(Mechanism):
         if not isinstance(trainer, Scored):
             return " (not known whether they are good)"
         share = trainer.delta / len(trainer.thetas)
-        within = f"no longer than the length that is exceeded with probability delta / k = {share:g}"
+        within = (
+            f"no longer than the length that is exceeded with probability delta / k = {share:g}"
+        )
         if self.good:
             return f" (good strings: all are {within})"
         return f" (bad strings: not all are {within}; Equation 9 does not cover them)"
@@ -219,7 +269,10 @@ class Validate(Mechanism):
 
     @property
     def good(self) -> bool:
-        """Whether no frozen string of a linear trainer is longer than all but delta / k of them; nothing is known of others."""
+        """Whether no frozen string of a linear trainer is longer than all but delta / k of them.
+
+        Nothing is known of others.
+        """
         trainer = self.trainer
         if self.coins == "fresh" or not isinstance(trainer, Scored):
             return True
@@ -227,19 +280,28 @@ class Validate(Mechanism):
 
     @property
     def shortfall(self) -> float | None:
-        """How many times as much noise would be needed for alpha_2 at worst, whatever n and m are; None where that is not known.
+        """How many times as much noise would be needed for alpha_2 at worst, whatever n and m are.
 
-        With noise for beta_1 and beta_2 the loss is at most alpha_2 times the larger part that the true constants are of them.
-        For frozen strings those are of these strings (docs/findings.md, 'Equation 9').
+        None where that is not known.
+
+        With noise for beta_1 and beta_2 the loss is at most alpha_2 times the larger part that the
+        true constants are of them. For frozen strings those are of these strings (docs/findings.md,
+        'Equation 9').
         """
         trainer = self.trainer
-        true = [claim for claim in trainer.claims if isinstance(claim, ScoreStability) and claim.status == "corrected"]
+        true = [
+            claim
+            for claim in trainer.claims
+            if isinstance(claim, ScoreStability) and claim.status == "corrected"
+        ]
         if not true:
             return None
         (beta1, beta2), needed = self.betas, true[0].beta2
         if self.coins == "frozen" and isinstance(trainer, Scored):
             moves = zip(trainer.thetas, self.strings, strict=True)
-            needed = max(trainer.moved_by_validation(theta, float(np.linalg.norm(R))) for theta, R in moves)
+            needed = max(
+                trainer.moved_by_validation(theta, float(np.linalg.norm(R))) for theta, R in moves
+            )
         return max(true[0].beta1 / beta1, needed / beta2)
 
     def scale(self, data: Labelled) -> float:
@@ -248,7 +310,7 @@ class Validate(Mechanism):
         return 2 * max(beta1 / n, beta2 / m) / self.alpha2
 
     def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless there is a training record besides the m of validation, and the base can take the data."""
+        """Raise `InvalidInput` unless T has a record besides V's m, and the base takes the data."""
         require(self.m < len(data), "m", self.m, f"below the number of records, {len(data)}")
         self.trainer.check(data)
 
@@ -260,29 +322,53 @@ class Validate(Mechanism):
         return self._scored(data, tuple(self._train(data, i) for i in self.labels), ())
 
     def update(self, state: Validated, change: Change) -> Validated:
-        """Return the neighbour's state; a changed validation record leaves what was trained as it is."""
+        """Return the neighbour's state.
+
+        A changed validation record leaves what was trained as it is.
+        """
         data: Labelled = change.apply(state.data)
-        return self.prepare(data) if change.index < len(data) - self.m else self.validated_on(state, data)
+        return (
+            self.prepare(data)
+            if change.index < len(data) - self.m
+            else self.validated_on(state, data)
+        )
 
     def validated_on(self, state: Validated, data: Labelled) -> Validated:
         """Return the state of data that differ in V alone."""
         return self._scored(data, state.trained, state.located)
 
-    def sample(self, state: Validated, queries: Array, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Indices of `size` independent trials, shape (size, q); a trial for each query, though none is asked."""
-        columns = [select(self._scores(state, size, rng), self.scale(state.data), rng) for _ in range(len(queries))]
+    def sample(
+        self, state: Validated, queries: Array, size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Indices of `size` independent trials, shape (size, q).
+
+        A trial for each query, though none is asked.
+        """
+        columns = [
+            select(self._scores(state, size, rng), self.scale(state.data), rng)
+            for _ in range(len(queries))
+        ]
         return np.stack(columns, axis=1)
 
     def distribution(self, state: Validated, queries: Array) -> FiniteLaw | None:
-        """Exact law of the index; an error e of the scores moves log-probabilities by 2 e / s. None where scores have no law."""
+        """Exact law of the index; an error e of the scores moves log-probabilities by 2 e / s.
+
+        None where scores have no law.
+        """
         if self.coins == "fresh" and not state.located:
             return None
         scale = self.scale(state.data)
         if self.coins == "fresh":
             found = fresh_log_p(self.trainer, state.data, state.located, scale)
-            return None if found is None else FiniteLaw(log_p=np.tile(found[0], (len(queries), 1)), error=found[1])
+            return (
+                None
+                if found is None
+                else FiniteLaw(log_p=np.tile(found[0], (len(queries), 1)), error=found[1])
+            )
         log_p, error = selection_log_p(state.scores, scale)
-        return FiniteLaw(log_p=np.tile(log_p, (len(queries), 1)), error=error + 2 * state.error / scale)
+        return FiniteLaw(
+            log_p=np.tile(log_p, (len(queries), 1)), error=error + 2 * state.error / scale
+        )
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """Those of the base, and what a search finds on the line."""
@@ -294,7 +380,9 @@ class Validate(Mechanism):
     def _string(self, i: int) -> Array:
         return self.trainer.noise(1, stream(self.seed, "validate", i))
 
-    def _scored(self, data: Labelled, trained: tuple[Any, ...], located: tuple[Any, ...]) -> Validated:
+    def _scored(
+        self, data: Labelled, trained: tuple[Any, ...], located: tuple[Any, ...]
+    ) -> Validated:
         found = [self.trainer.score(each, data) for each in trained]
         scores = np.array([score[0] for score, _ in found])
         error = max((error for _, error in found), default=0.0)

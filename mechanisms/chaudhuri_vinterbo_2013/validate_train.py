@@ -1,10 +1,13 @@
-"""End-to-end training and validation (Chaudhuri and Vinterbo 2013, Algorithm 2): choose a parameter, then train with it afresh.
+"""End-to-end training and validation (Chaudhuri and Vinterbo 2013, Algorithm 2).
+
+Choose a parameter, then train with it afresh.
 
 Let i* be the index that Algorithm 1 releases; draw R and release h = F(T, theta_i*, alpha_1, R).
 
-Claim as printed (Theorem 2): (alpha_1 + alpha_2, delta)-differentially private, if Algorithm 1 is (alpha_2, delta)- and training
-alpha_1-differentially private. Algorithm 3 run with alpha_1, as line 3 has it, need not be (docs/findings.md, 'Algorithm 2 over
-Algorithm 3'); what the base claims itself makes the claim with status `corrected`.
+Claim as printed (Theorem 2): (alpha_1 + alpha_2, delta)-differentially private, if Algorithm 1 is
+(alpha_2, delta)- and training alpha_1-differentially private. Algorithm 3 run with alpha_1, as line
+3 has it, need not be (docs/findings.md, 'Algorithm 2 over Algorithm 3'); what the base claims
+itself makes the claim with status `corrected`.
 """
 
 from __future__ import annotations
@@ -23,8 +26,17 @@ from dpassay.laws import FiniteLaw
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import sample_of
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation import Perturbation
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.released import RELEASED, RELEASES, Release, Released
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import LinearTrainer, answer_law, training_loss
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.released import (
+    RELEASED,
+    RELEASES,
+    Release,
+    Released,
+)
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.trainers import (
+    LinearTrainer,
+    answer_law,
+    training_loss,
+)
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Stable, Validate, Validated
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import Change
@@ -46,7 +58,8 @@ class ValidateTrain(Released):
     Raises
     ------
     InvalidInput
-        If a parameter is out of its range, the base is no trainer, or there is only one parameter to choose.
+        If a parameter is out of its range, the base is no trainer, or there is only one parameter
+        to choose.
     """
 
     alpha1: float = 1.0
@@ -65,15 +78,28 @@ class ValidateTrain(Released):
         given: dict[str, Any] = {name: getattr(self, name) for name in names}
         object.__setattr__(self, "validation", Validate(**given, coins="fresh"))
         known = self.release == "index" or hasattr(self.validation.trainer, "margins")
-        require(known, "base", self.base, "a trainer that releases weights, with margins, unless release is 'index'")
+        require(
+            known,
+            "base",
+            self.base,
+            "a trainer that releases weights, with margins, unless release is 'index'",
+        )
         binned = self.release != "bins" or isinstance(self.shown, Perturbation)
-        require(binned, "base", self.base, "a trainer with bins, like objective-perturbation, if release is 'bins'")
+        require(
+            binned,
+            "base",
+            self.base,
+            "a trainer with bins, like objective-perturbation, if release is 'bins'",
+        )
         sample_of(self.public, getattr(self.shown, "d", 1))
 
     @property
     def derived_parameters(self) -> dict[str, float | str]:
         """Those of Algorithm 1, and of the release."""
-        return {**self.validation.derived_parameters, **super(ValidateTrain, self).derived_parameters}
+        return {
+            **self.validation.derived_parameters,
+            **super(ValidateTrain, self).derived_parameters,
+        }
 
     @property
     def shown(self) -> LinearTrainer:
@@ -94,14 +120,23 @@ class ValidateTrain(Released):
     def labels(self) -> tuple[int, ...]:
         """0 and 1, an index, or the base's bins."""
         base: Any = self.shown
-        return tuple(range(len(base.cuts) + 1)) if self.release == "bins" else super(ValidateTrain, self).labels
+        return (
+            tuple(range(len(base.cuts) + 1))
+            if self.release == "bins"
+            else super(ValidateTrain, self).labels
+        )
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What Algorithm 2 promises, run as printed with alpha_1; and what follows from what the base claims itself."""
+        """What Algorithm 2 promises, run as printed with alpha_1.
+
+        And what follows from what the base claims itself.
+        """
         source, trainer = "Chaudhuri and Vinterbo 2013, Theorem 2", self.validation.trainer
         epsilon = trainer.alpha + self.alpha2
-        printed = DP(epsilon=epsilon, delta=self.delta, source=source, status="printed", unit=RELEASED)
+        printed = DP(
+            epsilon=epsilon, delta=self.delta, source=source, status="printed", unit=RELEASED
+        )
         training = training_loss(trainer, "corrected")
         chosen = self.validation.claims[-1]
         epsilon = max(claim.epsilon for claim in training) + chosen.epsilon
@@ -109,7 +144,10 @@ class ValidateTrain(Released):
         if (epsilon, delta) == (printed.epsilon, printed.delta) or epsilon > LARGEST or delta >= 1:
             return (printed,)
         source = "docs/findings.md, 'What section 5 claims'"
-        return (printed, DP(epsilon=epsilon, delta=delta, source=source, status="corrected", unit=RELEASED))
+        return (
+            printed,
+            DP(epsilon=epsilon, delta=delta, source=source, status="corrected", unit=RELEASED),
+        )
 
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` if Algorithm 1 cannot take the data."""
@@ -123,7 +161,9 @@ class ValidateTrain(Released):
         """As for Algorithm 1."""
         return self.validation.update(state, change)
 
-    def sample(self, state: Validated, queries: Array, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(
+        self, state: Validated, queries: Array, size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         """Answers of `size` independent trials at q queries, shape (size, q)."""
         trainer = self.validation.trainer
         chosen = self.validation.sample(state, queries[:1], size, rng)[:, 0]
@@ -140,13 +180,23 @@ class ValidateTrain(Released):
         return found
 
     def distribution(self, state: Validated, queries: Array) -> FiniteLaw | None:
-        """Law of index, prediction or bin in one dimension: P[label] is the sum of P[i] P[label | theta_i], trained afresh."""
-        index = None if self.release in ("vector", "auc") else self.validation.distribution(state, queries)
+        """Law of index, prediction or bin in one dimension.
+
+        P[label] is the sum of P[i] P[label | theta_i], trained afresh.
+        """
+        index = (
+            None
+            if self.release in ("vector", "auc")
+            else self.validation.distribution(state, queries)
+        )
         if index is None or self.release == "index":
             return index
         trainer = self.validation.trainer
         known = zip(trainer.thetas, state.located, strict=True)
-        found = [answer_law(trainer, state.data, theta, queries, located, self.release) for theta, located in known]
+        found = [
+            answer_law(trainer, state.data, theta, queries, located, self.release)
+            for theta, located in known
+        ]
         laws = [law for law in found if law is not None]
         if len(laws) < len(found):
             return None

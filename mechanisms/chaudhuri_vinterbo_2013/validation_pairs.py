@@ -1,7 +1,10 @@
-"""Own worst cases of private validation over trainers on the line: a search among datasets whose records are nearly all alike.
+"""Own worst cases of private validation over trainers on the line.
 
-T is one value of label times feature but for a record that may differ, V another likewise, all among -1, -1/2, 0, 1/2, 1. The
-frozen strings are public, so which of these datasets lets them tell most is too.
+A search among datasets whose records are nearly all alike.
+
+T is one value of label times feature but for a record that may differ, V another likewise, all
+among -1, -1/2, 0, 1/2, 1. The frozen strings are public, so which of these datasets lets them tell
+most is too.
 """
 
 from __future__ import annotations
@@ -29,19 +32,26 @@ MOST_RECORDS: Final = 1000
 
 
 def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
-    """Where the search finds most for a training and for a validation record; and records that all fit, so many that V counts."""
+    """Where the search finds most for a training and for a validation record.
+
+    And records that all fit, so many that V counts.
+    """
     trainer = mechanism.trainer
     if not isinstance(trainer, Scored) or trainer.d != 1:
         return ()
     n, m = trainer.own_n, mechanism.m
     cases = []
-    for where, (T, V, index, new) in zip(("training", "validation"), _searched(mechanism, n, m), strict=True):
+    for where, (T, V, index, new) in zip(
+        ("training", "validation"), _searched(mechanism, n, m), strict=True
+    ):
         how = f"records on a line, at {VALUES}; one {where} record moves"
-        alike = f"all records of T (n = {n}) are equal and all of V (m = {m}) are equal, at {VALUES}"
+        alike = (
+            f"all records of T (n = {n}) are equal and all of V (m = {m}) are equal, at {VALUES}"
+        )
         coarsely = " (by its law in coarse bins)" if mechanism.coins == "fresh" else ""
         reason = (
-            f"largest loss of the index alone{coarsely} in a search over datasets where {alike}, and one {where} record"
-            " moves to another of these values"
+            f"largest loss of the index alone{coarsely} in a search over datasets where {alike}, "
+            f"and one {where} record moves to another of these values"
         )
         cases.append(trainer.case(trainer.line(T, V), index, new, how, reason))
     if trainer.n is None:
@@ -49,14 +59,17 @@ def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
         n = min(max(2, math.ceil(m * beta1 / beta2)), MOST_RECORDS)
         how = f"{n} equal training records; one validation record moves to the origin"
         reason = (
-            "the noise is no larger than V requires; at the origin a record no longer tells weights that fit it well from others"
+            "the noise is no larger than V requires; at the origin a record no longer tells "
+            "weights that fit it well from others"
         )
         cases.append(trainer.case(trainer.line([1.0] * n, [1.0] * m), n, 0.0, how, reason))
     return tuple(cases)
 
 
 @lru_cache(maxsize=64)
-def _searched(mechanism: Validate, n: int, m: int) -> tuple[tuple[list[float], list[float], int, float], ...]:
+def _searched(
+    mechanism: Validate, n: int, m: int
+) -> tuple[tuple[list[float], list[float], int, float], ...]:
     """T, V, index and new value of the best change of a training and of a validation record."""
     line = mechanism.trainer.line  # type: ignore[attr-defined]
     query = points([[1.0]], "queries")
@@ -66,19 +79,39 @@ def _searched(mechanism: Validate, n: int, m: int) -> tuple[tuple[list[float], l
     def law(v: float, last: float, u: float, end: float) -> Any:
         data = line([*[v] * (n - 1), last], [*[u] * (m - 1), end])
         known = states.get((v, last))
-        state = states[v, last] = mechanism.prepare(data) if known is None else mechanism.validated_on(known, data)
+        state = states[v, last] = (
+            mechanism.prepare(data) if known is None else mechanism.validated_on(known, data)
+        )
         if mechanism.coins == "fresh":
-            return fresh_log_p(mechanism.trainer, data, state.located, mechanism.scale(data), COARSE)
+            return fresh_log_p(
+                mechanism.trainer, data, state.located, mechanism.scale(data), COARSE
+            )
         found = mechanism.distribution(state, query)
         return None if found is None else (found.log_p[0], found.error)
 
-    def loss(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> float:
+    def loss(
+        one: tuple[float, float, float, float], other: tuple[float, float, float, float]
+    ) -> float:
         for each in (one, other):
             laws[each] = laws[each] if each in laws else law(*each)
         first, second = laws[one], laws[other]
-        return float(np.abs(first[0] - second[0]).max()) if first is not None and second is not None else 0.0
+        return (
+            float(np.abs(first[0] - second[0]).max())
+            if first is not None and second is not None
+            else 0.0
+        )
 
     triples = [(v, a, b) for v, a, b in product(GRID, repeat=3) if a != b]
-    u, v, new = max(triples, key=lambda each: loss((each[1], each[1], each[0], each[0]), (each[1], each[2], each[0], each[0])))
-    w, a, b = max(triples, key=lambda each: loss((each[0], each[0], each[1], each[1]), (each[0], each[0], each[1], each[2])))
+    u, v, new = max(
+        triples,
+        key=lambda each: loss(
+            (each[1], each[1], each[0], each[0]), (each[1], each[2], each[0], each[0])
+        ),
+    )
+    w, a, b = max(
+        triples,
+        key=lambda each: loss(
+            (each[0], each[0], each[1], each[1]), (each[0], each[0], each[1], each[2])
+        ),
+    )
     return ([v] * n, [u] * m, n - 1, new), ([w] * n, [a] * m, n + m - 1, b)

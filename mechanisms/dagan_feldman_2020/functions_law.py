@@ -1,10 +1,14 @@
-"""Exact law of the stable learner for all functions on d points, in closed form and for every dataset of n records.
+"""Exact law of the stable learner for all functions on d points, in closed form.
 
-Given T, all labellings of T are there, and the weight of one is a product over the points of T: labels at different points are
-independent, and at a point x of T with n_1 records labelled 1 and n_0 labelled 0 (in all of S) the answer is 1 with probability
-sigma(epsilon (n_1 - n_0) / 2). At a point that is not in T the rule answers c. So
+For every dataset of n records.
 
-    P[h(x) = 1] = p sigma(epsilon (n_1 - n_0) / 2) + (1 - p) c,   p = P[x in T] = 1 - C(n - n_1 - n_0, n') / C(n, n').
+Given T, all labellings of T are there, and the weight of one is a product over the points of T:
+labels at different points are independent, and at a point x of T with n_1 records labelled 1 and
+n_0 labelled 0 (in all of S) the answer is 1 with probability sigma(epsilon (n_1 - n_0) / 2). At a
+point that is not in T the rule answers c. So
+
+    P[h(x) = 1] = p sigma(epsilon (n_1 - n_0) / 2) + (1 - p) c,
+    p = P[x in T] = 1 - C(n - n_1 - n_0, n') / C(n, n').
 """
 
 from __future__ import annotations
@@ -26,7 +30,9 @@ MOST_RECORDS = 500
 """All states (n_1, n_0) are listed up to this number of records."""
 
 
-def law_of_functions(data: Gathered, H: Functions, rule: Rule, queries: Points, *, epsilon: float, m: int) -> FiniteLaw:
+def law_of_functions(
+    data: Gathered, H: Functions, rule: Rule, queries: Points, *, epsilon: float, m: int
+) -> FiniteLaw:
     """Law of h(x) at q queries, T a uniformly random subset of m records."""
     spots = queries[:, H.feature]
     at = np.searchsorted(data.X[:, H.feature], spots)
@@ -38,7 +44,7 @@ def law_of_functions(data: Gathered, H: Functions, rule: Rule, queries: Points, 
 
 
 def law_of_counts(counts: NDArray[np.int64], n: int, *, epsilon: float, m: int) -> FiniteLaw:
-    """Law at points with so many records labelled 1 and 0, of n, and the answer c of the rule, shape (q, 3).
+    """Law at points with so many records labelled 1 and 0, of n, and rule c, shape (q, 3).
 
     The probabilities of x in T and of x not in T are each correctly rounded.
     """
@@ -59,19 +65,27 @@ def hit_and_missed(n: int, m: int) -> tuple[NDArray[np.float64], NDArray[np.floa
     """P[x in T] and P[x not in T] for 0, ..., n records at x."""
     ways = math.comb(n, m)
     missed = [math.comb(n - records, m) for records in range(n + 1)]
-    found = np.array([(ways - each) / ways for each in missed]), np.array([each / ways for each in missed])
+    found = (
+        np.array([(ways - each) / ways for each in missed]),
+        np.array([each / ways for each in missed]),
+    )
     for each in found:
         each.flags.writeable = False
     return found
 
 
-def states_of(H: Functions, rule: Rule, n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """All states of a point over datasets of n records, and the moves that one replacement makes; None for more than 500.
+def states_of(
+    H: Functions, rule: Rule, n: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """All states of a point over datasets of n records, and the moves that one replacement makes.
+
+    None for more than 500.
 
     Returns
     -------
     counts : int array (s, 3)
-        n_1, n_0 and the answer c where x is not in T. A single point is always in T, and has all the records.
+        n_1, n_0 and the answer c where x is not in T. A single point is always in T, and has all
+        the records.
     moves : int array (m, 2)
     """
     if n > MOST_RECORDS:
@@ -89,11 +103,18 @@ def states_of(H: Functions, rule: Rule, n: int) -> tuple[NDArray[np.int64], NDAr
     answers = sorted({int(answer) for answer in H.elsewhere(rule)})
     counts = [np.stack([ones, zeros, np.full_like(ones, answer)], axis=1) for answer in answers]
     every = np.concatenate(moves)
-    return np.concatenate(counts), np.concatenate([every + block * len(ones) for block in range(len(answers))])
+    return np.concatenate(counts), np.concatenate(
+        [every + block * len(ones) for block in range(len(answers))]
+    )
 
 
-def reachable_counts(H: Functions, rule: Rule, n: int, *, epsilon: float, m: int) -> Reachable | None:
-    """Return the states of a point over all datasets of n records; None for more than 500 records."""
+def reachable_counts(
+    H: Functions, rule: Rule, n: int, *, epsilon: float, m: int
+) -> Reachable | None:
+    """Return the states of a point over all datasets of n records.
+
+    None for more than 500 records.
+    """
     found = states_of(H, rule, n)
     if found is None:
         return None
@@ -106,9 +127,13 @@ def reachable_counts(H: Functions, rule: Rule, n: int, *, epsilon: float, m: int
         law=law_of_counts(counts, n, epsilon=epsilon, m=m),
         moves=moves,
         argument=(
-            f"With {n} records, the answer at x depends on how many are at x with label 1 and how many with label 0, and on the"
-            " rule's answer where x is not in T. A replacement moves one record between three places: at x with label 1, at x"
-            " with label 0, elsewhere. Every combination of counts and every such move occurs."
+            f"With {n} records, the answer at x depends on how many are at x with label 1 and how "
+            "many with label 0, and on the rule's answer where x is not in T. A replacement "
+            "moves one record between three places: at x with label 1, at x with label 0, "
+            "elsewhere. Every combination of counts and every such move occurs."
         ),
-        several="k replacements move at most k records between the three places, and any k records can be moved one by one.",
+        several=(
+            "k replacements move at most k records between the three places, and any k records "
+            "can be moved one by one."
+        ),
     )

@@ -1,22 +1,25 @@
 """Private prediction from a stable one, by flipping labels (Dagan and Feldman 2020, Corollary 1).
 
-"1. Run the gamma-stable algorithm from Theorem 1 with gamma = epsilon alpha / 2 and approximation parameter alpha, and let h' be
-the output hypothesis. 2. Given a point x in X, predict h'(x) with probability 1 - alpha and 1 - h'(x) with probability alpha"
-(section 3). The introduction takes gamma = epsilon alpha: "the additive guarantee of epsilon alpha implies a multiplicative
-guarantee of at most (alpha + epsilon alpha) / alpha = 1 + epsilon <= e^epsilon".
+"1. Run the gamma-stable algorithm from Theorem 1 with gamma = epsilon alpha / 2 and approximation
+parameter alpha, and let h' be the output hypothesis. 2. Given a point x in X, predict h'(x) with
+probability 1 - alpha and 1 - h'(x) with probability alpha" (section 3). The introduction takes
+gamma = epsilon alpha: "the additive guarantee of epsilon alpha implies a multiplicative guarantee
+of at most (alpha + epsilon alpha) / alpha = 1 + epsilon <= e^epsilon".
 
-Claims as printed: epsilon-private prediction; for the first calibration also "epsilon alpha / 2-stable". Corollary 1, and Theorem
-1 that step 1 runs, have alpha in (0, 1).
+Claims as printed: epsilon-private prediction; for the first calibration also "epsilon
+alpha / 2-stable". Corollary 1, and Theorem 1 that step 1 runs, have alpha in (0, 1).
 
-What holds. If h' answers y with probability p, the label y comes with probability alpha + (1 - 2 alpha) p, which moves by at most
-|1 - 2 alpha| gamma, and is nowhere below min(alpha, 1 - alpha). So the loss is at most
+What holds. If h' answers y with probability p, the label y comes with probability alpha + (1 - 2
+alpha) p, which moves by at most |1 - 2 alpha| gamma, and is nowhere below min(alpha, 1 - alpha). So
+the loss is at most
 
     ln(1 + |1 - 2 alpha| gamma / min(alpha, 1 - alpha)),
 
-attained if the base can go from p = 0 to gamma, for alpha > 1/2 from 1 - gamma to 1. It is at most epsilon for alpha <= 1/2;
-above 1/2 "Pr[A(S)(x) = y] >= alpha" is false, and the first calibration is epsilon-private exactly where
-alpha (2 alpha - 1) / (2 - 2 alpha) is at most (e^epsilon - 1) / epsilon: for every epsilon up to alpha = 0.7808, for none in
-(0, 1) from 0.8363 on. docs/findings.md, 'Corollary 1' and 'Corollary 1 above one half'.
+attained if the base can go from p = 0 to gamma, for alpha > 1/2 from 1 - gamma to 1. It is at most
+epsilon for alpha <= 1/2; above 1/2 "Pr[A(S)(x) = y] >= alpha" is false, and the first calibration
+is epsilon-private exactly where alpha (2 alpha - 1) / (2 - 2 alpha) is at most
+(e^epsilon - 1) / epsilon: for every epsilon up to alpha = 0.7808, for none in (0, 1) from 0.8363
+on. docs/findings.md, 'Corollary 1' and 'Corollary 1 above one half'.
 """
 
 from __future__ import annotations
@@ -47,15 +50,16 @@ class LabelFlip(Wrapper):
     Parameters
     ----------
     epsilon : float
-        Claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is stated for epsilon < 1. Relation:
-        replace-one.
+        Claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is stated for
+        epsilon < 1. Relation: replace-one.
     alpha : float
-        Probability of a flip, in (0, 1) and not 1/2, where nothing but a fair coin would be left; the error grows by at most as
-        much. What is printed is false for large alpha, see above.
+        Probability of a flip, in (0, 1) and not 1/2, where nothing but a fair coin would be left;
+        the error grows by at most as much. What is printed is false for large alpha, see above.
     base : str or Mechanism
-        The stable algorithm: a name of the catalogue or `module:object`, its parameters behind it (`bagged,r=30,learner=tree`),
-        or an object. A base that has the parameters gamma, n or alpha is given those of here; any other must claim
-        Stability(gamma) by itself, with gamma at most what the calibration asks for. Parameters that are left out are filled in.
+        The stable algorithm: a name of the catalogue or `module:object`, its parameters behind it
+        (`bagged,r=30,learner=tree`), or an object. A base that has the parameters gamma, n or alpha
+        is given those of here; any other must claim Stability(gamma) by itself, with gamma at most
+        what the calibration asks for. Parameters that are left out are filled in.
     calibration : {"corollary", "overview"}
         gamma = epsilon alpha / 2 as in section 3, or epsilon alpha as in the introduction.
     n : int
@@ -64,7 +68,8 @@ class LabelFlip(Wrapper):
     Raises
     ------
     InvalidInput
-        If a parameter is out of its range, or the base answers other labels than 0 and 1 or is not known to be so stable.
+        If a parameter is out of its range, or the base answers other labels than 0 and 1 or is not
+        known to be so stable.
     """
 
     epsilon: float = 1.0
@@ -75,20 +80,35 @@ class LabelFlip(Wrapper):
     built: AuditTarget = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(
+            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
+            "epsilon",
+            self.epsilon,
+            "a finite number > 0",
+        )
         possible = is_real(self.alpha) and 0 < self.alpha < 1 and self.alpha != 0.5
-        require(possible, "alpha", self.alpha, "a number in (0, 1), but not 1/2, which makes every answer a fair coin")
-        require(self.calibration in SHARES, "calibration", self.calibration, "'corollary' or 'overview'")
+        require(
+            possible,
+            "alpha",
+            self.alpha,
+            "a number in (0, 1), but not 1/2, which makes every answer a fair coin",
+        )
+        require(
+            self.calibration in SHARES, "calibration", self.calibration, "'corollary' or 'overview'"
+        )
         require(is_count(self.n), "n", self.n, "an integer >= 1")
         given = {"gamma": min(self.gamma, 1.0), "n": self.n, "alpha": self.alpha}
         base, built = stable_base_of(self.base, given, "label-flip")
         least = known_stability(built).gamma
         if least > self.gamma * (1 + 4 * UNIT_ROUNDOFF):
             raise InvalidInput(
-                f"base = {self.base!r}: is Stability({least:g}); must be Stability({self.gamma:g}) for epsilon = {self.epsilon:g}"
-                f" and alpha = {self.alpha:g}: raise one of these, or r of a bagged base"
+                f"base = {self.base!r}: is Stability({least:g}); must be "
+                f"Stability({self.gamma:g}) for epsilon = {self.epsilon:g} and alpha = "
+                f"{self.alpha:g}: raise one of these, or r of a bagged base"
             )
-        require(built.labels == (0, 1), "base", self.base, "an algorithm that answers labels 0 and 1")
+        require(
+            built.labels == (0, 1), "base", self.base, "an algorithm that answers labels 0 and 1"
+        )
         for name, value in {"base": base, "built": built}.items():
             object.__setattr__(self, name, value)
 
@@ -99,15 +119,19 @@ class LabelFlip(Wrapper):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The printed claims, and what flipping makes of the least stability that the base is known to have."""
+        """The printed claims, and what flipping makes of the base's least known stability."""
         known = known_stability(self.built)
         coins = f"flip fresh; for the base: {known.coins}"
         told = {
             "corollary": "Dagan and Feldman 2020, section 3, steps 1 and 2 (proof of Corollary 1)",
-            "overview": "Dagan and Feldman 2020, introduction (overview of the proof of Corollary 1)",
+            "overview": (
+                "Dagan and Feldman 2020, introduction (overview of the proof of Corollary 1)"
+            ),
         }[self.calibration]
         told += "" if self.epsilon < 1 else "; Corollary 1 itself is for epsilon < 1"
-        printed: list[Claim] = [DP(epsilon=self.epsilon, coins=coins, source=told, status="printed")]
+        printed: list[Claim] = [
+            DP(epsilon=self.epsilon, coins=coins, source=told, status="printed")
+        ]
         if self.calibration == "corollary" and self.gamma <= 1:
             printed.append(Stability(gamma=self.gamma, coins=coins, source=told, status="printed"))
         section = "Corollary 1" if self.alpha < 0.5 else "Corollary 1 above one half"
@@ -119,9 +143,16 @@ class LabelFlip(Wrapper):
             Stability(gamma=moved, coins=coins, source=found, status="corrected"),
         )
 
-    def sample(self, state: Member, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Labels of `size` independent trials at q queries, shape (size, q), each flipped by a coin of its own."""
-        answers = np.asarray(super(LabelFlip, self).sample(state, queries, size, rng), dtype=np.int64)
+    def sample(
+        self, state: Member, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Labels of `size` independent trials at q queries, shape (size, q).
+
+        Each is flipped by a coin of its own.
+        """
+        answers = np.asarray(
+            super(LabelFlip, self).sample(state, queries, size, rng), dtype=np.int64
+        )
         flips: NDArray[np.bool_] = rng.random(answers.shape) < self.alpha
         return answers ^ flips
 
@@ -131,9 +162,13 @@ class LabelFlip(Wrapper):
         return self.flipped(law) if isinstance(law, FiniteLaw) else None
 
     def flipped(self, law: FiniteLaw) -> FiniteLaw:
-        """Law of the flipped label: alpha + (1 - 2 alpha) p for each. Its logarithm moves by no more than that of p."""
+        """Law of the flipped label: alpha + (1 - 2 alpha) p for each.
+
+        Its logarithm moves by no more than that of p.
+        """
         kept = law.p if self.alpha < 0.5 else law.p[:, ::-1]
-        alpha = min(self.alpha, 1 - self.alpha)  # of two labels: to flip with 1 - alpha is to exchange them and flip with alpha
+        # of two labels: to flip with 1 - alpha is to exchange them and flip with alpha
+        alpha = min(self.alpha, 1 - self.alpha)
         log_p = np.log(alpha + (1 - 2 * alpha) * kept)
         return FiniteLaw(log_p=log_p, error=law.error + 8 * UNIT_ROUNDOFF * (1 - math.log(alpha)))
 
@@ -146,7 +181,12 @@ class LabelFlip(Wrapper):
 
 
 def known_stability(built: AuditTarget) -> Stability:
-    """Return the least stability that a base is known to have: a corrected claim, or else one that is not known to be wrong."""
-    claims = [claim for claim in built.claims if isinstance(claim, Stability) and claim.expected is None]
+    """Return the least stability that a base is known to have.
+
+    A corrected claim, or else one that is not known to be wrong.
+    """
+    claims = [
+        claim for claim in built.claims if isinstance(claim, Stability) and claim.expected is None
+    ]
     corrected = [claim for claim in claims if claim.status == "corrected"]
     return min(corrected or claims, key=lambda claim: claim.gamma)

@@ -1,9 +1,13 @@
-"""Choice by weight among a random subset: E[weight_v 1{v in I} / Z_I] where Z_I is a sum of weights over I.
+"""Choice by weight among a random subset.
 
-1 / Z is the integral of e^(-s Z) over s > 0, and E[1{v in I} e^(-s Z_I)] is a coefficient of a product over the values. The
-integral over u = ln s is done by the trapezoidal rule with steps h: for each I it integrates Z e^u exp(-Z e^u), whose integral is
-1, with an error of at most 2 sum over j >= 1 of |Gamma(1 + 2 pi i j / h)|, whatever Z is (Poisson's summation formula). Every
-term is positive, so no digits are lost. `relabelled` needs it for thresholds (Dagan and Feldman 2020, section 4.2).
+E[weight_v 1{v in I} / Z_I] where Z_I is a sum of weights over I.
+
+1 / Z is the integral of e^(-s Z) over s > 0, and E[1{v in I} e^(-s Z_I)] is a coefficient of a
+product over the values. The integral over u = ln s is done by the trapezoidal rule with steps h:
+for each I it integrates Z e^u exp(-Z e^u), whose integral is 1, with an error of at most 2 sum over
+j >= 1 of |Gamma(1 + 2 pi i j / h)|, whatever Z is (Poisson's summation formula). Every term is
+positive, so no digits are lost. `relabelled` needs it for thresholds (Dagan and Feldman 2020,
+section 4.2).
 """
 
 from __future__ import annotations
@@ -27,8 +31,12 @@ MOST_SUBSETS = 1e300
 """More subsets than this have no number."""
 
 
-def chances_by_value(own: Array, always: float, counts: NDArray[np.int64], n_prime: int) -> tuple[Array, float] | None:
-    """Probability that each value is chosen, over a uniform subset I of n' records, by weight among those in I and one more.
+def chances_by_value(
+    own: Array, always: float, counts: NDArray[np.int64], n_prime: int
+) -> tuple[Array, float] | None:
+    """Probability that each value is chosen by weight among a random subset and one more.
+
+    The subset I of n' records is uniform.
 
     Parameters
     ----------
@@ -87,7 +95,8 @@ def _coefficients(factors: Array, counts: NDArray[np.int64], n_prime: int) -> tu
         Over all subsets.
     """
     m, nodes = factors.shape
-    both = np.zeros((m + 1, 2, n_prime + 1, nodes))  # products over the first v values, and over the last v
+    # products over the first v values, and over the last v
+    both = np.zeros((m + 1, 2, n_prime + 1, nodes))
     both[0, :, 0] = 1.0
     for v in range(m):
         _multiply(both[v, 0], both[v + 1, 0], factors[v], int(counts[v]))
@@ -112,7 +121,10 @@ def _multiply(old: Array, new: Array, factor: Array, count: int) -> None:
 
 
 def quadrature_error() -> float:
-    """Relative error of `chances_by_value` but for rounding: |Gamma(1 + i y)|^2 = pi y / sinh(pi y); and both tails."""
+    """Relative error of `chances_by_value` but for rounding.
+
+    |Gamma(1 + i y)|^2 = pi y / sinh(pi y); and both tails.
+    """
     y = 2 * math.pi / STEP
     alias = 2 * math.sqrt(2 * math.pi * y) * math.exp(-math.pi * y / 2)
     return 2 * alias + 2 * TAIL  # the next alias is below 1e-10 of the first

@@ -1,10 +1,14 @@
-"""Parts of `relabelled`: the labellings of S by H_{S_I}, the realisable learner A^R on them, and which threshold is chosen.
+"""Parts of `relabelled`.
 
-A^R (Dagan and Feldman 2020, Lemma 6) is Theorem 4.1 of Dwork and Feldman (2018): r blocks of S_h, record i in block i mod r, a
-hypothesis that is consistent with each, and a soft majority of their answers. The consistent hypothesis is the representative
-in H_B of the labels that h gives to the block's points B.
+The labellings of S by H_{S_I}, the realisable learner A^R on them, and which threshold is chosen.
 
-For thresholds all that h does is to label the j smallest of the m distinct values of S 0 and the others 1; j is its number.
+A^R (Dagan and Feldman 2020, Lemma 6) is Theorem 4.1 of Dwork and Feldman (2018): r blocks of S_h,
+record i in block i mod r, a hypothesis that is consistent with each, and a soft majority of their
+answers. The consistent hypothesis is the representative in H_B of the labels that h gives to the
+block's points B.
+
+For thresholds all that h does is to label the j smallest of the m distinct values of S 0 and the
+others 1; j is its number.
 """
 
 from __future__ import annotations
@@ -39,7 +43,8 @@ class RealisableLearner:
     r : int
         Number of blocks, >= 1 and at most the number of records.
     rate : float
-        Its privacy: 1 is answered with log-odds rate / 2 for each vote for it, less as many for each vote for 0.
+        Its privacy: 1 is answered with log-odds rate / 2 for each vote for it, less as many for
+        each vote for 0.
     """
 
     H: HypothesisClass
@@ -48,12 +53,17 @@ class RealisableLearner:
     rate: float
 
     def votes(self, X: Points, labels: Labels, queries: Points) -> Counts:
-        """How many of the r hypotheses answer 1 at q queries, shape (k, q), for k labellings of the points by H, shape (k, n)."""
+        """How many of the r hypotheses answer 1 at q queries, shape (k, q).
+
+        For k labellings of the points by H, shape (k, n).
+        """
         votes = np.zeros((len(labels), len(queries)), dtype=np.int64)
         for j in range(self.r):
             block = X[j :: self.r]
             consistent = self.H.representatives(block, self.rule)
-            places = {row.tobytes(): place for place, row in enumerate(self.H.predict(consistent, block))}
+            places = {
+                row.tobytes(): place for place, row in enumerate(self.H.predict(consistent, block))
+            }
             rows = [places[row.tobytes()] for row in np.ascontiguousarray(labels[:, j :: self.r])]
             votes += self.H.predict(consistent, queries)[rows]
         return votes
@@ -92,7 +102,10 @@ class Line:
         return cls(values=values, ranks=ranks, errors=errors)
 
     def votes(self, learner: RealisableLearner, X: Points, queries: Points) -> Counts:
-        """Votes for all labellings, shape (m + 1, q): a block's hypothesis is that with as many zeros among its own values."""
+        """Votes for all labellings, shape (m + 1, q).
+
+        A block's hypothesis is that with as many zeros among its own values.
+        """
         numbers = np.arange(len(self.values) + 1)
         votes = np.zeros((len(numbers), len(queries)), dtype=np.int64)
         for j in range(learner.r):
@@ -118,7 +131,11 @@ class Line:
             Two records with one value leave a labelling out.
         """
         chosen = np.sort(self.ranks[subsets], axis=1)
-        m, first, last = len(self.values), np.zeros((len(chosen), 1), dtype=np.int64), np.full((len(chosen), 1), len(self.values))
+        m, first, last = (
+            len(self.values),
+            np.zeros((len(chosen), 1), dtype=np.int64),
+            np.full((len(chosen), 1), len(self.values)),
+        )
         present = np.concatenate([first == 0, chosen[:, 1:] != chosen[:, :-1], first == 0], axis=1)
         if rule == "least":
             return np.concatenate([chosen, last], axis=1), present
@@ -126,35 +143,49 @@ class Line:
             return np.concatenate([first, chosen + 1], axis=1), present
         z = self.values[chosen]
         low, high = z[:, :-1], z[:, 1:]
-        t = np.concatenate([z[:, :1], np.maximum(low + (high - low) / 2, after(low)), after(z[:, -1:])], axis=1)
+        t = np.concatenate(
+            [z[:, :1], np.maximum(low + (high - low) / 2, after(low)), after(z[:, -1:])], axis=1
+        )
         numbers = np.searchsorted(self.values, t)
         return np.minimum(numbers, m), present
 
     def chance_of_each(self, n_prime: int, rule: Rule, rate: float) -> tuple[Points, float] | None:
-        """Probability that the exponential mechanism over H_{S_I} chooses each labelling, over a uniform I of size n'.
+        """Probability that the exponential mechanism over H_{S_I} chooses each labelling.
 
-        With `least`, H_{S_I} has the thresholds at the values of I and one above them all; with `greatest` those just above the
-        values, and one below them all. Either way Z_I is a sum over I.
+        I is uniform, of size n'.
+
+        With `least`, H_{S_I} has the thresholds at the values of I and one above them all; with
+        `greatest` those just above the values, and one below them all. Either way Z_I is a sum over
+        I.
 
         Returns
         -------
         probabilities : array (m + 1,)
             By the labelling's number.
         error : float
-            Bound on the relative error of each; None for the rule `middle`, or where numbers would overflow.
+            Bound on the relative error of each; None for the rule `middle`, or where numbers would
+            overflow.
         """
         if rule == "middle" or rate * int(np.ptp(self.errors)) > MOST_EXPONENT:
             return None
         weights = np.exp(-rate * (self.errors - self.errors.min()))
-        split = (weights[:-1], float(weights[-1])) if rule == "least" else (weights[1:], float(weights[0]))
+        split = (
+            (weights[:-1], float(weights[-1]))
+            if rule == "least"
+            else (weights[1:], float(weights[0]))
+        )
         found = chances_by_value(*split, np.bincount(self.ranks), n_prime)
         if found is None:
             return None
         chances, error = found
-        return np.roll(chances, int(rule == "greatest")), error + 16 * UNIT_ROUNDOFF * (rate * len(self.ranks) + 1)
+        return np.roll(chances, int(rule == "greatest")), error + 16 * UNIT_ROUNDOFF * (
+            rate * len(self.ranks) + 1
+        )
 
 
-def labellings_of(labels: Iterable[Labels], y: NDArray[np.int64], rate: float) -> tuple[Points, Labels]:
+def labellings_of(
+    labels: Iterable[Labels], y: NDArray[np.int64], rate: float
+) -> tuple[Points, Labels]:
     """Chances of all labellings that occur, each subset being as likely.
 
     Parameters
@@ -182,7 +213,7 @@ def labellings_of(labels: Iterable[Labels], y: NDArray[np.int64], rate: float) -
 
 
 def chances_of(errors: Counts, rate: float, present: Labels | bool = True) -> Points:
-    """Probabilities of the exponential mechanism over the hypotheses that are present, along the last axis."""
+    """Probabilities of the exponential mechanism over the present hypotheses, last axis."""
     least = np.where(present, errors, np.iinfo(np.int64).max).min(axis=-1, keepdims=True)
     weights = np.exp(-rate * np.maximum(errors - least, 0)) * present
     chances: Points = weights / weights.sum(axis=-1, keepdims=True)
@@ -190,7 +221,12 @@ def chances_of(errors: Counts, rate: float, present: Labels | bool = True) -> Po
 
 
 def drawn(chances: Points, coins: Points) -> Counts:
-    """Place in each row of probabilities (size, k) that a uniform number, shape (size, 1), falls on, shape (size, 1)."""
+    """Place in each row of probabilities (size, k) that a uniform number falls on.
+
+    Shape (size, 1), as the numbers have.
+    """
     reached = np.cumsum(chances, axis=1)
-    place: Counts = np.minimum((reached <= coins * reached[:, -1:]).sum(axis=1, keepdims=True), chances.shape[1] - 1)
+    place: Counts = np.minimum(
+        (reached <= coins * reached[:, -1:]).sum(axis=1, keepdims=True), chances.shape[1] - 1
+    )
     return place

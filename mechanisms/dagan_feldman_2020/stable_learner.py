@@ -1,21 +1,26 @@
-"""The uniformly stable learner A^sta (Dagan and Feldman 2020, section 3): a random cover, then the exponential mechanism.
+"""The uniformly stable learner A^sta (Dagan and Feldman 2020, section 3).
+
+A random cover, then the exponential mechanism.
 
 1. Select a uniformly random subset I of [n] of size n'.
 2. Create H_{S_I}: one representative in H, "chosen arbitrarily", of each labelling of S_I.
-3. Select h in H_{S_I} with probability proportional to exp(-epsilon n L_S(h) / 2), L_S the error on all of S; answer h(x).
+3. Select h in H_{S_I} with probability proportional to exp(-epsilon n L_S(h) / 2), L_S the error on
+   all of S; answer h(x).
 
-Claims as printed. Outline of section 3: n' = gamma n / 2 and epsilon = gamma / 4 make it gamma-stable. Lemma 7: n' <= gamma n and
-epsilon = gamma make it 3 gamma-stable.
+Claims as printed. Outline of section 3: n' = gamma n / 2 and epsilon = gamma / 4 make it
+gamma-stable. Lemma 7: n' <= gamma n and epsilon = gamma make it 3 gamma-stable.
 
-Both hold with room. Let eta = n'/n. The record that is replaced is in I with probability eta, and then the answer may be
-any other. If it is not, H_{S_I} is the same, each weight moves by a factor in [e^(-epsilon/2), e^(epsilon/2)], so the log-odds of
-a label by epsilon at most, and sigma(t + epsilon/2) - sigma(t - epsilon/2) <= tanh(epsilon/4). So it is stable at
+Both hold with room. Let eta = n'/n. The record that is replaced is in I with probability eta, and
+then the answer may be any other. If it is not, H_{S_I} is the same, each weight moves by a factor
+in [e^(-epsilon/2), e^(epsilon/2)], so the log-odds of a label by epsilon at most, and
+sigma(t + epsilon/2) - sigma(t - epsilon/2) <= tanh(epsilon/4). So it is stable at
 
     eta + (1 - eta) tanh(epsilon / 4),
 
-and for no smaller number if n is odd and representatives may be chosen in any way (docs/findings.md, 'The stable learner'). The
-outline's |T| = gamma n / 2 need not be an integer. Its proof has "a probability of at most gamma / 2 to appear in T", so it is
-rounded down; rounded up, the outline is false where gamma n is small (docs/findings.md, 'The size of T rounded up').
+and for no smaller number if n is odd and representatives may be chosen in any way
+(docs/findings.md, 'The stable learner'). The outline's |T| = gamma n / 2 need not be an integer.
+Its proof has "a probability of at most gamma / 2 to appear in T", so it is rounded down; rounded
+up, the outline is false where gamma n is small (docs/findings.md, 'The size of T rounded up').
 """
 
 from __future__ import annotations
@@ -32,10 +37,26 @@ from dpassay.data import Labelled
 from dpassay.errors import is_count, is_real, require
 from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase
-from dpassay.mechanisms.dagan_feldman_2020.functions_law import law_of_counts, law_of_functions, reachable_counts, states_of
+from dpassay.mechanisms.dagan_feldman_2020.functions_law import (
+    law_of_counts,
+    law_of_functions,
+    reachable_counts,
+    states_of,
+)
 from dpassay.mechanisms.dagan_feldman_2020.stable_draws import drawer_of
-from dpassay.mechanisms.dagan_feldman_2020.stable_worst import balanced, equal_records, exposed_counts, places_of
-from dpassay.mechanisms.dagan_feldman_2020.subsets import Gathered, columns_of, gather, law_by_sets, random_subsets
+from dpassay.mechanisms.dagan_feldman_2020.stable_worst import (
+    balanced,
+    equal_records,
+    exposed_counts,
+    places_of,
+)
+from dpassay.mechanisms.dagan_feldman_2020.subsets import (
+    Gathered,
+    columns_of,
+    gather,
+    law_by_sets,
+    random_subsets,
+)
 from dpassay.mechanisms.dagan_feldman_2020.threshold_law import threshold_law
 from dpassay.mechanisms.shared.blocks import check_binary
 from dpassay.mechanisms.shared.classes import (
@@ -60,9 +81,18 @@ CHUNK = 2**21
 
 
 def sample_one(
-    S: Labelled, x: Points, *, H: HypothesisClass, rule: Rule, n_prime: int, epsilon: float, rng: np.random.Generator
+    S: Labelled,
+    x: Points,
+    *,
+    H: HypothesisClass,
+    rule: Rule,
+    n_prime: int,
+    epsilon: float,
+    rng: np.random.Generator,
 ) -> Labels:
-    """One run of A^sta, step by step as printed; `StableLearner` draws from the same law, many at a time.
+    """One run of A^sta, step by step as printed.
+
+    `StableLearner` draws from the same law, many at a time.
 
     Parameters
     ----------
@@ -102,22 +132,25 @@ class StableLearner(Mechanism):
     n : int
         Records, >= 1, and so many that T is not empty.
     calibration : {"outline", "lemma7"}
-        `outline`: |T| = gamma n / 2, epsilon = gamma / 4, stability gamma. `lemma7`: |T| = gamma n, epsilon = gamma, stability
-        3 gamma.
+        `outline`: |T| = gamma n / 2, epsilon = gamma / 4, stability gamma. `lemma7`: |T| = gamma n,
+        epsilon = gamma, stability 3 gamma.
     rounding : {"down", "up"}
-        What is made of a |T| that is no integer; one that is an integer but for 1e-12 of it counts as that. Lemma 7 asks for
-        n >= n' / gamma, which is `down`; so does the outline's proof, and there `up` is false (module's docstring).
+        What is made of a |T| that is no integer; one that is an integer but for 1e-12 of it counts
+        as that. Lemma 7 asks for n >= n' / gamma, which is `down`; so does the outline's proof, and
+        there `up` is false (module's docstring).
     H : str or HypothesisClass
-        `thresholds`, `intervals`, `corners`, `halfspaces`, `functions`, or an object like those of `classes`.
+        `thresholds`, `intervals`, `corners`, `halfspaces`, `functions`, or an object like those of
+        `classes`.
     points, feature, feature2 : int
         Parameters of those classes that have them.
     representative : {"least", "greatest", "middle", "adverse"}
-        Which function represents a labelling of T; see the classes. `adverse` is for thresholds alone: for |T| = 1 and an odd n
-        no choice of representatives is less stable.
+        Which function represents a labelling of T; see the classes. `adverse` is for thresholds
+        alone: for |T| = 1 and an odd n no choice of representatives is less stable.
     cover : {"labelings", "net"}
         H_T, or a greedy alpha-cover of it (Remark 1).
     alpha : float
-        Accuracy, in (0, 1): that of the cover, and what `lemma_7` asks about; nothing else depends on it.
+        Accuracy, in (0, 1): that of the cover, and what `lemma_7` asks about; nothing else depends
+        on it.
 
     Raises
     ------
@@ -144,13 +177,30 @@ class StableLearner(Mechanism):
             value = getattr(self, name)
             require(is_real(value) and 0 < value < 1, name, value, "a number in (0, 1)")
         require(is_count(self.n), "n", self.n, "an integer >= 1")
-        require(self.calibration in ("outline", "lemma7"), "calibration", self.calibration, "'outline' or 'lemma7'")
-        rounded = self.rounding == "down" or (self.rounding == "up" and self.calibration == "outline")
-        require(rounded, "rounding", self.rounding, "'down', or 'up' with calibration=outline: Lemma 7 has n >= n' / gamma")
+        require(
+            self.calibration in ("outline", "lemma7"),
+            "calibration",
+            self.calibration,
+            "'outline' or 'lemma7'",
+        )
+        rounded = self.rounding == "down" or (
+            self.rounding == "up" and self.calibration == "outline"
+        )
+        require(
+            rounded,
+            "rounding",
+            self.rounding,
+            "'down', or 'up' with calibration=outline: Lemma 7 has n >= n' / gamma",
+        )
         require(self.cover in ("labelings", "net"), "cover", self.cover, "'labelings' or 'net'")
         found = class_of(self.H, points=self.points, feature=self.feature, feature2=self.feature2)
         rules = (*RULES, "adverse") if type(found) is Thresholds else RULES
-        require(self.representative in rules, "representative", self.representative, f"one of {', '.join(rules)}")
+        require(
+            self.representative in rules,
+            "representative",
+            self.representative,
+            f"one of {', '.join(rules)}",
+        )
         object.__setattr__(self, "hypotheses", found)
         object.__setattr__(self, "remembered", {})
         share = "gamma n / 2" if self.calibration == "outline" else "gamma n"
@@ -161,7 +211,11 @@ class StableLearner(Mechanism):
     def n_prime(self) -> int:
         """The size n' of T."""
         share = self.gamma / 2 if self.calibration == "outline" else self.gamma
-        return math.floor(share * self.n * (1 + 1e-12)) if self.rounding == "down" else math.ceil(share * self.n * (1 - 1e-12))
+        return (
+            math.floor(share * self.n * (1 + 1e-12))
+            if self.rounding == "down"
+            else math.ceil(share * self.n * (1 - 1e-12))
+        )
 
     @property
     def epsilon(self) -> float:
@@ -183,14 +237,17 @@ class StableLearner(Mechanism):
         )
 
     def lemma_7(self) -> dict[str, bool]:
-        """Whether each condition of Lemma 7 holds for these sizes and `alpha`: then the excess error on S is at most 3 alpha.
+        """Whether each condition of Lemma 7 holds for these sizes and `alpha`.
+
+        Then the excess error on S is at most 3 alpha.
 
         N^net is `vc.net_size`, with the constant of the double-sampling argument.
         """
         H = self.hypotheses
         return {
             "n' >= N^net": self.n_prime >= net_size(self.alpha, self.alpha, H.growth),
-            "n >= N^exp": self.n >= exponential_size(H.growth(self.n_prime), self.epsilon, self.alpha),
+            "n >= N^exp": self.n
+            >= exponential_size(H.growth(self.n_prime), self.epsilon, self.alpha),
             "n >= n'/gamma": self.n_prime <= self.gamma * self.n * (1 + 1e-12),
         }
 
@@ -205,11 +262,22 @@ class StableLearner(Mechanism):
         self.check(data)
         return gather(data, columns_of(self.hypotheses, data.X.shape[1]))
 
-    def sample(self, state: Gathered, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Labels of `size` independent trials at q queries, shape (size, q); in each trial one h answers all queries."""
+    def sample(
+        self, state: Gathered, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Labels of `size` independent trials at q queries, shape (size, q).
+
+        In each trial one h answers all queries.
+        """
         self.hypotheses.check(queries)
         draw = drawer_of(
-            state, self.hypotheses, self.representative, self._class_of(state), queries, self.epsilon, often=self.cover == "net"
+            state,
+            self.hypotheses,
+            self.representative,
+            self._class_of(state),
+            queries,
+            self.epsilon,
+            often=self.cover == "net",
         )
         table = len(self.hypotheses.table) if type(self.hypotheses) is Halfspaces else 0
         portion = max(1, CHUNK // (self.n + self.n_prime**2 + table))
@@ -221,7 +289,9 @@ class StableLearner(Mechanism):
         return answers
 
     def distribution(self, state: Gathered, queries: NDArray[np.float64]) -> FiniteLaw | None:
-        """Exact law where T hits few different sets of points, for all functions, and for thresholds, least or greatest.
+        """Exact law where T hits few different sets of points.
+
+        For all functions, and for thresholds, least or greatest.
 
         None elsewhere; see `subsets.law_by_sets`, `functions_law` and `threshold_law`.
         """
@@ -229,23 +299,44 @@ class StableLearner(Mechanism):
         H.check(queries)
         if type(H) is Functions and self.cover == "labelings":
             return law_of_functions(state, H, rule, queries, epsilon=self.epsilon, m=self.n_prime)
-        if type(H) is Thresholds and self.cover == "labelings" and rule in ("least", "greatest") and len(state.X) > FEW:
-            found = threshold_law(state, H.feature, queries, epsilon=self.epsilon, m=self.n_prime, greatest=rule == "greatest")
+        if (
+            type(H) is Thresholds
+            and self.cover == "labelings"
+            and rule in ("least", "greatest")
+            and len(state.X) > FEW
+        ):
+            found = threshold_law(
+                state,
+                H.feature,
+                queries,
+                epsilon=self.epsilon,
+                m=self.n_prime,
+                greatest=rule == "greatest",
+            )
             if found is not None:
                 return found
         often = self.cover == "net"
         hypotheses = self._class_of(state)
-        return law_by_sets(H, hypotheses, state, queries, epsilon=self.epsilon, m=self.n_prime, often=often)
+        return law_by_sets(
+            H, hypotheses, state, queries, epsilon=self.epsilon, m=self.n_prime, often=often
+        )
 
     def reachable(self) -> Reachable | None:
-        """Counts of labels at a point, for all functions; no small state is known for the other classes."""
+        """Counts of labels at a point, for all functions.
+
+        No small state is known for the other classes.
+        """
         H = self.hypotheses
         if type(H) is not Functions or self.cover == "net":
             return None
-        return reachable_counts(H, self.representative, self.n, epsilon=self.epsilon, m=self.n_prime)
+        return reachable_counts(
+            H, self.representative, self.n, epsilon=self.epsilon, m=self.n_prime
+        )
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """The worst that n equal records can do where one is replaced; of all functions the worst there is.
+        """The worst that n equal records can do where one is replaced.
+
+        Of all functions the worst there is.
 
         There are none for a class that is not one of ours: its domain is not known.
         """
@@ -256,7 +347,9 @@ class StableLearner(Mechanism):
                 law = law_of_counts(states[0], self.n, epsilon=self.epsilon, m=self.n_prime)
                 return exposed_counts(law, *states, self.n, H, self.representative)
         places, queries = places_of(H)
-        found = equal_records(lambda data, at: self.distribution(self.prepare(data), at), self.n, places, queries)
+        found = equal_records(
+            lambda data, at: self.distribution(self.prepare(data), at), self.n, places, queries
+        )
         return (*found, balanced(self.n, places)) if self.representative == "adverse" else found
 
     def _class_of(self, state: Gathered) -> Any:
@@ -270,7 +363,9 @@ class StableLearner(Mechanism):
                     self.remembered.clear()
                 H_T = self.hypotheses.representatives(T, self.representative)
                 if self.cover == "net":
-                    H_T = H_T[cover(np.repeat(self.hypotheses.predict(H_T, T), often, axis=1), self.alpha)]
+                    H_T = H_T[
+                        cover(np.repeat(self.hypotheses.predict(H_T, T), often, axis=1), self.alpha)
+                    ]
                 self.remembered[key] = H_T
             return self.remembered[key]
 

@@ -1,8 +1,11 @@
-"""Worst cases of the stable learner, by the exact law: what an exhaustive search of small domains found, for any n.
+"""Worst cases of the stable learner, by the exact law.
 
-A point that T does not hit is answered by the rule that chooses representatives. Of n equal records one is replaced: it is in T
-with probability eta = n'/n, and nothing is known of its place otherwise. So the answer there changes by about eta times what one
-record decides, and where the rule always answers the same, the other label goes from impossible to possible: epsilon is infinite.
+What an exhaustive search of small domains found, for any n.
+
+A point that T does not hit is answered by the rule that chooses representatives. Of n equal records
+one is replaced: it is in T with probability eta = n'/n, and nothing is known of its place
+otherwise. So the answer there changes by about eta times what one record decides, and where the
+rule always answers the same, the other label goes from impossible to possible: epsilon is infinite.
 """
 
 from __future__ import annotations
@@ -25,7 +28,9 @@ LawOf = Callable[[Labelled, Points], FiniteLaw | None]
 
 
 def places_of(H: HypothesisClass) -> tuple[Points, Points]:
-    """A few points of the domain for records, and for queries: three of the line; five, and nine, of the plane.
+    """A few points of the domain for records, and for queries: three of the line.
+
+    Five, and nine, of the plane.
 
     None for a class that is not one of ours, whose domain is not known.
     """
@@ -38,7 +43,9 @@ def places_of(H: HypothesisClass) -> tuple[Points, Points]:
 
 
 def equal_records(law: LawOf, n: int, places: Points, queries: Points) -> tuple[WorstCase, ...]:
-    """Of n - 1 equal records and another one, which is replaced: the worst change of a probability, and the worst loss.
+    """Of n - 1 equal records and another one, which is replaced.
+
+    The worst change of a probability, and the worst loss.
 
     Parameters
     ----------
@@ -66,15 +73,26 @@ def equal_records(law: LawOf, n: int, places: Points, queries: Points) -> tuple[
             if p is None or q is None:
                 return ()
             gamma, epsilon = (np.round(each, 12) for each in both_ways(p, q))
-            found += [(gamma[query], epsilon[query], bases[i], bases[j], query) for query in range(len(queries))]
+            found += [
+                (gamma[query], epsilon[query], bases[i], bases[j], query)
+                for query in range(len(queries))
+            ]
     if not found:
         return ()
-    worst = {id(max(found, key=key)): max(found, key=key) for key in (lambda each: each[0], lambda each: (each[1], each[0]))}
-    return tuple(_case(one, other, queries[query : query + 1]) for _, _, one, other, query in worst.values())
+    worst = {
+        id(max(found, key=key)): max(found, key=key)
+        for key in (lambda each: each[0], lambda each: (each[1], each[0]))
+    }
+    return tuple(
+        _case(one, other, queries[query : query + 1]) for _, _, one, other, query in worst.values()
+    )
 
 
 def balanced(n: int, places: Points) -> WorstCase:
-    """Of the rule `adverse`: all records but one at the second place of three, half of them labelled 1; the other goes across.
+    """Of the rule `adverse`.
+
+    All records but one at the second place of three, half of them labelled 1; the other goes
+    across.
 
     Parameters
     ----------
@@ -85,9 +103,13 @@ def balanced(n: int, places: Points) -> WorstCase:
     """
     base = Labelled(places[np.minimum(np.arange(n), 1)], np.arange(n) % 2)
     one, across = Replace(0, places[0], 1).apply(base), Replace(0, places[2], 0)
-    how = f"{n - 1} records at 2, half of them labelled 1, and the record (1, 1), which is replaced by (3, 0)"
+    how = (
+        f"{n - 1} records at 2, half of them labelled 1, and the record (1, 1), which is replaced "
+        "by (3, 0)"
+    )
     reason = (
-        "representatives for T = {1} answer 1 at point 2, those for T = {3} answer 0; those for T = {2} differ at every point"
+        "representatives for T = {1} answer 1 at point 2, those for T = {3} answer 0; those for T "
+        "= {2} differ at every point"
     )
     return WorstCase.of(one, across, how=how, reason=reason, query=places[1:2])
 
@@ -95,20 +117,35 @@ def balanced(n: int, places: Points) -> WorstCase:
 def both_ways(p: FiniteLaw, q: FiniteLaw) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Change of a label's probability, and loss, in the worse direction at each query."""
     measures: tuple[Callable[..., Loss], Callable[..., Loss]] = (label_difference, privacy_loss)
-    gamma, epsilon = (np.maximum(measure(p.log_p, q.log_p).value, measure(q.log_p, p.log_p).value) for measure in measures)
+    gamma, epsilon = (
+        np.maximum(measure(p.log_p, q.log_p).value, measure(q.log_p, p.log_p).value)
+        for measure in measures
+    )
     return gamma, epsilon
 
 
 def _case(one: Labelled, other: Labelled, query: Points) -> WorstCase:
     change = Replace(0, other.X[0], int(other.y[0]))
-    reason = "if T has the record, its label decides the answer at its point; if T lacks it, the rule decides"
+    reason = (
+        "if T has the record, its label decides the answer at its point; if T lacks it, the rule "
+        "decides"
+    )
     return WorstCase.of(
-        one, change, how=f"{len(one) - 1} equal records and one other, which is replaced", reason=reason, query=query
+        one,
+        change,
+        how=f"{len(one) - 1} equal records and one other, which is replaced",
+        reason=reason,
+        query=query,
     )
 
 
 def exposed_counts(
-    law: FiniteLaw, counts: NDArray[np.int64], moves: NDArray[np.int64], n: int, H: Functions, rule: Rule
+    law: FiniteLaw,
+    counts: NDArray[np.int64],
+    moves: NDArray[np.int64],
+    n: int,
+    H: Functions,
+    rule: Rule,
 ) -> tuple[WorstCase, ...]:
     """Of all functions: the worst moves of a point's counts, of all there are, as two datasets.
 
@@ -138,11 +175,20 @@ def exposed_counts(
         gone = 0 if ones_after < ones else ones if zeros_after < zeros else n - 1
         label = int(ones_after > ones)
         x = np.full(H.feature + 1, float(spot if label or zeros_after > zeros else other))
-        how = f"{ones} records labelled 1 and {zeros} labelled 0 at one point, {n - ones - zeros} elsewhere, one of them replaced"
-        reason = f"of all counts at a point this move to {ones_after} and {zeros_after} is the worst"
+        how = (
+            f"{ones} records labelled 1 and {zeros} labelled 0 at one point, {n - ones - zeros} "
+            "elsewhere, one of them replaced"
+        )
+        reason = (
+            f"of all counts at a point this move to {ones_after} and {zeros_after} is the worst"
+        )
         cases.append(
             WorstCase.of(
-                Labelled(X, y), Replace(gone, x, label), how=how, reason=reason, query=np.full((1, H.feature + 1), float(spot))
+                Labelled(X, y),
+                Replace(gone, x, label),
+                how=how,
+                reason=reason,
+                query=np.full((1, H.feature + 1), float(spot)),
             )
         )
     return tuple(cases)

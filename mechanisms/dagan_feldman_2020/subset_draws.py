@@ -16,13 +16,16 @@ from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.pairs import FlipLabel, Pairs
 
 MOST_SUBSETS = 10_000
-"""Subsets are enumerated up to this number; beyond it there is an exact law only where counting gives one."""
+"""Subsets are enumerated up to this number; beyond it there is an exact law only where counting
+gives one."""
 CHUNK = 1 << 21
 """Random numbers that are drawn at a time."""
 
 
-def draw_subsets(n: int, size: int, trials: int, rng: np.random.Generator, *, kept: bool) -> Iterator[NDArray[np.int64]]:
-    """Yield subsets of `size` of n records, each with the same probability, until there are `trials` of them.
+def draw_subsets(
+    n: int, size: int, trials: int, rng: np.random.Generator, *, kept: bool
+) -> Iterator[NDArray[np.int64]]:
+    """Yield `trials` subsets of `size` of n records, uniformly.
 
     Parameters
     ----------
@@ -40,7 +43,9 @@ def draw_subsets(n: int, size: int, trials: int, rng: np.random.Generator, *, ke
     """
     at_once = max(1, CHUNK // n)
     for start in range(0, trials, at_once):
-        order = rng.permuted(np.tile(np.arange(n), (min(at_once, trials - start), 1)), axis=1)[:, :size]
+        order = rng.permuted(np.tile(np.arange(n), (min(at_once, trials - start), 1)), axis=1)[
+            :, :size
+        ]
         yield np.sort(order, axis=1) if kept else order
 
 
@@ -50,14 +55,18 @@ def subset_count(n: int, size: int, *, kept: bool) -> int:
 
 
 def subsets(n: int, size: int, *, kept: bool) -> NDArray[np.int64]:
-    """All that `subset_count` counts, shape (count, size), in the order of counting; each is equally likely."""
+    """All that `subset_count` counts, shape (count, size), in the order of counting.
+
+    Each is equally likely.
+    """
     return np.array(list(combinations(range(n), size) if kept else permutations(range(n), size)))
 
 
 def share_law(answers: NDArray[np.int64]) -> FiniteLaw:
     """Law of a label when each of m models answers with the same probability.
 
-    A quotient of integers has a relative error of one unit of rounding, a logarithm one of its own size.
+    A quotient of integers has a relative error of one unit of rounding, a logarithm one of its own
+    size.
 
     Parameters
     ----------
@@ -72,12 +81,18 @@ def share_law(answers: NDArray[np.int64]) -> FiniteLaw:
 
 def of_equal_records(case: WorstCase) -> bool:
     """Whether all records of a case are equal, and what changes is a label."""
-    data, flips = case.pairs.base, all(isinstance(change, FlipLabel) for change in case.pairs.changes)
+    data, flips = (
+        case.pairs.base,
+        all(isinstance(change, FlipLabel) for change in case.pairs.changes),
+    )
     return flips and len(np.unique(data.X, axis=0)) == len(np.unique(data.y)) == 1
 
 
 def enlarged(case: WorstCase, n: int, size: int, m: int) -> WorstCase:
-    """Return a case of equal records with n of them, m at its point and the others beyond, for subsets of `size`."""
+    """Return a case of n equal records, m at its point and the others beyond.
+
+    For subsets of `size`.
+    """
     old = case.pairs.base
     X, y = np.tile(old.X[:1], (n, 1)), np.tile(old.y[:1], n)
     X[m:] += 1.0

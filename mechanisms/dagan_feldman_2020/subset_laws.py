@@ -1,7 +1,10 @@
-"""What a uniformly random subset does to a walk or a vote, by counting: laws that scale beyond enumeration.
+"""What a uniformly random subset does to a walk or a vote, by counting.
 
-Records are taken one after the other. If j of size were chosen among the first i of n, the next one is chosen with probability
-(size - j) / (n - i): all sums below are of positive terms, so their relative error is about that of a term.
+Laws that scale beyond enumeration.
+
+Records are taken one after the other. If j of size were chosen among the first i of n, the next one
+is chosen with probability (size - j) / (n - i): all sums below are of positive terms, so their
+relative error is about that of a term.
 """
 
 from __future__ import annotations
@@ -27,7 +30,9 @@ from dpassay.numerics import UNIT_ROUNDOFF
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Countable:
-    """A base whose log-odds are a slope times a whole number v that can be counted: a walk, or a vote of single records.
+    """A base whose log-odds are a slope times a whole number v that can be counted.
+
+    A walk, or a vote of single records.
 
     Parameters
     ----------
@@ -51,12 +56,19 @@ class Countable:
 
     def law(self, masses: Masses, queries: NDArray[np.float64]) -> FiniteLaw:
         """Law of the label at the queries."""
-        return masses.law(np.zeros(len(queries)) if self.walk is None else queries[:, self.walk.feature], self.slope)
+        return masses.law(
+            np.zeros(len(queries)) if self.walk is None else queries[:, self.walk.feature],
+            self.slope,
+        )
 
-    def logits(self, data: Labelled, rows: NDArray[np.int64], queries: NDArray[np.float64]) -> NDArray[np.float64]:
+    def logits(
+        self, data: Labelled, rows: NDArray[np.int64], queries: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Log-odds of label 1 for each of many subsets, shape (m, q)."""
         if self.walk is None:
-            ends: NDArray[np.int64] = np.tile(2 * data.y[rows].sum(axis=1, keepdims=True) - self.size, len(queries))
+            ends: NDArray[np.int64] = np.tile(
+                2 * data.y[rows].sum(axis=1, keepdims=True) - self.size, len(queries)
+            )
         else:
             feature = self.walk.feature
             ends = walk_ends(data.X[:, feature], data.y, rows, self.walk.T, queries[:, feature])
@@ -103,13 +115,18 @@ class Masses:
         logits = slope * np.arange(-T, T + 1)
         here = self.mass[np.searchsorted(self.places, line, side="right")]
         with np.errstate(divide="ignore"):
-            log_p = np.stack([logsumexp(log_expit(sign * logits), b=here, axis=1) for sign in (-1, 1)], axis=1)
+            log_p = np.stack(
+                [logsumexp(log_expit(sign * logits), b=here, axis=1) for sign in (-1, 1)], axis=1
+            )
         rounding = (2 * T + 16) * UNIT_ROUNDOFF + 8 * UNIT_ROUNDOFF * max(1.0, slope * T)
         return FiniteLaw(log_p=np.minimum(log_p, 0.0), error=self.error + rounding)
 
 
 def count_masses(n: int, ones: int, size: int) -> Masses:
-    """Law of v = 2 k - size, k the ones in a subset of `size` of n records: quotients of whole numbers, rounded once."""
+    """Law of v = 2 k - size, k the ones in a subset of `size` of n records.
+
+    Quotients of whole numbers, rounded once.
+    """
     ways, every = math.comb, math.comb(n, size)
     mass = np.zeros((1, 2 * size + 1))
     mass[0, ::2] = [ways(ones, k) * ways(n - ones, size - k) / every for k in range(size + 1)]
@@ -168,15 +185,22 @@ def walk_masses(line: NDArray[np.float64], y: NDArray[np.int64], size: int, T: i
 
 @lru_cache(maxsize=8)
 def chances(n: int, size: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Probability that the next record is chosen, and that it is not, after i records of which j were, shape (n, size + 1, 1)."""
+    """Probability that the next record is chosen, and that it is not, shape (n, size + 1, 1).
+
+    After i records of which j were chosen.
+    """
     i, j = np.arange(n)[:, None, None], np.arange(size + 1)[:, None]
     return (size - j) / (n - i), np.maximum(n - i - size + j, 0) / (n - i)
 
 
 def walk_ends(
-    line: NDArray[np.float64], y: NDArray[np.int64], rows: NDArray[np.int64], T: int, queries: NDArray[np.float64]
+    line: NDArray[np.float64],
+    y: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    T: int,
+    queries: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """End of the walk, ties "sum", at each query on the line, for many subsets at once, shape (m, q).
+    """End of the walk, ties "sum", at each query on the line, for many subsets, shape (m, q).
 
     Parameters
     ----------

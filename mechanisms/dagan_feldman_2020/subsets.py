@@ -1,6 +1,9 @@
-"""A uniformly random subset T of the records: which points it hits, exactly and by drawing (Dagan and Feldman 2020, section 3.1).
+"""A uniformly random subset T of the records.
 
-H_T depends on T only through the points in it, so the law is a sum over the sets of different points that T may hit.
+Which points it hits, exactly and by drawing (Dagan and Feldman 2020, section 3.1).
+
+H_T depends on T only through the points in it, so the law is a sum over the sets of different
+points that T may hit.
 """
 
 from __future__ import annotations
@@ -15,7 +18,15 @@ from numpy.typing import NDArray
 
 from dpassay.data import Labelled
 from dpassay.laws import FiniteLaw
-from dpassay.mechanisms.shared.classes import Corners, Functions, Halfspaces, HypothesisClass, Intervals, Points, Thresholds
+from dpassay.mechanisms.shared.classes import (
+    Corners,
+    Functions,
+    Halfspaces,
+    HypothesisClass,
+    Intervals,
+    Points,
+    Thresholds,
+)
 from dpassay.numerics import UNIT_ROUNDOFF
 
 MOST_SETS = 10_000
@@ -33,7 +44,8 @@ class Gathered:
     Parameters
     ----------
     X : array (k, columns)
-        One record's features for each point that differs in the columns that count, these in ascending order.
+        One record's features for each point that differs in the columns that count, these in
+        ascending order.
     ones, zeros : int array (k,)
         Records there with label 1, and with label 0.
     place : int array (n,)
@@ -70,8 +82,10 @@ def gather(data: Labelled, columns: list[int]) -> Gathered:
     return Gathered(X=data.X[first], ones=ones, zeros=sizes - ones, place=place)
 
 
-def hits(sizes: NDArray[np.int64], m: int, *, often: bool) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
-    """What a uniformly random subset of m records hits, when there are `sizes` records at each of k points.
+def hits(
+    sizes: NDArray[np.int64], m: int, *, often: bool
+) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+    """What a uniform subset of m records hits, with `sizes` records at each of k points.
 
     Parameters
     ----------
@@ -86,8 +100,9 @@ def hits(sizes: NDArray[np.int64], m: int, *, often: bool) -> tuple[NDArray[np.i
     hit : int array (r, k)
         How often each point is hit, or 0 and 1.
     p : array (r,)
-        Probabilities, > 0; each is a product of k hypergeometric ones, summed over what `often` does not tell apart, so that its
-        relative error is at most k (m + 3) units of rounding. None where there are more than 10,000 rows.
+        Probabilities, > 0; each is a product of k hypergeometric ones, summed over what `often`
+        does not tell apart, so that its relative error is at most k (m + 3) units of rounding. None
+        where there are more than 10,000 rows.
     """
     left = int(sizes.sum())
     if math.comb(left, m) > MOST_SUBSETS:
@@ -97,7 +112,9 @@ def hits(sizes: NDArray[np.int64], m: int, *, often: bool) -> tuple[NDArray[np.i
     for size in sizes.tolist():
         table = drawn(left, size, m)
         most = min(size, m)
-        ways = [range(i, i + 1) for i in range(most + 1)] if often else [range(1), range(1, most + 1)]
+        ways = (
+            [range(i, i + 1) for i in range(most + 1)] if often else [range(1), range(1, most + 1)]
+        )
         rows, masses = [], []
         for value, way in enumerate(ways):
             moved = np.zeros_like(mass)
@@ -115,7 +132,10 @@ def hits(sizes: NDArray[np.int64], m: int, *, often: bool) -> tuple[NDArray[np.i
 
 @lru_cache(maxsize=4096)
 def drawn(left: int, size: int, m: int) -> NDArray[np.float64]:
-    """P[i of the m - j records still to be drawn from `left` are among `size` of them], at index (j, i); correctly rounded."""
+    """P[i of the m - j records to be drawn from `left` are among `size` of them], at (j, i).
+
+    Correctly rounded.
+    """
     table = np.zeros((m + 1, m + 1))
     here, behind = ([math.comb(each, i) for i in range(m + 1)] for each in (size, left - size))
     for j in range(max(0, m - left), m + 1):
@@ -136,7 +156,9 @@ def law_by_sets(
     m: int,
     often: bool,
 ) -> FiniteLaw | None:
-    """Law of h(x), h drawn by the exponential mechanism from H_T, T a uniformly random subset of m records.
+    """Law of h(x), h drawn from H_T by the exponential mechanism.
+
+    T is a uniformly random subset of m records.
 
     Parameters
     ----------
@@ -146,7 +168,8 @@ def law_by_sets(
     data : Gathered
     queries : array (q, columns)
     epsilon : float
-        Of the exponential mechanism: weights exp(-epsilon e / 2), e the number of errors on all records.
+        Of the exponential mechanism: weights exp(-epsilon e / 2), e the number of errors on all
+        records.
     m : int
         |T|.
     often : bool
@@ -155,8 +178,9 @@ def law_by_sets(
     Returns
     -------
     FiniteLaw or None
-        None where T may hit more than 10,000 different sets, or these have more than a million hypotheses. All sums are of
-        positive terms, so the error of a logarithm is that of the terms, in logarithms, and a unit of rounding for each term.
+        None where T may hit more than 10,000 different sets, or these have more than a million
+        hypotheses. All sums are of positive terms, so the error of a logarithm is that of the
+        terms, in logarithms, and a unit of rounding for each term.
     """
     found = hits(data.sizes, m, often=often)
     if found is None or len(found[1]) * H.growth(min(m, len(data.sizes))) > MOST_HYPOTHESES:
@@ -179,7 +203,10 @@ def law_by_sets(
 
 
 def log_sum(log_terms: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Logarithm of the sum of the chosen terms, for each column of `chosen` (terms, q); -inf where there is none."""
+    """Logarithm of the sum of the chosen terms, for each column of `chosen` (terms, q).
+
+    -inf where there is none.
+    """
     kept = np.where(chosen, log_terms[:, None], -np.inf)
     top = kept.max(axis=0)
     shift = np.where(np.isneginf(top), 0.0, top)

@@ -1,7 +1,8 @@
 """The learner `threshold` on uniformly random subsets T: its answers, and their law by counting.
 
-It takes the first t in T, or t = inf, with the fewest errors: zeros at and above t, ones below. Up to a constant these are C(t),
-the sum of 2 y - 1 over the records of T below t. A T with ones only is a constant 1.
+It takes the first t in T, or t = inf, with the fewest errors: zeros at and above t, ones below. Up
+to a constant these are C(t), the sum of 2 y - 1 over the records of T below t. A T with ones only
+is a constant 1.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ MOST_STEPS = 100_000_000
 
 
 def threshold_answers(
-    xs: NDArray[np.float64], y: NDArray[np.int64], rows: NDArray[np.int64], queries: NDArray[np.float64]
+    xs: NDArray[np.float64],
+    y: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    queries: NDArray[np.float64],
 ) -> NDArray[np.int64]:
     """Answers of the learner `threshold`, for many subsets at once.
 
@@ -40,13 +44,18 @@ def threshold_answers(
     Returns
     -------
     int array (m, q)
-        Labels. A threshold at a point of the subset makes its zeros there and above, and its ones below, errors: up to a
-        constant the sum of 2 y - 1 over the records below.
+        Labels. A threshold at a point of the subset makes its zeros there and above, and its ones
+        below, errors: up to a constant the sum of 2 y - 1 over the records below.
     """
     order = np.argsort(xs[rows], axis=1, kind="stable")
-    line, labels = np.take_along_axis(xs[rows], order, axis=1), np.take_along_axis(y[rows], order, axis=1)
+    line, labels = (
+        np.take_along_axis(xs[rows], order, axis=1),
+        np.take_along_axis(y[rows], order, axis=1),
+    )
     m, size = rows.shape
-    below = np.concatenate([np.zeros((m, 1), dtype=np.int64), np.cumsum(2 * labels - 1, axis=1)], axis=1)
+    below = np.concatenate(
+        [np.zeros((m, 1), dtype=np.int64), np.cumsum(2 * labels - 1, axis=1)], axis=1
+    )
     first = np.ones((m, size + 1), dtype=bool)  # of the records at one point
     first[:, 1:-1] = line[:, 1:] != line[:, :-1]
     best = np.where(first, below, size + 1).argmin(axis=1)
@@ -59,9 +68,10 @@ def threshold_answers(
 def threshold_law(data: Labelled, size: int, queries: NDArray[np.float64]) -> FiniteLaw | None:
     """Law of the answer of the learner `threshold` on a uniformly random subset.
 
-    The records are taken point by point. Of those at most x, what matters is j, how many were chosen, and d = C - M: the sum so
-    far less the least C of the candidates so far. The answer at x is 1 exactly if a candidate up to x is as good as all later
-    ones: if there is one, and d, with M left as it is, is never below 0 from then on. All sums are of positive terms.
+    The records are taken point by point. Of those at most x, what matters is j, how many were
+    chosen, and d = C - M: the sum so far less the least C of the candidates so far. The answer at x
+    is 1 exactly if a candidate up to x is as good as all later ones: if there is one, and d, with M
+    left as it is, is never below 0 from then on. All sums are of positive terms.
 
     Parameters
     ----------
@@ -91,16 +101,24 @@ def threshold_law(data: Labelled, size: int, queries: NDArray[np.float64]) -> Fi
     kept, lost = _backward(steps, starts, size, beyond, places)
     p = np.empty((len(places), 2))
     for k, place in enumerate(places):
-        none, ones = math.comb(n - place, size), math.comb(steps[place:].count(1), size)  # of T wholly above x
+        # of T wholly above x
+        none, ones = math.comb(n - place, size), math.comb(steps[place:].count(1), size)
         p[k, 1] = (before[k][:, beyond:] * kept[k][:, beyond:]).sum() + ones / every
         p[k, 0] = (before[k] * lost[k]).sum() + (none - ones) / every
     with np.errstate(divide="ignore"):
         log_p = np.log(p[np.searchsorted(places, passed)])
-    return FiniteLaw(log_p=np.minimum(log_p, 0.0), error=2 * gamma(10 * n + width * (size + 1) + 16))
+    return FiniteLaw(
+        log_p=np.minimum(log_p, 0.0), error=2 * gamma(10 * n + width * (size + 1) + 16)
+    )
 
 
-def _forward(steps: list[int], starts: list[int], size: int, beyond: int, places: list[int]) -> list[NDArray[np.float64]]:
-    """Probabilities of (j, d) after each of some places, for subsets that have a record there; d from -beyond to size."""
+def _forward(
+    steps: list[int], starts: list[int], size: int, beyond: int, places: list[int]
+) -> list[NDArray[np.float64]]:
+    """Probabilities of (j, d) after each of some places, for subsets that have a record there.
+
+    d from -beyond to size.
+    """
     take, leave = chances(len(steps), size)
     state, none = np.zeros((size + 1, beyond + size + 1)), 1.0
     found = {0: state.copy()}
@@ -108,7 +126,8 @@ def _forward(steps: list[int], starts: list[int], size: int, beyond: int, places
         hit = np.zeros_like(state)
         for i in range(start, end):
             taken = state * take[i]
-            taken[:, beyond] += taken[:, :beyond].sum(axis=1)  # the point is a candidate, and better than M
+            # the point is a candidate, and better than M
+            taken[:, beyond] += taken[:, :beyond].sum(axis=1)
             taken[:, :beyond] = 0.0
             taken[0, beyond] += none * take[i, 0, 0]
             if i > start:
@@ -133,7 +152,7 @@ def _add(hit: NDArray[np.float64], taken: NDArray[np.float64], step: int) -> Non
 def _backward(
     steps: list[int], starts: list[int], size: int, beyond: int, places: list[int]
 ) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
-    """Probabilities, given (j, d) after each of some places, that d stays at 0 or above, and that it does not."""
+    """Probabilities, given (j, d) after each place, that d stays at 0 or above, and that not."""
     take, leave = chances(len(steps), size)
     both, fails = np.zeros((2, size + 1, beyond + size + 1)), np.array([0.0, 1.0])[:, None, None]
     both[0, size] = 1.0

@@ -1,9 +1,10 @@
 """Stability amplified by averaging over disjoint blocks (Dwork and Feldman 2018, Lemma 4.6).
 
-Split S into r blocks, train A on each, predict (1/r) (f_1(x) + ... + f_r(x)). A replaced record lies in one block, so one of
-the r terms moves, by at most gamma.
+Split S into r blocks, train A on each, predict (1/r) (f_1(x) + ... + f_r(x)). A replaced record
+lies in one block, so one of the r terms moves, by at most gamma.
 
-Claim as printed: uniform replace-one prediction stability with rate gamma / r, for every A with rate gamma.
+Claim as printed: uniform replace-one prediction stability with rate gamma / r, for every A with
+rate gamma.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ class Averaged(Predictor):
     Parameters
     ----------
     r : int
-        Number of blocks, >= 1 and at most the number of records. Lemma 4.6 has r blocks of n records each; here block sizes
-        may differ by one.
+        Number of blocks, >= 1 and at most the number of records. Lemma 4.6 has r blocks of n
+        records each; here block sizes may differ by one.
     learner : str or scikit-learn classifier
         The algorithm A where no `predictor` is given: a classifier, of the trivial rate gamma = 1.
     predictor : object or `module:object`, optional
-        Any other A: a mechanism that answers a number without coins and claims `PredictionStability`. Its claim must hold for
-        every block size that occurs.
+        Any other A: a mechanism that answers a number without coins and claims
+        `PredictionStability`. Its claim must hold for every block size that occurs.
 
     Raises
     ------
@@ -62,7 +63,11 @@ class Averaged(Predictor):
 
     def __post_init__(self) -> None:
         require(isinstance(self.r, int) and self.r >= 1, "r", self.r, "an integer >= 1")
-        part = Boolean(learner=self.learner) if self.predictor is None else predictor_of(self.predictor)
+        part = (
+            Boolean(learner=self.learner)
+            if self.predictor is None
+            else predictor_of(self.predictor)
+        )
         object.__setattr__(self, "part", part)
 
     @property
@@ -85,10 +90,12 @@ class Averaged(Predictor):
         """The printed claim."""
         coins = "none; partition and training frozen (the claim holds for every value of these)"
         source = "Dwork and Feldman 2018, Lemma 4.6"
-        return (PredictionStability(gamma=self.gamma, coins=coins, source=source, status="printed"),)
+        return (
+            PredictionStability(gamma=self.gamma, coins=coins, source=source, status="printed"),
+        )
 
     def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless there is a record for each block, and the predictor can take the blocks."""
+        """Raise `InvalidInput` unless each block has a record and the predictor takes them."""
         require(self.r <= len(data), "r", self.r, f"at most the number of records, {len(data)}")
         if self.predictor is None:
             self.part.check(data)
@@ -103,7 +110,7 @@ class Averaged(Predictor):
         return Parts(blocks=blocks, states=tuple(self.part.prepare(block) for block in blocks))
 
     def update(self, state: Parts, change: Change) -> Parts:
-        """Return the neighbour's state, retraining only on the block that holds the changed record."""
+        """Return the neighbour's state, retraining only the block of the changed record."""
         place, j = divmod(change.index, self.r)
         block: Labelled = change.at(place).apply(state.blocks[j])
         return Parts(
@@ -115,10 +122,22 @@ class Averaged(Predictor):
         """Return the predictions themselves; there are no coins."""
         laws = [self.part.distribution(each, queries) for each in state.states]
         total = np.sum([law.values for law in laws], axis=0)
-        rounding = (self.r + 1) * UNIT_ROUNDOFF * float(np.max(np.mean([np.abs(law.values) for law in laws], axis=0)))
-        return PointLaw(values=total / self.r, error=sum(law.error for law in laws) / self.r + rounding)
+        rounding = (
+            (self.r + 1)
+            * UNIT_ROUNDOFF
+            * float(np.max(np.mean([np.abs(law.values) for law in laws], axis=0)))
+        )
+        return PointLaw(
+            values=total / self.r, error=sum(law.error for law in laws) / self.r + rounding
+        )
 
-    def sample(self, state: Parts, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
+    def sample(
+        self,
+        state: Parts,
+        queries: NDArray[np.float64],
+        size: int,
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> NDArray[np.float64]:
         """Predictions, the same in every trial, shape (size, q)."""
         return np.tile(self.distribution(state, queries).values, (size, 1))
 
@@ -139,8 +158,9 @@ class Averaged(Predictor):
             law=PointLaw(values=votes / self.r, error=UNIT_ROUNDOFF),
             moves=np.stack([votes[:-1], votes[1:]], axis=1),
             argument=(
-                "A record lies in one block, so a replacement changes one of the r predictions. Every count and every such change"
-                " occurs for r records, one per block, whatever the learner: a block of one class gives a constant predictor."
+                "A record lies in one block, so a replacement changes one of the r predictions. "
+                "Every count and every such change occurs for r records, one per block, whatever "
+                "the learner: a block of one class gives a constant predictor."
             ),
             several=SEVERAL_VOTES,
         )

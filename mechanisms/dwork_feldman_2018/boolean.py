@@ -1,7 +1,7 @@
 """A classifier as a real-valued predictor: it answers 0.0 or 1.0.
 
-"Any learning algorithm that outputs a Boolean function is uniform RO prediction stable at the trivial rate 1" (Dwork and
-Feldman 2018, section 4.3).
+"Any learning algorithm that outputs a Boolean function is uniform RO prediction stable at the
+trivial rate 1" (Dwork and Feldman 2018, section 4.3).
 """
 
 from __future__ import annotations
@@ -45,7 +45,11 @@ class Boolean(Predictor):
     def claims(self) -> tuple[Claim, ...]:
         """The trivial rate."""
         source = "Dwork and Feldman 2018, section 4.3"
-        return (PredictionStability(gamma=1.0, coins="none; training frozen", source=source, status="printed"),)
+        return (
+            PredictionStability(
+                gamma=1.0, coins="none; training frozen", source=source, status="printed"
+            ),
+        )
 
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` unless the labels are 0 and 1."""
@@ -60,6 +64,12 @@ class Boolean(Predictor):
         """Return the predictions themselves; there are no coins."""
         return PointLaw(values=state.predict(queries).astype(float), error=0.0)
 
-    def sample(self, state: Teacher, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
+    def sample(
+        self,
+        state: Teacher,
+        queries: NDArray[np.float64],
+        size: int,
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> NDArray[np.float64]:
         """Predictions, the same in every trial, shape (size, q)."""
         return np.tile(state.predict(queries).astype(float), (size, 1))

@@ -1,13 +1,18 @@
-"""Laplace noise on regularised empirical risk minimisation (Dwork and Feldman 2018, Corollaries 4.10 and 4.11).
+"""Laplace noise on regularised empirical risk minimisation.
 
-Output f(w_S, x) + zeta, w_S the minimiser of `dpassay.mechanisms.dwork_feldman_2018.erm`, zeta Laplace noise of scale gamma /
-epsilon for the rate gamma = 4 L_f^2 L_l / (lambda n) that Theorem 4.9 prints (Lemma 4.5).
+Source: Dwork and Feldman (2018), Corollaries 4.10 and 4.11.
 
-A solver returns a w within `tolerance` R of w_S, so that its predictions may differ by gamma + 2 L_f tolerance R: the noise is
-made for that, and the claim holds for what is computed, not only for the minimiser.
+Output f(w_S, x) + zeta, w_S the minimiser of `dpassay.mechanisms.dwork_feldman_2018.erm`, zeta
+Laplace noise of scale gamma / epsilon for the rate gamma = 4 L_f^2 L_l / (lambda n) that Theorem
+4.9 prints (Lemma 4.5).
 
-Claims as printed: epsilon-differentially private prediction, and prediction stability at gamma (of the mean: the noise has
-mean 0). The sharp rate is gamma / 4 (docs/findings.md, 'Theorem 4.9'), so a quarter of epsilon is true.
+A solver returns a w within `tolerance` R of w_S, so that its predictions may differ by gamma + 2
+L_f tolerance R: the noise is made for that, and the claim holds for what is computed, not only for
+the minimiser.
+
+Claims as printed: epsilon-differentially private prediction, and prediction stability at gamma (of
+the mean: the noise has mean 0). The sharp rate is gamma / 4 (docs/findings.md, 'Theorem 4.9'), so a
+quarter of epsilon is true.
 """
 
 from __future__ import annotations
@@ -29,7 +34,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErmLaplace(ERM):
-    """Empirical risk minimisation, then noise; parameters as for `ERM`, with epsilon the claimed privacy loss in nats."""
+    """Empirical risk minimisation, then noise.
+
+    Parameters as for `ERM`, with epsilon the claimed privacy loss in nats.
+    """
 
     @property
     def numbers(self) -> tuple[float, float]:
@@ -39,7 +47,10 @@ class ErmLaplace(ERM):
     @property
     def noise(self) -> Noise:
         """Laplace noise, for the printed rate and the solver's tolerance."""
-        return Noise(kind="laplace", scale=(super(ErmLaplace, self).claims[0].promised + self._inexact) / self.epsilon)
+        return Noise(
+            kind="laplace",
+            scale=(super(ErmLaplace, self).claims[0].promised + self._inexact) / self.epsilon,
+        )
 
     @property
     def claims(self) -> tuple[Claim, ...]:

@@ -1,11 +1,15 @@
-"""Group privacy (Dwork and Feldman 2018, Lemma 3.1): the same answers, held against what k changed records may do.
+"""Group privacy (Dwork and Feldman 2018, Lemma 3.1).
 
-"Let M be an (epsilon, delta)-differentially private prediction algorithm and k in N. For all pairs of data sets S, S' differing
-in at most k elements and all x: D_infinity^(k e^(epsilon (k - 1)) delta)(M(S, x) || M(S', x)) <= k epsilon."
+The same answers, held against what k changed records may do.
 
-Claim as printed: (k epsilon, k e^(epsilon (k - 1)) delta), relation `replace-k`. A chain of k replacements gives
-delta (1 + e^epsilon + ... + e^((k - 1) epsilon)) = delta (e^(k epsilon) - 1) / (e^epsilon - 1), which is smaller for k >= 2: the
-claim `corrected`. Up to 1 - e^-epsilon no smaller one holds for every M (docs/findings.md, 'Lemma 3.1').
+"Let M be an (epsilon, delta)-differentially private prediction algorithm and k in N. For all pairs
+of data sets S, S' differing in at most k elements and all x: D_infinity^(k e^(epsilon (k - 1))
+delta)(M(S, x) || M(S', x)) <= k epsilon."
+
+Claim as printed: (k epsilon, k e^(epsilon (k - 1)) delta), relation `replace-k`. A chain of k
+replacements gives delta (1 + e^epsilon + ... + e^((k - 1) epsilon)) = delta (e^(k
+epsilon) - 1) / (e^epsilon - 1), which is smaller for k >= 2: the claim `corrected`. Up to
+1 - e^-epsilon no smaller one holds for every M (docs/findings.md, 'Lemma 3.1').
 """
 
 from __future__ import annotations
@@ -34,16 +38,18 @@ class Group(Wrapper):
     k : int
         Records in which neighbours may differ, >= 1.
     base : str or Mechanism
-        The algorithm: a name of the catalogue or `module:object`, its parameters behind it (`soft-majority,r=5,learner=tree`;
-        all but epsilon), or an object. Parameters that are left out are filled in. It promises DP(...) under replace-one.
+        The algorithm: a name of the catalogue or `module:object`, its parameters behind it
+        (`soft-majority,r=5,learner=tree`; all but epsilon), or an object. Parameters that are left
+        out are filled in. It promises DP(...) under replace-one.
     epsilon : float
         What the base claims, in nats; finite and > 0. An object has its own, which is put here.
 
     Raises
     ------
     InvalidInput
-        If a parameter is out of its range, the base promises no differential privacy under replace-one, or nothing is left
-        of any promise: k epsilon is above 700, or delta is 1 or more.
+        If a parameter is out of its range, the base promises no differential privacy under
+        replace-one, or nothing is left of any promise: k epsilon is above 700, or delta is 1 or
+        more.
     """
 
     k: int = 3
@@ -53,18 +59,28 @@ class Group(Wrapper):
 
     def __post_init__(self) -> None:
         require(is_count(self.k), "k", self.k, "an integer >= 1")
-        require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(
+            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
+            "epsilon",
+            self.epsilon,
+            "a finite number > 0",
+        )
         base, epsilon, built = base_of(self.base, self.epsilon, "group")
         single = all(claim.relation == REPLACE_ONE for claim in dp_claims(built.mechanism))
         require(single, "base", self.base, f"an algorithm whose claims are about '{REPLACE_ONE}'")
         for name, value in {"base": base, "epsilon": epsilon, "built": built}.items():
             object.__setattr__(self, name, value)
-        allowed = f"so small that the promise for k records is one: k epsilon at most {LARGEST:g}, delta below 1"
+        allowed = (
+            f"so small that the promise for k records is one: k epsilon at most {LARGEST:g}, "
+            "delta below 1"
+        )
         require(len(self.claims) > 0, "k", self.k, allowed)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Lemma 3.1 for what the base printed; what the chain of replacements gives, where that is another claim.
+        """Lemma 3.1 for what the base printed.
+
+        What the chain of replacements gives, where that is another claim.
 
         For k records nothing may be left of one of them: it is left out.
         """
@@ -74,9 +90,16 @@ class Group(Wrapper):
         sound = sound or [claim for claim in first if claim.delta > 0 and self.k > 1]
         lemma, chain = "Dwork and Feldman 2018, Lemma 3.1", "docs/findings.md, 'Lemma 3.1'"
         found = [
-            *(self._derived(claim, printed_delta(self.k, claim.epsilon, claim.delta), lemma) for claim in first),
             *(
-                self._derived(replace(claim, status="corrected"), chained_delta(self.k, claim.epsilon, claim.delta), chain)
+                self._derived(claim, printed_delta(self.k, claim.epsilon, claim.delta), lemma)
+                for claim in first
+            ),
+            *(
+                self._derived(
+                    replace(claim, status="corrected"),
+                    chained_delta(self.k, claim.epsilon, claim.delta),
+                    chain,
+                )
                 for claim in sound
             ),
         ]
@@ -100,36 +123,61 @@ class Group(Wrapper):
         return tuple(self._widened(case) for case in super(Group, self).pairs())
 
     def _widened(self, case: WorstCase) -> WorstCase:
-        """Flip, with each label that is flipped, the next ones that are the same, up to k in all; leave other changes alone."""
+        """With each flipped label flip the next equal ones, up to k in all; keep other changes."""
         changes = tuple(
-            _flips(case.pairs.base.y, change.index, self.k) if isinstance(change, FlipLabel) else change
+            _flips(case.pairs.base.y, change.index, self.k)
+            if isinstance(change, FlipLabel)
+            else change
             for change in case.pairs.changes
         )
         pairs = Pairs(
             base=case.pairs.base,
             changes=changes,
-            how=f"{case.pairs.how}, and with it the next records of the same label, up to {self.k} in all",
+            how=(
+                f"{case.pairs.how}, and with it the next records of the same label, up to "
+                f"{self.k} in all"
+            ),
             pool=case.pairs.pool,
             relation=replace_relation(self.k),
         )
-        return replace(case, pairs=pairs, reason=f"for the first record, {case.reason}; {self.k} records change in this way")
+        return replace(
+            case,
+            pairs=pairs,
+            reason=f"for the first record, {case.reason}; {self.k} records change in this way",
+        )
 
 
 def printed_delta(k: int, epsilon: float, delta: float) -> float:
-    """Return k e^(epsilon (k - 1)) delta, the constant of Lemma 3.1; for epsilon k above 700 infinity unless delta is 0."""
+    """Return k e^(epsilon (k - 1)) delta, the constant of Lemma 3.1.
+
+    For epsilon k above 700 infinity unless delta is 0.
+    """
     if delta == 0:
         return 0.0
     return k * math.exp(epsilon * (k - 1)) * delta if epsilon * k <= LARGEST else math.inf
 
 
 def chained_delta(k: int, epsilon: float, delta: float) -> float:
-    """Return delta (e^(k epsilon) - 1) / (e^epsilon - 1), the constant of k replacements; infinity as for `printed_delta`."""
+    """Return delta (e^(k epsilon) - 1) / (e^epsilon - 1), the constant of k replacements.
+
+    Infinity as for `printed_delta`.
+    """
     if delta == 0:
         return 0.0
-    return delta * math.expm1(k * epsilon) / math.expm1(epsilon) if epsilon * k <= LARGEST else math.inf
+    return (
+        delta * math.expm1(k * epsilon) / math.expm1(epsilon)
+        if epsilon * k <= LARGEST
+        else math.inf
+    )
 
 
 def _flips(y: NDArray[np.int64], index: int, k: int) -> Change:
-    """Flip the label at a place and the next equal ones, in a circle, k in all where there are so many."""
-    places = [place for place in np.roll(np.arange(len(y)), -index).tolist() if y[place] == y[index]][:k]
-    return FlipLabel(index) if len(places) == 1 else Several(tuple(FlipLabel(place) for place in places))
+    """Flip the label at a place and the next equal ones, in a circle, up to k in all."""
+    places = [
+        place for place in np.roll(np.arange(len(y)), -index).tolist() if y[place] == y[index]
+    ][:k]
+    return (
+        FlipLabel(index)
+        if len(places) == 1
+        else Several(tuple(FlipLabel(place) for place in places))
+    )

@@ -1,26 +1,31 @@
 """Private prediction interface with a budget (Dwork and Feldman 2018, Definition 1.1).
 
-A prediction interface holds a dataset S, is asked one point after another and answers each; it is (epsilon, delta)-
-differentially private if, "for every interactive query generating algorithm Q", the sequence of queries and responses is.
-Here it is built as the text after the definition suggests: an algorithm that is private for a single prediction answers m
-queries, each with coins of its own, and then no more.
+A prediction interface holds a dataset S, is asked one point after another and answers each; it is
+(epsilon, delta)- differentially private if, "for every interactive query generating algorithm Q",
+the sequence of queries and responses is. Here it is built as the text after the definition
+suggests: an algorithm that is private for a single prediction answers m queries, each with coins of
+its own, and then no more.
 
-What is promised. "Composition properties of differential privacy imply that such an algorithm can be used to answer multiple
-queries with privacy parameters that degrade gracefully with the number of queries [DR14]". The constants are not printed in
-the paper; they are those of Dwork and Roth (2014), which it cites, for m answers that are (epsilon, delta)-private each:
+What is promised. "Composition properties of differential privacy imply that such an algorithm can
+be used to answer multiple queries with privacy parameters that degrade gracefully with the number
+of queries [DR14]". The constants are not printed in the paper; they are those of Dwork and Roth
+(2014), which it cites, for m answers that are (epsilon, delta)-private each:
 
 * basic (Theorem 3.16): (m epsilon, m delta);
-* advanced (Theorem 3.20): (sqrt(2 m ln(1 / delta')) epsilon + m epsilon (e^epsilon - 1), m delta + delta') for every delta'.
+* advanced (Theorem 3.20): (sqrt(2 m ln(1 / delta')) epsilon + m epsilon (e^epsilon - 1), m
+  delta + delta') for every delta'.
 
-The advanced claim is made where its epsilon is below m epsilon, which takes m > 2 ln(1 / delta'); elsewhere it says nothing
-that the basic one does not say. The least epsilon that holds for every epsilon-private algorithm and every Q with the same
-delta' is `optimal_composition`, which docs/findings.md derives ('Composition: the interface'); it is the claim `corrected`.
+The advanced claim is made where its epsilon is below m epsilon, which takes m > 2 ln(1 / delta');
+elsewhere it says nothing that the basic one does not say. The least epsilon that holds for every
+epsilon-private algorithm and every Q with the same delta' is `optimal_composition`, which
+docs/findings.md derives ('Composition: the interface'); it is the claim `corrected`.
 
-Which Q. A query generating algorithm with coins is a mixture of algorithms without: those are enough. Queries are then a
-function of the first one and of the answers, so that the answers tell the whole interaction. For delta = 0 the worst Q
-repeats the worst point m times (docs/findings.md).
+Which Q. A query generating algorithm with coins is a mixture of algorithms without: those are
+enough. Queries are then a function of the first one and of the answers, so that the answers tell
+the whole interaction. For delta = 0 the worst Q repeats the worst point m times (docs/findings.md).
 
-What is refused. The query after the m-th is refused whatever S is; what an adversary learns of refusals it knew before.
+What is refused. The query after the m-th is refused whatever S is; what an adversary learns of
+refusals it knew before.
 """
 
 from __future__ import annotations
@@ -48,24 +53,33 @@ from dpassay.targets.adapter import full
 
 MOST_PREDICTIONS = 10
 """Longest transcript that is audited: it has 2^10 values."""
-DEFINITION = "Dwork and Feldman 2018, Definition 1.1 and the paragraph after it, which prints no constant"
+DEFINITION = (
+    "Dwork and Feldman 2018, Definition 1.1 and the paragraph after it, which prints no constant"
+)
 
 
 class BudgetSpent(DpassayError, RuntimeError):
-    """The interface has given all the answers it may give. The refusal depends on nothing but the budget."""
+    """The interface has given all the answers it may give.
+
+    The refusal depends on nothing but the budget.
+    """
 
 
 class PredictionInterface:
-    """A prediction interface in service: it answers `budget` queries, one at a time, and refuses every other.
+    """A prediction interface in service.
 
-    A prediction is counted before it is made: one that fails has cost its share of the budget, since failing may depend on the
-    dataset. A query that is no point, or comes after the budget is spent, is turned down before the dataset is touched and
-    costs nothing. Calls from several threads wait for each other.
+    It answers `budget` queries, one at a time, and refuses every other.
+
+    A prediction is counted before it is made: one that fails has cost its share of the budget,
+    since failing may depend on the dataset. A query that is no point, or comes after the budget is
+    spent, is turned down before the dataset is touched and costs nothing. Calls from several
+    threads wait for each other.
 
     Parameters
     ----------
     mechanism : Mechanism
-        Or another object with its members. It answers a single prediction privately; every answer has fresh coins.
+        Or another object with its members. It answers a single prediction privately; every answer
+        has fresh coins.
     data : Labelled
         The dataset S.
     budget : int
@@ -81,7 +95,9 @@ class PredictionInterface:
 
     __slots__ = ("_budget", "_columns", "_lock", "_mechanism", "_rng", "_spent", "_state")
 
-    def __init__(self, mechanism: Any, data: Labelled, budget: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, mechanism: Any, data: Labelled, budget: int, rng: np.random.Generator
+    ) -> None:
         require(is_count(budget), "budget", budget, "an integer >= 1")
         require(isinstance(rng, np.random.Generator), "rng", rng, "a numpy.random.Generator")
         self._mechanism, self._budget, self._rng = full(mechanism), int(budget), rng
@@ -110,11 +126,20 @@ class PredictionInterface:
         """
         with self._lock:
             if self._spent >= self._budget:
-                raise BudgetSpent(f"the budget of {self._budget} predictions is spent: no more answers")
+                raise BudgetSpent(
+                    f"the budget of {self._budget} predictions is spent: no more answers"
+                )
             query = points([x], "x")  # type: ignore[arg-type]
-            require(query.shape[1] == self._columns, "x", f"{query.shape[1]} features", f"a point of {self._columns} features")
+            require(
+                query.shape[1] == self._columns,
+                "x",
+                f"{query.shape[1]} features",
+                f"a point of {self._columns} features",
+            )
             self._spent += 1
-            answer: int | float = np.asarray(self._mechanism.sample(self._state, query, 1, self._rng))[0, 0].item()
+            answer: int | float = np.asarray(
+                self._mechanism.sample(self._state, query, 1, self._rng)
+            )[0, 0].item()
             return answer
 
 
@@ -131,7 +156,8 @@ ADVERSARIES: dict[str, Callable[[tuple[int, ...]], int]] = {
 class Itinerary:
     """All the points at which an adversary may ask, for given first queries.
 
-    It remembers the last ones, which it knows again by identity, and returns the same array: so does the base's learner.
+    It remembers the last ones, which it knows again by identity, and returns the same array: so
+    does the base's learner.
 
     Parameters
     ----------
@@ -149,7 +175,10 @@ class Itinerary:
         self._asked: NDArray[np.float64] | None = None
 
     def of(self, queries: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the points, shape (s q, d): all those of the first number of steps, then of the second, and so on."""
+        """Return the points, shape (s q, d).
+
+        All those of the first number of steps, then of the second, and so on.
+        """
         if not self._moves.any():
             return queries
         if self._asked is None or self._queries is not queries:
@@ -173,22 +202,25 @@ class Service:
 class Interface(Mechanism):
     """The transcript of m predictions, at points that an adversary chooses.
 
-    One trial is one conversation. It starts at the query point x and is written down as the number whose bit i (of value 2^i,
-    i = 0, ..., m - 1) is answer i.
+    One trial is one conversation. It starts at the query point x and is written down as the number
+    whose bit i (of value 2^i, i = 0, ..., m - 1) is answer i.
 
     Parameters
     ----------
     base : str or Mechanism
-        What answers a single prediction, with a label in {0, 1}: a name of the catalogue or `module:object`, its parameters
-        behind it (`soft-majority,r=5,learner=tree`; all but epsilon), or an object. Parameters that are left out are filled in.
+        What answers a single prediction, with a label in {0, 1}: a name of the catalogue or
+        `module:object`, its parameters behind it (`soft-majority,r=5,learner=tree`; all but
+        epsilon), or an object. Parameters that are left out are filled in.
     epsilon : float
-        Claimed loss of a single prediction, in nats; finite and > 0. An object has its own, which is put here.
+        Claimed loss of a single prediction, in nats; finite and > 0. An object has its own, which
+        is put here.
     m : int
         The budget: predictions in a transcript, 1..10.
     adversary : {"repeat", "sweep", "adaptive", "batch"}
-        Query generating algorithm Q: asks x every time; asks x, x + step, x + 2 step, ...; or goes one step down after each 1
-        and one step up after each 0, so that it closes in on a place where the label turns from 0 to 1. `batch` asks what `sweep`
-        asks, all in one call of the base: answers of one call may share coins, so nothing is known of them but by trials.
+        Query generating algorithm Q: asks x every time; asks x, x + step, x + 2 step, ...; or goes
+        one step down after each 1 and one step up after each 0, so that it closes in on a place
+        where the label turns from 0 to 1. `batch` asks what `sweep` asks, all in one call of the
+        base: answers of one call may share coins, so nothing is known of them but by trials.
     step : float
         What the adversary adds to each feature in one step; finite and > 0.
     delta_prime : float
@@ -197,7 +229,8 @@ class Interface(Mechanism):
     Raises
     ------
     InvalidInput
-        If a parameter is out of its range, or the base answers other things than 0 and 1 or promises no differential privacy.
+        If a parameter is out of its range, or the base answers other things than 0 and 1 or
+        promises no differential privacy.
     """
 
     base: Any = "soft-majority"
@@ -214,22 +247,42 @@ class Interface(Mechanism):
     itinerary: Itinerary = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(
+            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
+            "epsilon",
+            self.epsilon,
+            "a finite number > 0",
+        )
         in_range = is_count(self.m) and self.m <= MOST_PREDICTIONS
         require(in_range, "m", self.m, f"an integer in 1..{MOST_PREDICTIONS}")
-        require(self.adversary in ADVERSARIES, "adversary", self.adversary, f"one of {', '.join(ADVERSARIES)}")
-        require(is_real(self.step) and 0 < self.step < math.inf, "step", self.step, "a finite number > 0")
+        require(
+            self.adversary in ADVERSARIES,
+            "adversary",
+            self.adversary,
+            f"one of {', '.join(ADVERSARIES)}",
+        )
+        require(
+            is_real(self.step) and 0 < self.step < math.inf,
+            "step",
+            self.step,
+            "a finite number > 0",
+        )
         in_range = is_real(self.delta_prime) and 0 < self.delta_prime < 1
         require(in_range, "delta_prime", self.delta_prime, "a number in (0, 1)")
         base, epsilon, built = base_of(self.base, self.epsilon, "interface")
-        require(built.labels == (0, 1), "base", self.base, "an algorithm that answers labels 0 and 1")
+        require(
+            built.labels == (0, 1), "base", self.base, "an algorithm that answers labels 0 and 1"
+        )
         predictor = built.mechanism
         answers = np.arange(2**self.m) >> np.arange(self.m)[:, None] & 1
         move, paths = ADVERSARIES[self.adversary], answers.T.tolist()
         steps = np.array([[move(tuple(path[:i])) for path in paths] for i in range(self.m)])
         different, places = np.unique(steps, return_inverse=True)
         found = {"base": base, "epsilon": epsilon, "predictor": predictor, "answers": answers}
-        found |= {"places": places.reshape(steps.shape), "itinerary": Itinerary(different, self.step)}
+        found |= {
+            "places": places.reshape(steps.shape),
+            "itinerary": Itinerary(different, self.step),
+        }
         for name, value in found.items():
             object.__setattr__(self, name, value)
 
@@ -240,31 +293,56 @@ class Interface(Mechanism):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Basic composition of each claim of the base, advanced composition where it is below; optimal composition."""
+        """Basic composition of each claim of the base, advanced composition where it is below.
+
+        Optimal composition.
+        """
         singles = dp_claims(self.predictor)
         printed = [composed for claim in singles for composed in self._printed(claim)]
         sound = next((claim for claim in singles if claim.status == "corrected"), singles[0])
         return (*printed, *self._corrected(sound))
 
     def _printed(self, claim: DP) -> list[Claim]:
-        basic, advanced = self.m * claim.epsilon, advanced_composition(claim.epsilon, self.m, self.delta_prime)
-        delta, cited = self.m * claim.delta, f"{claim.source}; {DEFINITION}: that of Dwork and Roth 2014"
+        basic, advanced = (
+            self.m * claim.epsilon,
+            advanced_composition(claim.epsilon, self.m, self.delta_prime),
+        )
+        delta, cited = (
+            self.m * claim.delta,
+            f"{claim.source}; {DEFINITION}: that of Dwork and Roth 2014",
+        )
         found: list[Claim] = [self._composed(claim, basic, delta, f"{cited}, Theorem 3.16")]
         if advanced < basic and delta + self.delta_prime < 1:
-            found.append(self._composed(claim, advanced, delta + self.delta_prime, f"{cited}, Theorem 3.20"))
+            found.append(
+                self._composed(claim, advanced, delta + self.delta_prime, f"{cited}, Theorem 3.20")
+            )
         return found
 
     def _corrected(self, claim: DP) -> tuple[Claim, ...]:
-        least = optimal_composition(claim.epsilon, self.m, self.delta_prime) if claim.delta == 0 else 0.0
+        least = (
+            optimal_composition(claim.epsilon, self.m, self.delta_prime)
+            if claim.delta == 0
+            else 0.0
+        )
         if least == 0:
             return ()
         source = f"{claim.source}; docs/findings.md, 'Composition: the interface'"
-        return (replace(self._composed(claim, least, self.delta_prime, source), status="corrected"),)
+        return (
+            replace(self._composed(claim, least, self.delta_prime, source), status="corrected"),
+        )
 
     def _composed(self, claim: DP, epsilon: float, delta: float, source: str) -> DP:
         unit = f"transcript of {self.m} predictions"
         coins = f"in each prediction: {claim.coins}"
-        return replace(claim, epsilon=epsilon, delta=delta, unit=unit, coins=coins, source=source, expected=None)
+        return replace(
+            claim,
+            epsilon=epsilon,
+            delta=delta,
+            unit=unit,
+            coins=coins,
+            source=source,
+            expected=None,
+        )
 
     def check(self, data: Any) -> None:
         """Raise `InvalidInput` if the base does."""
@@ -279,23 +357,39 @@ class Interface(Mechanism):
         data = change.apply(state.data)
         return Service(data=data, predictor=prepared(self.predictor, state.predictor, change, data))
 
-    def sample(self, state: Service, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Transcripts of `size` independent conversations that start at each of q queries, shape (size, q).
+    def sample(
+        self, state: Service, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Transcripts of `size` independent conversations from each of q queries, shape (size, q).
 
-        All conversations go on together: at each depth the base draws an answer of its own for each of them at every place
-        where the adversary may be, and each takes the one of its own place. The others are thrown away.
+        All conversations go on together: at each depth the base draws an answer of its own for each
+        of them at every place where the adversary may be, and each takes the one of its own place.
+        The others are thrown away.
         """
         transcripts = np.zeros((size, len(queries)), dtype=np.int64)
         asked = self.itinerary.of(queries)
-        together = self.predictor.sample(state.predictor, asked, size, rng) if self.adversary == BATCH else None
+        together = (
+            self.predictor.sample(state.predictor, asked, size, rng)
+            if self.adversary == BATCH
+            else None
+        )
         for i, places in enumerate(self.places):
-            drawn = self.predictor.sample(state.predictor, asked, size, rng) if together is None else together
-            answers = np.take_along_axis(drawn.reshape(size, -1, len(queries)), places[transcripts][:, None], axis=1)[:, 0]
+            drawn = (
+                self.predictor.sample(state.predictor, asked, size, rng)
+                if together is None
+                else together
+            )
+            answers = np.take_along_axis(
+                drawn.reshape(size, -1, len(queries)), places[transcripts][:, None], axis=1
+            )[:, 0]
             transcripts += answers.astype(np.int64) << i
         return transcripts
 
     def distribution(self, state: Service, queries: NDArray[np.float64]) -> FiniteLaw | None:
-        """Exact law: the product of the base's probabilities along the way of each transcript; None where the base has none."""
+        """Exact law: the product of the base's probabilities along the way of each transcript.
+
+        None where the base has none.
+        """
         if self.adversary == BATCH:
             return None
         law = self.predictor.distribution(state.predictor, self.itinerary.of(queries))
@@ -304,9 +398,14 @@ class Interface(Mechanism):
     def _along(self, law: FiniteLaw, places: NDArray[np.int64]) -> FiniteLaw:
         """Law of the transcripts from that of the answers at every place."""
         log_p = law.log_p.reshape(int(places.max()) + 1, -1, 2)
-        total = np.sum([log_p[place, :, answer] for place, answer in zip(places, self.answers, strict=True)], axis=0).T
+        total = np.sum(
+            [log_p[place, :, answer] for place, answer in zip(places, self.answers, strict=True)],
+            axis=0,
+        ).T
         most = float(np.abs(total[np.isfinite(total)]).max(initial=1.0))
-        return FiniteLaw(log_p=np.minimum(total, 0.0), error=self.m * (law.error + UNIT_ROUNDOFF * most))
+        return FiniteLaw(
+            log_p=np.minimum(total, 0.0), error=self.m * (law.error + UNIT_ROUNDOFF * most)
+        )
 
     def answer_words(self, answer: int, query: NDArray[np.float64]) -> str:  # noqa: ARG002
         """The answers of a transcript, in turn."""
@@ -315,13 +414,18 @@ class Interface(Mechanism):
     def pairs(self) -> tuple[WorstCase, ...]:
         """The base's worst cases, asked m times: under `repeat` the worst of all for delta = 0."""
         cases = self.predictor.pairs()
-        return tuple(replace(case, reason=f"{case.reason}; the query is asked {self.m} times") for case in cases)
+        return tuple(
+            replace(case, reason=f"{case.reason}; the query is asked {self.m} times")
+            for case in cases
+        )
 
     def reachable(self) -> Reachable | None:
-        """The base's states, for an adversary that repeats: m answers of one state. None for the others, and without states.
+        """The base's states, for an adversary that repeats: m answers of one state.
 
-        None too where the partition is fresh in each prediction: the answers then average over states, and that the average
-        leaks less is known of a single prediction only.
+        None for the others, and without states.
+
+        None too where the partition is fresh in each prediction: the answers then average over
+        states, and that the average leaks less is known of a single prediction only.
         """
         fresh = isinstance(self.predictor, SoftMajority) and self.predictor.partition == "fresh"
         if self.adversary != "repeat" or fresh:
@@ -330,15 +434,22 @@ class Interface(Mechanism):
         if states is None or not isinstance(states.law, FiniteLaw):
             return None
         repeated = (
-            f" All {self.m} answers are given at one point, hence in one state, with independent coins, so the law of a"
-            " transcript is the product of theirs. The claim covers any queries; this number is for one repeated query,"
-            " which is the worst case for delta = 0 (docs/findings.md, 'Composition: the interface')."
+            f" All {self.m} answers are given at one point, hence in one state, with independent "
+            "coins, so the law of a transcript is the product of theirs. The claim covers any "
+            "queries; this number is for one repeated query, which is the worst case for delta = "
+            "0 (docs/findings.md, 'Composition: the interface')."
         )
-        return replace(states, law=self._along(states.law, np.zeros_like(self.places)), argument=states.argument + repeated)
+        return replace(
+            states,
+            law=self._along(states.law, np.zeros_like(self.places)),
+            argument=states.argument + repeated,
+        )
 
 
 def advanced_composition(epsilon: float, m: int, delta_prime: float) -> float:
-    """Return sqrt(2 m ln(1 / delta')) epsilon + m epsilon (e^epsilon - 1); Theorem 3.20 of Dwork and Roth (2014).
+    """Return sqrt(2 m ln(1 / delta')) epsilon + m epsilon (e^epsilon - 1).
+
+    Theorem 3.20 of Dwork and Roth (2014).
 
     Parameters
     ----------
@@ -354,14 +465,19 @@ def advanced_composition(epsilon: float, m: int, delta_prime: float) -> float:
     float
         In nats.
     """
-    return math.sqrt(2 * m * math.log(1 / delta_prime)) * epsilon + m * epsilon * math.expm1(epsilon)
+    return math.sqrt(2 * m * math.log(1 / delta_prime)) * epsilon + m * epsilon * math.expm1(
+        epsilon
+    )
 
 
 def optimal_composition(epsilon: float, m: int, delta_prime: float) -> float:
-    """Least e such that m answers, each epsilon-private and however adaptively asked, are (e, delta')-private.
+    """Least e for which m answers, each epsilon-private, are (e, delta')-private.
 
-    It is what m answers of randomised response lose, of which every other answer can be made; see docs/findings.md,
-    'Composition: the interface', and Kairouz, Oh and Viswanath (2015) for algorithms that answer anything.
+    However adaptively they are asked.
+
+    It is what m answers of randomised response lose, of which every other answer can be made; see
+    docs/findings.md, 'Composition: the interface', and Kairouz, Oh and Viswanath (2015) for
+    algorithms that answer anything.
 
     Parameters
     ----------
@@ -376,6 +492,8 @@ def optimal_composition(epsilon: float, m: int, delta_prime: float) -> float:
     right = np.arange(m + 1)
     ways = np.log([math.comb(m, k) for k in right.tolist()])
     scale = m * np.logaddexp(0.0, epsilon)
-    loss = privacy_loss(ways + right * epsilon - scale, ways + (m - right) * epsilon - scale, delta_prime)
+    loss = privacy_loss(
+        ways + right * epsilon - scale, ways + (m - right) * epsilon - scale, delta_prime
+    )
     slack = 8 * UNIT_ROUNDOFF * (1 + m * epsilon)
     return 0.0 if loss.value == 0 else float(loss.value + loss.error + slack)

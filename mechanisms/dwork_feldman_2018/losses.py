@@ -1,16 +1,20 @@
-"""Convex losses l(a, y) of a real prediction a and a target y in {-1, +1} (Dwork and Feldman 2018, sections 4.2 and 4.4).
+"""Convex losses l(a, y) of a real prediction a and a target y in {-1, +1}.
 
-The paper leaves l open; it asks for convexity, a Lipschitz constant L_l and, in Theorem 4.12, smoothness sigma_l, both in the
-first argument. Labels 0 and 1 become the targets -1 and +1 for every loss, the squared and the absolute one included.
+Source: Dwork and Feldman (2018), sections 4.2 and 4.4.
 
-    logistic      ln(1 + e^(-y a))                                    L_l = 1             sigma_l = 1/4
-    squared       (a - y)^2 / 2                                       L_l = most |a| + 1  sigma_l = 1
-    absolute      |a - y|                                             L_l = 1             no sigma_l
-    hinge         max(0, 1 - y a)                                     L_l = 1             no sigma_l
-    huber         absolute, its kink rounded over |a - y| <= h        L_l = 1             sigma_l = 1 / h
-    smooth-hinge  hinge, its kink rounded over 1 - h <= y a <= 1      L_l = 1             sigma_l = 1 / h
+The paper leaves l open; it asks for convexity, a Lipschitz constant L_l and, in Theorem 4.12,
+smoothness sigma_l, both in the first argument. Labels 0 and 1 become the targets -1 and +1 for
+every loss, the squared and the absolute one included.
 
-The squared loss has no Lipschitz constant on the whole line; its constant is that on the predictions that there can be.
+    logistic      ln(1 + e^(-y a))                                L_l = 1            sigma_l = 1/4
+    squared       (a - y)^2 / 2                                   L_l = most |a| + 1 sigma_l = 1
+    absolute      |a - y|                                         L_l = 1            no sigma_l
+    hinge         max(0, 1 - y a)                                 L_l = 1            no sigma_l
+    huber         absolute, its kink rounded over |a - y| <= h    L_l = 1            sigma_l = 1 / h
+    smooth-hinge  hinge, its kink rounded over 1 - h <= y a <= 1  L_l = 1            sigma_l = 1 / h
+
+The squared loss has no Lipschitz constant on the whole line; its constant is that on the
+predictions that there can be.
 """
 
 from __future__ import annotations
@@ -67,12 +71,14 @@ class Logistic:
         slope: Array = -y * expit(-y * a)
         return slope
 
-    def curvature(self, a: Array, y: Array) -> Array:  # noqa: ARG002  (it is the same for both targets)
+    # it is the same for both targets
+    def curvature(self, a: Array, y: Array) -> Array:  # noqa: ARG002
         """sigma(a) sigma(-a)."""
         curvature: Array = expit(a) * expit(-a)
         return curvature
 
-    def lipschitz(self, most: float) -> float:  # noqa: ARG002  (the paper's constant is that of the whole line)
+    # the paper's constant is that of the whole line
+    def lipschitz(self, most: float) -> float:  # noqa: ARG002
         """1, approached far on the wrong side."""
         return 1.0
 
@@ -102,7 +108,9 @@ class Squared:
 
 @dataclass(frozen=True, slots=True)
 class Kink:
-    """Slope that climbs from `low` to `high` at a = y: max over s in [low, high] of s (a - y) - h s^2 / 2.
+    """Slope that climbs from `low` to `high` at a = y.
+
+    Max over s in [low, high] of s (a - y) - h s^2 / 2.
 
     Parameters
     ----------
@@ -117,7 +125,11 @@ class Kink:
 
     def slopes(self, y: Array) -> tuple[Array, Array]:
         """Least and greatest slope."""
-        return (np.minimum(-y, 0.0), np.maximum(-y, 0.0)) if self.one_sided else (-np.abs(y), np.abs(y))
+        return (
+            (np.minimum(-y, 0.0), np.maximum(-y, 0.0))
+            if self.one_sided
+            else (-np.abs(y), np.abs(y))
+        )
 
     def value(self, a: Array, y: Array) -> Array:
         """0 at a = y."""
@@ -125,7 +137,10 @@ class Kink:
         return slope * (a - y) - self.h * slope**2 / 2
 
     def slope(self, a: Array, y: Array) -> Array:
-        """(a - y) / h between the least and the greatest slope; where h = 0 the sign decides, and 0 at the kink."""
+        """(a - y) / h between the least and the greatest slope.
+
+        Where h = 0 the sign decides, and it is 0 at the kink.
+        """
         low, high = self.slopes(y)
         climb = (a - y) / self.h if self.h else np.sign(a - y)
         return np.minimum(np.maximum(climb, low), high)

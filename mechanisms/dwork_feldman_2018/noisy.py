@@ -1,4 +1,7 @@
-"""What all entries share that add noise to a predictor: the predictor's work, then one draw of noise per answer."""
+"""What all entries share that add noise to a predictor.
+
+The predictor's work, then one draw of noise per answer.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +41,14 @@ class Noisy(Mechanism):
     epsilon : float
         Claimed privacy loss of one prediction, in nats; finite and > 0. Relation: replace-one.
     r, learner
-        Of the predictor where no other is given: `Averaged`, the mean of r classifiers, of rate 1 / r.
+        Of the predictor where no other is given: `Averaged`, the mean of r classifiers, of rate
+        1 / r.
     predictor : object or `module:object`, optional
-        Any other predictor: a mechanism that answers a number without coins and claims `PredictionStability` first.
+        Any other predictor: a mechanism that answers a number without coins and claims
+        `PredictionStability` first.
     gamma : float, optional
-        The rate that the noise is made for; finite and > 0. That which the predictor claims, unless given.
+        The rate that the noise is made for; finite and > 0. That which the predictor claims, unless
+        given.
 
     Raises
     ------
@@ -58,11 +64,20 @@ class Noisy(Mechanism):
     source: Predictor = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(is_real(self.epsilon) and 0 < self.epsilon < np.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(
+            is_real(self.epsilon) and 0 < self.epsilon < np.inf,
+            "epsilon",
+            self.epsilon,
+            "a finite number > 0",
+        )
         known = self.gamma is None or (is_real(self.gamma) and 0 < self.gamma < np.inf)
         require(known, "gamma", self.gamma, "a finite number > 0")
         given = self.predictor
-        object.__setattr__(self, "source", Averaged(r=self.r, learner=self.learner) if given is None else predictor_of(given))
+        object.__setattr__(
+            self,
+            "source",
+            Averaged(r=self.r, learner=self.learner) if given is None else predictor_of(given),
+        )
 
     @property
     def rate(self) -> float:
@@ -70,7 +85,10 @@ class Noisy(Mechanism):
         return self.source.claims[0].promised if self.gamma is None else float(self.gamma)
 
     def cited(self, source: str) -> str:
-        """The source of a claim that rests on the predictor's rate, and that this was given where the predictor claims more."""
+        """The source of a claim that rests on the predictor's rate.
+
+        It says that the rate was given where the predictor claims more.
+        """
         claimed = self.source.claims[0].promised
         given = f", with gamma = {self.rate:g} as given; the predictor claims {claimed:g}"
         return source if self.rate >= claimed else source + given
@@ -108,7 +126,9 @@ class Noisy(Mechanism):
         neighbour = change.apply(state.data)
         return Trained(data=neighbour, state=prepared(self.source, state.state, change, neighbour))
 
-    def sample(self, state: Trained, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(
+        self, state: Trained, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         """Answers of `size` independent trials at q queries, shape (size, q)."""
         values = self.source.distribution(state.state, queries).values
         return np.clip(values + self.noise.draw((size, len(queries)), rng), *self.numbers)

@@ -1,13 +1,16 @@
-"""Truncated noisy vote for agnostic learning (Dwork and Feldman 2018, Corollary 4.7): the released label.
+"""Truncated noisy vote for agnostic learning (Dwork and Feldman 2018, Corollary 4.7).
 
-Average r classifiers, each trained on a block of its own, to v in [0, 1]; add Laplace noise of scale b = gamma / epsilon for
-the rate gamma = 1 / r of the average; project to [0, 1]; answer 1 with that probability (section 2.1: "outputting 1 with
-probability v(x) + zeta (truncated to range [0, 1])"). Over the noise,
+The released label.
+
+Average r classifiers, each trained on a block of its own, to v in [0, 1]; add Laplace noise of
+scale b = gamma / epsilon for the rate gamma = 1 / r of the average; project to [0, 1]; answer 1
+with that probability (section 2.1: "outputting 1 with probability v(x) + zeta (truncated to range
+[0, 1])"). Over the noise,
 
     P[1] = E Proj(v + zeta) = v + (b / 2) (e^(-v / b) - e^(-(1 - v) / b)).
 
-Claim as printed: epsilon-differentially private prediction. It holds for the projected number (`noisy-average-number`), and so
-for the label made from it; the label alone loses less.
+Claim as printed: epsilon-differentially private prediction. It holds for the projected number
+(`noisy-average-number`), and so for the label made from it; the label alone loses less.
 """
 
 from __future__ import annotations
@@ -39,9 +42,11 @@ class NoisyAverage(Mechanism):
     Parameters
     ----------
     epsilon : float
-        Claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is stated for epsilon <= 1.
+        Claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is stated for
+        epsilon <= 1.
     r : int
-        Number of blocks, >= 1 and at most the number of records; `noisy_average_number.blocks_for` has the corollary's.
+        Number of blocks, >= 1 and at most the number of records; `noisy_average_number.blocks_for`
+        has the corollary's.
     learner : str or scikit-learn classifier
         As for `SoftMajority`.
 
@@ -57,17 +62,27 @@ class NoisyAverage(Mechanism):
     average: Averaged = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(
+            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
+            "epsilon",
+            self.epsilon,
+            "a finite number > 0",
+        )
         object.__setattr__(self, "average", Averaged(r=self.r, learner=self.learner))
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim, and the smallest epsilon that holds for the label."""
-        coins = "noise and answer fresh; partition and training frozen (the claim holds for every value of these)"
+        coins = (
+            "noise and answer fresh; partition and training frozen (the claim holds for every "
+            "value of these)"
+        )
         said = COROLLARY if self.epsilon <= 1 else BEYOND
         printed = DP(epsilon=self.epsilon, coins=coins, source=said, status="printed")
         source = "docs/findings.md, 'Corollary 4.7: the label loses less than the number'"
-        return printed, DP(epsilon=self.exact_loss(), coins=coins, source=source, status="corrected")
+        return printed, DP(
+            epsilon=self.exact_loss(), coins=coins, source=source, status="corrected"
+        )
 
     @property
     def scale(self) -> float:
@@ -84,7 +99,7 @@ class NoisyAverage(Mechanism):
         return math.log(ratio) + 16 * UNIT_ROUNDOFF  # not below the truth by rounding
 
     def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless the labels are 0 and 1 and there is a record for each block."""
+        """Raise `InvalidInput` unless labels are 0 and 1 and each block has a record."""
         self.average.check(data)
 
     def prepare(self, data: Labelled) -> Parts:
@@ -92,11 +107,13 @@ class NoisyAverage(Mechanism):
         return self.average.prepare(data)
 
     def update(self, state: Parts, change: Change) -> Parts:
-        """Return the neighbour's state, retraining only on the block that holds the changed record."""
+        """Return the neighbour's state, retraining only the block of the changed record."""
         return self.average.update(state, change)
 
-    def sample(self, state: Parts, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Labels of `size` independent trials at q queries, shape (size, q), each with noise of its own."""
+    def sample(
+        self, state: Parts, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Labels of `size` independent trials at q queries, shape (size, q), with own noise."""
         noise = Noise(kind="laplace", scale=self.scale).draw((size, len(queries)), rng)
         p = np.clip(self.average.distribution(state, queries).values + noise, 0.0, 1.0)
         return (rng.random((size, len(queries))) < p).astype(np.int64)
@@ -106,12 +123,20 @@ class NoisyAverage(Mechanism):
         return self._law(self.average.distribution(state, queries).values)
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """One record per block, one label flipped: from no vote to one, and just below the middle."""
-        rare = one_record_per_block(self.r, 0, f"the votes for 1 rise from 0 to 1 of {self.r}, where label 1 is rarest")
+        """One record per block, one label flipped.
+
+        From no vote to one, and just below the middle.
+        """
+        rare = one_record_per_block(
+            self.r, 0, f"the votes for 1 rise from 0 to 1 of {self.r}, where label 1 is rarest"
+        )
         ones = self.r // 2 - 1
         if ones < 1:
             return (rare,)
-        reason = f"the votes for 1 rise from {ones} to {ones + 1} of {self.r}, where both labels are frequent"
+        reason = (
+            f"the votes for 1 rise from {ones} to {ones + 1} of {self.r}, where both labels are "
+            "frequent"
+        )
         return rare, one_record_per_block(self.r, ones, reason)
 
     def reachable(self) -> Reachable | None:
@@ -122,13 +147,25 @@ class NoisyAverage(Mechanism):
         return replace(known, law=self._law(known.law.table[:, 0]))
 
     def _law(self, v: NDArray[np.float64]) -> FiniteLaw:
-        """Both labels by the same formula, so that the rare one loses no digits: P[0] at v is P[1] at 1 - v."""
-        log_p = np.log(np.stack([self._one(self.r - np.round(v * self.r)), self._one(np.round(v * self.r))], axis=1))
+        """Both labels by the same formula, so that the rare one loses no digits.
+
+        P[0] at v is P[1] at 1 - v.
+        """
+        log_p = np.log(
+            np.stack(
+                [self._one(self.r - np.round(v * self.r)), self._one(np.round(v * self.r))], axis=1
+            )
+        )
         scale = 1 + self.r * self.epsilon
-        return FiniteLaw(log_p=np.minimum(log_p, 0.0), error=16 * UNIT_ROUNDOFF * (scale + float(np.abs(log_p).max())))
+        return FiniteLaw(
+            log_p=np.minimum(log_p, 0.0),
+            error=16 * UNIT_ROUNDOFF * (scale + float(np.abs(log_p).max())),
+        )
 
     def _one(self, votes: NDArray[np.float64]) -> NDArray[np.float64]:
         """P[1] at this number of votes for 1."""
         few = np.minimum(votes, self.r - votes)  # the other half is its mirror image
-        more: NDArray[np.float64] = -np.exp(-few * self.epsilon) * np.expm1(-(self.r - 2 * few) * self.epsilon)
+        more: NDArray[np.float64] = -np.exp(-few * self.epsilon) * np.expm1(
+            -(self.r - 2 * few) * self.epsilon
+        )
         return votes / self.r + np.where(votes == few, 1, -1) * self.scale / 2 * more

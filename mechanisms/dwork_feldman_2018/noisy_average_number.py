@@ -1,10 +1,13 @@
-"""Truncated noisy vote for agnostic learning (Dwork and Feldman 2018, Corollary 4.7): the released number.
+"""Truncated noisy vote for agnostic learning (Dwork and Feldman 2018, Corollary 4.7).
 
-Average r classifiers, each trained on a block of its own, to v in [0, 1]; add Laplace noise of scale gamma / epsilon for the
-rate gamma = 1 / r of the average (Lemmas 4.5 and 4.6); project to [0, 1].
+The released number.
 
-Claim as printed: epsilon-differentially private prediction. Projecting loses nothing: 0 and 1 lie beyond every v, where all
-answers have one likelihood ratio.
+Average r classifiers, each trained on a block of its own, to v in [0, 1]; add Laplace noise of
+scale gamma / epsilon for the rate gamma = 1 / r of the average (Lemmas 4.5 and 4.6); project to [0,
+1].
+
+Claim as printed: epsilon-differentially private prediction. Projecting loses nothing: 0 and 1 lie
+beyond every v, where all answers have one likelihood ratio.
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ from dpassay.noise import Noise
 COROLLARY: Final = "Dwork and Feldman 2018, Corollary 4.7"
 BEYOND: Final = "Dwork and Feldman 2018, Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)"
 """What says the same for larger epsilon."""
-LEMMA: Final = "Dwork and Feldman 2018, Lemma 4.5 (Corollary 4.7 is for the mean of Boolean functions)"
+LEMMA: Final = (
+    "Dwork and Feldman 2018, Lemma 4.5 (Corollary 4.7 is for the mean of Boolean functions)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +36,11 @@ class NoisyAverageNumber(Noisy):
     Parameters
     ----------
     epsilon : float
-        Claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is stated for epsilon <= 1.
+        Claimed privacy loss of one prediction, in nats; finite and > 0. The corollary is stated for
+        epsilon <= 1.
     r : int
-        Number of blocks, >= 1. The corollary takes 2 / (alpha epsilon) for excess error alpha (`blocks_for`).
+        Number of blocks, >= 1. The corollary takes 2 / (alpha epsilon) for excess error alpha
+        (`blocks_for`).
     learner, predictor, gamma
         See `Noisy`; a predictor's answers must lie in [0, 1].
 
@@ -46,14 +53,21 @@ class NoisyAverageNumber(Noisy):
     def __post_init__(self) -> None:
         super(NoisyAverageNumber, self).__post_init__()
         low, high = self.source.numbers
-        require(low >= 0 and high <= 1, "predictor", f"answers in [{low:g}, {high:g}]", "one that answers in [0, 1]")
+        require(
+            low >= 0 and high <= 1,
+            "predictor",
+            f"answers in [{low:g}, {high:g}]",
+            "one that answers in [0, 1]",
+        )
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim."""
         votes = self.predictor is None and self.rate == self.source.claims[0].promised
         source = COROLLARY if votes and self.epsilon <= 1 else BEYOND if votes else LEMMA
-        return (DP(epsilon=self.epsilon, coins=self.coins, source=self.cited(source), status="printed"),)
+        return (
+            DP(epsilon=self.epsilon, coins=self.coins, source=self.cited(source), status="printed"),
+        )
 
     @property
     def numbers(self) -> tuple[float, float]:
@@ -67,9 +81,12 @@ class NoisyAverageNumber(Noisy):
 
 
 def blocks_for(alpha: float, epsilon: float) -> int:
-    """Return r = ceil(2 / (alpha epsilon)), Corollary 4.7's number of blocks for excess error alpha in (0, 1].
+    """Return r = ceil(2 / (alpha epsilon)), Corollary 4.7's blocks for excess error alpha.
 
-    One half of alpha is the learner's, the other the noise's: epsilon-private answers add gamma / epsilon = 1 / (r epsilon).
+    Alpha lies in (0, 1].
+
+    One half of alpha is the learner's, the other the noise's: epsilon-private answers add
+    gamma / epsilon = 1 / (r epsilon).
     """
     require(0 < alpha <= 1, "alpha", alpha, "a number in (0, 1]")
     return math.ceil(2 / (alpha * epsilon))

@@ -1,28 +1,36 @@
-"""Exponential projected walk ExpPW(T, epsilon) for thresholds and unions of intervals (Dwork and Feldman 2018, section 5).
+"""Exponential projected walk ExpPW(T, epsilon) for thresholds and unions of intervals.
+
+Source: Dwork and Feldman (2018), section 5.
 
 The pseudo-code (figure 1) is missing from our copy of the paper; this is how it is reconstructed:
 
-* "the examples are sorted ... traverses the examples on points smaller than x in increasing order" (section 2.2), and
-  "for x < x_i removal of (x_i, y_i) does not affect the output; for x >= x_i ... an additional step of length at most 1 at
-  index i" (proof of Lemma 5.1): the walk makes one step for each example with x_i <= x, the query's own point included.
-* "for y_i = 0 the projected walk makes a -1 step and then projects to [-T, T]" (proof of Lemma 5.2), +1 for y_i = 1.
+* "the examples are sorted ... traverses the examples on points smaller than x in increasing order"
+  (section 2.2), and "for x < x_i removal of (x_i, y_i) does not affect the output; for x >= x_i ...
+  an additional step of length at most 1 at index i" (proof of Lemma 5.1): the walk makes one step
+  for each example with x_i <= x, the query's own point included.
+* "for y_i = 0 the projected walk makes a -1 step and then projects to [-T, T]" (proof of Lemma
+  5.2), +1 for y_i = 1.
 * "starting from bias 1/2" (section 2.2): v_0 = 0.
-* "output 1 with probability e^(epsilon V / 2) / (1 + e^(epsilon V / 2))" (proof of Lemma 5.1), V the last value.
+* "output 1 with probability e^(epsilon V / 2) / (1 + e^(epsilon V / 2))" (proof of Lemma 5.1), V
+  the last value.
 
-Ties. The text assumes a sorted sequence and says nothing about equal x, where "the walk at x_i" of Lemma 5.2 is not
-defined. Three readings are built in. `ties="index"` makes a step and a projection per example, equal x in the order given;
-it keeps Lemma 5.1 as long as the changed record keeps its place, but the answer depends on the storage order, and Lemma 5.2
-fails (docs/findings.md, 'Ties in the projected walk'). `ties="label"` does the same with the records sorted by (x, y), so that
-labels 1 come last; Lemma 5.2 and Theorem 5.3 fail. `ties="sum"`, the default, makes one step of sum(2 y_i - 1) for all
-examples at a point and projects once. It is the same algorithm where all x differ, needs no order, and keeps both lemmas:
-Lemma 5.1 because a removed record changes one step by 1 and projection does not expand; Lemma 5.2 because two opposite
-examples at one point cost one error for both M and every f, and after cancelling them the rest are copies of one example,
-whose walk ends where all of them are evaluated, on the side of their label.
+Ties. The text assumes a sorted sequence and says nothing about equal x, where "the walk at x_i" of
+Lemma 5.2 is not defined. Three readings are built in. `ties="index"` makes a step and a projection
+per example, equal x in the order given; it keeps Lemma 5.1 as long as the changed record keeps its
+place, but the answer depends on the storage order, and Lemma 5.2 fails (docs/findings.md, 'Ties in
+the projected walk'). `ties="label"` does the same with the records sorted by (x, y), so that labels
+1 come last; Lemma 5.2 and Theorem 5.3 fail. `ties="sum"`, the default, makes one step of sum(2
+y_i - 1) for all examples at a point and projects once. It is the same algorithm where all x differ,
+needs no order, and keeps both lemmas: Lemma 5.1 because a removed record changes one step by 1 and
+projection does not expand; Lemma 5.2 because two opposite examples at one point cost one error for
+both M and every f, and after cancelling them the rest are copies of one example, whose walk ends
+where all of them are evaluated, on the side of their label.
 
-"Smaller than x" alone, x_i < x, is `traversed="below"`: the answer at x is then that just below it, so Lemma 5.1 holds, and
-Lemma 5.2 does not (docs/findings.md, 'Points smaller than x').
+"Smaller than x" alone, x_i < x, is `traversed="below"`: the answer at x is then that just below it,
+so Lemma 5.1 holds, and Lemma 5.2 does not (docs/findings.md, 'Points smaller than x').
 
-Claim as printed (Lemma 5.1): epsilon-differentially private prediction for any n, T >= 1 and epsilon > 0.
+Claim as printed (Lemma 5.1): epsilon-differentially private prediction for any n, T >= 1 and
+epsilon > 0.
 """
 
 from __future__ import annotations
@@ -49,7 +57,7 @@ Traversed = Literal["up-to", "below"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Walk:
-    """State: the distinct points in ascending order, and the walk's value after each, with its start in front.
+    """State: the distinct points, ascending; the walk's start, and its value after each point.
 
     Parameters
     ----------
@@ -72,7 +80,8 @@ class ProjectedWalk(Mechanism):
     epsilon : float
         Claimed privacy loss of one prediction, in nats; finite and > 0. Relation: replace-one.
     T : int
-        The walk stays in [-T, T]; >= 1. Theorem 5.3 takes T = ceil(2 ln(2 / alpha) / epsilon) for error alpha (`bound_for`).
+        The walk stays in [-T, T]; >= 1. Theorem 5.3 takes T = ceil(2 ln(2 / alpha) / epsilon) for
+        error alpha (`bound_for`).
     feature : int
         Which column of X is the line; >= 0. Nothing else of a record is used.
     ties : {"sum", "index", "label"}
@@ -93,11 +102,25 @@ class ProjectedWalk(Mechanism):
     traversed: Traversed = "up-to"
 
     def __post_init__(self) -> None:
-        require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(
+            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
+            "epsilon",
+            self.epsilon,
+            "a finite number > 0",
+        )
         require(isinstance(self.T, int) and self.T >= 1, "T", self.T, "an integer >= 1")
-        require(isinstance(self.feature, int) and self.feature >= 0, "feature", self.feature, "an integer >= 0")
-        require(self.ties in ("sum", "index", "label"), "ties", self.ties, "'sum', 'index' or 'label'")
-        require(self.traversed in ("up-to", "below"), "traversed", self.traversed, "'up-to' or 'below'")
+        require(
+            isinstance(self.feature, int) and self.feature >= 0,
+            "feature",
+            self.feature,
+            "an integer >= 0",
+        )
+        require(
+            self.ties in ("sum", "index", "label"), "ties", self.ties, "'sum', 'index' or 'label'"
+        )
+        require(
+            self.traversed in ("up-to", "below"), "traversed", self.traversed, "'up-to' or 'below'"
+        )
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -112,12 +135,17 @@ class ProjectedWalk(Mechanism):
         )
 
     def bound_for(self, alpha: float) -> int:
-        """Return T = ceil(2 ln(2 / alpha) / epsilon), Theorem 5.3's bound of the walk for error alpha in (0, 1)."""
+        """Return T = ceil(2 ln(2 / alpha) / epsilon), Theorem 5.3's bound for error alpha.
+
+        T bounds the walk; alpha lies in (0, 1).
+        """
         require(0 < alpha < 1, "alpha", alpha, "a number in (0, 1)")
         return math.ceil(2 * math.log(2 / alpha) / self.epsilon)
 
     def excess_error(self, n: int, k: int) -> float:
-        """Lemma 5.2: by how much the empirical error may exceed that of the best union of intervals with k ends.
+        """Lemma 5.2: how far the empirical error may exceed the best of unions with k ends.
+
+        Unions of intervals.
 
         Parameters
         ----------
@@ -139,7 +167,12 @@ class ProjectedWalk(Mechanism):
         """Raise `InvalidInput` unless the labels are 0 and 1 and the feature exists."""
         check_binary(data)
         columns = data.X.shape[1]
-        require(self.feature < columns, "feature", self.feature, f"below the number of columns, {columns}")
+        require(
+            self.feature < columns,
+            "feature",
+            self.feature,
+            f"below the number of columns, {columns}",
+        )
 
     def prepare(self, data: Labelled) -> Walk:
         """Sort and walk."""
@@ -155,9 +188,13 @@ class ProjectedWalk(Mechanism):
             values = projected_walk(step, self.T)[np.concatenate([[True], last])]
         return Walk(xs=x[first], values=values)
 
-    def sample(self, state: Walk, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(
+        self, state: Walk, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         """Labels of `size` independent trials at q queries, shape (size, q)."""
-        return (rng.random((size, len(queries))) < expit(self.logit(state, queries))).astype(np.int64)
+        return (rng.random((size, len(queries))) < expit(self.logit(state, queries))).astype(
+            np.int64
+        )
 
     def distribution(self, state: Walk, queries: NDArray[np.float64]) -> FiniteLaw:
         """Exact law: P[1] = sigma(epsilon V(S, x) / 2)."""
@@ -185,21 +222,29 @@ class ProjectedWalk(Mechanism):
         return Reachable(
             states=tuple(f"V = {v}" for v in ends),
             law=bernoulli_law(self.epsilon * ends / 2),
-            moves=np.concatenate([np.stack([states[:-step], states[step:]], axis=1) for step in (1, 2)]),
+            moves=np.concatenate(
+                [np.stack([states[:-step], states[step:]], axis=1) for step in (1, 2)]
+            ),
             argument=(
-                "Removing an example changes one step by 1, and later steps never increase the distance. A replacement is a"
-                " removal and an insertion, so it changes the end by at most 2. |v| equal labels end at v without"
-                " touching the border: flipping one changes the end by 2, moving one beyond the query by 1."
+                "Removing an example changes one step by 1, and later steps never increase the "
+                "distance. A replacement is a removal and an insertion, so it changes the end by "
+                "at most 2. |v| equal labels end at v without touching the border: flipping one "
+                "changes the end by 2, moving one beyond the query by 1."
             ),
             several=(
-                "k replacements change the end by at most 2k. Let |v| >= |u|: |v| equal labels end at v, and flipping |u - v| / 2"
-                " of them ends at u; if u - v is odd, the last half is one of them moved beyond the query."
+                "k replacements change the end by at most 2k. Let |v| >= |u|: |v| equal labels "
+                "end at v, and flipping |u - v| / 2 of them ends at u; if u - v is odd, the last "
+                "half is one of them moved beyond the query."
             ),
         )
 
     def logit(self, state: Walk, queries: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log-odds of label 1 at each query: epsilon V / 2, shape (q,)."""
-        reached = np.searchsorted(state.xs, queries[:, self.feature], side="right" if self.traversed == "up-to" else "left")
+        reached = np.searchsorted(
+            state.xs,
+            queries[:, self.feature],
+            side="right" if self.traversed == "up-to" else "left",
+        )
         return self.epsilon * state.values[reached] / 2
 
 

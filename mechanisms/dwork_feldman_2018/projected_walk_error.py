@@ -1,12 +1,16 @@
-"""The empirical error of the exponential projected walk (Dwork and Feldman 2018, Lemma 5.2), computed from the dataset.
+"""The empirical error of the exponential projected walk, computed from the dataset.
 
-For S of n examples and M = ExpPW(T, epsilon), the answer is Err_S(M(S)) - Opt_S(Thr_(N,k)): by how much the expected number of
-examples that M labels wrongly, divided by n, exceeds that of the best union of intervals with k ends.
+Source: Dwork and Feldman (2018), Lemma 5.2.
 
-Claim as printed: it is at most (k + 2) T / n + e^(-epsilon T / 2), for every S. Nothing is private here; the algorithm's
-privacy is that of `projected-walk`, whose readings these are. The lemma holds for `ties="sum"` with the query's own point
-traversed. It fails where equal points are taken one by one, in the order given or sorted by label (docs/findings.md, 'Ties in
-the projected walk'), and where the walk goes through smaller points only (docs/findings.md, 'Points smaller than x').
+For S of n examples and M = ExpPW(T, epsilon), the answer is Err_S(M(S)) - Opt_S(Thr_(N,k)): by how
+much the expected number of examples that M labels wrongly, divided by n, exceeds that of the best
+union of intervals with k ends.
+
+Claim as printed: it is at most (k + 2) T / n + e^(-epsilon T / 2), for every S. Nothing is private
+here; the algorithm's privacy is that of `projected-walk`, whose readings these are. The lemma holds
+for `ties="sum"` with the query's own point traversed. It fails where equal points are taken one by
+one, in the order given or sorted by label (docs/findings.md, 'Ties in the projected walk'), and
+where the walk goes through smaller points only (docs/findings.md, 'Points smaller than x').
 """
 
 from __future__ import annotations
@@ -60,7 +64,13 @@ class ProjectedWalkError(Mechanism):
     without_query = True  # the error is one number for the whole dataset
 
     def __post_init__(self) -> None:
-        walk = ProjectedWalk(epsilon=self.epsilon, T=self.T, feature=self.feature, ties=self.ties, traversed=self.traversed)
+        walk = ProjectedWalk(
+            epsilon=self.epsilon,
+            T=self.T,
+            feature=self.feature,
+            ties=self.ties,
+            traversed=self.traversed,
+        )
         object.__setattr__(self, "walk", walk)
         require(isinstance(self.n, int) and self.n >= 1, "n", self.n, "an integer >= 1")
         require(isinstance(self.k, int) and self.k >= 1, "k", self.k, "an integer >= 1")
@@ -77,7 +87,10 @@ class ProjectedWalkError(Mechanism):
             Accuracy(
                 bound=self.walk.excess_error(self.n, self.k),
                 excess=True,
-                unit=f"empirical error on the whole dataset minus that of the best {in_words(self.k)}",
+                unit=(
+                    "empirical error on the whole dataset minus that of the best "
+                    f"{in_words(self.k)}"
+                ),
                 coins="none: the error is its mean over the coins of the answers",
                 source="Dwork and Feldman 2018, Lemma 5.2",
                 status="printed",
@@ -95,28 +108,52 @@ class ProjectedWalkError(Mechanism):
         logit = self.walk.logit(self.walk.prepare(data), data.X)
         error = math.fsum(expit(np.where(data.y == 1, -logit, logit)).tolist()) / self.n
         x = np.unique(data.X[:, self.feature])
-        ones, zeros = ((data.X[data.y == y, self.feature][:, None] == x).sum(axis=0) for y in (1, 0))
+        ones, zeros = (
+            (data.X[data.y == y, self.feature][:, None] == x).sum(axis=0) for y in (1, 0)
+        )
         return error - least_error(ones, zeros, self.k) / self.n
 
-    def sample(self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:  # noqa: ARG002
+    def sample(
+        self,
+        state: float,
+        queries: NDArray[np.float64],
+        size: int,
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> NDArray[np.float64]:
         """The excess, the same in every trial, shape (size, q)."""
         return np.full((size, len(queries)), state)
 
     def distribution(self, state: float, queries: NDArray[np.float64]) -> PointLaw:
-        """The excess and its rounding: an error of a logit passes into a probability once, and a sum is exact but for one."""
+        """The excess and its rounding.
+
+        An error of a logit passes into a probability once, and a sum is exact but for one.
+        """
         rounding = 8 * UNIT_ROUNDOFF * (2 + self.epsilon * self.T)
         return PointLaw(values=np.full(len(queries), state), error=rounding)
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """All records at one point: the last 2 T of them undo what the others have said, or nobody listens."""
+        """All records at one point.
+
+        The last 2 T of them undo what the others have said, or nobody listens.
+        """
         few = min(2 * self.T, self.n // 2)
         last = 1 if self.ties == "label" else 0
-        reason = f"all records lie at one point; a walk that takes ties one by one depends on the last {few} labels only"
+        reason = (
+            "all records lie at one point; a walk that takes ties one by one depends on the last "
+            f"{few} labels only"
+        )
         if self.traversed == "below":
-            few, reason = 0, "all records lie at one point and have one label; a walk through smaller points meets none of them"
+            few, reason = (
+                0,
+                (
+                    "all records lie at one point and have one label; a walk through smaller "
+                    "points meets none of them"
+                ),
+            )
         y = np.where(np.arange(self.n) < self.n - few, 1 - last, last)
         data = Labelled(np.ones((self.n, 1 + self.feature)), y)
         how = (
-            f"{self.n} records at one point, the last {few} of them labelled {last} and the others {1 - last}, one label flipped"
+            f"{self.n} records at one point, the last {few} of them labelled {last} and the "
+            f"others {1 - last}, one label flipped"
         )
         return (WorstCase.of(data, FlipLabel(0), how=how, reason=reason),)

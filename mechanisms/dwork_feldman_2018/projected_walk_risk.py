@@ -1,14 +1,19 @@
-"""The expected error of the exponential projected walk (Dwork and Feldman 2018, Theorem 5.3), computed from the distribution.
+"""The expected error of the exponential projected walk, computed from the distribution.
 
-P is uniform over the records of the dataset. S are `samples` independent draws from it, M = ExpPW(T, epsilon) with
-T = ceil(2 ln(2 / alpha) / epsilon), and the answer is E_S[Err_P(M(S))] - e^epsilon Opt_P(Thr_(N,k)): by how much the expected
-error exceeds e^epsilon times that of the best union of intervals with k ends.
+Source: Dwork and Feldman (2018), Theorem 5.3.
 
-Claim as printed: for samples >= 4 (k + 2) ln(2 / alpha) / (alpha epsilon) it is at most e^epsilon alpha, for every P. As Lemma
-5.2, on which it rests, it fails where equal points are sorted by label (docs/findings.md, 'Theorem 5.3 with ties').
+P is uniform over the records of the dataset. S are `samples` independent draws from it,
+M = ExpPW(T, epsilon) with T = ceil(2 ln(2 / alpha) / epsilon), and the answer is
+E_S[Err_P(M(S))] - e^epsilon Opt_P(Thr_(N,k)): by how much the expected error exceeds e^epsilon
+times that of the best union of intervals with k ends.
 
-The expectation is a sum over what S can be, point by point: of the u records that are left, m lie at the point and a of these
-are labelled 1, both binomial; only m, and where the walk stands, matter for what follows. All terms are positive.
+Claim as printed: for samples >= 4 (k + 2) ln(2 / alpha) / (alpha epsilon) it is at most e^epsilon
+alpha, for every P. As Lemma 5.2, on which it rests, it fails where equal points are sorted by label
+(docs/findings.md, 'Theorem 5.3 with ties').
+
+The expectation is a sum over what S can be, point by point: of the u records that are left, m lie
+at the point and a of these are labelled 1, both binomial; only m, and where the walk stands, matter
+for what follows. All terms are positive.
 """
 
 from __future__ import annotations
@@ -39,12 +44,13 @@ MOST_WORK = 10**10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectedWalkRisk(Mechanism):
-    """Expected error of ExpPW(T, epsilon) beyond e^epsilon times that of the best union of intervals.
+    """Expected error of ExpPW(T, epsilon) beyond e^epsilon times the best union of intervals.
 
     Parameters
     ----------
     epsilon, feature, ties, traversed
-        See `ProjectedWalk`; with `ties="index"` equal points keep the order in which they were drawn.
+        See `ProjectedWalk`; with `ties="index"` equal points keep the order in which they were
+        drawn.
     alpha : float
         The error of Theorem 5.3; in (0, 1).
     k : int
@@ -71,13 +77,19 @@ class ProjectedWalkRisk(Mechanism):
     without_query = True  # the error is one number for the whole distribution
 
     def __post_init__(self) -> None:
-        walk = ProjectedWalk(epsilon=self.epsilon, feature=self.feature, ties=self.ties, traversed=self.traversed)
-        require(is_real(self.alpha) and 0 < self.alpha < 1, "alpha", self.alpha, "a number in (0, 1)")
+        walk = ProjectedWalk(
+            epsilon=self.epsilon, feature=self.feature, ties=self.ties, traversed=self.traversed
+        )
+        require(
+            is_real(self.alpha) and 0 < self.alpha < 1, "alpha", self.alpha, "a number in (0, 1)"
+        )
         require(isinstance(self.k, int) and self.k >= 1, "k", self.k, "an integer >= 1")
         object.__setattr__(self, "walk", walk)
         least = self.least_samples
         enough = self.samples is None or (isinstance(self.samples, int) and self.samples >= least)
-        require(enough, "samples", self.samples, f"an integer >= {least}, which Theorem 5.3 asks for")
+        require(
+            enough, "samples", self.samples, f"an integer >= {least}, which Theorem 5.3 asks for"
+        )
 
     @property
     def least_samples(self) -> int:
@@ -112,8 +124,8 @@ class ProjectedWalkRisk(Mechanism):
                 bound=math.exp(self.epsilon) * self.alpha,
                 excess=True,
                 unit=(
-                    f"expected error after training on {self.n} draws from the records, minus e^{self.epsilon:g} times"
-                    f" the error of the best {in_words(self.k)}"
+                    f"expected error after training on {self.n} draws from the records, minus "
+                    f"e^{self.epsilon:g} times the error of the best {in_words(self.k)}"
                 ),
                 coins="none: the error is its mean over the draws and the coins of the answers",
                 source="Dwork and Feldman 2018, Theorem 5.3",
@@ -129,7 +141,9 @@ class ProjectedWalkRisk(Mechanism):
         """Return the number of records labelled 1, and 0, at each point in ascending order."""
         self.check(data)
         x = np.unique(data.X[:, self.feature])
-        ones, zeros = ((data.X[data.y == y, self.feature][:, None] == x).sum(axis=0) for y in (1, 0))
+        ones, zeros = (
+            (data.X[data.y == y, self.feature][:, None] == x).sum(axis=0) for y in (1, 0)
+        )
         return ones, zeros
 
     def sample(
@@ -146,20 +160,28 @@ class ProjectedWalkRisk(Mechanism):
     def distribution(self, state: tuple[Counts, Counts], queries: Array) -> PointLaw | None:
         """The excess and its rounding; None where it would take too long.
 
-        A draw is a factor of two probabilities and a row of the walk's matrix, a sum of up to 2 T + 1 positive terms.
+        A draw is a factor of two probabilities and a row of the walk's matrix, a sum of up to 2
+        T + 1 positive terms.
         """
         ones, zeros = state
         if len(ones) * (self.n * (2 * self.T + 1)) ** 2 > MOST_WORK:
             return None
         total = int((ones + zeros).sum())
         best = math.exp(self.epsilon) * least_error(ones, zeros, self.k) / total
-        rounding = UNIT_ROUNDOFF * ((32 + 8 * self.T) * (self.n + len(ones)) + 64 * (1 + self.epsilon * self.T) + 8 * (1 + best))
-        return PointLaw(values=np.full(len(queries), self.expected_error(ones, zeros) - best), error=rounding)
+        rounding = UNIT_ROUNDOFF * (
+            (32 + 8 * self.T) * (self.n + len(ones))
+            + 64 * (1 + self.epsilon * self.T)
+            + 8 * (1 + best)
+        )
+        return PointLaw(
+            values=np.full(len(queries), self.expected_error(ones, zeros) - best), error=rounding
+        )
 
     def expected_error(self, ones: Counts, zeros: Counts) -> float:
         """Return E[Err_P(M(S))], for the numbers of records labelled 1 and 0 at each point."""
         size = left = int((ones + zeros).sum())
-        wrong = expit(self.epsilon / 2 * np.arange(-self.T, self.T + 1))  # for label 0; the other way round for label 1
+        # for label 0; the other way round for label 1
+        wrong = expit(self.epsilon / 2 * np.arange(-self.T, self.T + 1))
         reached = np.zeros((self.n + 1, 2 * self.T + 1))  # P[records so far, value of the walk]
         reached[0, self.T], error = 1.0, 0.0
         for one, zero in zip(ones.tolist(), zeros.tolist(), strict=True):
@@ -171,28 +193,41 @@ class ProjectedWalkRisk(Mechanism):
         return error
 
     def _through(self, reached: Array, one: int, zero: int, left: int) -> Array:
-        """Draw how many records lie at a point, which has one + zero of the `left` of P from there on, and walk through them."""
+        """Draw how many of the `left` records lie at a point, and walk through them.
+
+        The point has one + zero of the `left` of P from there on.
+        """
         share, after = binomials(self.n, one + zero, left), np.zeros_like(reached)
         before = np.flatnonzero(reached.any(axis=1))  # records so far
         for m in np.flatnonzero(share[self.n - before].any(axis=0)).tolist():
             few = before[before <= self.n - m]
-            after[few + m] += (share[self.n - few, m][:, None] * reached[few]) @ move(self.ties, self.T, m, one, one + zero)
+            after[few + m] += (share[self.n - few, m][:, None] * reached[few]) @ move(
+                self.ties, self.T, m, one, one + zero
+            )
         return after
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """One record in five is labelled 1, all at one point."""
         data = Labelled(np.ones((5, 1 + self.feature)), np.array([0, 0, 0, 0, 1]))
-        reason = "one label in five is 1, and where equal points are sorted by label these are the last"
+        reason = (
+            "one label in five is 1, and where equal points are sorted by label these are the last"
+        )
         return (
             WorstCase.of(
-                data, FlipLabel(4), how="5 records at one point, one of them labelled 1, its label flipped", reason=reason
+                data,
+                FlipLabel(4),
+                how="5 records at one point, one of them labelled 1, its label flipped",
+                reason=reason,
             ),
         )
 
 
 @lru_cache(maxsize=1024)
 def binomials(n: int, one: int, of: int) -> Array:
-    """Return P[Bin(m, one / of) = a] for all m, a <= n, shape (n + 1, n + 1); by Pascal's rule, a few roundings for each m."""
+    """Return P[Bin(m, one / of) = a] for all m, a <= n, shape (n + 1, n + 1).
+
+    By Pascal's rule, a few roundings for each m.
+    """
     table, p, q = np.zeros((n + 1, n + 1)), one / of, (of - one) / of
     table[0, 0] = 1.0
     for m in range(1, n + 1):
@@ -204,7 +239,9 @@ def binomials(n: int, one: int, of: int) -> Array:
 
 @lru_cache(maxsize=16384)
 def move(ties: Ties, T: int, m: int, one: int, of: int) -> Array:
-    """Law of the walk's next value by its last one, after m records at a point, each labelled 1 with probability one / of.
+    """Law of the walk's next value by its last, after m records at a point.
+
+    Each is labelled 1 with probability one / of.
 
     Shape (2 T + 1, 2 T + 1).
     """
@@ -216,7 +253,13 @@ def move(ties: Ties, T: int, m: int, one: int, of: int) -> Array:
         found = np.linalg.matrix_power(found, m)
     else:
         a = np.arange(m + 1)[:, None]  # labels 1 among them
-        ends = np.clip(v + 2 * a - m, -T, T) if ties == "sum" else np.minimum(np.maximum(v - (m - a), -T) + a, T)
-        np.add.at(found, (np.broadcast_to(rows, ends.shape), ends + T), binomials(m, one, of)[m][:, None])
+        ends = (
+            np.clip(v + 2 * a - m, -T, T)
+            if ties == "sum"
+            else np.minimum(np.maximum(v - (m - a), -T) + a, T)
+        )
+        np.add.at(
+            found, (np.broadcast_to(rows, ends.shape), ends + T), binomials(m, one, of)[m][:, None]
+        )
     found.flags.writeable = False
     return found

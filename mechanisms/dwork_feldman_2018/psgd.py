@@ -1,26 +1,33 @@
-"""Projected stochastic gradient descent, one pass, average iterate (Dwork and Feldman 2018, Theorem 4.12 and Corollary 4.13).
+"""Projected stochastic gradient descent, one pass, average iterate.
 
-    w_1 = 0,   w_(i+1) = Proj_K(w_i - eta l'(<w_i, phi(x_i)>, y_i) phi(x_i)) for i = 1, ..., n,   eta = R / (L_f L_l sqrt(n))
+Source: Dwork and Feldman (2018), Theorem 4.12 and Corollary 4.13.
+
+    w_1 = 0,   eta = R / (L_f L_l sqrt(n)),
+    w_(i+1) = Proj_K(w_i - eta l'(<w_i, phi(x_i)>, y_i) phi(x_i)) for i = 1, ..., n,
     A(S, x) = <(w_1 + ... + w_n) / n, phi(x)>
 
-K is the ball of radius R. This is the predictor alone: the noise that makes a private prediction of it is another mechanism's.
+K is the ball of radius R. This is the predictor alone: the noise that makes a private prediction of
+it is another mechanism's.
 
 How the text is read (derivations and numbers in docs/findings.md, 'Theorem 4.12'):
 
-* The update is printed with + eta. That climbs; descent has - eta, as in the work cited, and only that is non-expansive.
-  `sign="+"` builds the other; the printed rate is false for it (docs/findings.md, 'The sign in the update').
-* "Starting from w_0 being the origin" the printed updates make w_2, ..., w_(n+1) of w_1, and the average is over w_1, ..., w_n:
-  w_0 is in neither. `average="before"`, the default, takes the origin for w_1: the average is over the iterates at which
-  gradients are taken, as the accuracy guarantee needs, and the last record does not matter. `average="after"` shifts the index
-  of the updates instead: the average is over the iterates after each update.
-* The records are taken "for every i in [n]", in the order given: `order="fixed"`. The work cited takes them in random order;
-  `order="random"` is a uniformly random order, secret and fresh in every trial. Then the answer has coins, and its stability is
-  that of its mean.
+* The update is printed with + eta. That climbs; descent has - eta, as in the work cited, and only
+  that is non-expansive. `sign="+"` builds the other; the printed rate is false for it
+  (docs/findings.md, 'The sign in the update').
+* "Starting from w_0 being the origin" the printed updates make w_2, ..., w_(n+1) of w_1, and the
+  average is over w_1, ..., w_n: w_0 is in neither. `average="before"`, the default, takes the
+  origin for w_1: the average is over the iterates at which gradients are taken, as the accuracy
+  guarantee needs, and the last record does not matter. `average="after"` shifts the index of the
+  updates instead: the average is over the iterates after each update.
+* The records are taken "for every i in [n]", in the order given: `order="fixed"`. The work cited
+  takes them in random order; `order="random"` is a uniformly random order, secret and fresh in
+  every trial. Then the answer has coins, and its stability is that of its mean.
 
-Claims: prediction stability at the printed rate R L_f / sqrt(n), and at the largest one there can be,
+Claims: prediction stability at the printed rate R L_f / sqrt(n), and at the largest one there can
+be,
 
-    fixed, before   2 (n - 1) / n R L_f / sqrt(n)         random, before   (n - 1) / n R L_f / sqrt(n)
-    fixed, after    2 R L_f / sqrt(n)                     random, after    (n + 1) / n R L_f / sqrt(n)
+    fixed, before   2 (n - 1) / n R L_f / sqrt(n)    random, before   (n - 1) / n R L_f / sqrt(n)
+    fixed, after    2 R L_f / sqrt(n)                random, after    (n + 1) / n R L_f / sqrt(n)
 
 so that the printed rate holds for a random order and the average before the updates.
 """
@@ -77,14 +84,17 @@ class PSGD(LinearPredictor):
     Parameters
     ----------
     n, R, L_f, feature_scale
-        See `LinearPredictor`; here n >= 2, as one record alone leaves the average `before` at the origin.
+        See `LinearPredictor`; here n >= 2, as one record alone leaves the average `before` at the
+        origin.
     loss : {"logistic", "squared", "huber", "smooth-hinge"}
-        See `dpassay.mechanisms.dwork_feldman_2018.losses`. It must be sigma-smooth in w with sigma = sigma_l L_f^2 <= 2 / eta.
+        See `dpassay.mechanisms.dwork_feldman_2018.losses`. It must be sigma-smooth in w with
+        sigma = sigma_l L_f^2 <= 2 / eta.
     L_l : float, optional
-        Lipschitz constant that the step is made for, at least the loss's on the predictions that there can be; that by default.
+        Lipschitz constant that the step is made for, at least the loss's on the predictions that
+        there can be; that by default.
     h : float, optional
-        Length over which the kink of `huber` and `smooth-hinge` is rounded; finite and > 0. By default eta L_f^2 / 2, the
-        shortest that the theorem allows.
+        Length over which the kink of `huber` and `smooth-hinge` is rounded; finite and > 0. By
+        default eta L_f^2 / 2, the shortest that the theorem allows.
     order : {"fixed", "random"}
         See the module's docstring.
     average : {"before", "after"}
@@ -113,15 +123,31 @@ class PSGD(LinearPredictor):
         require(self.average in ("before", "after"), "average", self.average, "'before' or 'after'")
         require(self.sign in ("-", "+"), "sign", self.sign, "'-' or '+'")
         given = self.h is None or (is_real(self.h) and 0 < self.h < math.inf)
-        require(given, "h", self.h, "a finite number > 0, or None for the shortest that the theorem allows")
+        require(
+            given,
+            "h",
+            self.h,
+            "a finite number > 0, or None for the shortest that the theorem allows",
+        )
         if self.h is not None and self.loss not in ROUNDED:
-            raise InvalidInput(f"h = {self.h}: changes nothing with the loss '{self.loss}'; it goes with {' and '.join(ROUNDED)}")
+            raise InvalidInput(
+                f"h = {self.h}: changes nothing with the loss '{self.loss}'; it goes with "
+                f"{' and '.join(ROUNDED)}"
+            )
         least = self._lipschitz
         enough = self.L_l is None or (is_real(self.L_l) and least <= self.L_l < math.inf)
-        require(enough, "L_l", self.L_l, f"a finite number >= {least:g}, the Lipschitz constant of the {self.loss} loss")
+        require(
+            enough,
+            "L_l",
+            self.L_l,
+            f"a finite number >= {least:g}, the Lipschitz constant of the {self.loss} loss",
+        )
         sigma, most = self.loss_function.smoothness * self.L_f**2, 2 / self.eta
         if sigma > most * (1 + 1e-12):
-            raise InvalidInput(f"loss = '{self.loss}': is {sigma:g}-smooth in w; Theorem 4.12 needs sigma <= 2 / eta = {most:g}")
+            raise InvalidInput(
+                f"loss = '{self.loss}': is {sigma:g}-smooth in w; Theorem 4.12 needs sigma <= 2 / "
+                f"eta = {most:g}"
+            )
 
     @property
     def _lipschitz(self) -> float:
@@ -151,18 +177,35 @@ class PSGD(LinearPredictor):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The printed rate, and the largest change that there can be in descent; the first is exceeded in a fixed order."""
+        """The printed rate, and the largest change that there can be in descent.
+
+        The first is exceeded in a fixed order.
+        """
         rate = self.R * self.L_f / math.sqrt(self.n)
-        steps = self.n - 1 if self.average == "before" else self.n  # of the first record, in which its change is felt
-        largest = 2 * steps / self.n if self.order == "fixed" else 1 + (1 if self.average == "after" else -1) / self.n
-        coins = "there are none" if self.order == "fixed" else "order fresh; the claim is about the mean over all orders"
+        # of the first record, in which its change is felt
+        steps = self.n - 1 if self.average == "before" else self.n
+        largest = (
+            2 * steps / self.n
+            if self.order == "fixed"
+            else 1 + (1 if self.average == "after" else -1) / self.n
+        )
+        coins = (
+            "there are none"
+            if self.order == "fixed"
+            else "order fresh; the claim is about the mean over all orders"
+        )
         source = "Dwork and Feldman 2018, Theorem 4.12"
         printed = PredictionStability(gamma=rate, coins=coins, source=source, status="printed")
         if self.sign == "+":
             return (printed,)
         return (
             printed,
-            replace(printed, gamma=largest * rate, source="docs/findings.md, 'Theorem 4.12'", status="corrected"),
+            replace(
+                printed,
+                gamma=largest * rate,
+                source="docs/findings.md, 'Theorem 4.12'",
+                status="corrected",
+            ),
         )
 
     def prepare(self, data: Labelled) -> Descent:
@@ -187,10 +230,15 @@ class PSGD(LinearPredictor):
         return Descent(data=data, phi=phi, iterates=np.concatenate([known, np.stack(list(again))]))
 
     def sample(self, state: Descent, queries: Array, size: int, rng: np.random.Generator) -> Array:
-        """Predictions of `size` independent trials at q queries, shape (size, q); without coins `size` times the same."""
+        """Predictions of `size` independent trials at q queries, shape (size, q).
+
+        Without coins `size` times the same.
+        """
         if state.iterates is not None:
             return np.tile(self.predictions(self._average(state.iterates), queries), (size, 1))
-        return self._in_order(state, rng.permuted(np.tile(np.arange(self.n), (size, 1)), axis=1), queries)
+        return self._in_order(
+            state, rng.permuted(np.tile(np.arange(self.n), (size, 1)), axis=1), queries
+        )
 
     def distribution(self, state: Descent, queries: Array) -> PointLaw | None:
         """The prediction and its error by rounding; None under a random order."""
@@ -205,53 +253,90 @@ class PSGD(LinearPredictor):
     def _distance(self, state: Descent) -> float:
         """Bound on how far rounding takes the average iterate.
 
-        A step is non-expansive, so that the rounding of one step is never more than that later on; it is that of a product
-        with features, of a sum and of a projection, all below 4 d + 64 roundings of R. Climbing, a step makes it larger by a
-        factor of 1 + eta sigma at most.
+        A step is non-expansive, so that the rounding of one step is never more than that later on;
+        it is that of a product with features, of a sum and of a projection, all below 4 d + 64
+        roundings of R. Climbing, a step makes it larger by a factor of 1 + eta sigma at most.
         """
-        grown = 1.0 if self.sign == "-" else (1 + self.eta * self.loss_function.smoothness * self.L_f**2) ** self.n
+        grown = (
+            1.0
+            if self.sign == "-"
+            else (1 + self.eta * self.loss_function.smoothness * self.L_f**2) ** self.n
+        )
         return (self.n * gamma(4 * state.phi.shape[1] + 64) * grown + gamma(self.n + 1)) * self.R
 
     def predictions_by_order(self, state: Descent, queries: Array) -> Array:
-        """The prediction in each of the n! orders, as `itertools.permutations` lists them, shape (n!, q); equally likely.
+        """The prediction in each of the n! equally likely orders, shape (n!, q).
+
+        In the order of `itertools.permutations`.
 
         Raises
         ------
         InvalidInput
             If n is above 7.
         """
-        require(self.n <= MAX_ORDERED, "n", self.n, f"at most {MAX_ORDERED}, for all orders to be run")
+        require(
+            self.n <= MAX_ORDERED, "n", self.n, f"at most {MAX_ORDERED}, for all orders to be run"
+        )
         return self._in_order(state, np.array(list(itertools.permutations(range(self.n)))), queries)
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """The lone record, the first of all: its step turns round, and no other record makes up for it.
+        """The lone record, the first of all.
 
-        Climbing also all records at one point, where every later step takes the two ways further apart.
+        Its step turns round, and no other record makes up for it.
+
+        Climbing also all records at one point, where every later step takes the two ways further
+        apart.
         """
-        reason = "the flip reverses the step of the first record, and all later iterates stay that far apart"
+        reason = (
+            "the flip reverses the step of the first record, and all later iterates stay that far "
+            "apart"
+        )
         lone = self.lone_record(reason)
         if self.sign == "-":
             return (lone,)
         data = Labelled(np.tile(lone.pairs.base.X[:1], (self.n, 1)), np.arange(self.n) % 2)
-        how = f"{self.n} records with the same features of norm {self.L_f:g}, labelled 0 and 1 in turn, the first label flipped"
+        how = (
+            f"{self.n} records with the same features of norm {self.L_f:g}, labelled 0 and 1 in "
+            "turn, the first label flipped"
+        )
         reason = "every step after the first moves the two sequences of iterates further apart"
-        return lone, replace(lone, pairs=Pairs(base=data, changes=(FlipLabel(0),), how=how), reason=reason)
+        return lone, replace(
+            lone, pairs=Pairs(base=data, changes=(FlipLabel(0),), how=how), reason=reason
+        )
 
     def reachable(self) -> Reachable | None:
-        """The two states of the lone record in a fixed order, for losses whose slope at 0 is L_l: none are further apart."""
+        """The two states of the lone record in a fixed order.
+
+        For losses whose slope at 0 is L_l: none are further apart.
+        """
         largest = self.claims[-1].promised
-        if self.sign == "+" or self.order == "random" or self.loss not in ROUNDED or self.L_l is not None or self._rounded > 1:
+        if (
+            self.sign == "+"
+            or self.order == "random"
+            or self.loss not in ROUNDED
+            or self.L_l is not None
+            or self._rounded > 1
+        ):
             return None
         argument = (
-            "No replacement changes a prediction by more than that (docs/findings.md, 'Theorem 4.12'). Flipping the label of the"
-            " first record, of norm L_f and with all others at the origin, changes it by exactly that."
+            "No replacement changes a prediction by more than that (docs/findings.md, 'Theorem "
+            "4.12'). Flipping the label of the first record, of norm L_f and with all others at "
+            "the origin, changes it by exactly that."
         )
         return self.opposite(largest, argument)
 
     def _steps(
-        self, phi: Array, y: Array, order: NDArray[np.int64], start: Array | None = None, first: int = 0
+        self,
+        phi: Array,
+        y: Array,
+        order: NDArray[np.int64],
+        start: Array | None = None,
+        first: int = 0,
     ) -> Iterator[Array]:
-        """Yield w_2, ..., w_(n+1), shape (..., d), for orders (..., n); or those after w_(first+1) = `start`."""
+        """Yield w_2, ..., w_(n+1), shape (..., d), for orders (..., n).
+
+        Or those after w_(first+1) = `start`.
+        """
         w = np.zeros((*order.shape[:-1], phi.shape[1])) if start is None else start
         loss, eta = self.loss_function, self.eta if self.sign == "-" else -self.eta
         for t in range(first, self.n):

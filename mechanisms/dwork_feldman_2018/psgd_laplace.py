@@ -1,16 +1,19 @@
 """Laplace noise on projected stochastic gradient descent (Dwork and Feldman 2018, Corollary 4.13).
 
-Output f(w_S, x) + zeta, w_S the average iterate of `dpassay.mechanisms.dwork_feldman_2018.psgd`, zeta Laplace noise of scale
-gamma / epsilon for the rate gamma = R L_f / sqrt(n) that Theorem 4.12 prints (Lemma 4.5).
+Output f(w_S, x) + zeta, w_S the average iterate of `dpassay.mechanisms.dwork_feldman_2018.psgd`,
+zeta Laplace noise of scale gamma / epsilon for the rate gamma = R L_f / sqrt(n) that Theorem 4.12
+prints (Lemma 4.5).
 
-Claims as printed: epsilon-differentially private prediction, and prediction stability at gamma (of the mean: the noise has mean
-0). In a fixed order the prediction changes by up to 2 (n - 1) / n gamma (docs/findings.md, 'Theorem 4.12'), and so does the
-loss in proportion. In a secret random order the same holds for each order; the law of the answer is the mean of those under
-neighbouring orders, and an average loses no more than the worst of what is averaged. The printed claim is false for a random
-order too, for large epsilon (docs/findings.md, 'Corollary 4.13 in a random order').
+Claims as printed: epsilon-differentially private prediction, and prediction stability at gamma (of
+the mean: the noise has mean 0). In a fixed order the prediction changes by up to 2 (n - 1) / n
+gamma (docs/findings.md, 'Theorem 4.12'), and so does the loss in proportion. In a secret random
+order the same holds for each order; the law of the answer is the mean of those under neighbouring
+orders, and an average loses no more than the worst of what is averaged. The printed claim is false
+for a random order too, for large epsilon (docs/findings.md, 'Corollary 4.13 in a random order').
 
-`threshold` has it answer only whether the number is at least that: a label, which loses no more than the number, and whose law
-is known in a random order as well where n is small enough for all orders to be gone through.
+`threshold` has it answer only whether the number is at least that: a label, which loses no more
+than the number, and whose law is known in a random order as well where n is small enough for all
+orders to be gone through.
 """
 
 from __future__ import annotations
@@ -61,9 +64,16 @@ class PsgdLaplace(PSGD):
 
     def __post_init__(self) -> None:
         super(PsgdLaplace, self).__post_init__()
-        known = self.threshold is None or (is_real(self.threshold) and math.isfinite(self.threshold))
+        known = self.threshold is None or (
+            is_real(self.threshold) and math.isfinite(self.threshold)
+        )
         require(known, "threshold", self.threshold, "a finite number, or None to answer the number")
-        require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(
+            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
+            "epsilon",
+            self.epsilon,
+            "a finite number > 0",
+        )
 
     @property
     def numbers(self) -> tuple[float, float] | None:  # type: ignore[override]
@@ -77,9 +87,12 @@ class PsgdLaplace(PSGD):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Privacy as printed, and what the largest change gives; then both rates, where there is a law to read them off.
+        """Privacy as printed, and what the largest change gives.
 
-        Trials cannot bound the mean of an answer without limits: for the rate in a random order audit `PSGD` itself.
+        Then both rates, where there is a law to read them off.
+
+        Trials cannot bound the mean of an answer without limits: for the rate in a random order
+        audit `PSGD` itself.
         """
         steps = self.n - 1 if self.average == "before" else self.n
         coins = "noise fresh" if self.order == "fixed" else "noise and order fresh"
@@ -106,36 +119,60 @@ class PsgdLaplace(PSGD):
         predictions: Array = w @ self.features(queries).T
         return predictions
 
-    def sample(self, state: Descent, queries: Array, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(
+        self, state: Descent, queries: Array, size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         """Answers of `size` independent trials at q queries, shape (size, q)."""
         predictions = super(PsgdLaplace, self).sample(state, queries, size, rng)
         answers = predictions + self.noise.draw((size, len(queries)), rng)
         return answers if self.threshold is None else (answers >= self.threshold).astype(np.int64)
 
-    def distribution(self, state: Descent, queries: Array) -> NoiseLaw | FiniteLaw | None:  # type: ignore[override]
-        """Exact law: the prediction plus noise; None under a random order, unless a label is answered and n is at most 7."""
+    def distribution(  # type: ignore[override]
+        self,
+        state: Descent,
+        queries: Array,
+    ) -> NoiseLaw | FiniteLaw | None:
+        """Exact law: the prediction plus noise.
+
+        None under a random order, unless a label is answered and n is at most 7.
+        """
         law = super(PsgdLaplace, self).distribution(state, queries)
         if self.threshold is None:
-            return None if law is None else NoiseLaw(values=law.values, noise=self.noise, error=law.error)
+            return (
+                None
+                if law is None
+                else NoiseLaw(values=law.values, noise=self.noise, error=law.error)
+            )
         if law is None and self.n > MAX_ORDERED:
             return None
         values = self.predictions_by_order(state, queries) if law is None else law.values[None]
         error = self.rounding(state) if law is None else law.error
         z = (values - self.threshold) / self.noise.scale
-        sides = [logsumexp(self.noise.log_below(side * z), axis=0) - math.log(len(values)) for side in (-1, 1)]
-        doubt = error / self.noise.scale + 4 * UNIT_ROUNDOFF * (len(values) + 8 * (1 + float(np.abs(z).max())))
+        sides = [
+            logsumexp(self.noise.log_below(side * z), axis=0) - math.log(len(values))
+            for side in (-1, 1)
+        ]
+        doubt = error / self.noise.scale + 4 * UNIT_ROUNDOFF * (
+            len(values) + 8 * (1 + float(np.abs(z).max()))
+        )
         return FiniteLaw(log_p=np.minimum(np.stack(sides, axis=1), 0.0), error=doubt)
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """The predictor's; where a label is answered in a random order also records that are all alike."""
+        """The predictor's; for labels in random order also records that are all alike."""
         own = super(PsgdLaplace, self).pairs()
         if self.threshold is None or self.order == "fixed":
             return own
         alike = own[0].pairs.base.X.copy()
         alike[:] = alike[0]
-        how = f"{self.n} records with the same features of norm {self.L_f:g}, all labelled 0, one label flipped"
+        how = (
+            f"{self.n} records with the same features of norm {self.L_f:g}, all labelled 0, one "
+            "label flipped"
+        )
         pair = Pairs(base=Labelled(alike, own[0].pairs.base.y), changes=(FlipLabel(0),), how=how)
-        reason = "in 1 of n orders the flipped record comes first and reverses the other steps; no order without it gets as far"
+        reason = (
+            "in 1 of n orders the flipped record comes first and reverses the other steps; no "
+            "order without it gets as far"
+        )
         return (*own, replace(own[0], pairs=pair, reason=reason))
 
     def reachable(self) -> Reachable | None:
@@ -148,10 +185,12 @@ class PsgdLaplace(PSGD):
 
 
 def loss_between_mixtures(one: Array, other: Array, scale: float) -> float:
-    """Return the largest loss over all events, in both directions, of Laplace noise around values that are drawn uniformly.
+    """Return the largest loss of Laplace noise around uniformly drawn values.
 
-    Between neighbouring values both densities are A e^(t / b) + B e^(-t / b), so their ratio is monotone there, and it
-    is constant beyond the outermost: it is largest and least at a value.
+    Over all events, in both directions.
+
+    Between neighbouring values both densities are A e^(t / b) + B e^(-t / b), so their ratio is
+    monotone there, and it is constant beyond the outermost: it is largest and least at a value.
 
     Parameters
     ----------
@@ -168,5 +207,7 @@ def loss_between_mixtures(one: Array, other: Array, scale: float) -> float:
 def _log_density(at: Array, values: Array, scale: float) -> Array:
     """Logarithm of the density at the rows of `at`, but for what all densities share."""
     different, times = np.unique(values, return_counts=True)
-    found: Array = logsumexp(-np.abs(at - different) / scale, b=times, axis=1) - math.log(len(values))
+    found: Array = logsumexp(-np.abs(at - different) / scale, b=times, axis=1) - math.log(
+        len(values)
+    )
     return found

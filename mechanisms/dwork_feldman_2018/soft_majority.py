@@ -1,9 +1,10 @@
 """Soft majority vote over disjoint blocks (Dwork and Feldman 2018, Theorem 4.1).
 
-Split S into r blocks, train A on each to get f_1, ..., f_r, let v(S, x) = 2 |{i : f_i(x) = 1}| - r, and answer 1 with
-probability e^(epsilon v / 2) / (1 + e^(epsilon v / 2)).
+Split S into r blocks, train A on each to get f_1, ..., f_r, let v(S, x) = 2 |{i : f_i(x) = 1}| - r,
+and answer 1 with probability e^(epsilon v / 2) / (1 + e^(epsilon v / 2)).
 
-Claim as printed: epsilon-differentially private prediction, for every epsilon > 0 and every learner A.
+Claim as printed: epsilon-differentially private prediction, for every epsilon > 0 and every learner
+A.
 """
 
 from __future__ import annotations
@@ -45,15 +46,18 @@ class SoftMajority(Mechanism):
     epsilon : float
         Claimed privacy loss of one prediction, in nats; finite and > 0. Relation: replace-one.
     r : int
-        Number of blocks, >= 1 and at most the number of records. The theorem takes r = ceil(6 ln(4 / alpha) / epsilon) for
-        error alpha (`blocks_for`), and n = r n'; here block sizes may differ by one.
+        Number of blocks, >= 1 and at most the number of records. The theorem takes r = ceil(6
+        ln(4 / alpha) / epsilon) for error alpha (`blocks_for`), and n = r n'; here block sizes may
+        differ by one.
     learner : str or scikit-learn classifier
-        The algorithm A: a name of `dpassay.mechanisms.shared.learners.LEARNERS`, `module:object`, or an object. A block with one
-        class becomes a constant predictor. Its coins, if any, are frozen.
+        The algorithm A: a name of `dpassay.mechanisms.shared.learners.LEARNERS`, `module:object`,
+        or an object. A block with one class becomes a constant predictor. Its coins, if any, are
+        frozen.
     partition : {"fixed", "fresh"}
-        `fixed`: record i is in block i mod r, and a replacement takes the place of the record it replaces; the proof holds
-        for each such partition. `fresh`: a uniformly random partition in every trial, as the proof words it;
-        unless the partitions can be enumerated, every trial trains r models, so that sampling takes hours on real data.
+        `fixed`: record i is in block i mod r, and a replacement takes the place of the record it
+        replaces; the proof holds for each such partition. `fresh`: a uniformly random partition in
+        every trial, as the proof words it; unless the partitions can be enumerated, every trial
+        trains r models, so that sampling takes hours on real data.
 
     Raises
     ------
@@ -68,29 +72,52 @@ class SoftMajority(Mechanism):
     block_learner: BlockLearner = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
+        require(
+            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
+            "epsilon",
+            self.epsilon,
+            "a finite number > 0",
+        )
         require(isinstance(self.r, int) and self.r >= 1, "r", self.r, "an integer >= 1")
-        require(self.partition in ("fixed", "fresh"), "partition", self.partition, "'fixed' or 'fresh'")
+        require(
+            self.partition in ("fixed", "fresh"), "partition", self.partition, "'fixed' or 'fresh'"
+        )
         object.__setattr__(self, "block_learner", BlockLearner(self.learner))
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim."""
-        return (DP(epsilon=self.epsilon, coins=self._coins, source="Dwork and Feldman 2018, Theorem 4.1", status="printed"),)
+        return (
+            DP(
+                epsilon=self.epsilon,
+                coins=self._coins,
+                source="Dwork and Feldman 2018, Theorem 4.1",
+                status="printed",
+            ),
+        )
 
     @property
     def _coins(self) -> str:
         if self.partition == "fixed":
-            return "answer fresh; partition and training frozen (the claim holds for every value of these)"
-        return "partition and answer fresh; training frozen (the claim holds for every value of its coins)"
+            return (
+                "answer fresh; partition and training frozen (the claim holds for every value of "
+                "these)"
+            )
+        return (
+            "partition and answer fresh; training frozen (the claim holds for every value of its "
+            "coins)"
+        )
 
     def blocks_for(self, alpha: float) -> int:
-        """Return r = ceil(6 ln(4 / alpha) / epsilon), the theorem's number of blocks for error alpha in (0, 1)."""
+        """Return r = ceil(6 ln(4 / alpha) / epsilon), the theorem's blocks for error alpha.
+
+        Alpha lies in (0, 1).
+        """
         require(0 < alpha < 1, "alpha", alpha, "a number in (0, 1)")
         return math.ceil(6 * math.log(4 / alpha) / self.epsilon)
 
     def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless the labels are 0 and 1 and there is a record for each block."""
+        """Raise `InvalidInput` unless labels are 0 and 1 and each block has a record."""
         check_binary(data)
         require(self.r <= len(data), "r", self.r, f"at most the number of records, {len(data)}")
 
@@ -100,10 +127,12 @@ class SoftMajority(Mechanism):
         if self.partition == "fresh":
             return data
         blocks = tuple(data.take(slice(j, None, self.r)) for j in range(self.r))
-        return Blocks(blocks=blocks, teachers=tuple(self.block_learner.fit(block) for block in blocks))
+        return Blocks(
+            blocks=blocks, teachers=tuple(self.block_learner.fit(block) for block in blocks)
+        )
 
     def update(self, state: Blocks | Labelled, change: Change) -> Blocks | Labelled:
-        """Return the neighbour's state, retraining only the teacher whose block holds the changed record."""
+        """Return the neighbour's state, retraining only the changed record's teacher."""
         if isinstance(state, Labelled):
             neighbour: Labelled = change.apply(state)
             return neighbour
@@ -116,7 +145,11 @@ class SoftMajority(Mechanism):
         )
 
     def sample(
-        self, state: Blocks | Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+        self,
+        state: Blocks | Labelled,
+        queries: NDArray[np.float64],
+        size: int,
+        rng: np.random.Generator,
     ) -> NDArray[np.int64]:
         """Labels of `size` independent trials at q queries, shape (size, q)."""
         if isinstance(state, Blocks):
@@ -126,46 +159,57 @@ class SoftMajority(Mechanism):
             votes = np.stack([self._votes(self._teach(state, order), queries) for order in orders])
         return (rng.random((size, len(queries))) < expit(self.logit(votes))).astype(np.int64)
 
-    def distribution(self, state: Blocks | Labelled, queries: NDArray[np.float64]) -> FiniteLaw | None:
-        """Exact law: sigma(epsilon v / 2), averaged over all partitions if they are fresh and at most 10,000."""
+    def distribution(
+        self, state: Blocks | Labelled, queries: NDArray[np.float64]
+    ) -> FiniteLaw | None:
+        """Exact law: sigma(epsilon v / 2), averaged over at most 10,000 partitions if fresh."""
         if isinstance(state, Blocks):
             return bernoulli_law(self.logit(self._votes(state.teachers, queries)))
         if partition_count(len(state), self.r) > MAX_PARTITIONS:
             return None
         teachers = (
-            [self.block_learner.fit(state.take(list(block))) for block in blocks] for blocks in partitions(len(state), self.r)
+            [self.block_learner.fit(state.take(list(block))) for block in blocks]
+            for blocks in partitions(len(state), self.r)
         )
-        return mixture_law([bernoulli_law(self.logit(self._votes(each, queries))) for each in teachers])
+        return mixture_law(
+            [bernoulli_law(self.logit(self._votes(each, queries))) for each in teachers]
+        )
 
     def logit(self, votes: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Log-odds of label 1 given the number of teachers that vote 1: epsilon v / 2 with v = 2 votes - r."""
+        """Log-odds of label 1 given the number of teachers that vote 1.
+
+        epsilon v / 2 with v = 2 votes - r.
+        """
         return np.asarray(self.epsilon * (2 * votes - self.r) / 2, dtype=float)
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """One record per block, one label flipped: from no vote to one, and just below the middle.
 
-        The first is the largest loss, of an answer that may be too rare to be sampled; the second loses less where answers are
-        frequent.
+        The first is the largest loss, of an answer that may be too rare to be sampled; the second
+        loses less where answers are frequent.
         """
         rare = f"the votes for 1 rise from 0 to 1 of {self.r}, where label 1 is rarest"
         ones = self.r // 2 - 1
         if ones < 1:
             return (one_record_per_block(self.r, 0, rare),)
-        frequent = f"the votes for 1 rise from {ones} to {ones + 1} of {self.r}, where both labels are frequent"
+        frequent = (
+            f"the votes for 1 rise from {ones} to {ones + 1} of {self.r}, where both labels are "
+            "frequent"
+        )
         return one_record_per_block(self.r, 0, rare), one_record_per_block(self.r, ones, frequent)
 
     def reachable(self) -> Reachable:
         """Vote counts 0, ..., r; a replaced record moves one vote at most."""
         votes = np.arange(self.r + 1)
         how = (
-            "A record lies in one block, so a replacement changes one teacher, and the vote count by at most 1. Every count and"
-            " every such change occurs for r records, one per block, whatever the learner: a block of one class gives a"
-            " constant teacher."
+            "A record lies in one block, so a replacement changes one teacher, and the vote count "
+            "by at most 1. Every count and every such change occurs for r records, one per block, "
+            "whatever the learner: a block of one class gives a constant teacher."
         )
         fresh = (
-            " With a fresh partition the law is an average over partitions that both neighbours share, and the loss of an average"
-            " is at most the largest of the losses; with one record per block all partitions are equivalent, so the same"
-            " worst case is attained."
+            " With a fresh partition the law is an average over partitions that both neighbours "
+            "share, and the loss of an average is at most the largest of the losses; with one "
+            "record per block all partitions are equivalent, so the same worst case is attained."
         )
         return Reachable(
             states=tuple(f"{k} of {self.r} votes for 1" for k in votes),
@@ -176,7 +220,9 @@ class SoftMajority(Mechanism):
         )
 
     def _votes(self, teachers: Any, queries: NDArray[np.float64]) -> NDArray[np.int64]:
-        votes: NDArray[np.int64] = np.sum([teacher.predict(queries) for teacher in teachers], axis=0, dtype=np.int64)
+        votes: NDArray[np.int64] = np.sum(
+            [teacher.predict(queries) for teacher in teachers], axis=0, dtype=np.int64
+        )
         return votes
 
     def _teach(self, data: Labelled, order: NDArray[np.int64]) -> list[Teacher]:

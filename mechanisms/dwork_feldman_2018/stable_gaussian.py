@@ -1,11 +1,12 @@
 """Gaussian noise on a prediction-stable predictor (Dwork and Feldman 2018, section 4.2).
 
-"Addition of Laplace or Gaussian noise suffices to obtain a differentially private prediction algorithm"; the paper gives no
-standard deviation and no claim for the Gaussian. Built is the smallest that gives (epsilon, delta) for every epsilon > 0:
-sigma = gamma / s, where s solves Phi(s/2 - epsilon/s) - e^epsilon Phi(-s/2 - epsilon/s) = delta (Balle and Wang 2018, Theorem
-8). The usual sigma = gamma sqrt(2 ln(1.25 / delta)) / epsilon (Dwork and Roth 2014, Theorem A.1) is proven for epsilon < 1
-only; `calibration="classic"` builds that, for larger epsilon too, where nobody has printed it and it fails in the end
-(docs/findings.md, 'The classic Gaussian above 1').
+"Addition of Laplace or Gaussian noise suffices to obtain a differentially private prediction
+algorithm"; the paper gives no standard deviation and no claim for the Gaussian. Built is the
+smallest that gives (epsilon, delta) for every epsilon > 0: sigma = gamma / s, where s solves
+Phi(s/2 - epsilon/s) - e^epsilon Phi(-s/2 - epsilon/s) = delta (Balle and Wang 2018, Theorem 8). The
+usual sigma = gamma sqrt(2 ln(1.25 / delta)) / epsilon (Dwork and Roth 2014, Theorem A.1) is proven
+for epsilon < 1 only; `calibration="classic"` builds that, for larger epsilon too, where nobody has
+printed it and it fails in the end (docs/findings.md, 'The classic Gaussian above 1').
 """
 
 from __future__ import annotations
@@ -53,8 +54,15 @@ class StableGaussian(Noisy):
 
     def __post_init__(self) -> None:
         super(StableGaussian, self).__post_init__()
-        require(is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)")
-        require(self.calibration in ("analytic", "classic"), "calibration", self.calibration, "'analytic' or 'classic'")
+        require(
+            is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)"
+        )
+        require(
+            self.calibration in ("analytic", "classic"),
+            "calibration",
+            self.calibration,
+            "'analytic' or 'classic'",
+        )
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -65,23 +73,40 @@ class StableGaussian(Noisy):
             source = f"{text} Dwork and Roth 2014, Theorem A.1"
             if self.epsilon >= 1:
                 source, status = f"{source}, which does not cover epsilon >= 1", OWN
-        return (DP(epsilon=self.epsilon, delta=self.delta, coins=self.coins, source=self.cited(source), status=status),)
+        return (
+            DP(
+                epsilon=self.epsilon,
+                delta=self.delta,
+                coins=self.coins,
+                source=self.cited(source),
+                status=status,
+            ),
+        )
 
     @property
     def noise(self) -> Noise:
         """Gaussian noise."""
         if self.calibration == "classic":
-            return Noise(kind="gaussian", scale=self.rate * math.sqrt(2 * math.log(1.25 / self.delta)) / self.epsilon)
+            return Noise(
+                kind="gaussian",
+                scale=self.rate * math.sqrt(2 * math.log(1.25 / self.delta)) / self.epsilon,
+            )
         return Noise(kind="gaussian", scale=self.rate / largest_shift(self.epsilon, self.delta))
 
 
 @lru_cache(maxsize=1024)
 def largest_shift(epsilon: float, delta: float) -> float:
-    """Return the largest shift, in standard deviations, at which Gaussian noise is (epsilon, delta)-private."""
+    """Return the largest shift at which Gaussian noise is (epsilon, delta)-private.
+
+    In standard deviations.
+    """
     unit = Noise(kind="gaussian", scale=1.0)
 
     def excess(s: float) -> float:
-        """How much more than delta the hockey stick may be, its numerical error added; increasing in s."""
+        """How much more than delta the hockey stick may be, its numerical error added.
+
+        Increasing in s.
+        """
         shift, at = np.asarray(s), np.asarray(epsilon)
         return float(unit.hockey_stick(shift, at) + unit.doubt(shift, at)) - delta
 

@@ -1,11 +1,12 @@
 """Laplace noise on a prediction-stable predictor (Dwork and Feldman 2018, Lemma 4.5).
 
-Output v + zeta, v = A(S, x) the prediction of an algorithm with rate gamma (Definition 4.4), zeta Laplace noise.
+Output v + zeta, v = A(S, x) the prediction of an algorithm with rate gamma (Definition 4.4), zeta
+Laplace noise.
 
-Claim as printed: epsilon-differentially private prediction. The proof says "Laplace distribution with scale epsilon/gamma";
-the lines that follow use E|zeta| = gamma / epsilon and E zeta^2 = 2 gamma^2 / epsilon^2, which is scale gamma / epsilon, and
-only that gives the claim: it is what is built. `scale="printed"` builds the other (docs/findings.md, 'The scale in Lemma
-4.5').
+Claim as printed: epsilon-differentially private prediction. The proof says "Laplace distribution
+with scale epsilon/gamma"; the lines that follow use E|zeta| = gamma / epsilon and E zeta^2 = 2
+gamma^2 / epsilon^2, which is scale gamma / epsilon, and only that gives the claim: it is what is
+built. `scale="printed"` builds the other (docs/findings.md, 'The scale in Lemma 4.5').
 """
 
 from __future__ import annotations
@@ -55,9 +56,16 @@ class StableLaplace(Noisy):
         return Noise(kind="laplace", scale=scale)
 
     def excess_loss(self, L: float) -> float:
-        """Part 1 of Lemma 4.5: the noise adds at most L gamma / epsilon to the expected loss, for a loss that is L-Lipschitz."""
+        """Part 1 of Lemma 4.5.
+
+        The noise adds at most L gamma / epsilon to the expected loss, for a loss that is
+        L-Lipschitz.
+        """
         return L * self.rate / self.epsilon
 
     def excess_loss_smooth(self, sigma: float) -> float:
-        """Part 2 of Lemma 4.5 as proven: at most sigma gamma^2 / epsilon^2 for a sigma-smooth loss (printed: sigma^2)."""
+        """Part 2 of Lemma 4.5 as proven.
+
+        At most sigma gamma^2 / epsilon^2 for a sigma-smooth loss (printed: sigma^2).
+        """
         return sigma * (self.rate / self.epsilon) ** 2

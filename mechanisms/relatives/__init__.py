@@ -1,1 +1,4 @@
-"""Mechanisms of other papers that answer the same questions: PATE, private nearest neighbours, distance to instability."""
+"""Mechanisms of other papers that answer the same questions.
+
+PATE, private nearest neighbours, distance to instability.
+"""

@@ -1,26 +1,31 @@
-"""Plurality released if it is stable (Bassily, Thakkar and Thakurta 2018, arXiv 1803.05101, after Smith and Thakurta 2013).
+"""Plurality released if it is stable.
 
-Train r teachers on disjoint blocks; f is the label with most votes, the least of them where several have as many. Let dist be the
-distance to instability, dist' = dist + Lap(1/epsilon), and
+Source: Bassily, Thakkar and Thakurta (2018, arXiv 1803.05101), after Smith and Thakurta (2013).
+
+Train r teachers on disjoint blocks; f is the label with most votes, the least of them where several
+have as many. Let dist be the distance to instability, dist' = dist + Lap(1/epsilon), and
 
     answer f if dist' > ln(1/delta) / epsilon, else bottom (the label K).
 
 Claim: (epsilon, delta)-differential privacy.
 
-The distance to instability of f is the largest k such that f is the same on every dataset that differs in k records or fewer; it
-moves by 1 at most when one record is replaced. Over votes it is
+The distance to instability of f is the largest k such that f is the same on every dataset that
+differs in k records or fewer; it moves by 1 at most when one record is replaced. Over votes it is
 
-    min over labels j != f of t_j - 1,  t_j = floor(g / 2) + 1 if j > f, ceil(g / 2) if j < f,  g = n_f - n_j,
+    min over labels j != f of t_j - 1,
+    t_j = floor(g / 2) + 1 if j > f, ceil(g / 2) if j < f,  g = n_f - n_j,
 
-t_j being how many votes must go from f to j for j to win. Corrected: the bottom of the noise's tail counts half, and delta / 2
-holds where delta is claimed.
+t_j being how many votes must go from f to j for j to win. Corrected: the bottom of the noise's tail
+counts half, and delta / 2 holds where delta is claimed.
 
-For votes the distance may also be read as the margin, max(0, n_f - max over j of n_j - 1): how many votes for f may be taken
-away (`distance="margin"`). A replaced record takes a vote from one label and gives it to another, which moves the margin by 2, so
-that with the noise as it is the claim fails.
+For votes the distance may also be read as the margin, max(0, n_f - max over j of n_j - 1): how many
+votes for f may be taken away (`distance="margin"`). A replaced record takes a vote from one label
+and gives it to another, which moves the margin by 2, so that with the noise as it is the claim
+fails.
 
-Of the paper only the abstract could be read: it names the framework, and no constant. The threshold and (epsilon, delta) are
-ours, as the framework is commonly told, and the claim says so; both claims are derived in docs/findings.md.
+Of the paper only the abstract could be read: it names the framework, and no constant. The threshold
+and (epsilon, delta) are ours, as the framework is commonly told, and the claim says so; both claims
+are derived in docs/findings.md.
 """
 
 from __future__ import annotations
@@ -46,7 +51,9 @@ SAFE = 1 + 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistanceToInstability(TeacherVotes):
-    """The plurality of r teachers if its noisy distance to instability exceeds a threshold, else bottom.
+    """The plurality of r teachers if its noisy distance to instability is large, else bottom.
+
+    Large means above a threshold.
 
     Parameters
     ----------
@@ -72,9 +79,21 @@ class DistanceToInstability(TeacherVotes):
     teachers: Teachers = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(is_real(self.epsilon) and 0 < self.epsilon < math.inf, "epsilon", self.epsilon, "a finite number > 0")
-        require(is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)")
-        require(self.distance in ("replacements", "margin"), "distance", self.distance, "'replacements' or 'margin'")
+        require(
+            is_real(self.epsilon) and 0 < self.epsilon < math.inf,
+            "epsilon",
+            self.epsilon,
+            "a finite number > 0",
+        )
+        require(
+            is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)"
+        )
+        require(
+            self.distance in ("replacements", "margin"),
+            "distance",
+            self.distance,
+            "'replacements' or 'margin'",
+        )
         object.__setattr__(self, "teachers", Teachers(r=self.r, K=self.K, learner=self.learner))
 
     @property
@@ -107,7 +126,9 @@ class DistanceToInstability(TeacherVotes):
 
     def draw(self, counts: Counts, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Answers of `size` independent trials for counts (q, K), shape (size, q)."""
-        noisy = self.dist(counts) + Noise(kind="laplace", scale=1 / self.epsilon).draw((size, len(counts)), rng)
+        noisy = self.dist(counts) + Noise(kind="laplace", scale=1 / self.epsilon).draw(
+            (size, len(counts)), rng
+        )
         return np.where(noisy > self.threshold, counts.argmax(axis=1), self.K)
 
     def dist(self, counts: Counts) -> NDArray[np.int64]:

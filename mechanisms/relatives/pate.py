@@ -1,14 +1,18 @@
-"""PATE: the noisy plurality of teachers with Laplace noise (Papernot et al. 2017, arXiv 1610.05755).
+"""PATE: the noisy plurality of teachers with Laplace noise.
 
-Train r teachers on disjoint blocks, count their votes n_j(x), answer argmax_j {n_j(x) + Lap(1/gamma)}.
+Source: Papernot et al. (2017), arXiv 1610.05755.
 
-Claim as printed (Theorem 2): (2 gamma, 0)-differential privacy, where the counts of neighbours differ by at most 1 in each
-coordinate. They do when one record is replaced: one vote leaves a label and goes to another. The claims that depend on the data
-are those of `pate-data-dependent`.
+Train r teachers on disjoint blocks, count their votes n_j(x), answer argmax_j
+{n_j(x) + Lap(1/gamma)}.
 
-The paper's text is not among our sources. That the plurality is (2 gamma, 0)-private where one count goes up by one and another
-down is what the authors' analysis says (tensorflow/privacy, research/pate_2017/analysis.py, `logmgf_from_counts`); the number of
-the theorem is that of public restatements. The claim was derived anew (docs/findings.md, 'PATE: the noisy plurality').
+Claim as printed (Theorem 2): (2 gamma, 0)-differential privacy, where the counts of neighbours
+differ by at most 1 in each coordinate. They do when one record is replaced: one vote leaves a label
+and goes to another. The claims that depend on the data are those of `pate-data-dependent`.
+
+The paper's text is not among our sources. That the plurality is (2 gamma, 0)-private where one
+count goes up by one and another down is what the authors' analysis says (tensorflow/privacy,
+research/pate_2017/analysis.py, `logmgf_from_counts`); the number of the theorem is that of public
+restatements. The claim was derived anew (docs/findings.md, 'PATE: the noisy plurality').
 """
 
 from __future__ import annotations
@@ -50,7 +54,12 @@ class Pate(TeacherVotes):
     teachers: Teachers = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(is_real(self.gamma) and 0 < self.gamma < math.inf, "gamma", self.gamma, "a finite number > 0")
+        require(
+            is_real(self.gamma) and 0 < self.gamma < math.inf,
+            "gamma",
+            self.gamma,
+            "a finite number > 0",
+        )
         object.__setattr__(self, "teachers", Teachers(r=self.r, K=self.K, learner=self.learner))
 
     @property

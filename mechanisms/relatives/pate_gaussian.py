@@ -1,18 +1,22 @@
 """PATE with Gaussian noise, GNMax (Papernot et al. 2018, arXiv 1802.08908).
 
-Train r teachers on disjoint blocks, count their votes n_j(x), answer argmax_j {n_j(x) + N(0, sigma^2)}.
+Train r teachers on disjoint blocks, count their votes n_j(x), answer argmax_j {n_j(x) + N(0,
+sigma^2)}.
 
 Claims:
-* As printed: (lambda, lambda / sigma^2)-Renyi differential privacy for every lambda > 1 (Proposition 8), hence
-  (lambda / sigma^2 + ln(1/delta) / (lambda - 1), delta)-differential privacy (Mironov 2017). That the best lambda is taken,
-  1 + sigma sqrt(ln(1/delta)), is ours: epsilon = 1 / sigma^2 + 2 sqrt(ln(1/delta)) / sigma.
-* Corrected: a replaced record moves one vote, so the count vector moves by sqrt(2); the noisy vector is N(n, sigma^2 I), whose
-  exact profile is that of one Gaussian shifted by s = sqrt(2) / sigma standard deviations (Balle and Wang 2018, Theorem 8), and
-  the winner is made from the vector. Same delta, smaller epsilon.
+* As printed: (lambda, lambda / sigma^2)-Renyi differential privacy for every lambda > 1
+  (Proposition 8), hence (lambda / sigma^2 + ln(1/delta) / (lambda - 1), delta)-differential privacy
+  (Mironov 2017). That the best lambda is taken, 1 + sigma sqrt(ln(1/delta)), is ours:
+  epsilon = 1 / sigma^2 + 2 sqrt(ln(1/delta)) / sigma.
+* Corrected: a replaced record moves one vote, so the count vector moves by sqrt(2); the noisy
+  vector is N(n, sigma^2 I), whose exact profile is that of one Gaussian shifted by
+  s = sqrt(2) / sigma standard deviations (Balle and Wang 2018, Theorem 8), and the winner is made
+  from the vector. Same delta, smaller epsilon.
 
-The paper's text is not among our sources. Proposition 8 and the conversion are those of the authors' analysis
-(tensorflow/privacy, research/pate_2018/core.py, `rdp_data_independent_gaussian` and `compute_eps_from_delta`), which minimises
-over a list of orders. Both claims were derived anew (docs/findings.md).
+The paper's text is not among our sources. Proposition 8 and the conversion are those of the
+authors' analysis (tensorflow/privacy, research/pate_2018/core.py, `rdp_data_independent_gaussian`
+and `compute_eps_from_delta`), which minimises over a list of orders. Both claims were derived anew
+(docs/findings.md).
 """
 
 from __future__ import annotations
@@ -58,8 +62,15 @@ class PateGaussian(TeacherVotes):
     teachers: Teachers = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(is_real(self.sigma) and 0 < self.sigma < math.inf, "sigma", self.sigma, "a finite number > 0")
-        require(is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)")
+        require(
+            is_real(self.sigma) and 0 < self.sigma < math.inf,
+            "sigma",
+            self.sigma,
+            "a finite number > 0",
+        )
+        require(
+            is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)"
+        )
         object.__setattr__(self, "teachers", Teachers(r=self.r, K=self.K, learner=self.learner))
 
     @property
@@ -67,10 +78,12 @@ class PateGaussian(TeacherVotes):
         """The printed claim at its best lambda, and the exact profile of the noisy counts."""
         printed = 1 / self.sigma**2 + 2 * math.sqrt(-math.log(self.delta)) / self.sigma
         source = (
-            "Papernot et al. 2018, Proposition 8, (lambda, lambda / sigma^2)-Renyi privacy; the conversion to (epsilon, delta) is"
-            " ours, after Mironov 2017 at the best order"
+            "Papernot et al. 2018, Proposition 8, (lambda, lambda / sigma^2)-Renyi privacy; the "
+            "conversion to (epsilon, delta) is ours, after Mironov 2017 at the best order"
         )
-        exact, error = Noise(kind="gaussian", scale=self.sigma).loss(np.asarray(math.sqrt(2) / self.sigma), self.delta, 1e-15)
+        exact, error = Noise(kind="gaussian", scale=self.sigma).loss(
+            np.asarray(math.sqrt(2) / self.sigma), self.delta, 1e-15
+        )
         return (
             DP(epsilon=printed, delta=self.delta, coins=COINS, source=source, status="printed"),
             DP(

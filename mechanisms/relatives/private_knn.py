@@ -1,15 +1,20 @@
-"""Private nearest neighbours: the k records nearest to the query vote, and the noisy plurality is answered.
+"""Private nearest neighbours.
 
-A relative of PATE without training: the voters are the k nearest records themselves, in a distance that is public, that is to
-say fixed before the data are seen. Private-kNN of Zhu et al. (2020) takes one of public features, Gaussian noise and a random
-subset of the records, as public code for it shows; the last two are not built here, and no claim of that paper is made. Here it
-is the Euclidean distance of the features as they are: scaling them by what the data say would make every distance depend on
-every record. Ties go to the record that comes first. The noise is that of PATE, Laplace of scale 1 / gamma.
+The k records nearest to the query vote, and the noisy plurality is answered.
 
-Derived here: records are ordered by (distance, place), and a replacement changes the key of one of them. So at most one record
-leaves the k nearest and one enters, whatever was replaced: one vote leaves a label and goes to another, even where the replaced
-record was not among them. The counts differ by at most 1 in each coordinate, which is what Theorem 2 of Papernot et al. (2017)
-asks for: (2 gamma, 0)-differential privacy.
+A relative of PATE without training: the voters are the k nearest records themselves, in a distance
+that is public, that is to say fixed before the data are seen. Private-kNN of Zhu et al. (2020)
+takes one of public features, Gaussian noise and a random subset of the records, as public code for
+it shows; the last two are not built here, and no claim of that paper is made. Here it is the
+Euclidean distance of the features as they are: scaling them by what the data say would make every
+distance depend on every record. Ties go to the record that comes first. The noise is that of PATE,
+Laplace of scale 1 / gamma.
+
+Derived here: records are ordered by (distance, place), and a replacement changes the key of one of
+them. So at most one record leaves the k nearest and one enters, whatever was replaced: one vote
+leaves a label and goes to another, even where the replaced record was not among them. The counts
+differ by at most 1 in each coordinate, which is what Theorem 2 of Papernot et al. (2017) asks for:
+(2 gamma, 0)-differential privacy.
 """
 
 from __future__ import annotations
@@ -54,25 +59,43 @@ class PrivateKNN(Votes):
     """
 
     ARGUMENT: ClassVar = (
-        "A replacement changes the distance of one record, so at most one record leaves the k nearest and one enters, and"
-        " at most one vote moves. Every count and every such move occurs for k records at one point, which are all"
-        " neighbours."
+        "A replacement changes the distance of one record, so at most one record leaves the k "
+        "nearest and one enters, and at most one vote moves. Every count and every such move "
+        "occurs for k records at one point, which are all neighbours."
     )
-    SEVERAL: ClassVar = "Replacing j records is j replacements in turn; of k records at one point, any labels can be changed."
+    SEVERAL: ClassVar = (
+        "Replacing j records is j replacements in turn; of k records at one point, any labels can "
+        "be changed."
+    )
     gamma: float = 0.5
     k: int = 25
     K: int = 2
 
     def __post_init__(self) -> None:
-        require(is_real(self.gamma) and 0 < self.gamma < math.inf, "gamma", self.gamma, "a finite number > 0")
+        require(
+            is_real(self.gamma) and 0 < self.gamma < math.inf,
+            "gamma",
+            self.gamma,
+            "a finite number > 0",
+        )
         require(isinstance(self.k, int) and self.k >= 1, "k", self.k, "an integer >= 1")
         require(isinstance(self.K, int) and self.K >= 2, "K", self.K, "an integer >= 2")
 
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Ours: what Theorem 2 of Papernot et al. (2017) says of any such counts."""
-        source = "ours: docs/findings.md, 'Private nearest neighbours', from Papernot et al. 2017, Theorem 2"
-        return (DP(epsilon=2 * self.gamma, coins="noise fresh; no other coins", source=source, status="own"),)
+        source = (
+            "ours: docs/findings.md, 'Private nearest neighbours', from Papernot et al. 2017, "
+            "Theorem 2"
+        )
+        return (
+            DP(
+                epsilon=2 * self.gamma,
+                coins="noise fresh; no other coins",
+                source=source,
+                status="own",
+            ),
+        )
 
     @property
     def voters(self) -> int:
@@ -99,10 +122,18 @@ class PrivateKNN(Votes):
         return self.prepare(change.apply(state))
 
     def counts(self, state: Labelled, queries: NDArray[np.float64]) -> Counts:
-        """Votes of the k nearest for each label, shape (q, K); of records equally far the first are taken."""
-        parts = (self._nearest(state, queries[first : first + AT_ONCE]) for first in range(0, len(queries), AT_ONCE))
+        """Votes of the k nearest for each label, shape (q, K).
+
+        Of records equally far the first are taken.
+        """
+        parts = (
+            self._nearest(state, queries[first : first + AT_ONCE])
+            for first in range(0, len(queries), AT_ONCE)
+        )
         nearest = np.concatenate(list(parts))
-        return np.stack([nearest[:, state.y == label].sum(axis=1) for label in range(self.K)], axis=1)
+        return np.stack(
+            [nearest[:, state.y == label].sum(axis=1) for label in range(self.K)], axis=1
+        )
 
     def _nearest(self, data: Labelled, queries: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Which records vote at each query, shape (q, n)."""

@@ -1,4 +1,6 @@
-"""What the relatives share: voters are counted for each of K labels, and the answer is drawn from the counts alone.
+"""What the relatives share.
+
+Voters are counted for each of K labels, and the answer is drawn from the counts alone.
 
 A replaced record moves one vote at most: from a label a to a label b.
 """
@@ -15,10 +17,19 @@ from dpassay.laws import FiniteLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase
 from dpassay.mechanisms.shared.blocks import SEVERAL_VOTES, Blocks
 from dpassay.mechanisms.shared.noisy_max import NoisyMax
-from dpassay.mechanisms.shared.teachers import Counts, Teachers, every_count, few_counts, states_of, worst_votes
+from dpassay.mechanisms.shared.teachers import (
+    Counts,
+    Teachers,
+    every_count,
+    few_counts,
+    states_of,
+    worst_votes,
+)
 from dpassay.pairs import Change
 
-COINS: Final = "noise fresh; partition and training frozen (the claim holds for every value of these)"
+COINS: Final = (
+    "noise fresh; partition and training frozen (the claim holds for every value of these)"
+)
 
 
 class Votes(Mechanism):
@@ -65,7 +76,9 @@ class Votes(Mechanism):
         """Exact law of the answer for counts (q, K); None where it is out of reach."""
         return self.noisy_max.law(counts) if self.noisy_max.has_law(self.voters, self.K) else None
 
-    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(
+        self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         """Labels of `size` independent trials at q queries, shape (size, q)."""
         return self.draw(self.counts(state, queries), size, rng)
 
@@ -97,9 +110,9 @@ class TeacherVotes(Votes):
 
     __slots__ = ()
     ARGUMENT = (
-        "A record lies in one block, so a replacement changes one teacher and moves at most one vote. Every count and"
-        " every such move occurs for r records, one per block, whatever the learner: a block of one class gives a"
-        " constant teacher."
+        "A record lies in one block, so a replacement changes one teacher and moves at most one "
+        "vote. Every count and every such move occurs for r records, one per block, whatever the "
+        "learner: a block of one class gives a constant teacher."
     )
     SEVERAL = SEVERAL_VOTES
     if TYPE_CHECKING:
@@ -113,7 +126,7 @@ class TeacherVotes(Votes):
         return self.teachers.r
 
     def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless the labels are below K and there is a record for each block."""
+        """Raise `InvalidInput` unless labels are below K and each block has a record."""
         self.teachers.check(data)
 
     def prepare(self, data: Labelled) -> Blocks:
@@ -121,7 +134,7 @@ class TeacherVotes(Votes):
         return self.teachers.prepare(data)
 
     def update(self, state: Blocks, change: Change) -> Blocks:
-        """Return the neighbour's state, retraining only on the block that holds the changed record."""
+        """Return the neighbour's state, retraining only the block of the changed record."""
         return self.teachers.update(state, change)
 
     def counts(self, state: Blocks, queries: NDArray[np.float64]) -> Counts:

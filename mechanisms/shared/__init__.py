@@ -1,1 +1,4 @@
-"""What mechanisms of several papers share: learners, blocks, votes, linear models, function classes."""
+"""What mechanisms of several papers share.
+
+Learners, blocks, votes, linear models, function classes.
+"""

@@ -75,7 +75,9 @@ class Wrapper(Mechanism):
         data = change.apply(state.data)
         return Member(data=data, state=prepared(self.base_mechanism, state.state, change, data))
 
-    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(
+        self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         """Answers of `size` independent trials of the base at q queries, shape (size, q)."""
         return self.base_mechanism.sample(state.state, queries, size, rng)
 
@@ -100,8 +102,8 @@ def base_of(
     Parameters
     ----------
     base : str, dict or Mechanism
-        A name of the catalogue or `module:object`, with its parameters, all but epsilon, in one of the spellings of
-        `read_base`; or an object.
+        A name of the catalogue or `module:object`, with its parameters, all but epsilon, in one of
+        the spellings of `read_base`; or an object.
     epsilon : float
         What it is to claim, in nats; > 0. An object has its own, and `left_out` stands for that.
     wrapper : str
@@ -114,8 +116,8 @@ def base_of(
     Returns
     -------
     base : str or Mechanism
-        The same with all parameters filled in, so that it makes the algorithm again; without them where one of them has a
-        comma in it.
+        The same with all parameters filled in, so that it makes the algorithm again; without them
+        where one of them has a comma in it.
     epsilon : float
         What it claims first.
     built : AuditTarget
@@ -123,7 +125,8 @@ def base_of(
     Raises
     ------
     InvalidInput
-        If there is no such base or parameter, it claims another epsilon, or promises no differential privacy.
+        If there is no such base or parameter, it claims another epsilon, or promises no
+        differential privacy.
     """
     written, own = base, True
     if isinstance(base, (str, dict)):
@@ -146,7 +149,12 @@ def base_of(
     if not own:
         return written, epsilon, built
     claimed = claims[0].epsilon
-    require(epsilon in (left_out, claimed), "epsilon", epsilon, f"what the base claims, {claimed:g}, or left out")
+    require(
+        epsilon in (left_out, claimed),
+        "epsilon",
+        epsilon,
+        f"what the base claims, {claimed:g}, or left out",
+    )
     return written, claimed, built
 
 
@@ -156,8 +164,8 @@ def stable_base_of(base: Any, given: dict[str, Any], wrapper: str) -> tuple[Any,
     Parameters
     ----------
     base : str, dict or Mechanism
-        A name of the catalogue or `module:object`, with its parameters, all but those that are given, in one of the spellings
-        of `read_base`; or an object.
+        A name of the catalogue or `module:object`, with its parameters, all but those that are
+        given, in one of the spellings of `read_base`; or an object.
     given : dict
         Parameters that the wrapper decides, for a base that has them; an object has its own.
     wrapper : str
@@ -172,7 +180,8 @@ def stable_base_of(base: Any, given: dict[str, Any], wrapper: str) -> tuple[Any,
     Raises
     ------
     InvalidInput
-        If there is no such base or parameter, or it promises no stability that is not known to be wrong.
+        If there is no such base or parameter, or it promises no stability that is not known to be
+        wrong.
     """
     written = base
     if isinstance(base, (str, dict)):
@@ -185,7 +194,9 @@ def stable_base_of(base: Any, given: dict[str, Any], wrapper: str) -> tuple[Any,
         written = _filled(written, name, built, told)
     else:
         built = _object(base)
-    stable = [claim for claim in built.claims if isinstance(claim, Stability) and claim.expected is None]
+    stable = [
+        claim for claim in built.claims if isinstance(claim, Stability) and claim.expected is None
+    ]
     require(bool(stable), "base", base, "an algorithm that promises Stability(...)")
     return written, built
 
@@ -194,7 +205,9 @@ def _object(base: Any) -> AuditTarget:
     """Return a mechanism that is given as it is."""
     known = is_mechanism(base) and hasattr(base, "claims")
     require(known, "base", base, "a name of the catalogue, module:object, or a mechanism")
-    return AuditTarget(name="base", address=None, parameters={}, mechanism=base, claims=declared("", base))
+    return AuditTarget(
+        name="base", address=None, parameters={}, mechanism=base, claims=declared("", base)
+    )
 
 
 def read_base(base: str | dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -203,7 +216,8 @@ def read_base(base: str | dict[str, Any]) -> tuple[str, dict[str, Any]]:
     Parameters
     ----------
     base : str or dict
-        `{name="soft-majority", r=5}` as a text or read already, or `soft-majority,r=5`. A parameter may be a base itself.
+        `{name="soft-majority", r=5}` as a text or read already, or `soft-majority,r=5`. A parameter
+        may be a base itself.
 
     Raises
     ------
@@ -215,7 +229,10 @@ def read_base(base: str | dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def base_text(base: Any) -> Any:
-    """Return how records name a base: a table in the spelling of `dpassay.config.values.named_text`, an object as it is."""
+    """Return how records name a base.
+
+    A table in the spelling of `dpassay.config.values.named_text`, an object as it is.
+    """
     return named_text(base, "base") if isinstance(base, (str, dict)) else base
 
 
@@ -228,8 +245,15 @@ def refuse_decided(given: dict[str, Any], wrapper: str, theirs: tuple[str, ...])
 
 
 def _filled(written: str, name: str, built: AuditTarget, told: dict[str, Any]) -> str:
-    """Return a base with all its parameters, as records name it; as it was written where one of them cannot be put so shortly."""
-    filled = [f"{key}={value}" for key, value in built.parameters.items() if key not in told and value is not None]
+    """Return a base with all its parameters, as records name it.
+
+    As it was written where one of them cannot be put so shortly.
+    """
+    filled = [
+        f"{key}={value}"
+        for key, value in built.parameters.items()
+        if key not in told and value is not None
+    ]
     return written if any("," in each for each in filled) else ",".join([name, *filled])
 
 

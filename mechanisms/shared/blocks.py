@@ -15,8 +15,8 @@ from dpassay.mechanisms.shared.learners import Teacher
 from dpassay.pairs import FlipLabel
 
 SEVERAL_VOTES = (
-    "k replaced records lie in at most k blocks and change at most k votes; with one record per block, any k labels can be"
-    " flipped."
+    "k replaced records lie in at most k blocks and change at most k votes; with one record per "
+    "block, any k labels can be flipped."
 )
 """Why k replaced records make just the moves of up to k votes; see `Reachable`."""
 
@@ -33,14 +33,24 @@ def check_binary(data: Labelled) -> None:
     """Raise `InvalidInput` unless every label is 0 or 1."""
     labels = np.unique(data.y)
     if labels[-1] > 1:
-        raise InvalidInput(f"labels = {labels.tolist()}: must be 0 and 1; this algorithm predicts one of two labels")
+        raise InvalidInput(
+            f"labels = {labels.tolist()}: must be 0 and 1; this algorithm predicts one of two "
+            "labels"
+        )
 
 
 def one_record_per_block(r: int, ones: int, reason: str) -> WorstCase:
-    """Return r records at one point, `ones` of them labelled 1, of which a zero is flipped: one block's prediction moves."""
+    """Return r records at one point, `ones` of them labelled 1, of which a zero is flipped.
+
+    One block's prediction moves.
+    """
     data = Labelled(np.zeros((r, 1)), (np.arange(r) >= r - ones).astype(np.int64))
     return WorstCase.of(
-        data, FlipLabel(0), how=f"{r} records, {ones} of them labelled 1, one label flipped", reason=reason, query=[[0.0]]
+        data,
+        FlipLabel(0),
+        how=f"{r} records, {ones} of them labelled 1, one label flipped",
+        reason=reason,
+        query=[[0.0]],
     )
 
 
@@ -50,20 +60,24 @@ def block_sizes(n: int, r: int) -> list[int]:
 
 
 def partition_count(n: int, r: int) -> int:
-    """Number of different partitions of n records into unnamed blocks of the sizes `block_sizes`."""
+    """Number of partitions of n records into unnamed blocks of the sizes `block_sizes`."""
     sizes = block_sizes(n, r)
     named = math.factorial(n) // math.prod(math.factorial(size) for size in sizes)
     return named // math.prod(math.factorial(sizes.count(size)) for size in set(sizes))
 
 
 def partitions(n: int, r: int) -> list[tuple[tuple[int, ...], ...]]:
-    """All partitions that `partition_count` counts, records ascending in each block; under a fresh one each is equally likely."""
+    """All partitions that `partition_count` counts, records ascending in each block.
+
+    Under a fresh one each is equally likely.
+    """
 
     def extend(rest: tuple[int, ...], sizes: tuple[int, ...]) -> list[tuple[tuple[int, ...], ...]]:
         if not rest:
             return [()]
         first, found = rest[0], []
-        for size in sorted(set(sizes)):  # the block of the first record may have any of the sizes that are left
+        # the block of the first record may have any of the sizes that are left
+        for size in sorted(set(sizes)):
             remaining = list(sizes)
             remaining.remove(size)
             for others in combinations(rest[1:], size - 1):

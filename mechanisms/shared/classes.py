@@ -1,7 +1,10 @@
-"""Hypothesis classes H of Boolean functions, and the class H_T of all labellings of T (Dagan and Feldman 2020, section 2.1).
+"""Hypothesis classes H of Boolean functions, and the class H_T of all labellings of T.
 
-h ~_T g if h(x) = g(x) for all x in T; H_T has one representative of each class of this relation, "chosen arbitrarily". Which one
-is a parameter here, as privacy and stability depend on it: a `Rule`. Representatives depend on T alone, never on labels.
+Source: Dagan and Feldman (2020), section 2.1.
+
+h ~_T g if h(x) = g(x) for all x in T; H_T has one representative of each class of this relation,
+"chosen arbitrarily". Which one is a parameter here, as privacy and stability depend on it: a
+`Rule`. Representatives depend on T alone, never on labels.
 """
 
 from __future__ import annotations
@@ -21,8 +24,8 @@ Points = NDArray[np.float64]
 Labels = NDArray[np.bool_]
 
 Rule = Literal["least", "greatest", "middle", "adverse"]
-"""Representative of a labelling of T: the function with the fewest ones elsewhere, with the most, or one between them; or chosen
-to leak, which is known for thresholds alone."""
+"""Representative of a labelling of T: the function with the fewest ones elsewhere, with the most,
+or one between them; or chosen to leak, which is known for thresholds alone."""
 RULES: tuple[Rule, ...] = ("least", "greatest", "middle")
 """Those that every class has."""
 
@@ -39,7 +42,7 @@ class HypothesisClass(Protocol):
         ...
 
     def check(self, X: Points) -> None:
-        """Raise `InvalidInput` if a point, shape (n, columns of the data), lies outside the domain."""
+        """Raise `InvalidInput` if a point, shape (n, columns), lies outside the domain."""
         ...
 
     def growth(self, m: int) -> int:
@@ -47,7 +50,10 @@ class HypothesisClass(Protocol):
         ...
 
     def representatives(self, T: Points, rule: Rule) -> Points:
-        """H_T: one hypothesis for each labelling of the points T, shape (k, parameters), in an order that T alone decides."""
+        """H_T: one hypothesis for each labelling of the points T, shape (k, parameters).
+
+        In an order that T alone decides.
+        """
         ...
 
     def predict(self, hypotheses: Points, X: Points) -> Labels:
@@ -79,9 +85,10 @@ class OnLine:
 class Thresholds(OnLine):
     """h_t(x) = 1 if x >= t, for t in [-inf, inf]; the parameter is t. d = 1.
 
-    Rules: t lies above the last point labelled 0, up to the first one labelled 1. `least` is that upper end, `greatest` the next
-    number above the lower one, `middle` the midpoint; where one end is infinite, the other. `adverse` is the midpoint too, but
-    below the first point x of T and above the last one it is as near to x as can be if floor(x) is odd, else infinite.
+    Rules: t lies above the last point labelled 0, up to the first one labelled 1. `least` is that
+    upper end, `greatest` the next number above the lower one, `middle` the midpoint; where one end
+    is infinite, the other. `adverse` is the midpoint too, but below the first point x of T and
+    above the last one it is as near to x as can be if floor(x) is odd, else infinite.
     """
 
     @property
@@ -105,10 +112,13 @@ class Thresholds(OnLine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intervals(OnLine):
-    """h_ab(x) = 1 if a <= x <= b, and the function without a 1 (a > b); the parameters are a and b. d = 2.
+    """h_ab(x) = 1 if a <= x <= b, and the function without a 1 (a > b); the parameters are a and b.
 
-    Rules: `least` is [first point labelled 1, last point labelled 1], `greatest` reaches out to the next points labelled 0,
-    `middle` half of the way; the labelling without a 1 is represented by the empty interval.
+    d = 2.
+
+    Rules: `least` is [first point labelled 1, last point labelled 1], `greatest` reaches out to the
+    next points labelled 0, `middle` half of the way; the labelling without a 1 is represented by
+    the empty interval.
     """
 
     @property
@@ -136,10 +146,13 @@ class Intervals(OnLine):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corners:
-    """h_ab(x) = 1 if x_1 >= a and x_2 >= b: thresholds in two dimensions; the parameters are a and b. d = 2.
+    """h_ab(x) = 1 if x_1 >= a and x_2 >= b: thresholds in two dimensions.
 
-    Rules: `least` has the largest a and b, `greatest` the smallest a and then the smallest b, `middle` is halfway, by number
-    where both are finite; the labelling without a 1 is represented by a = b = inf.
+    The parameters are a and b. d = 2.
+
+    Rules: `least` has the largest a and b, `greatest` the smallest a and then the smallest b,
+    `middle` is halfway, by number where both are finite; the labelling without a 1 is represented
+    by a = b = inf.
 
     Parameters
     ----------
@@ -163,7 +176,10 @@ class Corners:
         column(X, self.feature), column(X, self.feature2)
 
     def growth(self, m: int) -> int:
-        """Growth function: m (m + 1) / 2 + 1; on a descending chain corners are the intervals, and Lemma 2 allows no more."""
+        """Growth function: m (m + 1) / 2 + 1.
+
+        On a descending chain corners are the intervals, and Lemma 2 allows no more.
+        """
         return m * (m + 1) // 2 + 1
 
     def representatives(self, T: Points, rule: Rule) -> Points:
@@ -184,20 +200,26 @@ class Corners:
         if rule == "greatest":
             return np.concatenate([empty, greatest])
         with np.errstate(invalid="ignore"):
-            return np.concatenate([empty, np.where(np.isfinite(greatest), greatest + (least - greatest) / 2, least)])
+            return np.concatenate(
+                [empty, np.where(np.isfinite(greatest), greatest + (least - greatest) / 2, least)]
+            )
 
     def predict(self, hypotheses: Points, X: Points) -> Labels:
         """See the class."""
-        found: Labels = (column(X, self.feature) >= hypotheses[:, :1]) & (column(X, self.feature2) >= hypotheses[:, 1:])
+        found: Labels = (column(X, self.feature) >= hypotheses[:, :1]) & (
+            column(X, self.feature2) >= hypotheses[:, 1:]
+        )
         return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Halfspaces:
-    """Halfspaces 1 if <w, x> >= b on the grid {1, ..., points}^2; the parameter is a place in `table`. d = 3.
+    """Halfspaces 1 if <w, x> >= b on the grid {1, ..., points}^2.
 
-    Rules: of the functions with a labelling, ordered by their number of ones and then as `table` is, the first, the last or the
-    middle one.
+    The parameter is a place in `table`. d = 3.
+
+    Rules: of the functions with a labelling, ordered by their number of ones and then as `table`
+    is, the first, the last or the middle one.
 
     Parameters
     ----------
@@ -212,12 +234,20 @@ class Halfspaces:
     feature2: int = 1
 
     def __post_init__(self) -> None:
-        require(is_count(self.points) and 2 <= self.points <= 8, "points", self.points, "an integer from 2 to 8")
+        require(
+            is_count(self.points) and 2 <= self.points <= 8,
+            "points",
+            self.points,
+            "an integer from 2 to 8",
+        )
         require_columns(self.feature, self.feature2)
 
     @property
     def table(self) -> Labels:
-        """Labels of all halfspaces, shape (functions, points^2); grid points row by row, the second coordinate fastest."""
+        """Labels of all halfspaces, shape (functions, points^2).
+
+        Grid points row by row, the second coordinate fastest.
+        """
         if self.points not in HALFSPACES:
             HALFSPACES[self.points] = halfspaces(self.points)
         return HALFSPACES[self.points]
@@ -233,7 +263,10 @@ class Halfspaces:
             require_domain(column(X, feature), self.points)
 
     def growth(self, m: int) -> int:
-        """m^2 - m + 2 (Cover 1965), for points in general position; no more than there are halfspaces."""
+        """m^2 - m + 2 (Cover 1965), for points in general position.
+
+        No more than there are halfspaces.
+        """
         return 1 if m == 0 else min(m * m - m + 2, len(self.table))
 
     def representatives(self, T: Points, rule: Rule) -> Points:
@@ -254,7 +287,8 @@ class Halfspaces:
 class Functions:
     """All functions on {1, ..., points}; the parameters are their values. d = points.
 
-    Rules: at points that are not in T, `least` answers 0, `greatest` 1, and `middle` 1 at the odd ones.
+    Rules: at points that are not in T, `least` answers 0, `greatest` 1, and `middle` 1 at the odd
+    ones.
 
     Parameters
     ----------
@@ -287,14 +321,21 @@ class Functions:
     def elsewhere(self, rule: Rule) -> Labels:
         """What representatives answer at each point that is not in T, shape (points,)."""
         odd = np.arange(1, self.points + 1) % 2 == 1
-        answers: dict[Rule, Labels] = {"least": np.zeros_like(odd), "greatest": np.ones_like(odd), "middle": odd}
+        answers: dict[Rule, Labels] = {
+            "least": np.zeros_like(odd),
+            "greatest": np.ones_like(odd),
+            "middle": odd,
+        }
         return answers[rule]
 
     def representatives(self, T: Points, rule: Rule) -> Points:
         """In the order of the labellings read as binary numbers."""
         seen = np.unique(column(T, self.feature)).astype(np.int64) - 1
         require(
-            2 ** len(seen) <= MOST_FUNCTIONS, "points", self.points, f"so few that T has at most {MOST_FUNCTIONS:,} labellings"
+            2 ** len(seen) <= MOST_FUNCTIONS,
+            "points",
+            self.points,
+            f"so few that T has at most {MOST_FUNCTIONS:,} labellings",
         )
         values = np.tile(self.elsewhere(rule), (2 ** len(seen), 1))
         values[:, seen] = list(itertools.product((False, True), repeat=len(seen)))
@@ -317,7 +358,9 @@ CLASSES: dict[str, Callable[..., HypothesisClass]] = {
 
 
 def class_of(H: Any, *, points: int, feature: int, feature2: int) -> HypothesisClass:
-    """Return a class given by its name, with those of the parameters that it has; an object as it is.
+    """Return a class given by its name, with those of the parameters that it has.
+
+    An object as it is.
 
     Raises
     ------
@@ -325,7 +368,11 @@ def class_of(H: Any, *, points: int, feature: int, feature2: int) -> HypothesisC
         If there is no such class, or a parameter is out of its range.
     """
     if not isinstance(H, str):
-        lacking = [name for name in ("vc_dimension", "check", "growth", "representatives", "predict") if not hasattr(H, name)]
+        lacking = [
+            name
+            for name in ("vc_dimension", "check", "growth", "representatives", "predict")
+            if not hasattr(H, name)
+        ]
         if lacking:
             raise InvalidInput(f"H = {H!r}: must be a hypothesis class; it has no {lacking[0]}")
         found: HypothesisClass = H
@@ -338,7 +385,9 @@ def class_of(H: Any, *, points: int, feature: int, feature2: int) -> HypothesisC
 
 def column(X: Points, feature: int) -> Points:
     """Return a column of the data, shape (n,), or raise `InvalidInput` if there is none."""
-    require(feature < X.shape[1], "feature", feature, f"a column of the data, 0 to {X.shape[1] - 1}")
+    require(
+        feature < X.shape[1], "feature", feature, f"a column of the data, 0 to {X.shape[1] - 1}"
+    )
     return X[:, feature]
 
 
@@ -346,14 +395,22 @@ def require_columns(*features: int) -> None:
     """Raise `InvalidInput` unless columns are named by different integers >= 0."""
     for feature in features:
         require(isinstance(feature, int) and feature >= 0, "feature", feature, "an integer >= 0")
-    require(len(set(features)) == len(features), "feature2", features[-1], f"another column than feature = {features[0]}")
+    require(
+        len(set(features)) == len(features),
+        "feature2",
+        features[-1],
+        f"another column than feature = {features[0]}",
+    )
 
 
 def require_domain(values: Points, points: int) -> None:
     """Raise `InvalidInput` unless all values are in {1, ..., points}."""
     outside = ~np.isin(values, np.arange(1, points + 1))
     if outside.any():
-        raise InvalidInput(f"x = {values[outside][0]:g}: must be in the domain, an integer from 1 to points = {points}")
+        raise InvalidInput(
+            f"x = {values[outside][0]:g}: must be in the domain, an integer from 1 to points = "
+            f"{points}"
+        )
 
 
 def after(x: Points) -> Points:
@@ -362,7 +419,10 @@ def after(x: Points) -> Points:
 
 
 def gap_ends(xs: Points, rule: Rule) -> Points:
-    """Thresholds of the m + 1 gaps of m ascending numbers, by a rule of `Thresholds`, shape (..., m + 1)."""
+    """Thresholds of the m + 1 gaps of m ascending numbers, by a rule, shape (..., m + 1).
+
+    The rule is one of `Thresholds`.
+    """
     beyond = np.full((*xs.shape[:-1], 1), np.inf)
     low, high = np.concatenate([-beyond, xs], axis=-1), np.concatenate([xs, beyond], axis=-1)
     if rule == "least":
@@ -370,7 +430,9 @@ def gap_ends(xs: Points, rule: Rule) -> Points:
     if rule == "greatest":
         return after(low)
     with np.errstate(invalid="ignore"):
-        middle = np.where(np.isinf(low), high, np.where(np.isinf(high), after(low), low + (high - low) / 2))
+        middle = np.where(
+            np.isinf(low), high, np.where(np.isinf(high), after(low), low + (high - low) / 2)
+        )
     found: Points = np.maximum(middle, after(low))
     if rule == "adverse":
         far = np.floor(xs[..., [0, -1]]) % 2 == 0
@@ -379,7 +441,10 @@ def gap_ends(xs: Points, rule: Rule) -> Points:
 
 
 def chosen(labellings: Labels, rule: Rule) -> NDArray[np.int64]:
-    """Rows that represent their labelling, by a rule of `Halfspaces`, for a table whose rows ascend in their number of ones."""
+    """Rows that represent their labelling, by a rule of `Halfspaces`.
+
+    For a table whose rows ascend in their number of ones.
+    """
     _, inverse, counts = np.unique(labellings, axis=0, return_inverse=True, return_counts=True)
     order = np.argsort(inverse.ravel(), kind="stable")
     starts = np.cumsum(counts) - counts
@@ -393,14 +458,21 @@ HALFSPACES: dict[int, Labels] = {}
 
 
 def halfspaces(side: int) -> Labels:
-    """All labellings of the grid {1, ..., side}^2 by halfspaces, ordered by their number of ones and then lexicographically.
+    """All labellings of the grid {1, ..., side}^2 by halfspaces.
 
-    Every labelling by a halfspace is one by a line that separates strictly. Turned until it nearly touches two grid points, it
-    has a normal next to that of a line through two of them: so all thresholds along such normals, turned a little to either
-    side, give all labellings.
+    Ordered by their number of ones, and then lexicographically.
+
+    Every labelling by a halfspace is one by a line that separates strictly. Turned until it nearly
+    touches two grid points, it has a normal next to that of a line through two of them: so all
+    thresholds along such normals, turned a little to either side, give all labellings.
     """
     grid = np.array(list(itertools.product(range(1, side + 1), repeat=2)), dtype=float)
-    steps = [(dx, dy) for dx in range(-side + 1, side) for dy in range(-side + 1, side) if math.gcd(dx, dy) == 1]
+    steps = [
+        (dx, dy)
+        for dx in range(-side + 1, side)
+        for dy in range(-side + 1, side)
+        if math.gcd(dx, dy) == 1
+    ]
     tilt = 1 / (4 * side**3)  # orders points on one line, and moves no others past each other
     found = {tuple(np.zeros(side**2, dtype=bool)), tuple(np.ones(side**2, dtype=bool))}
     for (dx, dy), sign in itertools.product(steps, (-1, 1)):

@@ -1,7 +1,10 @@
-"""Empirical risk minimisation over a hypothesis class, as a scikit-learn classifier: the non-private learner of agnostic PAC.
+"""Empirical risk minimisation over a hypothesis class, as a scikit-learn classifier.
 
-h in H with the least empirical error L_S(h) (Dagan and Feldman 2020, section 2). L_S depends on the labels that h gives to the
-training points alone, so it is enough to try H_T, one hypothesis for each labelling of them.
+The non-private learner of agnostic PAC.
+
+h in H with the least empirical error L_S(h) (Dagan and Feldman 2020, section 2). L_S depends on the
+labels that h gives to the training points alone, so it is enough to try H_T, one hypothesis for
+each labelling of them.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from dpassay.mechanisms.shared.classes import HypothesisClass, Rule, class_of
 class ClassERM:
     """Exact minimiser of the empirical error over H_T, T the training points.
 
-    Ties: of the hypotheses with the least error the first in the order of `representatives`; for thresholds the smallest t.
+    Ties: of the hypotheses with the least error the first in the order of `representatives`; for
+    thresholds the smallest t.
 
     Parameters
     ----------
@@ -47,16 +51,26 @@ class ClassERM:
         feature2: int = 1,
         representative: Rule = "least",
     ) -> None:
-        self.H, self.points, self.feature, self.feature2, self.representative = H, points, feature, feature2, representative
+        self.H, self.points, self.feature, self.feature2, self.representative = (
+            H,
+            points,
+            feature,
+            feature2,
+            representative,
+        )
 
     @property
     def hypotheses(self) -> HypothesisClass:
         """The class H."""
         return class_of(self.H, points=self.points, feature=self.feature, feature2=self.feature2)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  (scikit-learn's signature; there is no depth)
+    # scikit-learn's signature; there is no depth
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
         """Parameters by name."""
-        return {name: getattr(self, name) for name in ("H", "points", "feature", "feature2", "representative")}
+        return {
+            name: getattr(self, name)
+            for name in ("H", "points", "feature", "feature2", "representative")
+        }
 
     def set_params(self, **parameters: Any) -> ClassERM:
         """Change parameters; returns the classifier."""
@@ -90,5 +104,8 @@ class ClassERM:
 
 
 def corner() -> ClassERM:
-    """ERM over corners 1[x_1 >= a and x_2 >= b]; as a learner `dpassay.mechanisms.shared.erm_class:corner`."""
+    """ERM over corners 1[x_1 >= a and x_2 >= b].
+
+    As a learner `dpassay.mechanisms.shared.erm_class:corner`.
+    """
     return ClassERM(H="corners")

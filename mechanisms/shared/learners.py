@@ -14,7 +14,8 @@ from dpassay.errors import InvalidInput
 from dpassay.targets.resolve import load_object
 
 MEMO: Final = 4096
-"""Trained models that a `BlockLearner` remembers; enumerations meet the same small block again and again."""
+"""Trained models that a `BlockLearner` remembers; enumerations meet the same small block again and
+again."""
 
 
 def _majority() -> Any:
@@ -76,7 +77,8 @@ LEARNERS: Final[dict[str, Callable[[], Any]]] = {
 class Teacher:
     """One trained sub-model f_i; answers labels in {0, ..., K - 1}, 0 and 1 unless said otherwise.
 
-    It remembers its answers at the last query array, which it knows again by identity: neighbours share all but one teacher.
+    It remembers its answers at the last query array, which it knows again by identity: neighbours
+    share all but one teacher.
     """
 
     __slots__ = ("_answers", "_labels", "_predict", "_queries")
@@ -94,7 +96,8 @@ class Teacher:
             if answers.shape != (len(queries),) or not np.isin(answers, self._labels).all():
                 named = "0 or 1" if len(self._labels) == 2 else f"from 0 to {self._labels[-1]}"
                 raise ValueError(
-                    f"the learner's predict returned {answers!r}; expected a label {named} for each of {len(queries)} queries"
+                    f"the learner's predict returned {answers!r}; expected a label {named} for "
+                    f"each of {len(queries)} queries"
                 )
             if queries.flags.writeable:  # somebody may change them in place and ask again
                 return answers.astype(np.int64)
@@ -105,13 +108,14 @@ class Teacher:
 class BlockLearner:
     """Trains teachers on blocks, each distinct block once.
 
-    A block with one class becomes a constant predictor, whatever the learner. A learner with a free `random_state` gets 0:
-    its coins are frozen, and equal on neighbouring datasets.
+    A block with one class becomes a constant predictor, whatever the learner. A learner with a free
+    `random_state` gets 0: its coins are frozen, and equal on neighbouring datasets.
 
     Parameters
     ----------
     learner : str or scikit-learn classifier
-        A name of `LEARNERS`, `module:object` (a classifier, or a callable that makes one), or the object itself.
+        A name of `LEARNERS`, `module:object` (a classifier, or a callable that makes one), or the
+        object itself.
     K : int
         Number of labels that teachers may answer.
 
@@ -159,23 +163,34 @@ class BlockLearner:
 
 
 def estimator_of(learner: Any) -> Callable[[], Any]:
-    """Return what makes the estimators of a learner: a name of `LEARNERS`, `module:object`, or an object."""
+    """Return what makes the estimators of a learner.
+
+    A name of `LEARNERS`, `module:object`, or an object.
+    """
     if isinstance(learner, str) and learner in LEARNERS:
         return LEARNERS[learner]
     if isinstance(learner, str):
         if ":" not in learner:
-            raise InvalidInput(f"learner = '{learner}': must be one of {', '.join(LEARNERS)}, or module:object")
+            raise InvalidInput(
+                f"learner = '{learner}': must be one of {', '.join(LEARNERS)}, or module:object"
+            )
         learner = load_object(learner, "learner")
     if hasattr(learner, "fit") and not isinstance(learner, type):
         return lambda: _frozen(learner)
     if callable(learner):
         return lambda: _frozen(learner())
-    raise InvalidInput(f"learner = {learner!r}: must be a scikit-learn classifier or a callable that makes one")
+    raise InvalidInput(
+        f"learner = {learner!r}: must be a scikit-learn classifier or a callable that makes one"
+    )
 
 
 def _frozen(estimator: Any) -> Any:
     from sklearn.base import clone
 
     estimator = clone(estimator)
-    free = [name for name, value in estimator.get_params().items() if name.split("__")[-1] == "random_state" and value is None]
+    free = [
+        name
+        for name, value in estimator.get_params().items()
+        if name.split("__")[-1] == "random_state" and value is None
+    ]
     return estimator.set_params(**dict.fromkeys(free, 0)) if free else estimator

@@ -1,6 +1,9 @@
-"""Predictors: mechanisms that answer a real number without coins and claim a rate of prediction stability.
+"""Predictors: mechanisms that answer a real number without coins and claim their stability.
 
-They are what noise is added to (Lemma 4.5 of Dwork and Feldman 2018) and what is averaged (Lemma 4.6).
+They claim a rate of prediction stability.
+
+They are what noise is added to (Lemma 4.5 of Dwork and Feldman 2018) and what is averaged (Lemma
+4.6).
 """
 
 from __future__ import annotations
@@ -33,7 +36,9 @@ class Predictor(Mechanism):
 
 
 def predictor_of(given: Any) -> Predictor:
-    """Return a predictor given as an object, or as `module:object` (an object, or a callable that makes one).
+    """Return a predictor given as an object, or as `module:object`.
+
+    That is an object, or a callable that makes one.
 
     Raises
     ------
@@ -42,10 +47,19 @@ def predictor_of(given: Any) -> Predictor:
     """
     predictor = load_object(given, "predictor") if isinstance(given, str) else given
     found = full(predictor() if isinstance(predictor, type) else predictor)
-    has = {"claims": bool(found.claims), "numbers": found.numbers is not None, "distribution": offers(found, "distribution")}
+    has = {
+        "claims": bool(found.claims),
+        "numbers": found.numbers is not None,
+        "distribution": offers(found, "distribution"),
+    }
     missing = [name for name, there in has.items() if not there]
     if missing:
-        raise InvalidInput(f"predictor = {given!r}: must be a mechanism that answers numbers; it has no {missing[0]}")
+        raise InvalidInput(
+            f"predictor = {given!r}: must be a mechanism that answers numbers; it has no "
+            f"{missing[0]}"
+        )
     if not isinstance(found.claims[0], PredictionStability):
-        raise InvalidInput(f"predictor = {given!r}: must claim PredictionStability first, not {found.claims[0]}")
+        raise InvalidInput(
+            f"predictor = {given!r}: must claim PredictionStability first, not {found.claims[0]}"
+        )
     return cast("Predictor", found)

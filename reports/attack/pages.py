@@ -27,8 +27,24 @@ from dpassay.reports.attack.tables import (
     vulnerable_table,
 )
 from dpassay.reports.attack.transcripts import ladders
-from dpassay.reports.attack.view import LIRA, STATUSES, Look, at, share, sound, subject_views, with_interval
-from dpassay.reports.attack.words import CAVEAT, CAVEAT_DETAIL, defect_words, headline, notes, opening
+from dpassay.reports.attack.view import (
+    LIRA,
+    STATUSES,
+    Look,
+    at,
+    share,
+    sound,
+    subject_views,
+    with_interval,
+)
+from dpassay.reports.attack.words import (
+    CAVEAT,
+    CAVEAT_DETAIL,
+    defect_words,
+    headline,
+    notes,
+    opening,
+)
 from dpassay.reports.run.markdown import code_md, table_md, text_md
 from dpassay.reports.shared.numbers import MISSING, clean, plain, shorten
 from dpassay.reports.shared.templating import template
@@ -38,14 +54,22 @@ if TYPE_CHECKING:
 
 Raw = Mapping[str, Any]
 
-STYLES = {"refuted": "bold red", "error": "bold magenta", "inconclusive": "bold yellow", "held": "bold", "unclaimed": "bold"}
+STYLES = {
+    "refuted": "bold red",
+    "error": "bold magenta",
+    "inconclusive": "bold yellow",
+    "held": "bold",
+    "unclaimed": "bold",
+}
 FACTS = ("records", "references", "targets", "test", "learner", "seed", "confidence", "commit")
 COLUMNS = (("view", 16), ("attack", 16), ("AUC [95 %]", 18), ("TPR at FPR", 14), ("adv.", 5))
 """Columns of the table in a terminal, with their widths: less than 80 in all."""
 
 
 def print_attacks(record: Raw, console: Console) -> None:
-    """Print what came of it, two lines per subject and view, and what it means; readable from 80 columns on.
+    """Print what came of it, two lines per subject and view, and what it means.
+
+    Readable from 80 columns on.
 
     Parameters
     ----------
@@ -64,19 +88,26 @@ def print_attacks(record: Raw, console: Console) -> None:
             accuracy = f"accuracy {subject.raw['accuracy']['mean']:.3f}"
             delta = 0.0 if subject.epsilon is None else float(subject.raw["claim"]["delta"])
             slack = f", δ = {plain(delta)}" if delta else ""
-            head = f"{subject.status.symbol} {subject.name}{slack}: {subject.status.word}, {accuracy}"
+            head = (
+                f"{subject.status.symbol} {subject.name}{slack}: {subject.status.word}, {accuracy}"
+            )
             console.print(Text(f"\n{head}", style=STYLES[subject.status.slug]))
             for look in subject.looks:
                 console.print(Text(_line(_cells(look))))
                 console.print(Text(_certified(look)))
         console.print(
             Text(
-                "\nFor each view, the attack with the highest AUC, and LiRA. 'ε ≥' is certified: the largest lower bound on "
-                f"the loss of a record, at a simultaneous confidence of {percent(record['run']['confidence'])}; 'claim' is the "
-                f"ε that the claim allows for all answers of the view. {REACH} All other numbers are estimates."
+                "\nFor each view, the attack with the highest AUC, and LiRA. 'ε ≥' is certified: "
+                "the largest lower bound on the loss of a record, at a simultaneous confidence "
+                f"of {percent(record['run']['confidence'])}; 'claim' is the ε that the claim "
+                f"allows for all answers of the view. {REACH} All other numbers are estimates."
             )
         )
-    for text in (*opening(record, subjects), *notes(record, subjects), *map(defect_words, record["defects"])):
+    for text in (
+        *opening(record, subjects),
+        *notes(record, subjects),
+        *map(defect_words, record["defects"]),
+    ):
         console.print(Text(f"\n{text}"))
     console.print(Text(f"\n{CAVEAT} {CAVEAT_DETAIL}"))
 
@@ -107,9 +138,13 @@ def _cells(look: Look) -> list[tuple[str, ...]]:
 
 
 def _certified(look: Look) -> str:
-    """Write what is certified of a view, with what it could have been and what it is held against."""
+    """Write what is certified of a view, its cap, and what it is held against."""
     lower, cap, detectable = reach(look)
-    told = "nothing claimed" if look.allowed is None else f"claim {nats(look.allowed[0])}: {look.status.word}"
+    told = (
+        "nothing claimed"
+        if look.allowed is None
+        else f"claim {nats(look.allowed[0])}: {look.status.word}"
+    )
     return f"  ε ≥ {lower}, cap {cap}, detectable {detectable}, {told}"
 
 
@@ -148,7 +183,10 @@ def to_html(record: Raw) -> str:
         slices=slices_table(subjects) if fine else None,
         apart=apart_table(subjects),
         defects=[defect_words(defect) for defect in record["defects"]],
-        subjects=[(each, (attacks_table(each), exposed_table(each)) if not each.error else ()) for each in subjects],
+        subjects=[
+            (each, (attacks_table(each), exposed_table(each)) if not each.error else ())
+            for each in subjects
+        ],
         command=clean(record["run"]["command"]),
         facts=_facts(record),
         glossary=STATUSES,
@@ -156,7 +194,9 @@ def to_html(record: Raw) -> str:
 
 
 def to_markdown(record: Raw) -> str:
-    """Write a record of attacks as GitHub-flavoured Markdown: the words and the main tables, no figures.
+    """Write a record of attacks as GitHub-flavoured Markdown.
+
+    The words and the main tables, no figures.
 
     Parameters
     ----------
@@ -172,7 +212,10 @@ def to_markdown(record: Raw) -> str:
     texts += map(text_md, (*opening(record, subjects), *notes(record, subjects)))
     texts.append(f"> **{text_md(CAVEAT)}** {text_md(CAVEAT_DETAIL)}")
     if record["defects"]:
-        texts += ["## Defects", "\n".join(f"* {text_md(defect_words(defect))}" for defect in record["defects"])]
+        texts += [
+            "## Defects",
+            "\n".join(f"* {text_md(defect_words(defect))}" for defect in record["defects"]),
+        ]
     if sound(subjects):
         table = summary_table(subjects, percent(record["run"]["confidence"]))
         texts += ["## Summary", text_md(table.caption), table_md(table)]
@@ -180,11 +223,20 @@ def to_markdown(record: Raw) -> str:
             ("Canaries and poisoned records apart", apart_table(subjects)),
             ("LiRA and the loss threshold, paired", paired_table(subjects)),
         ):
-            texts += [] if found is None else [f"## {title}", text_md(found.caption), table_md(found)]
+            texts += (
+                [] if found is None else [f"## {title}", text_md(found.caption), table_md(found)]
+            )
     repeated = repeated_table(ladders(record["repeated"], blind=bool(blind_to(record))))
-    texts += [] if repeated is None else ["## Repeated queries", text_md(repeated.caption), table_md(repeated)]
+    texts += (
+        []
+        if repeated is None
+        else ["## Repeated queries", text_md(repeated.caption), table_md(repeated)]
+    )
     if sound(subjects):
-        for title, found in (("The most exposed records", vulnerable_table(subjects)), ("Slices", slices_table(subjects))):
+        for title, found in (
+            ("The most exposed records", vulnerable_table(subjects)),
+            ("Slices", slices_table(subjects)),
+        ):
             texts += [f"## {title}", text_md(found.caption), table_md(found)]
         for subject in sound(subjects):
             table = attacks_table(subject)
@@ -203,7 +255,16 @@ def _facts(record: Raw) -> list[tuple[str, str]]:
         if name not in run:
             continue  # a service trains no models of ours
         found = run[name]
-        facts.append((name, MISSING if found is None else plain(found) if isinstance(found, float) else clean(found)))
+        facts.append(
+            (
+                name,
+                MISSING
+                if found is None
+                else plain(found)
+                if isinstance(found, float)
+                else clean(found),
+            )
+        )
     return facts
 
 

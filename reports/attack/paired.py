@@ -1,4 +1,7 @@
-"""Paired comparison of two attacks on the same targets: an estimate with Student's interval over the targets."""
+"""Paired comparison of two attacks on the same targets.
+
+An estimate with Student's interval over the targets.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,9 @@ class Paired:
     targets: int
 
 
-def paired(one: Mapping[str, Any], other: Mapping[str, Any], k: int = 0, confidence: float = 0.95) -> Paired | None:
+def paired(
+    one: Mapping[str, Any], other: Mapping[str, Any], k: int = 0, confidence: float = 0.95
+) -> Paired | None:
     """Compare two outcomes of one subject and one view, target by target.
 
     Parameters
@@ -47,18 +52,24 @@ def paired(one: Mapping[str, Any], other: Mapping[str, Any], k: int = 0, confide
     from scipy.stats import t
 
     rates = zip(one["tpr_per_target"][k], other["tpr_per_target"][k], strict=True)
-    gaps = [float(mine) - float(theirs) for mine, theirs in rates if mine is not None and theirs is not None]
+    gaps = [
+        float(mine) - float(theirs)
+        for mine, theirs in rates
+        if mine is not None and theirs is not None
+    ]
     n = len(gaps)
     if n < 2:
         return None
     mean = math.fsum(gaps) / n
     variance = math.fsum((gap - mean) ** 2 for gap in gaps) / (n - 1)
     half = float(t.ppf((1 + confidence) / 2, n - 1)) * math.sqrt(variance / n)
-    return Paired(difference=mean, low=max(-1.0, mean - half), high=min(1.0, mean + half), targets=n)
+    return Paired(
+        difference=mean, low=max(-1.0, mean - half), high=min(1.0, mean + half), targets=n
+    )
 
 
 def tossed(outcome: Mapping[str, Any], fpr: float) -> float:
-    """Return the true positive rate of an attack at a false positive rate, a coin being tossed where scores tie.
+    """Return an attack's true positive rate at a false positive rate, tossing coins for ties.
 
     Between two thresholds a ROC curve is a straight line then, on linear axes.
 

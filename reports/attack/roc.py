@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dpassay.reports.attack.paired import tossed
 from dpassay.reports.attack.transcripts import TranscriptTests
 from dpassay.reports.attack.view import BASELINE, LIRA, Look, SubjectView, pair, view_names
-from dpassay.reports.shared.figures import CLAIM, FAINT, INK, PALETTE, WIDTH, as_svg, axes_in, figure_of
+from dpassay.reports.shared.figures import (
+    CLAIM,
+    FAINT,
+    INK,
+    PALETTE,
+    WIDTH,
+    as_svg,
+    axes_in,
+    figure_of,
+)
 from dpassay.reports.shared.numbers import clean, plural, shorten
 
 if TYPE_CHECKING:
@@ -18,7 +27,9 @@ if TYPE_CHECKING:
 
 Raw = Mapping[str, Any]
 
-_COLOURS = tuple(PALETTE[slug][0] for slug in ("held", "refuted", "verified", "error", "inconclusive", "missed"))
+_COLOURS = tuple(
+    PALETTE[slug][0] for slug in ("held", "refuted", "verified", "error", "inconclusive", "missed")
+)
 STYLES = tuple((colour, dashes) for dashes in ("-", "--", ":") for colour in _COLOURS)
 """Colour and dashes of the mechanisms, in their order; from the seventh on dashed."""
 POINTS = 40
@@ -30,7 +41,10 @@ BOX = 2.45
 
 
 class Drawn(NamedTuple):
-    """A figure of the page: its heading (empty: under the same one), what it is called, the SVG and what it shows."""
+    """A figure of the page.
+
+    Its heading (empty: under the same one), what it is called, the SVG and what it shows.
+    """
 
     title: str
     label: str
@@ -51,7 +65,9 @@ def losses(subjects: Sequence[SubjectView]) -> list[float]:
 
 def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
     """Draw every attack on what makes no claim, one panel per view."""
-    panels = [(subject, look) for subject in subjects if subject.epsilon is None for look in subject.looks]
+    panels = [
+        (subject, look) for subject in subjects if subject.epsilon is None for look in subject.looks
+    ]
     if not panels:
         return None
     several = len({subject.name for subject, _ in panels}) > 1
@@ -59,7 +75,10 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
     with figure_of(_height(len(panels), legend=True)) as (figure, sns):
         for k, (subject, look) in enumerate(panels):
             axes = _panel(figure, k, len(panels))
-            marked = {LIRA: (_COLOURS[0], "-", "LiRA"), BASELINE: (_COLOURS[1], "--", "loss threshold")}
+            marked = {
+                LIRA: (_COLOURS[0], "-", "LiRA"),
+                BASELINE: (_COLOURS[1], "--", "loss threshold"),
+            }
             for each in reversed(look.outcomes):
                 if each["attack"] not in marked:
                     _curve(axes, each, left, FAINT, "-", 0.7)
@@ -69,30 +88,57 @@ def unclaimed_roc(subjects: Sequence[SubjectView]) -> Drawn | None:
                 found = look.of(name)
                 if found is not None:
                     _curve(axes, found, left, colour, dashes, 1.5)
-            _dress(axes, sns, left, f"{subject.name}, {look.name}" if several else look.name, k, len(panels))
+            _dress(
+                axes,
+                sns,
+                left,
+                f"{subject.name}, {look.name}" if several else look.name,
+                k,
+                len(panels),
+            )
             _note(axes, f"best: {clean(look.best['attack'])}, AUC {look.best['auc']:.3f}")
         entries = [(colour, dashes, label) for colour, dashes, label in marked.values()]
         _legend(
-            figure, [*entries, (INK, "-", "highest AUC, if another"), (FAINT, "-", "other attacks"), (FAINT, ":", "guessing")]
+            figure,
+            [
+                *entries,
+                (INK, "-", "highest AUC, if another"),
+                (FAINT, "-", "other attacks"),
+                (FAINT, ":", "guessing"),
+            ],
         )
         svg = as_svg(
             figure,
             name="plot-roc-unclaimed",
             title="ROC curves of all attacks on what makes no claim",
-            description=f"{plural(len(panels), 'panel')}, one per view, both axes logarithmic. The tables of attacks tell the "
-            "rates.",
+            description=(
+                f"{plural(len(panels), 'panel')}, one per view, both axes logarithmic. The tables "
+                "of attacks tell the rates."
+            ),
         )
     caption = (
-        "True against false positive rate of every attack, over all targets and records together; estimates. Dotted: guessing."
+        "True against false positive rate of every attack, over all targets and records together; "
+        "estimates. Dotted: guessing."
     )
-    return Drawn(title="ROC curves", label="attacks on what makes no claim", svg=svg, caption=caption)
+    return Drawn(
+        title="ROC curves", label="attacks on what makes no claim", svg=svg, caption=caption
+    )
 
 
-def view_roc(subjects: Sequence[SubjectView], view: str, found: Sequence[TranscriptTests], k: int) -> Drawn | None:
-    """Draw the best attack on every mechanism in one view, a panel per claimed loss, in the region that is allowed."""
+def view_roc(
+    subjects: Sequence[SubjectView], view: str, found: Sequence[TranscriptTests], k: int
+) -> Drawn | None:
+    """Draw the best attack on every mechanism in one view, a panel per claimed loss.
+
+    In the region that is allowed.
+    """
     styles, looks = families(subjects), []
     for subject in subjects:
-        looks += [(subject, look) for look in subject.looks if look.name == view and look.allowed is not None]
+        looks += [
+            (subject, look)
+            for look in subject.looks
+            if look.name == view and look.allowed is not None
+        ]
     if not looks:
         return None
     panels = sorted({subject.epsilon for subject, _ in looks if subject.epsilon is not None})
@@ -113,61 +159,101 @@ def view_roc(subjects: Sequence[SubjectView], view: str, found: Sequence[Transcr
                 ceiling = _ceiling(found, subject, look)
                 if ceiling is not None:
                     optimal = True
-                    _line(axes, (ceiling, look.allowed[1] if look.allowed else 0.0), left, colour, "-.")
+                    _line(
+                        axes,
+                        (ceiling, look.allowed[1] if look.allowed else 0.0),
+                        left,
+                        colour,
+                        "-.",
+                    )
             _dress(axes, sns, left, f"{pair((epsilon, 0.0))} per answer", place, len(panels))
-            _note(axes, "together " + pair(regions[0]) + (", or more δ" if len(regions) > 1 else ""))
+            _note(
+                axes, "together " + pair(regions[0]) + (", or more δ" if len(regions) > 1 else "")
+            )
         entries = [(*styles[name], shorten(name, 30)) for name in styles if name in drawn]
         entries += [(INK, "-.", "edge of the exact loss, worst pair")] if optimal else []
-        _legend(figure, [*entries, (CLAIM, "--", "edge of what is allowed"), (FAINT, ":", "guessing")])
+        _legend(
+            figure, [*entries, (CLAIM, "--", "edge of what is allowed"), (FAINT, ":", "guessing")]
+        )
         svg = as_svg(
             figure,
             name=f"plot-roc-{k}",
             title=f"ROC curves of the best attack, {view}",
-            description=f"{plural(len(panels), 'panel')}, one per claimed loss of an answer; both axes are logarithmic. "
-            "Curves above the shaded region would break the claim. The summary table tells the rates.",
+            description=(
+                f"{plural(len(panels), 'panel')}, one per claimed loss of an answer; both axes "
+                "are logarithmic. Curves above the shaded region would break the claim. The "
+                "summary table tells the rates."
+            ),
         )
     caption = (
-        f"View: {view}. The attack with the highest AUC on each mechanism. Shaded: what the composed claim allows; above it a "
-        "claim would be broken, if the curve were more than an estimate of the best of many attacks."
+        f"View: {view}. The attack with the highest AUC on each mechanism. Shaded: what the "
+        "composed claim allows; above it a claim would be broken, if the curve were more than an "
+        "estimate of the best of many attacks."
     )
     return Drawn(title="", label=f"best attacks, {view}", svg=svg, caption=caption)
 
 
 def roc_figures(subjects: Sequence[SubjectView], found: Sequence[TranscriptTests]) -> list[Drawn]:
     """Return the ROC curves: what makes no claim, then the mechanisms view by view."""
-    made = [unclaimed_roc(subjects), *(view_roc(subjects, view, found, k) for k, view in enumerate(view_names(subjects)))]
-    return [each._replace(title="" if k else "ROC curves") for k, each in enumerate(filter(None, made))]
+    made = [
+        unclaimed_roc(subjects),
+        *(view_roc(subjects, view, found, k) for k, view in enumerate(view_names(subjects))),
+    ]
+    return [
+        each._replace(title="" if k else "ROC curves") for k, each in enumerate(filter(None, made))
+    ]
 
 
 def allowed_tpr(fpr: float, region: tuple[float, float]) -> float:
-    """Return the largest true positive rate under (epsilon, delta)-differential privacy (Kairouz, Oh and Viswanath 2015)."""
+    """Return the largest true positive rate under (epsilon, delta)-differential privacy.
+
+    Source: Kairouz, Oh and Viswanath (2015).
+    """
     epsilon, delta = region
     growth = math.exp(min(epsilon, 700.0))
     return min(1.0, growth * fpr + delta, max(0.0, 1 - (1 - delta - fpr) / growth))
 
 
 def _ceiling(found: Sequence[TranscriptTests], subject: SubjectView, look: Look) -> float | None:
-    """Loss of the answers of a view to the optimal attacker, where a ladder of the same subject has it."""
+    """Loss of a view's answers to the optimal attacker, where a ladder of its subject has it."""
     if look.copies:
         return None
-    own = [each for each in found if each.name == subject.name or (each.name, each.epsilon) == (subject.family, subject.epsilon)]
+    own = [
+        each
+        for each in found
+        if each.name == subject.name
+        or (each.name, each.epsilon) == (subject.family, subject.epsilon)
+    ]
     return next((rung.ceiling for each in own for rung in each.rungs if rung.m == look.m), None)
 
 
 def _least(looks: Any) -> float:
-    """Return the left edge: ten times the smallest rate above 0 of any curve, rounded down to a power of ten; 0.1 at most.
+    """Return the left edge.
+
+    Ten times the smallest rate above 0 of any curve, rounded down to a power of ten; 0.1 at most.
 
     What lies left of it hangs on fewer than ten non-members.
     """
-    rates = [rate for look in looks for each in look.outcomes for rate in each["roc"]["fpr"] if rate > 0]
-    return float(max(1e-6, 10 ** math.floor(math.log10(min(0.1, 10 * min(rates, default=0.1))) + 1e-9)))
+    rates = [
+        rate for look in looks for each in look.outcomes for rate in each["roc"]["fpr"] if rate > 0
+    ]
+    return float(
+        max(1e-6, 10 ** math.floor(math.log10(min(0.1, 10 * min(rates, default=0.1))) + 1e-9))
+    )
 
 
 def _curve(axes: Axes, outcome: Raw, left: float, colour: str, dashes: str, width: float) -> None:
     """Draw a curve, with a coin where scores tie."""
     places = [left ** (1 - k / (POINTS - 1)) for k in range(POINTS)]
     shown = [(x, y) for x, y in ((x, tossed(outcome, x)) for x in places) if y > 0]
-    axes.plot([x for x, _ in shown], [y for _, y in shown], dashes, color=colour, linewidth=width, zorder=3)
+    axes.plot(
+        [x for x, _ in shown],
+        [y for _, y in shown],
+        dashes,
+        color=colour,
+        linewidth=width,
+        zorder=3,
+    )
 
 
 def _grid(left: float) -> list[float]:
@@ -178,13 +264,22 @@ def _region(axes: Axes, region: tuple[float, float], left: float, *, first: bool
     grid = _grid(left)
     top = [allowed_tpr(rate, region) for rate in grid]
     if first:
-        axes.fill_between(grid, [left / 10] * len(grid), top, color=CLAIM, alpha=0.13, linewidth=0, zorder=1)
+        axes.fill_between(
+            grid, [left / 10] * len(grid), top, color=CLAIM, alpha=0.13, linewidth=0, zorder=1
+        )
     _line(axes, region, left, CLAIM, "--")
 
 
 def _line(axes: Axes, region: tuple[float, float], left: float, colour: str, dashes: str) -> None:
     grid = _grid(left)
-    axes.plot(grid, [allowed_tpr(rate, region) for rate in grid], dashes, color=colour, linewidth=1.1, zorder=2)
+    axes.plot(
+        grid,
+        [allowed_tpr(rate, region) for rate in grid],
+        dashes,
+        color=colour,
+        linewidth=1.1,
+        zorder=2,
+    )
 
 
 def _height(panels: int, *, legend: bool) -> float:
@@ -221,13 +316,30 @@ def _dress(axes: Axes, sns: Any, left: float, title: str, k: int, panels: int) -
 
 
 def _note(axes: Axes, text: str) -> None:
-    axes.annotate(shorten(text, 44), (1, 0.03), xycoords="axes fraction", ha="right", fontsize="x-small", color=INK, zorder=5)
+    axes.annotate(
+        shorten(text, 44),
+        (1, 0.03),
+        xycoords="axes fraction",
+        ha="right",
+        fontsize="x-small",
+        color=INK,
+        zorder=5,
+    )
 
 
 def _legend(figure: Figure, entries: Sequence[tuple[str, str, str]]) -> None:
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], color=colour, ls=dashes, linewidth=1.6, label=label) for colour, dashes, label in entries]
+    handles = [
+        Line2D([], [], color=colour, ls=dashes, linewidth=1.6, label=label)
+        for colour, dashes, label in entries
+    ]
     figure.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0.06, 0), ncols=4, frameon=False, fontsize="small", columnspacing=1.6
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.06, 0),
+        ncols=4,
+        frameon=False,
+        fontsize="small",
+        columnspacing=1.6,
     )

@@ -7,15 +7,25 @@ from typing import Any
 
 from dpassay.reports.attack.paired import paired, tossed
 from dpassay.reports.attack.transcripts import TranscriptTests
-from dpassay.reports.attack.view import BASELINE, LIRA, Look, SubjectView, at, pair, share, sound, with_interval
+from dpassay.reports.attack.view import (
+    BASELINE,
+    LIRA,
+    Look,
+    SubjectView,
+    at,
+    pair,
+    share,
+    sound,
+    with_interval,
+)
 from dpassay.reports.shared.numbers import INFINITY, MISSING, clean, count, value
 from dpassay.reports.shared.tables import Table
 
 Raw = Mapping[str, Any]
 REACH = (
-    "'Cap' is the largest bound that could have been certified, if every guess had been correct; 'detectable' is the smallest "
-    "leak that would have been certified above the claim (above 0 if there is none) with probability 0.9, if guesses reveal all "
-    "of it."
+    "'Cap' is the largest bound that could have been certified, if every guess had been correct; "
+    "'detectable' is the smallest leak that would have been certified above the claim (above 0 if "
+    "there is none) with probability 0.9, if guesses reveal all of it."
 )
 
 
@@ -41,11 +51,22 @@ def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
                 )
             )
     return Table(
-        caption="The attack with the highest AUC in each view, and LiRA; 'certified' is the largest lower bound on the loss of a "
-        f"record, in nats, simultaneously at confidence {confidence}. {REACH} All other numbers are estimates.",
+        caption=(
+            "The attack with the highest AUC in each view, and LiRA; 'certified' is the largest "
+            "lower bound on the loss of a record, in nats, simultaneously at confidence "
+            f"{confidence}. {REACH} All other numbers are estimates."
+        ),
         columns=(
             *("subject", "view", "best attack", "AUC [95 %]", "TPR at FPR", "advantage"),
-            *("LiRA: AUC", "TPR at FPR", "certified ε ≥", "cap", "detectable", "claim, composed", "status"),
+            *(
+                "LiRA: AUC",
+                "TPR at FPR",
+                "certified ε ≥",
+                "cap",
+                "detectable",
+                "claim, composed",
+                "status",
+            ),
         ),
         numeric=(False, False, False, *(True,) * 9, False),
         rows=tuple(rows),
@@ -53,7 +74,10 @@ def summary_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
 
 
 def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
-    """One row per subject: the largest certified bound with what it could have been, and where the highest AUC was reached."""
+    """One row per subject.
+
+    The largest certified bound with what it could have been, and where the highest AUC was reached.
+    """
     rows = []
     for subject in sound(subjects):
         best, hardest = subject.best, subject.hardest
@@ -70,9 +94,12 @@ def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
             )
         )
     return Table(
-        caption="'Certified' is the lower bound on the loss of a record, in nats, that is largest relative to its claim, "
-        f"simultaneously at confidence {confidence}; 'claim' is the loss that the claim allows for all answers of that view. "
-        f"{REACH} The last columns show the attack with the highest AUC; these are estimates.",
+        caption=(
+            "'Certified' is the lower bound on the loss of a record, in nats, that is largest "
+            f"relative to its claim, simultaneously at confidence {confidence}; 'claim' is the "
+            f"loss that the claim allows for all answers of that view. {REACH} The last columns "
+            "show the attack with the highest AUC; these are estimates."
+        ),
         columns=(
             *("subject", "status", "certified ε ≥", "cap", "detectable", "claim", "in view"),
             *("best attack", "AUC [95 %]", "adv."),
@@ -83,7 +110,10 @@ def overview_table(subjects: Sequence[SubjectView], confidence: str) -> Table:
 
 
 def paired_table(subjects: Sequence[SubjectView]) -> Table | None:
-    """LiRA minus the loss threshold against what makes no claim; None where there is nothing to compare."""
+    """LiRA minus the loss threshold against what makes no claim.
+
+    None where there is nothing to compare.
+    """
     rows = []
     for subject in sound(subjects):
         for look in subject.looks if subject.epsilon is None else ():
@@ -92,15 +122,32 @@ def paired_table(subjects: Sequence[SubjectView]) -> Table | None:
                 continue
             found = paired(one, other)
             if found is not None:
-                tail = (f"{found.difference:+.4f}", f"[{found.low:+.4f}, {found.high:+.4f}]", count(found.targets))
-                coins = (share(tossed(each, each["operating"][0]["asked"])) for each in (one, other))
+                tail = (
+                    f"{found.difference:+.4f}",
+                    f"[{found.low:+.4f}, {found.high:+.4f}]",
+                    count(found.targets),
+                )
+                coins = (
+                    share(tossed(each, each["operating"][0]["asked"])) for each in (one, other)
+                )
                 rows.append((subject.name, look.name, *coins, *tail))
     if not rows:
         return None
     return Table(
-        caption="LiRA minus the loss threshold: mean difference of the TPR on the same targets at an FPR of 1 %, with Student's "
-        "95 % interval over the targets; an estimate. Ties of scores are broken at random, so that both attacks have that FPR.",
-        columns=("subject", "view", "LiRA", "loss threshold", "difference", "95 % interval", "targets"),
+        caption=(
+            "LiRA minus the loss threshold: mean difference of the TPR on the same targets at an "
+            "FPR of 1 %, with Student's 95 % interval over the targets; an estimate. Ties of "
+            "scores are broken at random, so that both attacks have that FPR."
+        ),
+        columns=(
+            "subject",
+            "view",
+            "LiRA",
+            "loss threshold",
+            "difference",
+            "95 % interval",
+            "targets",
+        ),
         numeric=(False, False, True, True, True, True, True),
         rows=tuple(rows),
     )
@@ -114,16 +161,31 @@ def vulnerable_table(subjects: Sequence[SubjectView]) -> Table:
         rows.append(
             (
                 subject.name,
-                *((str(top[0]["record"]), str(top[0]["label"]), f"{top[0]['separation']:.3g}") if top else (MISSING,) * 3),
+                *(
+                    (str(top[0]["record"]), str(top[0]["label"]), f"{top[0]['separation']:.3g}")
+                    if top
+                    else (MISSING,) * 3
+                ),
                 *_bound_cells(subject.hardest),
             )
         )
     return Table(
-        caption="The record whose scores depend most on its membership, on the reference models (an estimate), and the record "
-        f"with the largest certified bound; 'right guesses' are counted on targets that were not used to choose it. {REACH}",
+        caption=(
+            "The record whose scores depend most on its membership, on the reference models (an "
+            "estimate), and the record with the largest certified bound; 'right guesses' are "
+            f"counted on targets that were not used to choose it. {REACH}"
+        ),
         columns=(
             *("subject", "record", "label", "separation"),
-            *("certified record", "view", "ε ≥", "cap", "detectable", "claim, composed", "right guesses"),
+            *(
+                "certified record",
+                "view",
+                "ε ≥",
+                "cap",
+                "detectable",
+                "claim, composed",
+                "right guesses",
+            ),
         ),
         numeric=(False, True, True, True, True, False, True, True, True, True, True),
         rows=tuple(rows),
@@ -152,7 +214,9 @@ def guesses(bound: Raw) -> str:
     counts = bound["counts"]
     if counts is None:
         return MISSING
-    return f"{count(counts['x'] + counts['n0'] - counts['y'])} of {count(counts['n1'] + counts['n0'])}"
+    return (
+        f"{count(counts['x'] + counts['n0'] - counts['y'])} of {count(counts['n1'] + counts['n0'])}"
+    )
 
 
 def exposed_table(subject: SubjectView) -> Table:
@@ -165,14 +229,23 @@ def exposed_table(subject: SubjectView) -> Table:
     rows = []
     for record in [*named, *(record for record in bounds if record not in named)]:
         own, told = bounds.get(record, {}), named.get(record)
-        head = (str(record), MISSING, MISSING) if told is None else (str(record), str(told["label"]), f"{told['separation']:.3g}")
+        head = (
+            (str(record), MISSING, MISSING)
+            if told is None
+            else (str(record), str(told["label"]), f"{told['separation']:.3g}")
+        )
         rows.append((*head, *(nats(own.get(look.name)) for look in subject.looks)))
     return Table(
-        caption="Records whose scores depend most on their membership, then others with a certified bound of their own. A dash "
-        "means not certified, or not among the most exposed.",
+        caption=(
+            "Records whose scores depend most on their membership, then others with a certified "
+            "bound of their own. A dash means not certified, or not among the most exposed."
+        ),
         columns=(
             *("record", "label", "separation"),
-            *(f"ε ≥, {look.name} (cap {nats(look.cap)}, detectable {detected(look.detectable)})" for look in subject.looks),
+            *(
+                f"ε ≥, {look.name} (cap {nats(look.cap)}, detectable {detected(look.detectable)})"
+                for look in subject.looks
+            ),
         ),
         numeric=(True,) * (3 + len(subject.looks)),
         rows=tuple(rows),
@@ -199,12 +272,24 @@ def attacks_table(subject: SubjectView) -> Table:
                 )
             )
     return Table(
-        caption="Every attack in every view, the highest AUC first. 'Above' is how far the curve rises above the region that the "
-        "composed claim allows, an estimate that chance alone can raise. 'Transcript' is the certified one-run bound on the loss "
-        "of all answers of a target; it is not compared with claims about single answers. 'Cap' is its value if all guesses had "
-        "been correct, 'detectable' the smallest leak that lifts it above 0 with probability 0.9.",
+        caption=(
+            "Every attack in every view, the highest AUC first. 'Above' is how far the curve "
+            "rises above the region that the composed claim allows, an estimate that chance alone "
+            "can raise. 'Transcript' is the certified one-run bound on the loss of all answers of "
+            "a target; it is not compared with claims about single answers. 'Cap' is its value if "
+            "all guesses had been correct, 'detectable' the smallest leak that lifts it above 0 "
+            "with probability 0.9."
+        ),
         columns=(
-            *("attack", "view", "AUC [95 %]", "TPR at FPR ≤ 1 %", "TPR at FPR ≤ 0.1 %", "advantage", "above"),
+            *(
+                "attack",
+                "view",
+                "AUC [95 %]",
+                "TPR at FPR ≤ 1 %",
+                "TPR at FPR ≤ 0.1 %",
+                "advantage",
+                "above",
+            ),
             *("transcript ε ≥", "cap", "detectable", "right guesses"),
         ),
         numeric=(False, False, *(True,) * 9),
@@ -215,13 +300,21 @@ def attacks_table(subject: SubjectView) -> Table:
 def slices_table(subjects: Sequence[SubjectView]) -> Table:
     """Separation by class."""
     rows = [
-        (subject.name, clean(part["slice"]), count(part["records"]), f"{part['mean']:.3f}", f"{part['high']:.3f}")
+        (
+            subject.name,
+            clean(part["slice"]),
+            count(part["records"]),
+            f"{part['mean']:.3f}",
+            f"{part['high']:.3f}",
+        )
         for subject in sound(subjects)
         for part in subject.raw["slices"]
     ]
     return Table(
-        caption="How much the scores of records depend on their membership, by class: mean and 95 % quantile of the separation, "
-        "on the reference models; an estimate.",
+        caption=(
+            "How much the scores of records depend on their membership, by class: mean and 95 % "
+            "quantile of the separation, on the reference models; an estimate."
+        ),
         columns=("subject", "slice", "records", "mean", "95 % quantile"),
         numeric=(False, False, True, True, True),
         rows=tuple(rows),
@@ -229,10 +322,17 @@ def slices_table(subjects: Sequence[SubjectView]) -> Table:
 
 
 def apart_table(subjects: Sequence[SubjectView]) -> Table | None:
-    """Canaries, poisoned and natural records apart, each with the attack of the highest AUC; None where there were none."""
+    """Canaries, poisoned and natural records apart, each with the attack of the highest AUC.
+
+    None where there were none.
+    """
     rows = []
     for subject in sound(subjects):
-        found = [(outcome, part) for outcome in subject.raw["outcomes"] for part in outcome.get("slices", ())]
+        found = [
+            (outcome, part)
+            for outcome in subject.raw["outcomes"]
+            for part in outcome.get("slices", ())
+        ]
         for name in dict.fromkeys(part["slice"] for _, part in found):
             outcome, part = max(
                 (each for each in found if each[1]["slice"] == name),
@@ -257,9 +357,13 @@ def apart_table(subjects: Sequence[SubjectView]) -> Table | None:
     if not rows:
         return None
     return Table(
-        caption="Canaries, records surrounded by poisoned ones, and natural records separately: for each group the attack with "
-        "the highest AUC. Exposure is in bits: the mean over the target models, and the highest possible value. 'Certified' is a "
-        "lower bound on the loss of all answers of a target, by one-run guesses on these records; the others are estimates.",
+        caption=(
+            "Canaries, records surrounded by poisoned ones, and natural records separately: for "
+            "each group the attack with the highest AUC. Exposure is in bits: the mean over the "
+            "target models, and the highest possible value. 'Certified' is a lower bound on the "
+            "loss of all answers of a target, by one-run guesses on these records; the others are "
+            "estimates."
+        ),
         columns=(
             *("subject", "records", "number", "view", "attack", "AUC", "advantage", "exposure"),
             *("certified ε ≥", "cap", "detectable"),
@@ -277,7 +381,13 @@ def repeated_table(found: Sequence[TranscriptTests]) -> Table | None:
         (
             ladder.name,
             count(rung.m),
-            *(nats(rung.claimed), nats(rung.lower), nats(rung.cap), detected(rung.detectable), nats(rung.ceiling)),
+            *(
+                nats(rung.claimed),
+                nats(rung.lower),
+                nats(rung.cap),
+                detected(rung.detectable),
+                nats(rung.ceiling),
+            ),
             *(share(number) for number in (rung.advantage, rung.allowed, rung.most)),
             f"{rung.word}{', sticky' if ladder.sticky else ''}",
         )
@@ -285,9 +395,12 @@ def repeated_table(found: Sequence[TranscriptTests]) -> Table | None:
         for rung in ladder.rungs
     ]
     return Table(
-        caption="Repeated answers to one query: the joint loss of all m answers, in nats, and the advantage, each at the worst "
-        "of the examined pairs of datasets. 'Certified' is a lower bound; 'exact' and 'optimal' are the maxima over these pairs, "
-        f"for any attacker, by the exact laws; the advantage is an estimate. {REACH}",
+        caption=(
+            "Repeated answers to one query: the joint loss of all m answers, in nats, and the "
+            "advantage, each at the worst of the examined pairs of datasets. 'Certified' is a "
+            "lower bound; 'exact' and 'optimal' are the maxima over these pairs, for any "
+            f"attacker, by the exact laws; the advantage is an estimate. {REACH}"
+        ),
         columns=(
             *("interface", "m", "claim, composed", "certified ε ≥", "cap", "detectable", "exact"),
             *("advantage", "allowed", "optimal", "claim"),
@@ -299,7 +412,11 @@ def repeated_table(found: Sequence[TranscriptTests]) -> Table | None:
 
 def ran(run: Raw) -> tuple[str, str, str]:
     """Write a one-run bound, its cap, and the leak that it would have shown."""
-    return nats(float(run["epsilon"])), nats(value(run.get("cap"))), detected(value(run.get("detectable")))
+    return (
+        nats(float(run["epsilon"])),
+        nats(value(run.get("cap"))),
+        detected(value(run.get("detectable"))),
+    )
 
 
 def nats(number: float | None) -> str:

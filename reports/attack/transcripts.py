@@ -1,4 +1,7 @@
-"""Repeated queries of a worst pair, as the record has them: one ladder per interface, one rung per number of answers."""
+"""Repeated queries of a worst pair, as the record has them.
+
+One ladder per interface, one rung per number of answers.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +23,21 @@ class TranscriptTest:
     ----------
     m : int
     claimed, lower, ceiling : float or None
-        Loss of the m answers together in nats: claimed by basic composition, certified at least, to the optimal attacker.
+        Loss of the m answers together in nats: claimed by basic composition, certified at least, to
+        the optimal attacker.
     advantage, allowed, most : float or None
-        Advantage that was reached (an estimate), that the composed claim allows, and of the optimal attacker.
+        Advantage that was reached (an estimate), that the composed claim allows, and of the optimal
+        attacker.
     broken : bool
         Whether the certified bound exceeds what is claimed.
     cap, detectable : float or None
-        What the bound could have been at most, and the smallest leak that would have exceeded the claim with probability 0.9.
+        What the bound could have been at most, and the smallest leak that would have exceeded the
+        claim with probability 0.9.
     losing, telling : str
         The pairs of the bound and of the advantage; may be empty.
     blind : bool
-        Whether the service could not be looked at, so that nothing but a broken claim says anything.
+        Whether the service could not be looked at, so that nothing but a broken claim says
+        anything.
     """
 
     m: int
@@ -91,10 +98,15 @@ class TranscriptTests:
 
 
 def ladders(repeated: Sequence[Raw], *, blind: bool = False) -> tuple[TranscriptTests, ...]:
-    """Read the list `repeated` of a record; entries have `rungs`, or are one rung each; `blind` as in `TranscriptTest`."""
+    """Read the list `repeated` of a record; entries have `rungs`, or are one rung each.
+
+    `blind` as in `TranscriptTest`.
+    """
     found: dict[str, list[tuple[Raw, Raw]]] = {}
     for each in repeated:
-        found.setdefault(clean(each.get("name", "an interface")), []).extend((each, rung) for rung in rungs_of(each))
+        found.setdefault(clean(each.get("name", "an interface")), []).extend(
+            (each, rung) for rung in rungs_of(each)
+        )
     made = []
     for name, rows in found.items():
         if rows:
@@ -102,7 +114,13 @@ def ladders(repeated: Sequence[Raw], *, blind: bool = False) -> tuple[Transcript
             rungs = sorted((_rung(rung, blind=blind) for _, rung in rows), key=lambda rung: rung.m)
             why, sticky = clean(first.get("why", "")), bool(first.get("sticky", False))
             made.append(
-                TranscriptTests(name=name, epsilon=value(first.get("epsilon")), why=why, sticky=sticky, rungs=tuple(rungs))
+                TranscriptTests(
+                    name=name,
+                    epsilon=value(first.get("epsilon")),
+                    why=why,
+                    sticky=sticky,
+                    rungs=tuple(rungs),
+                )
             )
     return tuple(made)
 
@@ -118,7 +136,9 @@ def _rung(rung: Raw, *, blind: bool) -> TranscriptTest:
         advantage=value(rung.get("advantage")),
         allowed=value(rung.get("allowed")),
         most=value(limits.get("adaptive", limits.get("advantage"))),
-        broken=bool(rung.get("broken", claimed is not None and lower is not None and lower > claimed)),
+        broken=bool(
+            rung.get("broken", claimed is not None and lower is not None and lower > claimed)
+        ),
         cap=value(rung.get("cap")),
         detectable=value(rung.get("detectable")),
         losing=clean(rung.get("losing", "")),

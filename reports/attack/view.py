@@ -1,4 +1,7 @@
-"""What the reports of `dpassay attack` show of its record, worked out once: subjects, their views, and who did best."""
+"""What the reports of `dpassay attack` show of its record, worked out once.
+
+Subjects, their views, and who did best.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,24 @@ BROKEN = Status(
     rank=0,
     meaning="A certified lower bound exceeds what the claim allows the answers to lose together.",
 )
-FAILED = Status(slug="error", word="error", symbol="■", marker="s", rank=1, meaning="It failed; nothing is known about it.")
+FAILED = Status(
+    slug="error",
+    word="error",
+    symbol="■",
+    marker="s",
+    rank=1,
+    meaning="It failed; nothing is known about it.",
+)
 BLIND = Status(
     slug="inconclusive",
     word=UNSEEN,
     symbol="◆",
     marker="D",
     rank=2,
-    meaning="The certified number could not have exceeded the claim, however much leaks: its cap is not above. Nothing is known.",
+    meaning=(
+        "The certified number could not have exceeded the claim, however much leaks: its cap is "
+        "not above. Nothing is known."
+    ),
 )
 INSIDE = Status(
     slug="held",
@@ -36,11 +49,19 @@ INSIDE = Status(
     symbol="●",
     marker="o",
     rank=3,
-    meaning="No certified bound exceeds the claim, and in one view at least it could have: 'detectable' says how much had to "
-    "leak. Smaller leaks, other records and stronger attacks are not covered.",
+    meaning=(
+        "No certified bound exceeds the claim, and in one view at least it could have: "
+        "'detectable' says how much had to leak. Smaller leaks, other records and stronger "
+        "attacks are not covered."
+    ),
 )
 UNCLAIMED = Status(
-    slug="unclaimed", word="nothing claimed", symbol="○", marker="o", rank=4, meaning="It makes no promise that could be broken."
+    slug="unclaimed",
+    word="nothing claimed",
+    symbol="○",
+    marker="o",
+    rank=4,
+    meaning="It makes no promise that could be broken.",
 )
 STATUSES = (BROKEN, FAILED, BLIND, INSIDE, UNCLAIMED)
 """Every status, worst first."""
@@ -94,7 +115,10 @@ class Look:
 
     @property
     def detectable(self) -> float | None:
-        """The smallest leak that would have exceeded the claim with probability 0.9; inf where none would."""
+        """The smallest leak that would have exceeded the claim with probability 0.9.
+
+        inf where none would.
+        """
         return value(self.bounds[0].get("detectable")) if self.bounds else None
 
     def of(self, attack: str) -> Raw | None:
@@ -122,7 +146,8 @@ class SubjectView:
     raw : mapping
         As in the record.
     status : Status
-        Of its claim: broken in some view, or by repeated answers; not broken, where some view could have; else not to be seen.
+        Of its claim: broken in some view, or by repeated answers; not broken, where some view could
+        have; else not to be seen.
     """
 
     name: str
@@ -142,10 +167,15 @@ class SubjectView:
 
     @property
     def hardest(self) -> Look:
-        """The view with the largest bound as a share of what is allowed; if there are any, of those that could exceed it."""
+        """The view with the largest bound as a share of what is allowed.
+
+        If there are any, of those that could exceed it.
+        """
 
         def rank(look: Look) -> tuple[bool, float]:
-            return look.status in (BROKEN, INSIDE), (look.lower or 0.0) / (max(look.allowed[0], 1e-300) if look.allowed else 1.0)
+            return look.status in (BROKEN, INSIDE), (look.lower or 0.0) / (
+                max(look.allowed[0], 1e-300) if look.allowed else 1.0
+            )
 
         return max(self.looks, key=rank)
 
@@ -153,7 +183,9 @@ class SubjectView:
 def subject_views(record: Raw) -> tuple[SubjectView, ...]:
     """Return the subjects of a record of schema `dpassay/attack/1`, in its order."""
     wrong = {clean(each["name"]) for each in record["repeated"] if outspent(each)}
-    return tuple(_subject(subject, f"subject-{k}", wrong) for k, subject in enumerate(record["subjects"]))
+    return tuple(
+        _subject(subject, f"subject-{k}", wrong) for k, subject in enumerate(record["subjects"])
+    )
 
 
 def sound(subjects: Sequence[SubjectView]) -> list[SubjectView]:
@@ -162,7 +194,10 @@ def sound(subjects: Sequence[SubjectView]) -> list[SubjectView]:
 
 
 def view_names(subjects: Sequence[SubjectView]) -> list[str]:
-    """Return the names of all views, in the order in which they come: scores, then by the number of answers, copies last."""
+    """Return the names of all views, in the order in which they come.
+
+    Scores, then by the number of answers, copies last.
+    """
     looks = {look.name: look for subject in subjects for look in subject.looks}
     return sorted(looks, key=lambda name: (looks[name].copies, looks[name].m or 0))
 
@@ -172,15 +207,21 @@ def _subject(subject: Raw, anchor: str, wrong: AbstractSet[str]) -> SubjectView:
     looks = () if subject["error"] is not None else _looks(subject)
     found = {look.status for look in looks} | ({BROKEN} if name in wrong else set())
     status = (
-        FAILED if subject["error"] is not None else next(each for each in (BROKEN, INSIDE, BLIND, UNCLAIMED) if each in found)
+        FAILED
+        if subject["error"] is not None
+        else next(each for each in (BROKEN, INSIDE, BLIND, UNCLAIMED) if each in found)
     )
     return SubjectView(
         name=name,
         anchor=anchor,
         family=name if claim is None else name.rpartition(", epsilon = ")[0] or name,
         epsilon=None if claim is None else float(claim["epsilon"]),
-        promise="nothing claimed" if claim is None else f"claims {pair((claim['epsilon'], claim['delta']))} per answer",
-        error="" if subject["error"] is None else clean(subject["error"]) or "no cause was recorded",
+        promise="nothing claimed"
+        if claim is None
+        else f"claims {pair((claim['epsilon'], claim['delta']))} per answer",
+        error=""
+        if subject["error"] is None
+        else clean(subject["error"]) or "no cause was recorded",
         looks=looks,
         raw=subject,
         status=status,
@@ -194,14 +235,20 @@ def _looks(subject: Raw) -> tuple[Look, ...]:
         outcomes = [each for each in subject["outcomes"] if each["view"]["name"] == name]
         view, allowed = outcomes[0]["view"], outcomes[0]["allowed"]
         bounds = [each for each in subject["certified"] if each["view"] == name]
-        seen = allowed is not None and any(could_see(each, float(allowed["epsilon"])) for each in bounds)
-        status = UNCLAIMED if allowed is None else BROKEN if name in wrong else INSIDE if seen else BLIND
+        seen = allowed is not None and any(
+            could_see(each, float(allowed["epsilon"])) for each in bounds
+        )
+        status = (
+            UNCLAIMED if allowed is None else BROKEN if name in wrong else INSIDE if seen else BLIND
+        )
         found.append(
             Look(
                 name=clean(name),
                 m=view["m"],
                 copies=view["copies"],
-                allowed=None if allowed is None else (float(allowed["epsilon"]), float(allowed["delta"])),
+                allowed=None
+                if allowed is None
+                else (float(allowed["epsilon"]), float(allowed["delta"])),
                 outcomes=tuple(sorted(outcomes, key=lambda each: -float(each["auc"]))),
                 bounds=tuple(sorted(bounds, key=lambda each: -float(each["lower"]))),
                 status=status,
@@ -234,7 +281,10 @@ def _short(number: float) -> str:
 
 
 def at(outcome: Raw, k: int = 0) -> str:
-    """Write the true positive rate at the k-th asked false positive rate, and the realised one; a dash where there is none."""
+    """Write the true positive rate at the k-th asked false positive rate, and the realised one.
+
+    A dash where there is none.
+    """
     found = outcome["operating"][k]
     if found is None:
         return MISSING

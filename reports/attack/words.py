@@ -1,4 +1,7 @@
-"""What the reports of `dpassay attack` say in sentences: what was done, what came of it, what it does not mean."""
+"""What the reports of `dpassay attack` say in sentences.
+
+What was done, what came of it, what it does not mean.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,40 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from dpassay.numerics import percent
-from dpassay.record.attack_record import BROKEN, HELD, UNEXAMINED, UNSEEN, blind_to, broken, told_of_claims
+from dpassay.record.attack_record import (
+    BROKEN,
+    HELD,
+    UNEXAMINED,
+    UNSEEN,
+    blind_to,
+    broken,
+    told_of_claims,
+)
 from dpassay.reports.attack.paired import paired
 from dpassay.reports.attack.tables import detected, nats
 from dpassay.reports.attack.transcripts import TranscriptTests, ladders
-from dpassay.reports.attack.view import BASELINE, BLIND, FAILED, INSIDE, LIRA, Look, SubjectView, pair, share, sound
+from dpassay.reports.attack.view import (
+    BASELINE,
+    BLIND,
+    FAILED,
+    INSIDE,
+    LIRA,
+    Look,
+    SubjectView,
+    pair,
+    share,
+    sound,
+)
 from dpassay.reports.shared.numbers import clean, count, plain, plural
 
 Raw = Mapping[str, Any]
 
 CAVEAT = "These attacks are averages over records, and other attacks may do better."
 CAVEAT_DETAIL = (
-    "An average understates the worst case: one record may lose far more than the average curve shows. 'dpassay run' audits that "
-    "worst case. AUC, rates and advantages are estimates, and by chance the best of many attacks looks better than it is. Only "
-    "bounds stated with a confidence are certified."
+    "An average understates the worst case: one record may lose far more than the average curve "
+    "shows. 'dpassay run' audits that worst case. AUC, rates and advantages are estimates, and by "
+    "chance the best of many attacks looks better than it is. Only bounds stated with a "
+    "confidence are certified."
 )
 
 
@@ -35,7 +58,11 @@ def headline(record: Raw, subjects: Sequence[SubjectView]) -> str:
     failed = len(subjects) - len(sound(subjects))
     found += [f"{failed} failed"] if failed else []
     if "service" in run:
-        seen = "found" if record["defects"] or not run.get("probe", {}).get("untold") else "found in what was examined"
+        seen = (
+            "found"
+            if record["defects"] or not run.get("probe", {}).get("untold")
+            else "found in what was examined"
+        )
         found.insert(0, f"{plural(len(record['defects']), 'defect')} {seen}")
         found += ["not everything could be examined"] if run.get("probe", {}).get("blind") else []
         return f"Attacks on {clean(run['service'])}: {', '.join(found)}"
@@ -47,7 +74,10 @@ def headline(record: Raw, subjects: Sequence[SubjectView]) -> str:
 
 
 def tally(told: Sequence[str]) -> str:
-    """Count claims by what became of them; what was not or could not be seen is never among what is not broken."""
+    """Count claims by what became of them.
+
+    What was not or could not be seen is never among what is not broken.
+    """
     wrong, seen, unseen = (told.count(word) for word in (BROKEN, HELD, UNSEEN))
     parts = [f"{wrong} BROKEN" if wrong else "0 broken", f"{seen} not broken (could have seen it)"]
     parts.append(f"{unseen} could not have been seen")
@@ -79,54 +109,80 @@ def notes(record: Raw, subjects: Sequence[SubjectView]) -> tuple[str, ...]:
         found.append("The run was interrupted; subjects that it did not reach are missing.")
     found += [f"Not examined: {each}." for each in run.get("probe", {}).get("untold", ())]
     found += [f"Remark: {clean(each)}." for each in run.get("probe", {}).get("remarks", ())]
-    found += [f"{subject.name}: {subject.status.word}: {subject.error}" for subject in subjects if subject.status is FAILED]
+    found += [
+        f"{subject.name}: {subject.status.word}: {subject.error}"
+        for subject in subjects
+        if subject.status is FAILED
+    ]
     non_members = run.get("targets", 0) * (run["records"] // 2)
     for rate in (0.01, 0.001):
         if subjects and non_members * rate < 10 * (1 - 1e-12):
             needed = f"fewer than the {count(round(10 / rate))} that such a rate needs"
-            found.append(f"No rates at FPR {percent(rate)}: {count(non_members)} answers about non-members are {needed}.")
+            found.append(
+                f"No rates at FPR {percent(rate)}: {count(non_members)} answers about non-members "
+                f"are {needed}."
+            )
             break
     return tuple(found)
 
 
 def _done(record: Raw, fine: Sequence[SubjectView]) -> str:
     run = record["run"]
-    attacks = {each["attack"] for subject in fine for look in subject.looks for each in look.outcomes}
+    attacks = {
+        each["attack"] for subject in fine for look in subject.looks for each in look.outcomes
+    }
     data = clean(run["data"].get("name", "the data"))
     if "service" in run:
-        return f"The service was opened on {count(run['records'])} records of {data}, probed for defects, and queried repeatedly."
+        return (
+            f"The service was opened on {count(run['records'])} records of {data}, probed for "
+            "defects, and queried repeatedly."
+        )
     return (
-        f"The {count(run['records'])} records of {data} were paired, and for each model a fair coin chose which record of each "
-        f"pair was in its training set. The attacker trained {count(run['references'])} reference models of the same kind, then "
-        f"queried {count(run['targets'])} target models about every record and guessed which records were in"
-        + (f", by {plural(len(attacks), 'attack')}." if attacks else ".")
-        + _adversary(run)
+        f"The {count(run['records'])} records of {data} were paired, and for each model a fair "
+        "coin chose which record of each pair was in its training set. The attacker trained "
+        f"{count(run['references'])} reference models of the same kind, then queried "
+        f"{count(run['targets'])} target models about every record and guessed which records were "
+        "in" + (f", by {plural(len(attacks), 'attack')}." if attacks else ".") + _adversary(run)
     )
 
 
 def _adversary(run: Raw) -> str:
-    """Say what was planted, poisoned, chosen or guessed instead of membership; empty where nothing was."""
+    """Say what was planted, poisoned, chosen or guessed instead of membership.
+
+    Empty where nothing was.
+    """
     texts = []
     if run["attribute"] is not None:
         texts.append(
-            f"The two records of a pair differ in {clean(run['attribute'])} alone. The attacker guesses which of its two values "
-            "the training record has; 'member' means the record with that value."
+            f"The two records of a pair differ in {clean(run['attribute'])} alone. The attacker "
+            "guesses which of its two values the training record has; 'member' means the record "
+            "with that value."
         )
     if run["canaries"]:
-        texts.append(f"{plural(len(run['canaries']), 'record')} were replaced by canaries, with random {clean(run['planted'])}.")
+        texts.append(
+            f"{plural(len(run['canaries']), 'record')} were replaced by canaries, with random "
+            f"{clean(run['planted'])}."
+        )
     if run["poisoned"]:
         texts.append(
-            f"The adversary put {plural(run['background'], 'poisoned record')} into every training set, around "
-            f"{count(len(run['poisoned']))} of the records."
+            f"The adversary put {plural(run['background'], 'poisoned record')} into every "
+            f"training set, around {count(len(run['poisoned']))} of the records."
         )
     if run["adversary"].endswith("miaq"):
-        texts.append("For each record it queried a point chosen on the reference models, not the record itself.")
+        texts.append(
+            "For each record it queried a point chosen on the reference models, not the record "
+            "itself."
+        )
     return "".join(f" {text}" for text in texts)
 
 
 def _reached(fine: Sequence[SubjectView]) -> str:
     """Tell who wins, against what nothing is promised of and against what is claimed."""
-    texts = [_best(subject, "Against") + _paired_words(subject) for subject in fine if subject.epsilon is None]
+    texts = [
+        _best(subject, "Against") + _paired_words(subject)
+        for subject in fine
+        if subject.epsilon is None
+    ]
     claimed = [subject for subject in fine if subject.epsilon is not None]
     if claimed:
         top = max(claimed, key=lambda subject: float(subject.best.best["auc"]))
@@ -134,7 +190,12 @@ def _reached(fine: Sequence[SubjectView]) -> str:
         texts.append(_best(top, lead))
         small = [subject for subject in claimed if (subject.epsilon or 0.0) <= 1]
         if small and top not in small:
-            texts.append(_best(max(small, key=lambda subject: float(subject.best.best["auc"])), "Highest AUC at ε ≤ 1:"))
+            texts.append(
+                _best(
+                    max(small, key=lambda subject: float(subject.best.best["auc"])),
+                    "Highest AUC at ε ≤ 1:",
+                )
+            )
     return " ".join(texts)
 
 
@@ -144,20 +205,27 @@ def _best(subject: SubjectView, lead: str) -> str:
     said += ", the best attack is" if lead == "Against" else ": "
     low, high = share(best["auc_low"]), share(best["auc_high"])
     said = (
-        f"{said.rstrip()} {clean(best['attack'])} on {look.name}, with AUC {share(best['auc'])} (95 % interval {low} to {high})"
+        f"{said.rstrip()} {clean(best['attack'])} on {look.name}, with AUC {share(best['auc'])} "
+        f"(95 % interval {low} to {high})"
     )
     simple = look.of(BASELINE)
     if subject.epsilon is None and simple is not None and simple is not best:
         said += f", where the loss threshold has {share(simple['auc'])}"
     found = best["operating"][0]
     if found is not None:
-        said += f"; it identifies {plain(round(100 * found['tpr'], 1))} % of the members at a false positive rate of "
+        said += (
+            f"; it identifies {plain(round(100 * found['tpr'], 1))} % of the members at a false "
+            "positive rate of "
+        )
         said += f"{plain(round(100 * found['fpr'], 2))} %"
     return f"{said}."
 
 
 def _paired_words(subject: SubjectView) -> str:
-    """Say by how much LiRA beats the loss threshold in the subject's best view, or in the first that can be compared."""
+    """Say by how much LiRA beats the loss threshold in the subject's best view.
+
+    Or in the first that can be compared.
+    """
     for look in (subject.best, *subject.looks):
         one, other = look.of(LIRA), look.of(BASELINE)
         found = None if one is None or other is None else paired(one, other)
@@ -168,14 +236,31 @@ def _paired_words(subject: SubjectView) -> str:
 
 def comparison_words(difference: float, low: float, high: float, view: str) -> str:
     """Say what a paired comparison found."""
-    better = "finds more members than" if low > 0 else "finds fewer members than" if high < 0 else "is not distinguishable from"
-    gap = f"{100 * difference:+.1f} points, paired 95 % interval {100 * low:+.1f} to {100 * high:+.1f}"
-    return f"On {view}, at FPR 1 %, ties broken by a coin, LiRA {better} the loss threshold: {gap} (an estimate)."
+    better = (
+        "finds more members than"
+        if low > 0
+        else "finds fewer members than"
+        if high < 0
+        else "is not distinguishable from"
+    )
+    gap = (
+        f"{100 * difference:+.1f} points, paired 95 % interval {100 * low:+.1f} to "
+        f"{100 * high:+.1f}"
+    )
+    return (
+        f"On {view}, at FPR 1 %, ties broken by a coin, LiRA {better} the loss threshold: {gap} "
+        "(an estimate)."
+    )
 
 
 def _claims(run: Raw, fine: Sequence[SubjectView]) -> str:
-    """Say what guesses at membership certified against the claims, and against which they could not have certified anything."""
-    claimed = [(subject, look) for subject in fine for look in subject.looks if look.allowed is not None]
+    """Say what guesses at membership certified against the claims.
+
+    And against which they could not have certified anything.
+    """
+    claimed = [
+        (subject, look) for subject in fine for look in subject.looks if look.allowed is not None
+    ]
     if not claimed:
         return ""
     wrong = [(subject, each) for subject in fine for each in broken(subject.raw)]
@@ -188,24 +273,31 @@ def _claims(run: Raw, fine: Sequence[SubjectView]) -> str:
         names = ", ".join(dict.fromkeys(found.name for found, _ in wrong))
         texts = [f"Claims are broken, certified {sure}: {names}."]
         texts.append(
-            f"The most: record {bound['record']} loses at least {plain(float(bound['lower']))} on {look.name} of {subject.name}, "
-            f"where the claim allows {pair(look.allowed)}."
+            f"The most: record {bound['record']} loses at least {plain(float(bound['lower']))} on "
+            f"{look.name} of {subject.name}, where the claim allows {pair(look.allowed)}."
         )
     else:
-        texts = [f"No certified lower bound on the loss of a record, {sure}, exceeds what a claim allows."]
+        texts = [
+            (
+                f"No certified lower bound on the loss of a record, {sure}, exceeds what a claim "
+                "allows."
+            )
+        ]
     able = [(subject, look) for subject, look in claimed if look.status is INSIDE]
     if able:
         number, seen = _number({each.name for each, _ in able}), _needed([look for _, look in able])
         texts.append(
-            f"Guesses at {count(run['targets'])} targets could have broken {number}. If they reveal the whole leak of a record "
-            f"that the reference models single out, breaking a claim with probability 0.9 takes {seen}; smaller leaks may exist."
+            f"Guesses at {count(run['targets'])} targets could have broken {number}. If they "
+            "reveal the whole leak of a record that the reference models single out, breaking a "
+            f"claim with probability 0.9 takes {seen}; smaller leaks may exist."
         )
     blind = [subject for subject in fine if subject.status is BLIND]
     if blind:
         cap = max(look.cap or 0.0 for subject in blind for look in subject.looks)
         texts.append(
-            f"They could not have broken {_number({each.name for each in blind})}, since {count(run['targets'])} correct "
-            f"guesses certify no more than {nats(cap)}: {', '.join(each.name for each in blind)}."
+            f"They could not have broken {_number({each.name for each in blind})}, since "
+            f"{count(run['targets'])} correct guesses certify no more than {nats(cap)}: "
+            f"{', '.join(each.name for each in blind)}."
         )
     return " ".join(texts)
 
@@ -215,12 +307,20 @@ def _number(names: Collection[str]) -> str:
 
 
 def _needed(looks: Sequence[Look]) -> str:
-    """Tell the leaks that would have been seen, for every loss that is allowed the one that is enough for all its views."""
+    """Tell the leaks that would have been seen, for every loss that is allowed.
+
+    The one that is enough for all its views.
+    """
     most: dict[float, float] = {}
     for look in looks:
         allowed = look.allowed[0] if look.allowed else 0.0
-        most[allowed] = max(most.get(allowed, 0.0), math.inf if look.detectable is None else look.detectable)
-    told = [f"a leak of {detected(leak)} where ε = {plain(allowed)} is allowed" for allowed, leak in sorted(most.items())]
+        most[allowed] = max(
+            most.get(allowed, 0.0), math.inf if look.detectable is None else look.detectable
+        )
+    told = [
+        f"a leak of {detected(leak)} where ε = {plain(allowed)} is allowed"
+        for allowed, leak in sorted(most.items())
+    ]
     return ", ".join(told)
 
 
@@ -228,21 +328,29 @@ def _unexamined(record: Raw) -> str:
     """Say why a service's claim was not examined; empty where it was."""
     if UNEXAMINED not in told_of_claims(record).values():
         return ""
-    return f"The claim was not examined: {', and '.join(blind_to(record))}. No observed answer broke it."
+    return (
+        f"The claim was not examined: {', and '.join(blind_to(record))}. No observed answer broke "
+        "it."
+    )
 
 
 def _ladders(found: Sequence[TranscriptTests]) -> str:
-    """Tell where repeated answers break a claim, where they could have, and what the attack remarks about them."""
+    """Tell where repeated answers break a claim, where they could have, and the remarks."""
     texts = []
     held, blind = ([each for each in found if each.word == word] for word in (HELD, UNSEEN))
     if held:
         texts.append(
-            f"Repeated answers to one query on worst pairs did not break {_number([each.name for each in held])} that they could "
-            "have broken, for some number of answers; the table of repeated queries shows the leak that this would have taken."
+            "Repeated answers to one query on worst pairs did not break "
+            f"{_number([each.name for each in held])} that they could have broken, for some "
+            "number of answers; the table of repeated queries shows the leak that this would "
+            "have taken."
         )
     if blind:
         names = ", ".join(each.name for each in blind)
-        texts.append(f"Repeated answers could not have broken {_number([each.name for each in blind])}: {names}.")
+        texts.append(
+            f"Repeated answers could not have broken {_number([each.name for each in blind])}: "
+            f"{names}."
+        )
     for ladder in found:
         worst = next((rung for rung in ladder.rungs if rung.broken), None)
         if worst is not None:
@@ -256,16 +364,29 @@ def _ladders(found: Sequence[TranscriptTests]) -> str:
 
 def _defects(record: Raw) -> str:
     found = record["defects"]
-    return "" if not found else f"{plural(len(found), 'defect')} found in the attacked code; see 'Defects'."
+    return (
+        ""
+        if not found
+        else f"{plural(len(found), 'defect')} found in the attacked code; see 'Defects'."
+    )
 
 
 def defect_words(defect: Raw) -> str:
-    """Write a defect as text: what it is, what was seen, how likely chance is, how to see it again."""
+    """Write a defect as text.
+
+    What it is, what was seen, how likely chance is, how to see it again.
+    """
     known = ("subject", "name", "words", "why", "seen")
-    said = ": ".join(clean(defect[key]).rstrip(".") for key in known if isinstance(defect.get(key), str))
+    said = ": ".join(
+        clean(defect[key]).rstrip(".") for key in known if isinstance(defect.get(key), str)
+    )
     texts = [said or "a defect"]
     if isinstance(defect.get("probability"), int | float):
-        likely = f"with probability at most {plain(defect['probability'])}" if defect["probability"] else "never"
+        likely = (
+            f"with probability at most {plain(defect['probability'])}"
+            if defect["probability"]
+            else "never"
+        )
         texts.append(f"A correct interface shows this {likely}")
     if isinstance(defect.get("again"), str):
         texts.append(f"To reproduce it: {clean(defect['again']).rstrip('.')}")

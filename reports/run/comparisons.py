@@ -41,7 +41,9 @@ LIMIT = 200_000
 def headline(comparison: Raw) -> str:
     """Say in one sentence what was found."""
     excused = {(each["id"], each["kind"]) for each in comparison["suppressed"]}
-    open_ = sum((change["id"], change["kind"]) not in excused for change in comparison["regressions"])
+    open_ = sum(
+        (change["id"], change["kind"]) not in excused for change in comparison["regressions"]
+    )
     said = f"{plural(open_, 'privacy regression')}" if open_ else _none_shown(comparison)
     let_pass = f", {len(comparison['suppressed'])} suppressed" if comparison["suppressed"] else ""
     return f"{said}{let_pass}; {plural(len(comparison['unchanged']), 'entry')} unchanged"
@@ -50,7 +52,14 @@ def headline(comparison: Raw) -> str:
 def _none_shown(comparison: Raw) -> str:
     """Say that no regression was found; never more than what could have been seen."""
     blind = sum(not limit["cells"] for limit in comparison["rise_limits"])
-    unseen = f", {blind} of {plural(len(comparison['rise_limits']), 'sampled entry')} could not have shown one" if blind else ""
+    unseen = (
+        (
+            f", {blind} of {plural(len(comparison['rise_limits']), 'sampled entry')} could not "
+            "have shown one"
+        )
+        if blind
+        else ""
+    )
     return f"No privacy regression shown{unseen}"
 
 
@@ -58,13 +67,26 @@ def seen(limit: Raw) -> str:
     """Say which rise of an entry's leak would have been seen, and which not."""
     name, of = clean(limit["id"]), plural(limit["of"], "cell")
     if not limit["cells"]:
-        return f"{name}: none of the baseline's {of} was counted again, so no rise could have been seen; run `dpassay run` again"
-    where = f"the baseline's {of}" if limit["cells"] == limit["of"] else f"{limit['cells']} of the baseline's {of}"
-    was = f"{name}: {where} counted again; at the worst the {limit['quantity']} was at most {_upward(limit['before'][1])}"
+        return (
+            f"{name}: none of the baseline's {of} was counted again, so no rise could have been "
+            "seen; run `dpassay run` again"
+        )
+    where = (
+        f"the baseline's {of}"
+        if limit["cells"] == limit["of"]
+        else f"{limit['cells']} of the baseline's {of}"
+    )
+    was = (
+        f"{name}: {where} counted again; at the worst the {limit['quantity']} was at most "
+        f"{_upward(limit['before'][1])}"
+    )
     if limit["least"] == "inf":
         return f"{was}; no rise would have been seen"
     least = _upward(limit["least"])
-    return f"{was}; a rise to less than {least} may have been missed (one to {least} or more is seen with probability 0.9)"
+    return (
+        f"{was}; a rise to less than {least} may have been missed (one to {least} or more is seen "
+        "with probability 0.9)"
+    )
 
 
 def _upward(bound: float | str) -> str:
@@ -104,19 +126,32 @@ def to_markdown(comparison: Raw, folder: Path) -> str:
 def to_junit(comparison: Raw, folder: Path) -> str:
     """Write a comparison as JUnit XML; arguments are those of `to_markdown`.
 
-    A test case per change and per entry that nothing is said of. A regression is a failure, unless it is let pass.
+    A test case per change and per entry that nothing is said of. A regression is a failure, unless
+    it is let pass.
     """
     cases = [_junit_case(change, comparison, folder) for change in _in_order(comparison)]
-    cases += [testcase("dpassay.record.baseline", f"unchanged: {clean(name)}") for name in comparison["unchanged"]]
-    return document("dpassay baseline", cases, "\n".join((headline(comparison), *_notes(comparison))))
+    cases += [
+        testcase("dpassay.record.baseline", f"unchanged: {clean(name)}")
+        for name in comparison["unchanged"]
+    ]
+    return document(
+        "dpassay baseline", cases, "\n".join((headline(comparison), *_notes(comparison)))
+    )
 
 
 def _junit_case(change: Raw, comparison: Raw, folder: Path) -> ET.Element:
     excuse, words = _let_pass(change, comparison), clean(change["words"])
-    told = (words, clean(change["witness"]), *(f"    {command}" for command in _commands(change, folder)), clean(excuse))
+    told = (
+        words,
+        clean(change["witness"]),
+        *(f"    {command}" for command in _commands(change, folder)),
+        clean(excuse),
+    )
     text = "\n".join(line for line in told if line)
     if change in comparison["regressions"] and not excuse:
-        outcome = element("failure", text, type=change["kind"], message=f"{change['kind']}: {words}")
+        outcome = element(
+            "failure", text, type=change["kind"], message=f"{change['kind']}: {words}"
+        )
     else:
         outcome = element("system-out", text)
     return testcase("dpassay.record.baseline", f"{change['kind']}: {clean(change['id'])}", outcome)
@@ -128,13 +163,18 @@ def print_comparison(comparison: Raw, folder: Path, console: Console) -> None:
     from rich.text import Text
 
     def say(text: str, indent: int = 0, style: str = "") -> None:
-        console.print(Padding(Text(text, style=style, overflow="fold"), (0, 0, 0, indent), expand=False))
+        console.print(
+            Padding(Text(text, style=style, overflow="fold"), (0, 0, 0, indent), expand=False)
+        )
 
     say(headline(comparison), style="bold")
     for change in _in_order(comparison):
         let_pass = _let_pass(change, comparison)
         red = change in comparison["regressions"] and not let_pass
-        say(f"{SYMBOLS[change['kind']]} {change['kind']}: {clean(change['id'])}", style="bold red" if red else "")
+        say(
+            f"{SYMBOLS[change['kind']]} {change['kind']}: {clean(change['id'])}",
+            style="bold red" if red else "",
+        )
         for line in (change["words"], change["witness"], *_commands(change, folder), let_pass):
             if line:
                 say(clean(line), 4)
@@ -144,7 +184,9 @@ def print_comparison(comparison: Raw, folder: Path, console: Console) -> None:
 
 def _in_order(comparison: Raw) -> Iterator[Raw]:
     """Yield what turns a pipeline red, what is let pass, and the news."""
-    yield from sorted(comparison["regressions"], key=lambda change: bool(_let_pass(change, comparison)))
+    yield from sorted(
+        comparison["regressions"], key=lambda change: bool(_let_pass(change, comparison))
+    )
     yield from comparison["news"]
 
 
@@ -159,8 +201,15 @@ def _let_pass(change: Raw, comparison: Raw) -> str:
 def _commands(change: Raw, folder: Path) -> tuple[str, ...]:
     if change["kind"] in ("vanished", "new"):
         return ()
-    explain = f"dpassay explain {shlex.quote(change['id'])} --record {shlex.quote(str(folder / 'record.json'))}"
-    return (f"dpassay replay {shlex.quote(str(folder / change['replay']))}",) if change["replay"] else (explain,)
+    explain = (
+        f"dpassay explain {shlex.quote(change['id'])} --record "
+        f"{shlex.quote(str(folder / 'record.json'))}"
+    )
+    return (
+        (f"dpassay replay {shlex.quote(str(folder / change['replay']))}",)
+        if change["replay"]
+        else (explain,)
+    )
 
 
 def _section(change: Raw, comparison: Raw, folder: Path) -> str:
@@ -168,7 +217,11 @@ def _section(change: Raw, comparison: Raw, folder: Path) -> str:
         f"### {SYMBOLS[change['kind']]} {change['kind']}: {text_md(clean(change['id']))}\n",
         text_md(clean(change["words"])) + "\n",
     ]
-    lines += [text_md(clean(text)) + "\n" for text in (change["witness"], _let_pass(change, comparison)) if text]
+    lines += [
+        text_md(clean(text)) + "\n"
+        for text in (change["witness"], _let_pass(change, comparison))
+        if text
+    ]
     lines += [code_md(command) + "\n" for command in _commands(change, folder)]
     return "\n".join(lines)
 
@@ -176,8 +229,13 @@ def _section(change: Raw, comparison: Raw, folder: Path) -> str:
 def _notes(comparison: Raw) -> tuple[str, ...]:
     probability = percent(1 - 2 * comparison["alpha"])
     how = (
-        f"The bounds of both records were recomputed at one error probability. Each statement that an entry's leak rose or fell, "
-        f"at cells certified in both records, holds with probability {probability}. "
-        f"Tolerance: {100 * comparison['tolerance']:.10g} % of the claim."
+        "The bounds of both records were recomputed at one error probability. Each statement "
+        "that an entry's leak rose or fell, at cells certified in both records, holds with "
+        f"probability {probability}. Tolerance: {100 * comparison['tolerance']:.10g} % of the "
+        "claim."
     )
-    return (*(f"Suppression {note}." for note in comparison["notes"]), *map(seen, comparison["rise_limits"]), how)
+    return (
+        *(f"Suppression {note}." for note in comparison["notes"]),
+        *map(seen, comparison["rise_limits"]),
+        how,
+    )

@@ -22,8 +22,8 @@ TIGHT = 0.99
 AUDITED = "the audited cells"
 ANY_SIZE = "datasets of any size"
 WITNESS_NOTE = (
-    "A witness file replays the worst audited cell; where that cell leaks less than the number in the table, "
-    "its own number follows the file name"
+    "A witness file replays the worst audited cell; where that cell leaks less than the number in "
+    "the table, its own number follows the file name"
 )
 
 
@@ -34,12 +34,13 @@ class Finding:
     Parameters
     ----------
     kind : {"refuted", "exceeded", "loose", "tight"}
-        Refuted by the audit; exceeded by a reachable dataset that was not among the audited ones; larger than the true worst
-        leak by more than 1 %; or within 1 % of it.
+        Refuted by the audit; exceeded by a reachable dataset that was not among the audited ones;
+        larger than the true worst leak by more than 1 %; or within 1 % of it.
     result, told, claimed, true, factor, scope, witness, source, unit : str
-        Finished texts; `told` says what the finding is, `factor` is true over claimed, `scope` says what the true leak is the
-        worst over, `witness` is the file that `dpassay replay` takes: the worst audited cell, with its number where that is
-        another; `unit` says what is released, and what of it was looked at.
+        Finished texts; `told` says what the finding is, `factor` is true over claimed, `scope` says
+        what the true leak is the worst over, `witness` is the file that `dpassay replay` takes: the
+        worst audited cell, with its number where that is another; `unit` says what is released, and
+        what of it was looked at.
     """
 
     kind: Kind
@@ -55,14 +56,18 @@ class Finding:
 
 
 def finding_of(result: Raw) -> Finding | None:
-    """Compare the claim of a result with the best that is known about the truth; None if that is not enough to say."""
+    """Compare the claim of a result with the best that is known about the truth.
+
+    None if that is not enough to say.
+    """
     claimed = promised(result["claim"])
     found = known(result)
     if found is None:
         return None
     true, scope = found
     kind, part = _kind(result, true, scope), looked_at(result)
-    if kind is None or (kind == "loose" and part):  # what was not looked at may leak all that is claimed
+    # what was not looked at may leak all that is claimed
+    if kind is None or (kind == "loose" and part):
         return None
     broken = kind in ("refuted", "exceeded")
     if scope == AUDITED or part or (scope != ANY_SIZE and blurred(result)):
@@ -91,9 +96,16 @@ def unit_words(result: Raw) -> str:
 
 
 def witness_words(result: Raw, scope: str) -> str:
-    """Name the file of a witness; where the number beside it is of all datasets and the worst audited cell has less, that too."""
+    """Name the file of a witness.
+
+    Where the number beside it is of all datasets and the worst audited cell has less, that too.
+    """
     file, audited = witness_file(result["id"]), value(result["exact"])
-    if scope != ANY_SIZE or audited is None or loss(audited) == loss(value(result["any_size"]["exact"])):
+    if (
+        scope != ANY_SIZE
+        or audited is None
+        or loss(audited) == loss(value(result["any_size"]["exact"]))
+    ):
         return file
     return f"{file} (audited: {loss(audited)})"
 
@@ -111,21 +123,46 @@ def at_least(number: str) -> str:
 
 
 def findings_table(findings: tuple[Finding, ...]) -> Table | None:
-    """Put the findings into a table: refuted and exceeded claims first, then loose and tight ones; None without any."""
+    """Put the findings into a table.
+
+    Refuted and exceeded claims first, then loose and tight ones; None without any.
+    """
     rows = tuple(
-        (each.result, each.told, each.claimed, each.true, each.factor, each.unit, each.scope, each.witness, each.source)
+        (
+            each.result,
+            each.told,
+            each.claimed,
+            each.true,
+            each.factor,
+            each.unit,
+            each.scope,
+            each.witness,
+            each.source,
+        )
         for each in sorted(findings, key=lambda finding: KINDS.index(finding.kind))
     )
     if not rows:
         return None
     return Table(
-        caption="Claimed and true leak. The leak is a loss in nats, at the claimed δ if there is one; for a claim of γ it "
-        "is a change of a probability or prediction, for one of μ the μ of Gaussian differential privacy, for an "
-        "excess error that error (see the unit), for β the share of bad random strings, to be compared with δ. "
-        "The factor is true / claimed. '≥' marks a lower bound: only the audited cells, or only a part of the "
-        "release, were examined, and the true leak may be larger. "
-        f"{WITNESS_NOTE}",
-        columns=("result", "finding", "claimed", "true", "factor", "unit", "worst over", "witness", "source"),
+        caption=(
+            "Claimed and true leak. The leak is a loss in nats, at the claimed δ if there is "
+            "one; for a claim of γ it is a change of a probability or prediction, for one of μ "
+            "the μ of Gaussian differential privacy, for an excess error that error (see the "
+            "unit), for β the share of bad random strings, to be compared with δ. The factor is "
+            "true / claimed. '≥' marks a lower bound: only the audited cells, or only a part of "
+            f"the release, were examined, and the true leak may be larger. {WITNESS_NOTE}"
+        ),
+        columns=(
+            "result",
+            "finding",
+            "claimed",
+            "true",
+            "factor",
+            "unit",
+            "worst over",
+            "witness",
+            "source",
+        ),
         numeric=(False, False, True, True, True, False, False, False, False),
         rows=rows,
     )
@@ -148,7 +185,10 @@ def known(result: Raw) -> tuple[float, str] | None:
 
 
 def _kind(result: Raw, true: float, scope: str) -> Kind | None:
-    """Say what a finding is: the verdict and the audit's word on datasets of any size decide, no number is compared again."""
+    """Say what a finding is.
+
+    The verdict and the audit's word on datasets of any size decide, no number is compared again.
+    """
     if result["verdict"] == "refuted":
         return "refuted"
     if exceeds(result):

@@ -32,7 +32,9 @@ def to_html(record: Mapping[str, Any]) -> str:
         view=view,
         published=published_table(record["results"]),
         summary_plot=interval_plot(view) if view.results else "",
-        query_plots={result.anchor: query_plot(result) for result in view.results if result.queries},
+        query_plots={
+            result.anchor: query_plot(result) for result in view.results if result.queries
+        },
         profile_plots={
             result.anchor: profile_plot(
                 result.profile.profile,

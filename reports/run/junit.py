@@ -1,4 +1,7 @@
-"""The JUnit report: the results of a record as test cases, for whatever reads those: CI servers, mostly."""
+"""The JUnit report: the results of a record as test cases, for whatever reads those.
+
+CI servers, mostly.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,14 @@ NOT_PASSED = {
 }
 """The element, and its type, that a status becomes; every other status passes."""
 
-IF_NOT_PASSED = {"Verdict", "Cause of the error", "Witness", "Counts", "Worst over all datasets", "Replay"}
+IF_NOT_PASSED = {
+    "Verdict",
+    "Cause of the error",
+    "Witness",
+    "Counts",
+    "Worst over all datasets",
+    "Replay",
+}
 IF_PASSED = {"Verdict", "Worst over all datasets"}
 """Which parts of the story of a result are told, besides its claim and bound."""
 
@@ -35,13 +45,14 @@ NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def to_junit(record: Raw) -> str:
     """Write a record as JUnit XML: one test case per result, in the record's order.
 
-    A claim refuted against expectation is a failure, and so is an inconclusive result: a CI server must not read 'could have
-    been missed' as a pass, whatever `--allow-inconclusive` made of the exit code. Errors are errors, and so is a claim known to
-    be wrong that was not refuted, for the audit was blind to it. What was refuted as expected, not refuted or verified passes.
-    An interrupted run and a run without results have one more test case that is an error.
+    A claim refuted against expectation is a failure, and so is an inconclusive result: a CI server
+    must not read 'could have been missed' as a pass, whatever `--allow-inconclusive` made of the
+    exit code. Errors are errors, and so is a claim known to be wrong that was not refuted, for the
+    audit was blind to it. What was refuted as expected, not refuted or verified passes. An
+    interrupted run and a run without results have one more test case that is an error.
 
-    The record knows no times, so `time` is 0 and the same record gives the same bytes. Test cases have no properties, which
-    the strictest readers refuse: the numbers are in the texts.
+    The record knows no times, so `time` is 0 and the same record gives the same bytes. Test cases
+    have no properties, which the strictest readers refuse: the numbers are in the texts.
 
     Parameters
     ----------
@@ -57,7 +68,11 @@ def to_junit(record: Raw) -> str:
     in_order = sorted(view.results, key=lambda result: result.place)
     cases = [_case(result, raw) for result, raw in zip(in_order, record["results"], strict=True)]
     cases += _alarms(record)
-    return document("dpassay", cases, "\n".join((view.headline, *view.notes, f"{view.caveat} {view.caveat_detail}")))
+    return document(
+        "dpassay",
+        cases,
+        "\n".join((view.headline, *view.notes, f"{view.caveat} {view.caveat_detail}")),
+    )
 
 
 def document(name: str, cases: Sequence[ET.Element], words: str) -> str:
@@ -67,7 +82,14 @@ def document(name: str, cases: Sequence[ET.Element], words: str) -> str:
         "failures": str(sum(case.find("failure") is not None for case in cases)),
         "errors": str(sum(case.find("error") is not None for case in cases)),
     }
-    suite = element("testsuite", children=[*cases, element("system-out", words)], name=name, **counts, skipped="0", time="0")
+    suite = element(
+        "testsuite",
+        children=[*cases, element("system-out", words)],
+        name=name,
+        **counts,
+        skipped="0",
+        time="0",
+    )
     suites = element("testsuites", children=[suite], name=name, **counts, time="0")
     ET.indent(suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
@@ -78,7 +100,9 @@ def testcase(group: str, name: str, *children: ET.Element) -> ET.Element:
     return element("testcase", children=children, classname=group, name=name, time="0")
 
 
-def element(tag: str, text: str | None = None, children: Iterable[ET.Element] = (), **attributes: str) -> ET.Element:
+def element(
+    tag: str, text: str | None = None, children: Iterable[ET.Element] = (), **attributes: str
+) -> ET.Element:
     """Make an element of foreign text; characters that XML forbids are replaced."""
     made = ET.Element(tag, {key: NO_XML.sub("\ufffd", value) for key, value in attributes.items()})
     made.text = None if text is None else NO_XML.sub("\ufffd", text)
@@ -90,12 +114,20 @@ def _case(result: ResultView, raw: Raw) -> ET.Element:
     claim, bound = claim_name(raw["claim"]), _bound(result, raw)
     if result.status in NOT_PASSED:
         tag, kind = NOT_PASSED[result.status]
-        known = shorten(clean(raw["reason"])) or "no cause was recorded" if result.status == ERROR else bound
+        known = (
+            shorten(clean(raw["reason"])) or "no cause was recorded"
+            if result.status == ERROR
+            else bound
+        )
         message = f"{result.status.word}: {claim}; {known}"
         outcome = element(tag, _story(result, bound, IF_NOT_PASSED), type=kind, message=message)
     else:
         outcome = element("system-out", _story(result, bound, IF_PASSED))
-    return testcase(f"dpassay.{clean(raw['mechanism'])}", f"{claim} ({ORIGIN[raw['claim']['status']]}): {result.id}", outcome)
+    return testcase(
+        f"dpassay.{clean(raw['mechanism'])}",
+        f"{claim} ({ORIGIN[raw['claim']['status']]}): {result.id}",
+        outcome,
+    )
 
 
 def _bound(result: ResultView, raw: Raw) -> str:
@@ -105,7 +137,10 @@ def _bound(result: ResultView, raw: Raw) -> str:
     of = "" if value(raw["upper"]) == math.inf else f" at the {cells} that were certified"
     sampled = f"{result.unit} ≥ {result.lower} and {result.top}{of}"
     known = sampled if result.sampled else f"{result.unit} {result.top}"
-    return f"{known}; confidence {percent(raw['confidence'])}; detectable {result.detectable} {result.through}".rstrip()
+    return (
+        f"{known}; confidence {percent(raw['confidence'])}; detectable {result.detectable} "
+        f"{result.through}"
+    ).rstrip()
 
 
 def _story(result: ResultView, bound: str, titles: set[str]) -> str:
@@ -115,10 +150,14 @@ def _story(result: ResultView, bound: str, titles: set[str]) -> str:
         claim,
         Part(title="Bound", texts=(f"{bound}.",)),
         *(part for part in others if part.title in titles),
-        Part(title="Explain", texts=("Everything known about this result:",), command=result.explain),
+        Part(
+            title="Explain", texts=("Everything known about this result:",), command=result.explain
+        ),
     )
     return "\n".join(
-        f"{part.title}. {' '.join(part.texts)}" + ("" if part.command is None else f"\n    {part.command}") for part in parts
+        f"{part.title}. {' '.join(part.texts)}"
+        + ("" if part.command is None else f"\n    {part.command}")
+        for part in parts
     )
 
 
@@ -127,7 +166,9 @@ def _alarms(record: Raw) -> Iterator[ET.Element]:
     if not record["run"]["complete"]:
         yield _alarm("the run is complete", "interrupted", INTERRUPTED)
     if not record["results"]:
-        yield _alarm("something was audited", "empty", "Nothing was audited: the run has no results.")
+        yield _alarm(
+            "something was audited", "empty", "Nothing was audited: the run has no results."
+        )
 
 
 def _alarm(name: str, kind: str, words: str) -> ET.Element:

@@ -1,4 +1,7 @@
-"""What a report says of one kind of claim: its names, its units, and the sentences that differ from kind to kind."""
+"""What a report says of one kind of claim.
+
+Its names, its units, and the sentences that differ from kind to kind.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,9 @@ Raw = Mapping[str, Any]
 
 
 class Words:
-    """The words of a claim, as a record holds it; those here are the ones of claims about probabilities of labels.
+    """The words of a claim, as a record holds it.
+
+    Those here are the ones of claims about probabilities of labels.
 
     Parameters
     ----------
@@ -74,7 +79,10 @@ class Words:
         return "one record" if k == "one" else f"up to {k} records"
 
     def short(self, number: str) -> str:
-        """The claimed numbers for a table; `number` is the one that is held against what is found."""
+        """The claimed numbers for a table.
+
+        `number` is the one that is held against what is found.
+        """
         return f"{self.symbol} = {number}"
 
     @property
@@ -83,7 +91,10 @@ class Words:
         raise NotImplementedError
 
     def sentence(self, over: str) -> str:
-        """What was promised, in a sentence; `over` says which datasets, where the mechanism takes some only."""
+        """What was promised, in a sentence.
+
+        `over` says which datasets, where the mechanism takes some only.
+        """
         raise NotImplementedError
 
     def point(self, profile: Raw) -> tuple[float, float] | None:  # noqa: ARG002
@@ -91,11 +102,14 @@ class Words:
         return None
 
     def allowed(self, levels: Sequence[float]) -> list[float]:
-        """Least false negative rates that the claim allows at false positive rates, for a profile."""
+        """Least false negative rates that the claim allows at a profile's false positive rates."""
         raise NotImplementedError
 
     def deltas(self, epsilon: Sequence[float]) -> list[float] | None:  # noqa: ARG002
-        """The claimed delta at each epsilon, where the claim is a curve; None where it is a point."""
+        """The claimed delta at each epsilon, where the claim is a curve.
+
+        None where it is a point.
+        """
         return None
 
     def at_most(self, found: float | None, upper: float | None) -> bool:  # noqa: ARG002
@@ -132,7 +146,10 @@ class Loss(Words):
     def still(self) -> str:  # type: ignore[override]
         """Nothing beyond delta."""
         more = f" by more than δ = {self.slack}" if self.slack else ""
-        return f"At no audited cell does the probability of an event change{more}: the {self.amount} is 0."
+        return (
+            f"At no audited cell does the probability of an event change{more}: the {self.amount} "
+            "is 0."
+        )
 
     def short(self, number: str) -> str:
         """Epsilon, and delta where there is one."""
@@ -148,9 +165,14 @@ class Loss(Words):
     def sentence(self, over: str) -> str:  # noqa: ARG002
         """A factor and a slack."""
         epsilon = self.claim["epsilon"]
-        bound = f"e^{promise(epsilon)}" + (f" ≈ {plain(math.exp(epsilon))}" if epsilon < 700 else "")
+        bound = f"e^{promise(epsilon)}" + (
+            f" ≈ {plain(math.exp(epsilon))}" if epsilon < 700 else ""
+        )
         slack = f" and adds at most δ = {self.slack} to it" if self.slack else ""
-        return f"{self.name}: replacing {self.records} multiplies the probability of any event by at most {bound}{slack}."
+        return (
+            f"{self.name}: replacing {self.records} multiplies the probability of any event by at "
+            f"most {bound}{slack}."
+        )
 
     def point(self, profile: Raw) -> tuple[float, float]:  # noqa: ARG002
         """The claim itself."""
@@ -159,7 +181,9 @@ class Loss(Words):
     def allowed(self, levels: Sequence[float]) -> list[float]:
         """Two lines that meet at the diagonal, then 0."""
         (epsilon, delta), steep = self.point({}), math.exp(min(self.claim["epsilon"], 700.0))
-        return [max(0.0, 1 - delta - steep * a, math.exp(-epsilon) * (1 - delta - a)) for a in levels]
+        return [
+            max(0.0, 1 - delta - steep * a, math.exp(-epsilon) * (1 - delta - a)) for a in levels
+        ]
 
 
 class Distance(Words):
@@ -170,7 +194,9 @@ class Distance(Words):
     number = "mu"
     symbol = "μ"
     formula = "Φ⁻¹(p1) - Φ⁻¹(p0)"
-    still = "At no audited cell does the probability of an event change: the Gaussian distance is 0."
+    still = (
+        "At no audited cell does the probability of an event change: the Gaussian distance is 0."
+    )
 
     @property
     def name(self) -> str:
@@ -180,10 +206,13 @@ class Distance(Words):
     def sentence(self, over: str) -> str:  # noqa: ARG002
         """Two normal laws."""
         laws = f"N(0, 1) and N({promise(self.claim['mu'])}, 1)"
-        return f"{self.name}: with {self.records} replaced, the outputs are no easier to tell apart than {laws}."
+        return (
+            f"{self.name}: with {self.records} replaced, the outputs are no easier to tell apart "
+            f"than {laws}."
+        )
 
     def point(self, profile: Raw) -> tuple[float, float]:
-        """Of the curve delta(epsilon), at the twelfth epsilon of the profile, which is its scale."""
+        """Of the curve delta(epsilon), at the profile's twelfth epsilon, its scale."""
         epsilon = float(profile["epsilon"][11])
         return epsilon, gaussian_delta(self.promised, epsilon)
 
@@ -213,7 +242,10 @@ class Change(Words):
 
     def sentence(self, over: str) -> str:  # noqa: ARG002
         """What moves by how much."""
-        return f"{self.name}: replacing {self.records} changes {self.what[1]} by at most {promise(self.claim['gamma'])}."
+        return (
+            f"{self.name}: replacing {self.records} changes {self.what[1]} by at most "
+            f"{promise(self.claim['gamma'])}."
+        )
 
 
 class Movement(Change):
@@ -246,10 +278,14 @@ class BadStrings(Words):
         """How far a score moves."""
         beta1, beta2, delta = (promise(self.claim[name]) for name in ("beta1", "beta2", "delta"))
         moves = (
-            f"no training record moves the score by more than {beta1} divided by the number of training records, and no "
-            f"validation record by more than {beta2} divided by the number of validation records"
+            f"no training record moves the score by more than {beta1} divided by the number of "
+            f"training records, and no validation record by more than {beta2} divided by the "
+            "number of validation records"
         )
-        return f"{self.name}: with the same random string on both sides, {moves}, except for a proportion {delta} of the strings."
+        return (
+            f"{self.name}: with the same random string on both sides, {moves}, except for a "
+            f"proportion {delta} of the strings."
+        )
 
     def at_most(self, found: float | None, upper: float | None) -> bool:  # noqa: ARG002
         """A proportion that is proven to be next to nothing."""
@@ -287,7 +323,10 @@ class Error(Words):
     def sentence(self, over: str) -> str:
         """Dataset by dataset."""
         error = f"The {self.quantity} is the {clean(self.claim['unit'])}."
-        return f"{self.name.capitalize()}, on every dataset{over}. S and S' are audited separately. {error}"
+        return (
+            f"{self.name.capitalize()}, on every dataset{over}. S and S' are audited separately. "
+            f"{error}"
+        )
 
     def at_most(self, found: float | None, upper: float | None) -> bool:  # noqa: ARG002
         """An error below 0."""
@@ -322,15 +361,19 @@ def units_words(units: set[str]) -> str:
     if any(unit.endswith(ERROR) for unit in units):
         words.append("the unit of the claim says which excess error is meant")
     if BadStrings.unit in units:
-        words.append("rows with β give the share of bad random strings, to be compared with the claimed δ")
+        words.append(
+            "rows with β give the share of bad random strings, to be compared with the claimed δ"
+        )
     return f"{'; '.join(words)}."
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
-    """Return delta(epsilon) of mu-Gaussian differential privacy, which is that of normal noise at a shift of mu deviations.
+    """Return delta(epsilon) of mu-Gaussian differential privacy.
 
-    Phi(-epsilon / mu + mu / 2) - e^epsilon Phi(-epsilon / mu - mu / 2), never below 0: Dong, Roth and Su (2022), section 2, and
-    Theorem 8 of Balle and Wang (2018).
+    It is that of normal noise at a shift of mu deviations.
+
+    Phi(-epsilon / mu + mu / 2) - e^epsilon Phi(-epsilon / mu - mu / 2), never below 0: Dong, Roth
+    and Su (2022), section 2, and Theorem 8 of Balle and Wang (2018).
     """
     far = epsilon / mu
     first, second = _below(mu / 2 - far), _below(-mu / 2 - far)

@@ -24,8 +24,8 @@ def to_markdown(record: Mapping[str, Any], limit: int = LIMIT) -> str:
     record : mapping
         Valid under `dpassay.record.run_record.record_schema`.
     limit : int, optional
-        The text takes fewer bytes of UTF-8 than that. What does not fit is left out by whole sections, the least bad results
-        first, and a line at the top says so.
+        The text takes fewer bytes of UTF-8 than that. What does not fit is left out by whole
+        sections, the least bad results first, and a line at the top says so.
 
     Returns
     -------
@@ -35,7 +35,10 @@ def to_markdown(record: Mapping[str, Any], limit: int = LIMIT) -> str:
 
 
 def text_md(text: str) -> str:
-    """Escape a text so that it shows as it is, also in a table: no markup, no HTML, no column break."""
+    """Escape a text so that it shows as it is, also in a table.
+
+    No markup, no HTML, no column break.
+    """
     return re.sub(r"([\\`*_\[\]|~$])", r"\\\1", escape(text, quote=False))
 
 
@@ -70,7 +73,10 @@ def _pieces(view: View, published: Table | None) -> Pieces:
         reproduce=f"## Reproduce\n\n{code_md(view.command)}\n\n{facts}\n",
         findings=_findings(view, published) if view.results else "",
         results=tuple(_result(result) for result in view.results),
-        tables=tuple("" if result.query_table is None else _details(result.query_table) for result in view.results),
+        tables=tuple(
+            "" if result.query_table is None else _details(result.query_table)
+            for result in view.results
+        ),
         statuses=tuple(result.status for result in view.results),
     )
 
@@ -98,4 +104,7 @@ def _result(result: ResultView) -> str:
 
 
 def _details(table: Table) -> str:
-    return f"<details><summary>{escape(table.caption)}</summary>\n\n{table_md(table)}\n\n</details>\n\n"
+    return (
+        f"<details><summary>{escape(table.caption)}</summary>\n\n{table_md(table)}\n\n</details>\n"
+        "\n"
+    )

@@ -1,4 +1,7 @@
-"""Both notions: epsilon and gamma of every mechanism whose law is known, whichever of them it promises."""
+"""Both notions: epsilon and gamma of every mechanism with a known law.
+
+Whichever of them it promises.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dpassay.reports.run.findings import AUDITED, WITNESS_NOTE, at_least, floor, known, unit_words, witness_words
+from dpassay.reports.run.findings import (
+    AUDITED,
+    WITNESS_NOTE,
+    at_least,
+    floor,
+    known,
+    unit_words,
+    witness_words,
+)
 from dpassay.reports.run.words import claim_short, exceeds, looked_at, promised
 from dpassay.reports.shared.numbers import MISSING, below, clean, exact, loss, value
 from dpassay.reports.shared.tables import Table
@@ -16,7 +27,10 @@ Raw = Mapping[str, Any]
 
 
 def notions_table(results: Sequence[Raw]) -> Table | None:
-    """Put the true worst epsilon and gamma of each mechanism side by side; None where no law of labels was known."""
+    """Put the true worst epsilon and gamma of each mechanism side by side.
+
+    None where no law of labels was known.
+    """
     rows = []
     for same in _by_mechanism(results):
         epsilon, gamma = (_notion(same, kind) for kind in ("DP", "Stability"))
@@ -25,29 +39,50 @@ def notions_table(results: Sequence[Raw]) -> Table | None:
     if not rows:
         return None
     return Table(
-        caption="True worst loss ε in nats at δ = 0, and true worst change γ of a probability, whether claimed or not. "
-        "'≥' marks a lower bound: only the audited cells or only a part of the release were examined, or, for γ, only "
-        "single answers, while an event of several answers may change more. A claim marked 'corrected' or 'own' is not "
-        f"printed in a paper. {WITNESS_NOTE}",
-        columns=("mechanism", "unit", "ε claimed", "ε", "witness of ε", "γ claimed", "γ", "witness of γ"),
+        caption=(
+            "True worst loss ε in nats at δ = 0, and true worst change γ of a probability, "
+            "whether claimed or not. '≥' marks a lower bound: only the audited cells or only a "
+            "part of the release were examined, or, for γ, only single answers, while an event "
+            "of several answers may change more. A claim marked 'corrected' or 'own' is not "
+            f"printed in a paper. {WITNESS_NOTE}"
+        ),
+        columns=(
+            "mechanism",
+            "unit",
+            "ε claimed",
+            "ε",
+            "witness of ε",
+            "γ claimed",
+            "γ",
+            "witness of γ",
+        ),
         numeric=(False, False, True, True, False, True, True, False),
         rows=tuple(rows),
     )
 
 
 def _by_mechanism(results: Sequence[Raw]) -> list[list[Raw]]:
-    """Group results on the same mechanism, parameters, relation and unit; only those with both notions."""
+    """Group results on the same mechanism, parameters, relation and unit.
+
+    Only those with both notions.
+    """
     groups: dict[str, list[Raw]] = {}
     for result in results:
         if result.get("other") is not None:
             claim = result["claim"]
-            same = json.dumps([result["mechanism"], result["parameters"], claim["relation"], claim["unit"]], sort_keys=True)
+            same = json.dumps(
+                [result["mechanism"], result["parameters"], claim["relation"], claim["unit"]],
+                sort_keys=True,
+            )
             groups.setdefault(same, []).append(result)
     return list(groups.values())
 
 
 def _notion(same: Sequence[Raw], kind: str) -> tuple[str, str, str] | None:
-    """Return what is promised, what is true, and the witness of one notion; None where neither claim nor measure tells."""
+    """Return what is promised, what is true, and the witness of one notion.
+
+    None where neither claim nor measure tells.
+    """
     for result in same:
         claim = result["claim"]
         if claim["kind"] == kind and not claim["delta"] and (found := known(result)) is not None:
@@ -57,7 +92,11 @@ def _notion(same: Sequence[Raw], kind: str) -> tuple[str, str, str] | None:
             else:
                 shown = exact(found[0], promised(claim), exceeds=above)
             ours = "" if claim["status"] == "printed" else f", {claim['status']}"
-            return claim_short(claim, found[0] if above else None) + ours, shown, witness_words(result, found[1])
+            return (
+                claim_short(claim, found[0] if above else None) + ours,
+                shown,
+                witness_words(result, found[1]),
+            )
     for result in same:
         other = result["other"]
         if other["kind"] != kind:
@@ -66,7 +105,11 @@ def _notion(same: Sequence[Raw], kind: str) -> tuple[str, str, str] | None:
         found = known(beside)
         if found is not None:
             least = _least(result, found[1], kind, other["witness"])
-            return MISSING, _at_least(floor(beside, found[1])) if least else loss(found[0]), witness_words(other, found[1])
+            return (
+                MISSING,
+                _at_least(floor(beside, found[1])) if least else loss(found[0]),
+                witness_words(other, found[1]),
+            )
     return None
 
 
@@ -77,7 +120,10 @@ def _lower(other: Raw) -> float | None:
 
 
 def _least(result: Raw, scope: str, kind: str, witness: Raw | None) -> bool:
-    """Whether a number is a lower bound only: of audited cells, of a part of the release, or a change of single answers."""
+    """Whether a number is a lower bound only.
+
+    Of audited cells, of a part of the release, or a change of single answers.
+    """
     single = kind == "Stability" and witness is not None and len(witness["labels"] or ()) > 2
     return scope == AUDITED or bool(looked_at(result)) or single
 

@@ -1,4 +1,7 @@
-"""All plotting: inline SVG with seaborn and matplotlib, without global state, the same bytes every time."""
+"""All plotting: inline SVG with seaborn and matplotlib, without global state.
+
+The same bytes every time.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,16 @@ from typing import TYPE_CHECKING
 
 from dpassay.reports.run.queries import QueryView
 from dpassay.reports.run.view import ResultView, View
-from dpassay.reports.shared.figures import CLAIM, FAINT, INK, PALETTE, WIDTH, as_svg, axes_in, figure_of
+from dpassay.reports.shared.figures import (
+    CLAIM,
+    FAINT,
+    INK,
+    PALETTE,
+    WIDTH,
+    as_svg,
+    axes_in,
+    figure_of,
+)
 from dpassay.reports.shared.numbers import plural, shorten
 
 if TYPE_CHECKING:
@@ -20,7 +32,7 @@ MANY = 24
 
 
 def interval_plot(view: View) -> str:
-    """Draw one bar per result, from 0 to the exact loss or the lower bound, with a tick at the claim.
+    """Draw one bar per result, from 0 to the loss or lower bound, with a tick at the claim.
 
     Returns
     -------
@@ -46,10 +58,11 @@ def interval_plot(view: View) -> str:
             name="plot-summary",
             title="Leak found and leak claimed, per result",
             description=(
-                f"{plural(len(results), 'result')}, worst first. Bars end at the exact leak or at the certified lower bound, "
-                "marked by the shape of the status; thin lines run to the upper bound of the certified cells; upright ticks are "
-                "the claims; an arrow means that the value lies beyond the edge or is infinite. The summary table has the same "
-                "numbers."
+                f"{plural(len(results), 'result')}, worst first. Bars end at the exact leak or at "
+                "the certified lower bound, marked by the shape of the status; thin lines run to "
+                "the upper bound of the certified cells; upright ticks are the claims; an arrow "
+                "means that the value lies beyond the edge or is infinite. The summary table has "
+                "the same numbers."
             ),
         )
 
@@ -57,8 +70,8 @@ def interval_plot(view: View) -> str:
 def query_plot(result: ResultView) -> str:
     """Draw the loss at every query point, with the claim as a line.
 
-    Exact losses are points; sampled ones are intervals from the lower to the upper bound. The mechanism's own worst cases
-    stand apart at the right.
+    Exact losses are points; sampled ones are intervals from the lower to the upper bound. The
+    mechanism's own worst cases stand apart at the right.
 
     Returns
     -------
@@ -71,7 +84,9 @@ def query_plot(result: ResultView) -> str:
     height = 2.7
     with figure_of(height) as (figure, sns):
         axes = axes_in(figure, (0.75, 0.6, WIDTH - 2.1, height - 0.85), height)
-        edge = _edge([(*_finite(query.size, query.upper), result.claimed) for query in result.queries])
+        edge = _edge(
+            [(*_finite(query.size, query.upper), result.claimed) for query in result.queries]
+        )
         for place, query in zip(places, [*data, *own], strict=True):
             _query(axes, place, query, result, edge)
         axes.axhline(result.claimed, color=CLAIM, linewidth=1.3, dashes=(5, 3), zorder=1)
@@ -98,9 +113,13 @@ def query_plot(result: ResultView) -> str:
             title=f"Loss at every query point: {result.id}",
             description=(
                 f"{plural(len(data), 'query')} and {plural(len(own), 'own worst case')}. "
-                + ("Lines run from the lower to the upper bound" if result.sampled else "Points are exact losses")
-                + "; the dashed line is the claim; an arrow means that the value lies beyond the edge or is infinite. The table "
-                "of query points has the same numbers."
+                + (
+                    "Lines run from the lower to the upper bound"
+                    if result.sampled
+                    else "Points are exact losses"
+                )
+                + "; the dashed line is the claim; an arrow means that the value lies beyond "
+                "the edge or is infinite. The table of query points has the same numbers."
             ),
         )
 
@@ -116,7 +135,15 @@ def _interval(axes: Axes, row: int, result: ResultView, edge: float) -> None:
     if result.sampled and result.upper is not None:
         beyond = result.upper > edge
         axes.plot([end, min(result.upper, edge)], [row, row], color=colour, linewidth=1.2, zorder=2)
-        axes.plot(min(result.upper, edge), row, ">" if beyond else "|", color=colour, markersize=6, clip_on=False, zorder=3)
+        axes.plot(
+            min(result.upper, edge),
+            row,
+            ">" if beyond else "|",
+            color=colour,
+            markersize=6,
+            clip_on=False,
+            zorder=3,
+        )
     if result.bar > edge:
         axes.plot(edge, row, ">", color=colour, markersize=8, clip_on=False, zorder=5)
         end = 0.97 * edge
@@ -128,8 +155,23 @@ def _query(axes: Axes, place: float, query: QueryView, result: ResultView, edge:
     size, end = 5.5 if len(result.queries) <= 60 else 3.5, min(query.size, edge)
     if result.sampled:
         beyond = query.upper > edge
-        axes.plot([place, place], [end, min(query.upper, edge)], color=colour, linewidth=1.2, alpha=0.75, zorder=2)
-        axes.plot(place, min(query.upper, edge), "^" if beyond else "_", color=colour, markersize=size, clip_on=False, zorder=3)
+        axes.plot(
+            [place, place],
+            [end, min(query.upper, edge)],
+            color=colour,
+            linewidth=1.2,
+            alpha=0.75,
+            zorder=2,
+        )
+        axes.plot(
+            place,
+            min(query.upper, edge),
+            "^" if beyond else "_",
+            color=colour,
+            markersize=size,
+            clip_on=False,
+            zorder=3,
+        )
     if query.size > edge:
         axes.plot(place, edge, "^", color=colour, markersize=size + 1, clip_on=False, zorder=4)
         return
@@ -161,7 +203,9 @@ def _mark(axes: Axes, at: tuple[float, float], result: ResultView, size: float) 
     )
 
 
-def _name_queries(axes: Axes, data: Sequence[QueryView], own: Sequence[QueryView], places: Sequence[float]) -> None:
+def _name_queries(
+    axes: Axes, data: Sequence[QueryView], own: Sequence[QueryView], places: Sequence[float]
+) -> None:
     step = math.ceil(max(1, len(data)) / MANY)
     named = [(place, query.label) for place, query in zip(places, data, strict=False)][::step]
     if own:
@@ -183,7 +227,10 @@ def _finite_numbers(result: ResultView) -> tuple[float, ...]:
 
 
 def _finite(size: float | None, upper: float | None) -> tuple[float, ...]:
-    """Return what the axis should show: all of the losses, and upper bounds that are not far beyond them."""
+    """Return what the axis should show.
+
+    All of the losses, and upper bounds that are not far beyond them.
+    """
     return tuple(number for number in (size, upper) if number is not None and math.isfinite(number))
 
 
@@ -193,7 +240,10 @@ def _start(sizes: Iterable[float | None]) -> float:
 
 
 def _edge(rows: Sequence[tuple[float, ...]]) -> float:
-    """Return the end of the axis: room for every claim and leak, at most three times that for upper bounds; 1 if all are 0."""
+    """Return the end of the axis.
+
+    Room for every claim and leak, at most three times that for upper bounds; 1 if all are 0.
+    """
     claims = max((row[-1] for row in rows), default=1.0)
     sizes = max((row[0] for row in rows if len(row) > 1), default=0.0)
     everything = max((max(row) for row in rows), default=1.0)

@@ -1,4 +1,7 @@
-"""The privacy profile of a result's worst query point: curves for the plot, tables, and two sentences."""
+"""The privacy profile of a result's worst query point.
+
+Curves for the plot, tables, and two sentences.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,8 @@ class ProfileView:
     epsilon, delta : float
         The claim; where it is a curve, a point of it.
     claimed : dict of str to list of float
-        What the claim allows: `false_negative` at the false positive rates of `trade_off`, and, where it is a curve, `delta`.
+        What the claim allows: `false_negative` at the false positive rates of `trade_off`, and,
+        where it is a curve, `delta`.
     words : tuple of str
     tables : tuple of Table
         The same numbers.
@@ -54,7 +58,10 @@ class ProfileView:
 
 
 def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | None:
-    """Return the profile of the witness, else that of the query point of the largest loss; None where the claim has none."""
+    """Return the profile of the witness, else that of the query point of the largest loss.
+
+    None where the claim has none.
+    """
     cells = zip(queries, result["per_query"], strict=True)
     known = [(query, cell) for query, cell in cells if cell["profile"]]
     if not known:
@@ -74,7 +81,9 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
     if at is None:
         return None
     (epsilon, delta), deltas = at, claim.deltas(profile["epsilon"])
-    claimed = {"false_negative": claim.allowed(trade_off["false_positive"])} | ({} if deltas is None else {"delta": deltas})
+    claimed = {"false_negative": claim.allowed(trade_off["false_positive"])} | (
+        {} if deltas is None else {"delta": deltas}
+    )
     place = min(range(len(profile["epsilon"])), key=lambda k: abs(profile["epsilon"][k] - epsilon))
     asked = (result["searched"] or {}).get("asked", True)
     pair = f"{f'{query_words(query.label)}, ' if asked else ''}{clean(cell['change'])}"
@@ -98,53 +107,89 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
         words=(needed, apart),
         tables=(
             _table(f"Privacy profile{of}", ("ε", "δ(ε) at least", "δ(ε) at most"), profile),
-            _table(f"Trade-off function{of}", ("false positives", "false negatives at least", "at most"), trade_off),
+            _table(
+                f"Trade-off function{of}",
+                ("false positives", "false negatives at least", "at most"),
+                trade_off,
+            ),
         ),
     )
 
 
 def _needed(pair: str, profile: Raw, place: int, delta: float, alpha: float, of: str) -> str:
     """Say what delta one pair and query needs at the claimed epsilon."""
-    held = "" if alpha == 0 else f" (the whole band is wrong with probability at most {plain(alpha)})"
+    held = (
+        "" if alpha == 0 else f" (the whole band is wrong with probability at most {plain(alpha)})"
+    )
     shown = _between(profile["lower"][place], profile["upper"][place], delta)
     asked = f"At this pair ({pair}) δ({promise(profile['epsilon'][place])}){of} is {shown}{held}"
     return f"{asked}; the claim allows {allowance(delta)}."
 
 
 def _others(result: Raw) -> str:
-    """Say what other pairs may need: where the law was computed and the claim holds at every audited cell, none of those more."""
+    """Say what other pairs may need.
+
+    Where the law was computed and the claim holds at every audited cell, none of those more.
+    """
     if result["verdict"] == "refuted" or result["exact"] is None:
         return " Other pairs may need a larger δ."
     return "" if result["any_size"] else " Pairs that were not audited may need a larger δ."
 
 
-def _largest(known: Sequence[tuple[QueryView, Raw]], told: QueryView, place: int, delta: float, *, asked: bool) -> str:
-    """Say at which other query point the worst pair needs a larger delta for certain; nothing where there is none."""
+def _largest(
+    known: Sequence[tuple[QueryView, Raw]],
+    told: QueryView,
+    place: int,
+    delta: float,
+    *,
+    asked: bool,
+) -> str:
+    """Say at which other query point the worst pair needs a larger delta for certain.
+
+    Nothing where there is none.
+    """
     query, cell = max(known, key=lambda each: each[1]["profile"]["lower"][place])
     here = next(cell for query, cell in known if query is told)
     low, high = (cell["profile"][name][place] for name in ("lower", "upper"))
     if low <= here["profile"]["upper"][place]:
         return ""
     where = query_words(query.label) if asked else query.label
-    return f" Of the pairs in the table of query points, the one at {where} needs the largest δ: {_between(low, high, delta)}."
+    return (
+        f" Of the pairs in the table of query points, the one at {where} needs the largest δ: "
+        f"{_between(low, high, delta)}."
+    )
 
 
 def _told_apart(trade_off: Raw, claimed: Sequence[float]) -> str:
-    """Say what no test of one pair does better than: the recorded curve is below the trade-off functions of both directions."""
-    level = min(range(len(trade_off["false_positive"])), key=lambda k: abs(trade_off["false_positive"][k] - LEVEL))
-    corner, low, high = trade_off["false_positive"][level], trade_off["lower"][level], trade_off["upper"][level]
+    """Say what no test of one pair does better than.
+
+    The recorded curve is below the trade-off functions of both directions.
+    """
+    level = min(
+        range(len(trade_off["false_positive"])),
+        key=lambda k: abs(trade_off["false_positive"][k] - LEVEL),
+    )
+    corner, low, high = (
+        trade_off["false_positive"][level],
+        trade_off["lower"][level],
+        trade_off["upper"][level],
+    )
     allowed = claimed[level]
     narrow = high - low <= NARROW * high
     has = "has" if narrow else "is known to have"
     promised = min(low, allowed) if narrow and allowed <= high else allowed  # equal within rounding
     return (
-        f"A test of S against S', or of S' against S, that sees this answer and has a false positive rate of {corner:.6g}, {has} "
-        f"a false negative rate of at least {written(low, 6, DOWN)}; the claim guarantees at least {written(promised, 6, DOWN)}."
+        "A test of S against S', or of S' against S, that sees this answer and has a false "
+        f"positive rate of {corner:.6g}, {has} a false negative rate of at least "
+        f"{written(low, 6, DOWN)}; the claim guarantees at least {written(promised, 6, DOWN)}."
     )
 
 
 def _between(low: float, high: float, promised: float) -> str:
-    """Write a band: one number, of the digits that are certain, where it is narrow; the claim's own where that may be it."""
+    """Write a band: one number, of the digits that are certain, where it is narrow.
+
+    The claim's own where that may be it.
+    """
     claim = allowance(promised)
     if low <= promised <= high and high - low <= NARROW * high:
         return claim

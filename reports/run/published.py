@@ -1,4 +1,7 @@
-"""Our bounds beside published ones: Clopper-Pearson limits of the same counts, by us and by statsmodels."""
+"""Our bounds beside published ones.
+
+Clopper-Pearson limits of the same counts, by us and by statsmodels.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,9 @@ SAME = 1e-9
 def published_table(results: Sequence[Raw]) -> Table | None:
     """Compare the headline cell of each sampled result with Clopper-Pearson bounds of its counts.
 
-    The limit of p on S is taken from below and that of p on S' from above, each at half of the cell's
-    error probability, so that both hold together (Bonferroni) at that of our bound. The proportion of
-    bad random strings has one limit only, at all of it.
+    The limit of p on S is taken from below and that of p on S' from above, each at half of the
+    cell's error probability, so that both hold together (Bonferroni) at that of our bound. The
+    proportion of bad random strings has one limit only, at all of it.
 
     Parameters
     ----------
@@ -35,8 +38,8 @@ def published_table(results: Sequence[Raw]) -> Table | None:
     Returns
     -------
     Table or None
-        None where no result was made from counts. Only then is statsmodels not imported, which takes
-        a second.
+        None where no result was made from counts. Only then is statsmodels not imported, which
+        takes a second.
     """
     cells = [(result, cell) for result in results if (cell := _headline(result)) is not None]
     if not cells:
@@ -44,14 +47,19 @@ def published_table(results: Sequence[Raw]) -> Table | None:
     rows, worst = [], 0.0
     for result, cell in cells:
         ours, theirs = _limits(result, cell), _statsmodels_limits(result, cell)
-        worst = max(worst, *(abs(a - b) / max(a, b, 1e-300) for a, b in zip(ours, theirs, strict=True)))
+        worst = max(
+            worst, *(abs(a - b) / max(a, b, 1e-300) for a, b in zip(ours, theirs, strict=True))
+        )
         rows.append(_row(result, cell, ours, theirs))
     agreed = "agree to 9 digits" if worst <= SAME else f"differ by up to {worst:.1g} of their value"
     more = f"; the first {SHOWN} are shown" if len(rows) > SHOWN else ""
     return Table(
-        caption="Certified lower bounds of sampled results, beside Clopper–Pearson bounds from the same counts at the "
-        "same error probability: by our code, and by statsmodels (proportion_confint, method 'beta'). The "
-        f"limits of the two {agreed} ({plural(len(rows), 'result')} compared{more})",
+        caption=(
+            "Certified lower bounds of sampled results, beside Clopper–Pearson bounds from the "
+            "same counts at the same error probability: by our code, and by statsmodels "
+            f"(proportion_confint, method 'beta'). The limits of the two {agreed} "
+            f"({plural(len(rows), 'result')} compared{more})"
+        ),
         columns=(
             *("result", "on S", "on S'", "error probability", "certified", "its test"),
             *("Clopper–Pearson", "Clopper–Pearson (statsmodels)"),
@@ -110,9 +118,12 @@ def _limits(result: Raw, cell: Raw) -> Limits:
 def _statsmodels_limits(result: Raw, cell: Raw) -> Limits:
     from statsmodels.stats.proportion import proportion_confint
 
-    alpha, counts = float(cell["alpha"]), cell["counts"]  # its alpha is that of both ends of an interval
+    # its alpha is that of both ends of an interval
+    alpha, counts = float(cell["alpha"]), cell["counts"]
     if _single(result):
-        return float(proportion_confint(counts["x"], counts["n1"], alpha=2 * alpha, method="beta")[0]), 1.0
+        return float(
+            proportion_confint(counts["x"], counts["n1"], alpha=2 * alpha, method="beta")[0]
+        ), 1.0
     lower, _ = proportion_confint(counts["x"], counts["n1"], alpha=alpha, method="beta")
     _, upper = proportion_confint(counts["y"], counts["n0"], alpha=alpha, method="beta")
     return float(lower), float(upper)

@@ -15,7 +15,12 @@ from dpassay.reports.shared.tables import Table
 
 Raw = Mapping[str, Any]
 
-GROUPS = {"data": "data", "own": "own worst case", "learned": "learned direction", "domain": "domain"}
+GROUPS = {
+    "data": "data",
+    "own": "own worst case",
+    "learned": "learned direction",
+    "domain": "domain",
+}
 
 
 _EXACT = (
@@ -100,11 +105,17 @@ class QueryView:
 def query_views(result: Raw) -> tuple[QueryView, ...]:
     """Return the worst cell of every query point, in the record's order."""
     cells = result["per_query"]
-    return tuple(_query_view(cell, result["claim"], label) for cell, label in zip(cells, _labels(cells), strict=True))
+    return tuple(
+        _query_view(cell, result["claim"], label)
+        for cell, label in zip(cells, _labels(cells), strict=True)
+    )
 
 
 def merged(queries: Sequence[QueryView]) -> tuple[QueryView, ...]:
-    """Put query points of the data into one that have everything but their number in common, at the place of the first."""
+    """Put query points of the data together that differ in their number only.
+
+    At the place of the first.
+    """
     same: dict[tuple[str, ...], list[QueryView]] = {}
     for query in queries:
         alike = query.cells[1:] if query.label.isdecimal() else query.cells
@@ -116,13 +127,19 @@ def _together(queries: Sequence[QueryView]) -> QueryView:
     numbers = {int(query.label) for query in queries}
     starts = sorted(number for number in numbers if number - 1 not in numbers)
     ends = sorted(number for number in numbers if number + 1 not in numbers)
-    runs = (f"{first}" if first == last else f"{first} to {last}" for first, last in zip(starts, ends, strict=True))
+    runs = (
+        f"{first}" if first == last else f"{first} to {last}"
+        for first, last in zip(starts, ends, strict=True)
+    )
     label = ", ".join(runs)
     return replace(queries[0], label=label, cells=(label, *queries[0].cells[1:]), of=len(queries))
 
 
 def query_table(queries: Sequence[QueryView], *, sampled: bool, caption: str) -> Table | None:
-    """Put query points into a table; exact numbers and sampled ones have different columns. None without any."""
+    """Put query points into a table; exact numbers and sampled ones have different columns.
+
+    None without any.
+    """
     if not queries:
         return None
     columns, means = _SAMPLED if sampled else _EXACT, any(query.means for query in queries)
@@ -139,12 +156,21 @@ def worst_rows(queries: Sequence[QueryView], limit: int) -> tuple[QueryView, ...
     return tuple(sorted(queries, key=lambda query: (query.size, query.upper), reverse=True)[:limit])
 
 
-def shortlist(queries: Sequence[QueryView], *, sampled: bool, limit: int, unit: str) -> Table | None:
-    """Put the `limit` query points of the largest leak (`unit`) into a table that fits 80 columns. None without any."""
-    table = query_table(worst_rows(queries, limit), sampled=sampled, caption=f"Query points with the largest {unit}")
+def shortlist(
+    queries: Sequence[QueryView], *, sampled: bool, limit: int, unit: str
+) -> Table | None:
+    """Put the `limit` query points of the largest leak (`unit`) into a table of 80 columns.
+
+    None without any.
+    """
+    table = query_table(
+        worst_rows(queries, limit), sampled=sampled, caption=f"Query points with the largest {unit}"
+    )
     if table is None:
         return None
-    kept = [place for place, (title, _) in enumerate(_SAMPLED if sampled else _EXACT) if title in _SHORT]
+    kept = [
+        place for place, (title, _) in enumerate(_SAMPLED if sampled else _EXACT) if title in _SHORT
+    ]
     return Table(
         caption=table.caption,
         columns=tuple(table.columns[place] for place in kept),
@@ -175,7 +201,9 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
         known = f"≥ {least}" if vague else known
         if leak == 0 and words.at_most(value(cell["p1"]), upper):
             known = f"≤ {most}"
-        numbers = (known, MISSING, MISSING) if nothing else (known, plain(cell["p1"]), plain(cell["p0"]))
+        numbers = (
+            (known, MISSING, MISSING) if nothing else (known, plain(cell["p1"]), plain(cell["p0"]))
+        )
     else:
         numbers = (
             least,
@@ -195,15 +223,24 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
 
 
 def _labels(cells: Sequence[Raw]) -> Iterator[str]:
-    """Name the query points; the mechanism's own worst cases are numbered, as many of them have one query only."""
-    starts = [place for place, cell in enumerate(cells) if cell["group"] == "own" and cell["query"] == 0]
+    """Name the query points.
+
+    The mechanism's own worst cases are numbered, as many of them have one query only.
+    """
+    starts = [
+        place for place, cell in enumerate(cells) if cell["group"] == "own" and cell["query"] == 0
+    ]
     for place, cell in enumerate(cells):
         number = max(1, sum(start <= place for start in starts))
         several = _several(cells, place)
-        yield query_label(cell["group"], cell["query"], own=number, several=several, point=cell["point"])
+        yield query_label(
+            cell["group"], cell["query"], own=number, several=several, point=cell["point"]
+        )
 
 
 def _several(cells: Sequence[Raw], place: int) -> bool:
     """Whether the own worst case of a cell has other queries."""
     after = cells[place + 1] if place + 1 < len(cells) else None
-    return cells[place]["query"] > 0 or (after is not None and after["group"] == "own" and after["query"] > 0)
+    return cells[place]["query"] > 0 or (
+        after is not None and after["group"] == "own" and after["query"] > 0
+    )

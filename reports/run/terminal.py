@@ -68,7 +68,11 @@ def print_explanation(record: Mapping[str, Any], result_id: str, console: Consol
     """
     view = make_view(record)
     result = find_result(view, result_id)
-    _say(console, f"{result.status.symbol} {result.id}: {result.status.word}", STYLES[result.status.slug])
+    _say(
+        console,
+        f"{result.status.symbol} {result.id}: {result.status.word}",
+        STYLES[result.status.slug],
+    )
     for part in result.parts:
         _say(console, "")
         _say(console, part.title, "bold")
@@ -91,7 +95,8 @@ def _summary(view: View, width: int) -> RichTable:
     titles = ("claim", "lower", "exact/upper", "detectable")
     widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
     left = width - STATUS_WIDTH - sum(widths) - GAP * (len(titles) + 2)
-    if left < MIN_ID:  # a claim of several numbers takes more lines, between them: no number is broken
+    # a claim of several numbers takes more lines, between them: no number is broken
+    if left < MIN_ID:
         words = [len(word) for row in rows for word in row[0].split()]
         widths[0] = max(len(titles[0]), *words, widths[0] + left - MIN_ID)
         left = width - STATUS_WIDTH - sum(widths) - GAP * (len(titles) + 2)

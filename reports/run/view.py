@@ -1,4 +1,7 @@
-"""The view: everything that any report shows, worked out once. Formats arrange it and compute nothing."""
+"""The view: everything that any report shows, worked out once.
+
+Formats arrange it and compute nothing.
+"""
 
 from __future__ import annotations
 
@@ -19,22 +22,49 @@ from dpassay.reports.run.findings import Finding, finding_of, findings_table, un
 from dpassay.reports.run.kinds import units_words, words_of
 from dpassay.reports.run.notions import notions_table
 from dpassay.reports.run.profiles import ProfileView, profile_view
-from dpassay.reports.run.queries import QueryView, merged, query_table, query_views, shortlist, worst_rows
+from dpassay.reports.run.queries import (
+    QueryView,
+    merged,
+    query_table,
+    query_views,
+    shortlist,
+    worst_rows,
+)
 from dpassay.reports.run.words import Part, blurred, claim_short, looked_at, parts_of
-from dpassay.reports.shared.numbers import MISSING, above, below, clean, count, exact, plain, plural, shorten, value
-from dpassay.reports.shared.statuses import ALL, ERROR, EXPECTED, INCONCLUSIVE, MISSED, REFUTED, Status, status_of
+from dpassay.reports.shared.numbers import (
+    MISSING,
+    above,
+    below,
+    clean,
+    count,
+    exact,
+    plain,
+    plural,
+    shorten,
+    value,
+)
+from dpassay.reports.shared.statuses import (
+    ALL,
+    ERROR,
+    EXPECTED,
+    INCONCLUSIVE,
+    MISSED,
+    REFUTED,
+    Status,
+    status_of,
+)
 from dpassay.reports.shared.tables import Table
 
 Raw = Mapping[str, Any]
 
 CAVEAT = "Not refuted does not mean private."
 CAVEAT_DETAIL = (
-    "It means that the audit found no violation at the pairs, queries and events that it examined. "
-    "'Detectable' is the smallest leak that the audit, its screening included, would have refuted with "
-    "probability 0.9, if one of these pairs leaked that much through an answer of the probability that the "
-    "result states. A leak through a rarer answer may go unseen. If the law is known, every cell is "
-    "certified; if it was sampled, only the cells that the screening ranked first are, and an upper bound "
-    "covers only those."
+    "It means that the audit found no violation at the pairs, queries and events that it "
+    "examined. 'Detectable' is the smallest leak that the audit, its screening included, would "
+    "have refuted with probability 0.9, if one of these pairs leaked that much through an answer "
+    "of the probability that the result states. A leak through a rarer answer may go unseen. If "
+    "the law is known, every cell is certified; if it was sampled, only the cells that the "
+    "screening ranked first are, and an upper bound covers only those."
 )
 INTERRUPTED = "The run was interrupted; claims that it did not reach are missing."
 SHORTLIST = 10
@@ -62,8 +92,9 @@ class ResultView:
         Place in the record, where results are not ordered by how bad they are.
     status : Status
     claim, released, source, lower, top, detectable, trials : str
-        Cells of the summary; `released` is what the claim is about, `top` is '= ' the exact value or '≤ ' the upper
-        bound; of a part of the release '≥ ' what is certain, and nothing is known from above.
+        Cells of the summary; `released` is what the claim is about, `top` is '= ' the exact value
+        or '≤ ' the upper bound; of a part of the release '≥ ' what is certain, and nothing is known
+        from above.
     through : str
         Through which answers so much is detectable; empty where it does not matter.
     claimed : float
@@ -129,7 +160,8 @@ class View:
     tone : str
         Slug of the worst status; 'none' where nothing was audited.
     notes : tuple of str
-        What limits the headline: an interrupted run, the catalogue instead of the user's mechanisms, what was sampled.
+        What limits the headline: an interrupted run, the catalogue instead of the user's
+        mechanisms, what was sampled.
     caveat, caveat_detail : str
     counts : tuple of StatusCount
         Those that occur, worst first.
@@ -185,10 +217,15 @@ def make_view(record: Raw) -> View:
     run = record["run"]
     taken: set[str] = set()
     results = sorted(
-        (_result_view(result, run, place, taken) for place, result in enumerate(record["results"])), key=_worst_first
+        (_result_view(result, run, place, taken) for place, result in enumerate(record["results"])),
+        key=_worst_first,
     )
     numbers = Counter(result.status.slug for result in results)
-    counts = tuple(StatusCount(status=status, number=numbers[status.slug]) for status in ALL if numbers[status.slug])
+    counts = tuple(
+        StatusCount(status=status, number=numbers[status.slug])
+        for status in ALL
+        if numbers[status.slug]
+    )
     findings = tuple(result.finding for result in results if result.finding is not None)
     return View(
         headline=_headline(numbers, results, run),
@@ -237,7 +274,11 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
     broken = result["verdict"] == "refuted"
     part = looked_at(result)
     top = MISSING if upper is None or part else f"≤ {above(upper)}"
-    bound = leak == 0 and result["witness"] is not None and words.at_most(value(result["witness"]["p1"]), upper)
+    bound = (
+        leak == 0
+        and result["witness"] is not None
+        and words.at_most(value(result["witness"]["p1"]), upper)
+    )
     leak_shown = None if blurred(result) or bound else leak
     queries = query_views(result)
     rows = merged(queries)
@@ -266,7 +307,9 @@ def _result_view(result: Raw, run: Raw, place: int, taken: set[str]) -> ResultVi
         sampled=sampled,
         parts=parts_of(result, status, run, () if profile is None else profile.words),
         queries=queries,
-        query_table=query_table(rows, sampled=sampled, caption=f"Every query point of {name}: {words.unit}"),
+        query_table=query_table(
+            rows, sampled=sampled, caption=f"Every query point of {name}: {words.unit}"
+        ),
         query_shortlist=shortlist(rows, sampled=sampled, limit=SHORTLIST, unit=words.unit),
         more=len(queries) - sum(row.of for row in worst_rows(rows, SHORTLIST)),
         profile=profile,
@@ -280,13 +323,35 @@ def _summary(results: Sequence[ResultView]) -> Table | None:
     if not results:
         return None
     top = "exact, or upper bound of the certified cells"
-    titles = ("status", "result", "claim", "lower bound", top, "detectable", "trials", "unit", "source")
+    titles = (
+        "status",
+        "result",
+        "claim",
+        "lower bound",
+        top,
+        "detectable",
+        "trials",
+        "unit",
+        "source",
+    )
     return Table(
-        caption="Every claim, worst first. " + units_words({result.unit for result in results}) + _parts(results),
+        caption="Every claim, worst first. "
+        + units_words({result.unit for result in results})
+        + _parts(results),
         columns=titles,
         numeric=(False, False, True, True, True, True, True, False, False),
         rows=tuple(
-            (f"{r.status.symbol} {r.status.word}", r.id, r.claim, r.lower, r.top, r.detectable, r.trials, r.released, r.source)
+            (
+                f"{r.status.symbol} {r.status.word}",
+                r.id,
+                r.claim,
+                r.lower,
+                r.top,
+                r.detectable,
+                r.trials,
+                r.released,
+                r.source,
+            )
             for r in results
         ),
     )
@@ -295,8 +360,8 @@ def _summary(results: Sequence[ResultView]) -> Table | None:
 def _parts(results: Sequence[ResultView]) -> str:
     """Say what the numbers of a part of a release are."""
     return (
-        " If only a part of the release was examined (≥), the whole release leaks at least that much, and 'detectable' is a leak "
-        "of that part."
+        " If only a part of the release was examined (≥), the whole release leaks at least that "
+        "much, and 'detectable' is a leak of that part."
         if any(result.part for result in results)
         else ""
     )
@@ -319,7 +384,11 @@ def _anchor(name: str, taken: set[str]) -> str:
 
 def _headline(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) -> str:
     if not results:
-        return "Nothing was audited" if run["complete"] else "Nothing was audited: the run was interrupted"
+        return (
+            "Nothing was audited"
+            if run["complete"]
+            else "Nothing was audited: the run was interrupted"
+        )
     expected, refuted = numbers[EXPECTED.slug], numbers[REFUTED.slug] + numbers[EXPECTED.slug]
     text = f"{refuted} of {plural(len(results), 'claim')} refuted{_how_sure(results, refuted, run)}"
     if expected:
@@ -334,12 +403,19 @@ def _headline(numbers: Mapping[str, int], results: Sequence[ResultView], run: Ra
 
 
 def _how_sure(results: Sequence[ResultView], refuted: int, run: Raw) -> str:
-    """Say at which confidence claims were refuted; what was computed is certain, and is told apart."""
+    """Say at which confidence claims were refuted.
+
+    What was computed is certain, and is told apart.
+    """
     if not any(result.sampled for result in results):
         return ""
     confidence = f"at {percent(run['confidence'])} confidence"
     drawn = sum(result.sampled and result.status in (REFUTED, EXPECTED) for result in results)
-    return f" {confidence}" if drawn == refuted else f" ({drawn} from trials, {confidence}; {refuted - drawn} computed)"
+    return (
+        f" {confidence}"
+        if drawn == refuted
+        else f" ({drawn} from trials, {confidence}; {refuted - drawn} computed)"
+    )
 
 
 def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) -> tuple[str, ...]:
@@ -349,21 +425,35 @@ def _notes(numbers: Mapping[str, int], results: Sequence[ResultView], run: Raw) 
     if run["catalogue"]:
         notes.append("This run audited the built-in catalogue, not a mechanism of yours.")
     if numbers[MISSED.slug]:
-        notes.append("A claim known to be wrong was not refuted: this audit was too weak for it, or blind to it.")
+        notes.append(
+            "A claim known to be wrong was not refuted: this audit was too weak for it, or blind "
+            "to it."
+        )
     known = [result for result in results if result.bar is not None]
     sampled = sum(result.sampled for result in known)
     if sampled:
         notes.append(
-            f"{plural(sampled, 'result')} sampled, {len(known) - sampled} computed; all sampled bounds hold simultaneously "
-            f"with a probability of at least {percent(run['confidence'])}."
+            f"{plural(sampled, 'result')} sampled, {len(known) - sampled} computed; all sampled "
+            "bounds hold simultaneously with a probability of at least "
+            f"{percent(run['confidence'])}."
         )
         if any(result.sampled and result.upper not in (None, math.inf) for result in known):
-            notes.append("A sampled upper bound (≤) covers the certified cells, not those that were only screened.")
+            notes.append(
+                "A sampled upper bound (≤) covers the certified cells, not those that were only "
+                "screened."
+            )
         through = {result.through for result in known if result.through}
         if through:
-            which = through.pop() if len(through) == 1 else "through an answer of the probability that the result states"
+            which = (
+                through.pop()
+                if len(through) == 1
+                else "through an answer of the probability that the result states"
+            )
             of = "For sampled results, 'detectable'" if sampled < len(known) else "'Detectable'"
-            rarer = "through a rarer answer only a larger leak, or none, would be refuted with probability 0.9"
+            rarer = (
+                "through a rarer answer only a larger leak, or none, would be refuted with "
+                "probability 0.9"
+            )
             notes.append(f"{of} is a leak at one of the examined pairs, {which}; {rarer}.")
     elif known:
         notes.append("Every number was computed from an exact law; none was sampled.")
@@ -378,21 +468,26 @@ def _findings_words(findings: Sequence[Finding], audited: int) -> tuple[str, ...
         texts.append("Exceeded: a reachable dataset outside the audited ones violates the claim.")
     if any(finding.kind == "tight" for finding in findings):
         texts.append(
-            "Tight: at these parameters the true worst leak is at least 99 % of the claim; if a δ is claimed, the worst loss "
-            "at that δ is at least 99 % of the claimed ε."
+            "Tight: at these parameters the true worst leak is at least 99 % of the claim; if a δ "
+            "is claimed, the worst loss at that δ is at least 99 % of the claimed ε."
         )
     if any(finding.kind == "loose" for finding in findings):
-        texts.append("Loose: at these parameters it is less than that; at others the same claim may be tight.")
+        texts.append(
+            "Loose: at these parameters it is less than that; at others the same claim may be "
+            "tight."
+        )
     if findings and audited > len(findings):
         texts.append(
-            "Claims missing from this table either ended in an error, or were not refuted and their worst case, "
-            "over all datasets and the whole release, is not known."
+            "Claims missing from this table either ended in an error, or were not refuted and "
+            "their worst case, over all datasets and the whole release, is not known."
         )
     return tuple(texts)
 
 
 def _facts(run: Raw) -> tuple[tuple[str, str], ...]:
-    packages = ", ".join(f"{clean(name)} {clean(version)}" for name, version in sorted(run["packages"].items()))
+    packages = ", ".join(
+        f"{clean(name)} {clean(version)}" for name, version in sorted(run["packages"].items())
+    )
     return (
         ("version", f"dpassay {clean(run['version'])}"),
         ("commit", MISSING if run["commit"] is None else clean(run["commit"])),

@@ -58,7 +58,9 @@ class Part:
     command: str | None = None
 
 
-def parts_of(result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = ()) -> tuple[Part, ...]:
+def parts_of(
+    result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = ()
+) -> tuple[Part, ...]:
     """Tell everything about a result but its per-query table; what is not known is left out."""
     found = (
         Part(title="Claim", texts=_claim(result)),
@@ -80,12 +82,18 @@ def parts_of(result: Raw, status: Status, run: Raw, profile: tuple[str, ...] = (
 
 
 def looked_at(result: Raw) -> str:
-    """What of the release was looked at, in words; empty where that is all of it, or an older record does not say."""
+    """What of the release was looked at, in words.
+
+    Empty where that is all of it, or an older record does not say.
+    """
     return clean(result.get("looked_at", "")).rstrip(",")
 
 
 def promised(claim: Raw) -> float:
-    """Return the number that what is found is held against: epsilon, mu, gamma, a proportion delta or the bound of an error."""
+    """Return the number that what is found is held against.
+
+    epsilon, mu, gamma, a proportion delta or the bound of an error.
+    """
     return words_of(claim).promised
 
 
@@ -96,8 +104,8 @@ ROUNDED = 1e-11
 def exceeds(result: Raw) -> bool:
     """Whether the worst case over datasets of any size is above the claim for certain.
 
-    The audit decides that, from numbers that are not rounded. A record from before it wrote that down has rounded ones: there the
-    leak must be above by more than its error and the rounding.
+    The audit decides that, from numbers that are not rounded. A record from before it wrote that
+    down has rounded ones: there the leak must be above by more than its error and the rounding.
     """
     found = result["any_size"]
     if found is None:
@@ -109,13 +117,18 @@ def exceeds(result: Raw) -> bool:
 
 
 def blurred(result: Raw) -> bool:
-    """Whether the error of a computed number reaches digits that a report shows: then its bounds are shown instead."""
+    """Whether the error of a computed number reaches digits that a report shows.
+
+    Then its bounds are shown instead.
+    """
     exact, error = value(result["exact"]), value(result.get("error")) or 0.0
     return exact is not None and math.isfinite(exact) and error > VISIBLE * max(1.0, abs(exact))
 
 
 def claim_short(claim: Raw, found: float | None = None) -> str:
-    """Write the claimed numbers for a table: epsilon, and delta where there is one; gamma; beta1, beta2 and delta; or a bound.
+    """Write the claimed numbers for a table: epsilon, and delta where there is one; gamma.
+
+    beta1, beta2 and delta; or a bound.
 
     A leak that was found to be above the claim for certain gives it the digits that show it.
     """
@@ -123,12 +136,19 @@ def claim_short(claim: Raw, found: float | None = None) -> str:
     return words.short(promise(words.promised, found))
 
 
-ONE_BY_ONE = "Every query was looked at by itself; what several answers reveal together was not looked at."
+ONE_BY_ONE = (
+    "Every query was looked at by itself; what several answers reveal together was not looked at."
+)
 """What is not known of answers to several queries, where the claim is about one."""
 
 
-def claim_words(claim: Raw, witness: Raw | None = None, parameters: Raw | None = None) -> tuple[str, ...]:
-    """Say what was promised, to whom it applies, and who says so; `witness` and `parameters` are those of the result."""
+def claim_words(
+    claim: Raw, witness: Raw | None = None, parameters: Raw | None = None
+) -> tuple[str, ...]:
+    """Say what was promised, to whom it applies, and who says so.
+
+    `witness` and `parameters` are those of the result.
+    """
     unit = clean(claim["unit"])
     scope = f"Unit: {unit}. Coins: {clean(claim['coins'])}."
     if "single prediction" in unit:
@@ -141,14 +161,25 @@ def claim_words(claim: Raw, witness: Raw | None = None, parameters: Raw | None =
 
 
 def _claim(result: Raw) -> tuple[str, ...]:
-    said, part = claim_words(result["claim"], result["witness"], result["parameters"]), looked_at(result)
+    said, part = (
+        claim_words(result["claim"], result["witness"], result["parameters"]),
+        looked_at(result),
+    )
     if not part:
         return said
-    return *said, f"Only a part of the release was looked at: {part}. The whole release leaks at least as much."
+    return (
+        *said,
+        (
+            f"Only a part of the release was looked at: {part}. The whole release leaks at least "
+            "as much."
+        ),
+    )
 
 
 def _several(claim: Raw, witness: Raw | None, parameters: Raw) -> str:
-    """Say what looks at several answers to one batch: it takes catalogue entries that answer 0 or 1 and claim a loss.
+    """Say what looks at several answers to one batch.
+
+    It takes catalogue entries that answer 0 or 1 and claim a loss.
 
     The interface hands its own epsilon to the algorithm that it asks, and takes no other from it.
     """
@@ -159,7 +190,10 @@ def _several(claim: Raw, witness: Raw | None, parameters: Raw) -> str:
     name = clean(target) + (f",n={parameters['n']}" if "n" in parameters else "")
     epsilon = f" -p epsilon={_json(parameters['epsilon'])}" if "epsilon" in parameters else ""
     command = f"dpassay run interface -p base={name}{epsilon} -p adversary=batch"
-    return f" To audit several answers together: {command} (set other parameters by base={name},NAME=VALUE)."
+    return (
+        f" To audit several answers together: {command} (set other parameters by "
+        f"base={name},NAME=VALUE)."
+    )
 
 
 def claim_name(claim: Raw) -> str:
@@ -190,7 +224,10 @@ def _witness(result: Raw) -> Part | None:
     witness = result["witness"]
     if witness is None:
         return None
-    return Part(title="Witness", texts=(NOTHING_FOUND if nothing_found(result) else clean(witness["words"]),))
+    return Part(
+        title="Witness",
+        texts=(NOTHING_FOUND if nothing_found(result) else clean(witness["words"]),),
+    )
 
 
 NOTHING_FOUND = "There is none: no leak was found at the audited cells."
@@ -203,7 +240,10 @@ def nothing_found(result: Raw) -> bool:
 
 
 def no_event(leak: float | None, event: Any) -> bool:
-    """Whether what stands as the worst event of a cell stands there for want of one that leaks; values are no events."""
+    """Whether what stands as the worst event of a cell stands there for want of one that leaks.
+
+    Values are no events.
+    """
     return leak == 0 and event != []
 
 
@@ -217,32 +257,56 @@ def _counts(result: Raw) -> Part | None:
     if not event:
         of = "No trials" if trials is None else f"{count(trials['draws'])} runs on each side"
         number_of = f"{words.amount} (see the unit)"
-        mean = number_of if words.computed else "prediction" if trials is None else "mean prediction"
+        mean = (
+            number_of if words.computed else "prediction" if trials is None else "mean prediction"
+        )
         means = f"the {mean} is {plain(witness['p1'])} on {one}, {plain(witness['p0'])} on {other}"
-        return Part(title="Counts", texts=(f"{of}; {means}." + ("" if trials is None else f" {total}"),))
+        return Part(
+            title="Counts", texts=(f"{of}; {means}." + ("" if trials is None else f" {total}"),)
+        )
     if words.strings:
         return Part(title="Counts", texts=(_bad_strings(result, total),))
     if trials is not None:
         draws, x, y = (count(trials[name]) for name in ("draws", "x", "y"))
-        seen = f"The answer {event} was given in {x} of {draws} runs on {one} and in {y} of {draws} on {other}."
+        seen = (
+            f"The answer {event} was given in {x} of {draws} runs on {one} and in {y} of {draws} "
+            f"on {other}."
+        )
         return Part(title="Counts", texts=(f"{seen} {total}",))
-    law = f"P[{event}] is p1 = {plain(witness['p1'])} on {one} and p0 = {plain(witness['p0'])} on {other}"
+    law = (
+        f"P[{event}] is p1 = {plain(witness['p1'])} on {one} and p0 = {plain(witness['p0'])} on "
+        f"{other}"
+    )
     if value(witness["loss"]) == 0:
         return Part(title="Counts", texts=(f"No trials. {words.still}",))
-    shown = exact(value(witness["loss"]), promised(result["claim"]), exceeds=result["verdict"] == "refuted")
+    shown = exact(
+        value(witness["loss"]), promised(result["claim"]), exceeds=result["verdict"] == "refuted"
+    )
     if blurred(result):
-        shown += f", and at least {below(value(result['lower']), promised(result['claim']))} whatever the numerical error is"
-    return Part(title="Counts", texts=(f"No trials: by the output law, {law}, so that {words.formula} = {shown}.",))
+        shown += (
+            f", and at least {below(value(result['lower']), promised(result['claim']))} whatever "
+            "the numerical error is"
+        )
+    return Part(
+        title="Counts",
+        texts=(f"No trials: by the output law, {law}, so that {words.formula} = {shown}.",),
+    )
 
 
 def _bad_strings(result: Raw, total: str) -> str:
-    """Tell the proportion of bad random strings: the leak, whichever of good (0) and bad (1) the worst event is."""
+    """Tell the proportion of bad random strings.
+
+    The leak, whichever of good (0) and bad (1) the worst event is.
+    """
     trials, share = result["witness"]["trials"], value(result["exact"])
     if trials is not None:
         bad = trials["x"] if result["witness"]["event"] == [1] else trials["draws"] - trials["y"]
         return f"{count(bad)} of {count(trials['draws'])} random strings were bad. {total}"
     if not share:
-        return f"A random string is bad with probability at most {above(value(result['upper']))}, by the law; no trials."
+        return (
+            f"A random string is bad with probability at most {above(value(result['upper']))}, by "
+            "the law; no trials."
+        )
     least = f"at least {below(value(result['lower']), 0.0)}" if blurred(result) else loss(share)
     return f"A random string is bad with probability {least}, by the law; no trials."
 
@@ -254,30 +318,46 @@ def _method(result: Raw) -> Part | None:
     if mode == "monte-carlo":
         return Part(title="How the bound was made", texts=_sampled(result))
     if words_of(result["claim"]).computed:
-        every = "every dataset of the domain" if mode == "exhaustive" else "every audited dataset (S and each S')"
-        how = f"The {words_of(result['claim']).amount} of {every} was computed, with a bound on its rounding error."
+        every = (
+            "every dataset of the domain"
+            if mode == "exhaustive"
+            else "every audited dataset (S and each S')"
+        )
+        how = (
+            f"The {words_of(result['claim']).amount} of {every} was computed, with a bound on its "
+            "rounding error."
+        )
         return Part(title="How the bound was made", texts=(how,))
     error = f"{_capital(_error(result))}."
     if value(result["error"]):
         error = f"{_capital(_error(result))}; the bounds already allow for it."
     if words_of(result["claim"]).strings:
         how = (
-            "At every audited pair the proportion of bad random strings was computed from their law; where it is negligible, a "
-            "proven upper bound on it, such as Chernoff's, was taken instead."
+            "At every audited pair the proportion of bad random strings was computed from their "
+            "law; where it is negligible, a proven upper bound on it, such as Chernoff's, was "
+            "taken instead."
         )
         if value(result["exact"]) == 0 and (most := value(result["upper"])):
             error = (
-                f"{above(most)} is such an upper bound, rounding included; no proportion above 0 was computed, so it is not a "
-                "numerical error."
+                f"{above(most)} is such an upper bound, rounding included; no proportion above 0 "
+                "was computed, so it is not a numerical error."
             )
     elif mode == "exhaustive":
         how = (
-            "Exhaustive enumeration: the exact law of every dataset of the domain was compared with that of every neighbour at "
-            "every query, so this is the true worst case of the domain"
+            "Exhaustive enumeration: the exact law of every dataset of the domain was compared "
+            "with that of every neighbour at every query, so this is the true worst case of the "
+            "domain"
         ) + (", of what was looked at." if looked_at(result) else ".")
     else:
-        law = "the law of what was looked at" if looked_at(result) else "the mechanism's own output law"
-        how = f"Exact law: the leak of every audited cell was computed from {law}, in both directions."
+        law = (
+            "the law of what was looked at"
+            if looked_at(result)
+            else "the mechanism's own output law"
+        )
+        how = (
+            f"Exact law: the leak of every audited cell was computed from {law}, in both "
+            "directions."
+        )
     return Part(title="How the bound was made", texts=(f"{how} {error}",))
 
 
@@ -291,26 +371,36 @@ def _sampled(result: Raw) -> tuple[str, ...]:
     searched = result["searched"] or {}
     screening = searched.get("screening_trials")
     cells = searched.get("certified_cells", len(result["per_query"]))
-    first = "Screening trials of every pair" + (f" ({count(screening)} per side)" if screening is not None else "")
+    first = "Screening trials of every pair" + (
+        f" ({count(screening)} per side)" if screening is not None else ""
+    )
     screening_words = (
         f"{first} selected the pairs, directions and events that looked worst at each query. "
-        "Separate, fresh trials certified them; no draw served both screening and certification. The same trials of S may "
-        "serve several cells, and the bounds and the band of a cell come from the same trials; α is divided among them."
+        "Separate, fresh trials certified them; no draw served both screening and certification. "
+        "The same trials of S may serve several cells, and the bounds and the band of a cell "
+        "come from the same trials; α is divided among them."
     )
-    methods = " or ".join(sorted({clean(method_name(cell["method"])) for cell in result["per_query"]}))
-    fewer = ", of which the table shows the worst at each query" if cells > len(result["per_query"]) else ""
+    methods = " or ".join(
+        sorted({clean(method_name(cell["method"])) for cell in result["per_query"]})
+    )
+    fewer = (
+        ", of which the table shows the worst at each query"
+        if cells > len(result["per_query"])
+        else ""
+    )
     certified_words = (
         f"Lower bound: {methods}, chosen before the certification trials; "
         f"Bonferroni over the {plural(cells, 'certified cell')}{fewer}. "
     )
     if value(result["upper"]) == math.inf:
         certified_words += (
-            "The largest leak of the certified cells has no finite upper bound: an event that was not looked at, or that never "
-            "occurred on one side, may leak any amount."
+            "The largest leak of the certified cells has no finite upper bound: an event that was "
+            "not looked at, or that never occurred on one side, may leak any amount."
         )
     else:
         certified_words += (
-            "Upper bound: intersection-union over events, directions and certified cells; it covers those cells only."
+            "Upper bound: intersection-union over events, directions and certified cells; it "
+            "covers those cells only."
         )
     return screening_words, certified_words
 
@@ -323,31 +413,45 @@ def _seen(result: Raw) -> Part | None:
     quantity, searched = words_of(result["claim"]).amount, result["searched"] or {}
     leak, frequency = value(result["detectable"]) or math.inf, sight["frequency"]
     pairs = plural(searched.get("pairs", 1), "pair")
-    seen, part = seen_words(quantity, leak, frequency), " in the part of the release looked at," if looked_at(result) else ""
-    refuted = "would have led the audit to refute the claim with probability 0.9, screening included"
+    seen, part = (
+        seen_words(quantity, leak, frequency),
+        " in the part of the release looked at," if looked_at(result) else "",
+    )
+    refuted = (
+        "would have led the audit to refute the claim with probability 0.9, screening included"
+    )
     texts = [f"{_capital(seen)}, at one of the {pairs} looked at,{part} {refuted}."]
     if frequency is not None:
         whence = "assumed, since the screening saw nothing move" if sight["assumed"] else CAPPED
-        texts.append(f"This probability, on the side where the answer is likelier, is {whence}. {_rarer(sight['curve'][1:])}")
+        texts.append(
+            f"This probability, on the side where the answer is likelier, is {whence}. "
+            f"{_rarer(sight['curve'][1:])}"
+        )
     return Part(title="What would have been seen", texts=tuple(text.strip() for text in texts))
 
 
 CAPPED = (
-    "that of the answer that looked worst, rounded down to two digits and capped: for labels at the point beyond which the "
-    "other answers together would leak more, for numbers at one half"
+    "that of the answer that looked worst, rounded down to two digits and capped: for labels at "
+    "the point beyond which the other answers together would leak more, for numbers at one half"
 )
-"""Whence the frequency is that the smallest leak seen belongs to; see `dpassay.engine.detection.sight`."""
+"""Whence the frequency is that the smallest leak seen belongs to; see
+`dpassay.engine.detection.sight`."""
 
 
 def _rarer(curve: Sequence[tuple[float, float | str | None]]) -> str:
-    """Say what is seen through rarer answers, the likeliest first; where nothing is seen, nothing is through rarer ones."""
+    """Say what is seen through rarer answers, the likeliest first.
+
+    Where nothing is seen, nothing is through rarer ones.
+    """
     told: list[str] = []
     for point, recorded in curve:
         seen = value(recorded)
         if seen is None or math.isinf(seen):
             blind = f"Through an answer of probability {point:g} or less, no leak, however large,"
             return " ".join([*told, f"{blind} would be refuted with probability 0.9."])
-        told.append(f"Through an answer of probability {point:g} it takes a leak of {written(seen, 4, UP)}.")
+        told.append(
+            f"Through an answer of probability {point:g} it takes a leak of {written(seen, 4, UP)}."
+        )
     return " ".join(told)
 
 
@@ -356,22 +460,31 @@ def _alpha(result: Raw, run: Raw) -> Part | None:
         return None
     title = "How α was spent"
     if result["mode"] != "monte-carlo":
-        return Part(title=title, texts=("None was spent: a computed number has no sampling error.",))
-    text = f"Of the run's error probability {plain(1 - run['confidence'])} this result received α = {plain(result['alpha'])}"
+        return Part(
+            title=title, texts=("None was spent: a computed number has no sampling error.",)
+        )
+    text = (
+        f"Of the run's error probability {plain(1 - run['confidence'])} this result received α = "
+        f"{plain(result['alpha'])}"
+    )
     spent = result["spending"]
     if spent is None:
         return Part(title=title, texts=(f"{text}.",))
     parts = (
-        f"{text}: {plain(spent['lower'])} for the lower bounds, {plain(spent['each_lower'])} at each of "
-        f"{plural(spent['cells'], 'certified cell')}; {plain(spent['upper'])} for the upper bounds, half of it undivided for the "
-        f"largest leak (intersection-union) and {plain(spent['each_upper'])} at each cell"
+        f"{text}: {plain(spent['lower'])} for the lower bounds, {plain(spent['each_lower'])} at "
+        f"each of {plural(spent['cells'], 'certified cell')}; {plain(spent['upper'])} for the "
+        "upper bounds, half of it undivided for the largest leak (intersection-union) and "
+        f"{plain(spent['each_upper'])} at each cell"
     )
     if spent["profile"]:
-        parts += f"; {plain(spent['profile'])} for the bands of the privacy profiles, {plain(spent['each_profile'])} "
+        parts += (
+            f"; {plain(spent['profile'])} for the bands of the privacy profiles, "
+            f"{plain(spent['each_profile'])} "
+        )
         parts += "at each cell"
     free = (
-        "Choosing the direction, event and test of each cell cost nothing: the screening chose them, and the certification "
-        "trials were looked at once."
+        "Choosing the direction, event and test of each cell cost nothing: the screening chose "
+        "them, and the certification trials were looked at once."
     )
     return Part(title=title, texts=(f"{parts}.", free))
 
@@ -382,26 +495,45 @@ def _any_size(result: Raw) -> Part | None:
         return None
     worst = exact(value(found["exact"]), promised(result["claim"]), exceeds=exceeds(result))
     one, other = (clean(state) for state in found["states"])
-    quantity = words_of(result["claim"]).amount + (" of what was looked at" if looked_at(result) else "")
+    quantity = words_of(result["claim"]).amount + (
+        " of what was looked at" if looked_at(result) else ""
+    )
     over = everywhere(result["parameters"], found)
-    text = f"Over {over}, the worst {quantity} is {worst} ({_error(found)}), between '{one}' and '{other}'."
+    text = (
+        f"Over {over}, the worst {quantity} is {worst} ({_error(found)}), between '{one}' and "
+        f"'{other}'."
+    )
     return Part(title="Worst over all datasets", texts=(text, clean(found["argument"])))
 
 
-SINGLE_ANSWERS = "Only single answers were looked at; the probability of a set of answers may change by more."
-"""What the change of an answer's probability does not tell where there are more than two of them."""
+SINGLE_ANSWERS = (
+    "Only single answers were looked at; the probability of a set of answers may change by more."
+)
+"""What the change of an answer's probability does not tell where there are more than two of
+them."""
 
 
 def everywhere(parameters: Raw, found: Raw) -> str:
-    """Say over which datasets, of what, a worst case is taken: all that the mechanism takes, by its own argument."""
-    over = f"all datasets{taken(parameters)}" if parameters.get("n") is not None else "datasets of any size"
+    """Say over which datasets, of what, a worst case is taken.
+
+    All that the mechanism takes, by its own argument.
+    """
+    over = (
+        f"all datasets{taken(parameters)}"
+        if parameters.get("n") is not None
+        else "datasets of any size"
+    )
     over += f" (adversary '{clean(parameters['adversary'])}')" if "adversary" in parameters else ""
     return f"{over}, of {clean(found['of'])}" if found.get("of") else over
 
 
 def taken(parameters: Raw) -> str:
     """Say that a mechanism may take datasets of one size only, where its parameters name an n."""
-    return "" if parameters.get("n") is None else f" that the mechanism takes (n = {clean(_json(parameters['n']))})"
+    return (
+        ""
+        if parameters.get("n") is None
+        else f" that the mechanism takes (n = {clean(_json(parameters['n']))})"
+    )
 
 
 def _other(result: Raw) -> Part | None:
@@ -425,14 +557,18 @@ def _other(result: Raw) -> Part | None:
     witness = other["witness"]
     if words.single and witness is not None and len(witness["labels"]) > 2:
         said += f" {SINGLE_ANSWERS}"
-    texts = (said, *(() if witness is None else (f"The worst audited cell: {clean(witness['words'])}",)))
+    texts = (
+        said,
+        *(() if witness is None else (f"The worst audited cell: {clean(witness['words'])}",)),
+    )
     return Part(title=f"{name}, measured beside the claim", texts=texts)
 
 
 OWN = "own worst case"
 """How a record begins what it says of a mechanism's own pairs."""
 SHOWS_NOTHING = "against this claim it shows nothing"
-"""What is said of an own worst case that another claim of the mechanism, or another variant of it, is the reason for."""
+"""What is said of an own worst case that another claim of the mechanism, or another variant of it,
+is the reason for."""
 FEW = 100
 """A law is held against more draws of a sampler than these, values without coins against fewer."""
 
@@ -443,7 +579,10 @@ def _fit(result: Raw) -> Part | None:
         return None
     if fit["draws"] < FEW:
         agreed = "and all agree" if fit["p_value"] > 0 else "and not all agree"
-        coinless = f"The sampler has no coins: {plural(fit['tests'], 'answer')} were compared with the declared values, {agreed}."
+        coinless = (
+            f"The sampler has no coins: {plural(fit['tests'], 'answer')} were compared with the "
+            f"declared values, {agreed}."
+        )
         return Part(title="Goodness of fit", texts=(coinless,))
     tests = plural(fit["tests"], "exact binomial test")
     text = (
@@ -459,11 +598,17 @@ def _searched(result: Raw) -> Part | None:
     searched = result["searched"]
     if searched is None:
         return None
-    pairs, queries = f"{plural(searched['pairs'], 'pair')} of neighbours", plural(searched["queries"], "query")
+    pairs, queries = (
+        f"{plural(searched['pairs'], 'pair')} of neighbours",
+        plural(searched["queries"], "query"),
+    )
     cells, asked = plural(searched["cells"], "cell"), searched.get("asked", True)
     parts = "; ".join(_parts(searched.get("parts", ()), asked=asked))
     if "datasets" in searched:
-        size = f"{plural(searched['datasets'], 'dataset')}, {pairs} and {queries}, each pair at every query, in both directions: "
+        size = (
+            f"{plural(searched['datasets'], 'dataset')}, {pairs} and {queries}, each pair at "
+            "every query, in both directions: "
+        )
         besides = any(clean(how).startswith(OWN) for how in searched["how"])
         size += cells + (", and the mechanism's own worst cases besides." if besides else ".")
     elif not asked:
@@ -485,17 +630,32 @@ def _parts(parts: Sequence[Raw], *, asked: bool) -> Iterator[str]:
     for _, alike in groupby(parts, key=lambda part: json.dumps(part, sort_keys=True)):
         part, *others = alike
         first, own = own + 1, own + (1 + len(others)) * (part["kind"] == "own")
-        cases = f"of own worst case {own}" if not others else f"of each of own worst cases {first} to {own}"
-        again = "again, in a learned direction" if not others else f"again, in each of {1 + len(others)} learned directions"
+        cases = (
+            f"of own worst case {own}"
+            if not others
+            else f"of each of own worst cases {first} to {own}"
+        )
+        again = (
+            "again, in a learned direction"
+            if not others
+            else f"again, in each of {1 + len(others)} learned directions"
+        )
         whose = {"data": "of the data", "own": cases, "learned": again}
-        at = f" at {plural(part['queries'], 'query')}{'' if part['pairs'] == 1 else ' each'}" if asked else ""
+        at = (
+            f" at {plural(part['queries'], 'query')}{'' if part['pairs'] == 1 else ' each'}"
+            if asked
+            else ""
+        )
         more = ", one of them all the others at once" if part.get("together") else ""
         number = f"{count(part['pairs'])} " if several else ""
         yield f"{number}{whose[part['kind']]}{at}{more}"
 
 
 def _silent(result: Raw) -> set[int]:
-    """Return which of the mechanism's own worst cases, from 1, show nothing at all of what the claim bounds."""
+    """Return which of the mechanism's own worst cases, from 1, show nothing.
+
+    Nothing at all of what the claim bounds.
+    """
     shown: dict[int, bool] = {}
     own = 0
     for cell in result["per_query"]:
@@ -506,7 +666,10 @@ def _silent(result: Raw) -> set[int]:
 
 
 def _numbered(told: Sequence[str], silent: Collection[int]) -> Iterator[str]:
-    """Number the mechanism's own worst cases, as the tables of query points do, and say which show nothing."""
+    """Number the mechanism's own worst cases as the tables do, and say which show nothing.
+
+    The tables of query points.
+    """
     number = 0
     for how in map(clean, told):
         own = how.startswith(OWN)
@@ -521,7 +684,10 @@ def _parameters(result: Raw) -> Part:
 
 
 def parameter_words(parameters: Raw, derived: Raw | None = None) -> str:
-    """Write parameters as 'name = value', long values cut; `derived` is in force for those that were left out."""
+    """Write parameters as 'name = value', long values cut.
+
+    `derived` is in force for those that were left out.
+    """
     known = derived or {}
     pairs = (
         f"{clean(name)} = {_derived(known[name]) if name in known else _parameter(parameter)}"
@@ -544,7 +710,10 @@ def _replay(result: Raw) -> Part | None:
     if witness is None or nothing_found(result):
         return None
     if witness["target"] is None or witness["data"].get("kind") == "memory":
-        why = "The mechanism or its data existed in memory only: replay the witness from Python, with the same pairs and queries."
+        why = (
+            "The mechanism or its data existed in memory only: replay the witness from Python, "
+            "with the same pairs and queries."
+        )
         return Part(title="Replay", texts=(why,))
     command = f"dpassay replay {witness_file(result['id'])}"
     where = "To replay this witness alone, run in the folder of this report"
@@ -554,7 +723,11 @@ def _replay(result: Raw) -> Part | None:
 
 
 def _json(parameter: object) -> str:
-    return parameter if isinstance(parameter, str) else json.dumps(parameter, ensure_ascii=False, sort_keys=True)
+    return (
+        parameter
+        if isinstance(parameter, str)
+        else json.dumps(parameter, ensure_ascii=False, sort_keys=True)
+    )
 
 
 def _capital(text: str) -> str:

@@ -16,8 +16,22 @@ if TYPE_CHECKING:
 
 Raw = Mapping[str, Any]
 
-OK = Status(slug="verified", word="ok", symbol="●", marker="o", rank=1, meaning="The number keeps its limit.")
-FAILED = Status(slug="refuted", word="FAILED", symbol="▲", marker="^", rank=0, meaning="The number breaks its limit.")
+OK = Status(
+    slug="verified",
+    word="ok",
+    symbol="●",
+    marker="o",
+    rank=1,
+    meaning="The number keeps its limit.",
+)
+FAILED = Status(
+    slug="refuted",
+    word="FAILED",
+    symbol="▲",
+    marker="^",
+    rank=0,
+    meaning="The number breaks its limit.",
+)
 
 GROUPS = {
     "error": "Exact error of the certified tests",
@@ -27,17 +41,26 @@ GROUPS = {
     "replay": "Seeds",
 }
 CAVEAT = (
-    "Errors and exact losses are enumerated or computed. Audits are simulated, which can only raise an alarm: a check "
-    "that hangs on random numbers fails by accident for at most one seed in a hundred. Try another --seed before you blame the "
-    "harness."
+    "Errors and exact losses are enumerated or computed. Audits are simulated, which can only "
+    "raise an alarm: a check that hangs on random numbers fails by accident for at most one seed "
+    "in a hundred. Try another --seed before you blame the harness."
 )
 CAPTIONS = {
-    "error": "The probability that a test refutes a claim which holds, at its worst over all pairs of probabilities that keep "
-    "the claim. Filled: δ = 0; open: δ > 0. No mark may be above the dashed line.",
-    "calibration": "Whole audits, at 95 % confidence, of mechanisms that leak exactly what they claim: how many had a bound on "
-    "the wrong side of the truth. The shaded region is what an error of 5 % stays in with probability 99 %; the tick is 5 %.",
-    "sight": "How often audits refute mechanisms that lose more than they claim. Marks: audits, exact 95 % intervals; lines: "
-    "the power that a plan promises for each test; the diamond is at the loss that an audit calls detectable.",
+    "error": (
+        "The probability that a test refutes a claim which holds, at its worst over all pairs of "
+        "probabilities that keep the claim. Filled: δ = 0; open: δ > 0. No mark may be above the "
+        "dashed line."
+    ),
+    "calibration": (
+        "Whole audits, at 95 % confidence, of mechanisms that leak exactly what they claim: how "
+        "many had a bound on the wrong side of the truth. The shaded region is what an error of 5 "
+        "% stays in with probability 99 %; the tick is 5 %."
+    ),
+    "sight": (
+        "How often audits refute mechanisms that lose more than they claim. Marks: audits, exact "
+        "95 % intervals; lines: the power that a plan promises for each test; the diamond is at "
+        "the loss that an audit calls detectable."
+    ),
 }
 SIGNS = {"at most": "≤", "at least": "≥"}
 COLUMNS = {
@@ -104,7 +127,11 @@ def headline(document: Raw) -> str:
     """Say in one line what came out."""
     failed = sum(not check["passed"] for check in document["checks"])
     total = plural(len(document["checks"]), "check")
-    return f"{total}, all ok" if document["passed"] else f"{failed} of {total} FAILED: do not trust the harness here"
+    return (
+        f"{total}, all ok"
+        if document["passed"]
+        else f"{failed} of {total} FAILED: do not trust the harness here"
+    )
 
 
 def short(value: Any) -> str:
@@ -127,11 +154,19 @@ def table_of(kind: str, caption: str, points: Sequence[Raw]) -> Table:
 
 def points_of(document: Raw, group: str) -> list[Raw]:
     """Return the numbers of all checks of a group."""
-    return [point for check in document["checks"] if check["group"] == group for point in check["points"]]
+    return [
+        point
+        for check in document["checks"]
+        if check["group"] == group
+        for point in check["points"]
+    ]
 
 
 def print_checks(document: Raw, console: Console) -> None:
-    """Print the headline, one row per check, and what a failed one means; readable from 80 columns on."""
+    """Print the headline, one row per check, and what a failed one means.
+
+    Readable from 80 columns on.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -140,11 +175,14 @@ def print_checks(document: Raw, console: Console) -> None:
     console.print(Text(headline(document), style="bold"))
     table = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
     for title in ("status", "check", "found", "limit"):
-        table.add_column(title, justify="right" if title in ("found", "limit") else "left", overflow="fold")
+        table.add_column(
+            title, justify="right" if title in ("found", "limit") else "left", overflow="fold"
+        )
     for view in views:
         style = "green" if view.status is OK else "bold red"
         table.add_row(
-            Text(f"{view.status.symbol} {view.status.word}", style=style), *map(Text, (view.name, view.found, view.limit))
+            Text(f"{view.status.symbol} {view.status.word}", style=style),
+            *map(Text, (view.name, view.found, view.limit)),
         )
     console.print(table)
     for view in views:
@@ -168,11 +206,18 @@ def to_html(document: Raw) -> str:
     """
     from dpassay.reports.selftest.plots import calibration_plot, error_plot, power_plot
 
-    errors, alarms, leaks = (points_of(document, group) for group in ("error", "calibration", "sight"))
+    errors, alarms, leaks = (
+        points_of(document, group) for group in ("error", "calibration", "sight")
+    )
     figures = []
     for n in sorted({point["n"] for point in errors}):
-        title, points = f"Exact error, {n} trials a side", [point for point in errors if point["n"] == n]
-        figures.append((title, CAPTIONS["error"], error_plot(points), [table_of("error", title, points)]))
+        title, points = (
+            f"Exact error, {n} trials a side",
+            [point for point in errors if point["n"] == n],
+        )
+        figures.append(
+            (title, CAPTIONS["error"], error_plot(points), [table_of("error", title, points)])
+        )
     if alarms:
         tables = [table_of("calibration", "False alarms", alarms)]
         figures.append(("False alarms", CAPTIONS["calibration"], calibration_plot(alarms), tables))

@@ -1,11 +1,23 @@
-"""Figures of the self-test: errors against their limit, false alarms in their region, the power curve with what was seen."""
+"""Figures of the self-test.
+
+Errors against their limit, false alarms in their region, the power curve with what was seen.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dpassay.reports.shared.figures import CLAIM, FAINT, INK, PALETTE, WIDTH, as_svg, axes_in, figure_of
+from dpassay.reports.shared.figures import (
+    CLAIM,
+    FAINT,
+    INK,
+    PALETTE,
+    WIDTH,
+    as_svg,
+    axes_in,
+    figure_of,
+)
 from dpassay.reports.shared.numbers import plural
 
 if TYPE_CHECKING:
@@ -14,12 +26,19 @@ if TYPE_CHECKING:
 Raw = Mapping[str, Any]
 
 GOOD, BAD = PALETTE["verified"][0], PALETTE["refuted"][0]
-LINES = ((PALETTE["held"][0], "-"), (PALETTE["inconclusive"][0], "--"), (PALETTE["error"][0], ":"), (PALETTE["missed"][0], "-."))
+LINES = (
+    (PALETTE["held"][0], "-"),
+    (PALETTE["inconclusive"][0], "--"),
+    (PALETTE["error"][0], ":"),
+    (PALETTE["missed"][0], "-."),
+)
 LIMIT = 0.05
 
 
 def error_plot(points: Sequence[Raw]) -> str:
-    """Draw the worst-case error of every test at every claim, one panel per test, with the limit as a dashed line.
+    """Draw the worst-case error of every test at every claim, one panel per test.
+
+    With the limit as a dashed line.
 
     Parameters
     ----------
@@ -52,8 +71,10 @@ def error_plot(points: Sequence[Raw]) -> str:
             figure,
             name=f"plot-error-{n}",
             title=f"Worst-case error of each test, {n} trials a side",
-            description=f"{plural(len(tests), 'test')}, one panel each; the dashed line is the promised {LIMIT}. "
-            "The table has the same numbers.",
+            description=(
+                f"{plural(len(tests), 'test')}, one panel each; the dashed line is the promised "
+                f"{LIMIT}. The table has the same numbers."
+            ),
         )
 
 
@@ -76,8 +97,22 @@ def calibration_plot(points: Sequence[Raw]) -> str:
         for row, point in enumerate(points):
             found, runs = point["refuted"] + point["upper_missed"], point["runs"]
             good = found <= point["limit"]
-            axes.barh(row, 100 * point["limit"] / runs, height=0.56, color=GOOD, alpha=0.18, linewidth=0, zorder=1)
-            axes.plot([100 * point["alpha"]] * 2, [row - 0.28, row + 0.28], color=CLAIM, linewidth=1.4, zorder=2)
+            axes.barh(
+                row,
+                100 * point["limit"] / runs,
+                height=0.56,
+                color=GOOD,
+                alpha=0.18,
+                linewidth=0,
+                zorder=1,
+            )
+            axes.plot(
+                [100 * point["alpha"]] * 2,
+                [row - 0.28, row + 0.28],
+                color=CLAIM,
+                linewidth=1.4,
+                zorder=2,
+            )
             axes.plot(
                 100 * found / runs,
                 row,
@@ -88,11 +123,21 @@ def calibration_plot(points: Sequence[Raw]) -> str:
                 zorder=4,
             )
             axes.annotate(
-                f"{found} of {runs}", (100 * found / runs, row), (8, 0), textcoords="offset points", va="center", color=INK
+                f"{found} of {runs}",
+                (100 * found / runs, row),
+                (8, 0),
+                textcoords="offset points",
+                va="center",
+                color=INK,
             )
         axes.set_ylim(len(points) - 0.5, -0.5)
         axes.set_xlim(
-            0, 1.2 * max(max(point["limit"], point["refuted"] + point["upper_missed"]) * 100 / point["runs"] for point in points)
+            0,
+            1.2
+            * max(
+                max(point["limit"], point["refuted"] + point["upper_missed"]) * 100 / point["runs"]
+                for point in points
+            ),
         )
         axes.set_yticks(range(len(points)), [point["claim"] for point in points])
         axes.set_xlabel("false alarms, per cent of audits")
@@ -102,8 +147,10 @@ def calibration_plot(points: Sequence[Raw]) -> str:
             figure,
             name="plot-calibration",
             title="False alarms of whole audits",
-            description=f"{plural(len(points), 'claim')} that hold exactly. Marks are the audits that were wrong; they must lie "
-            "in the shaded region. The table has the same numbers.",
+            description=(
+                f"{plural(len(points), 'claim')} that hold exactly. Marks are the audits that "
+                "were wrong; they must lie in the shaded region. The table has the same numbers."
+            ),
         )
 
 
@@ -128,13 +175,31 @@ def power_plot(seen: Sequence[Raw], curve: Sequence[Raw]) -> str:
         tests = dict.fromkeys(point["method"] for point in curve)
         for test, (colour, dashes) in zip(tests, LINES * len(tests), strict=False):
             line = [(point["factor"], point["power"]) for point in curve if point["method"] == test]
-            axes.plot(*zip(*line, strict=True), dashes, color=colour, linewidth=1.6, label=f"promised by {test}", zorder=2)
-        for kind, marker, label in (("observed", "o", "audits"), ("detectable", "D", "at the detectable loss")):
+            axes.plot(
+                *zip(*line, strict=True),
+                dashes,
+                color=colour,
+                linewidth=1.6,
+                label=f"promised by {test}",
+                zorder=2,
+            )
+        for kind, marker, label in (
+            ("observed", "o", "audits"),
+            ("detectable", "D", "at the detectable loss"),
+        ):
             marks = [point for point in seen if point["kind"] == kind]
             for point in marks:
-                axes.plot([point["factor"]] * 2, [point["low"], point["high"]], color=INK, linewidth=1.2, zorder=3)
+                axes.plot(
+                    [point["factor"]] * 2,
+                    [point["low"], point["high"]],
+                    color=INK,
+                    linewidth=1.2,
+                    zorder=3,
+                )
             places = [point["factor"] for point in marks], [point["rate"] for point in marks]
-            axes.plot(*places, marker, color=INK, markersize=6, clip_on=False, label=label, zorder=4)
+            axes.plot(
+                *places, marker, color=INK, markersize=6, clip_on=False, label=label, zorder=4
+            )
         axes.axhline(0.9, color=CLAIM, linewidth=1, dashes=(5, 3), zorder=1)
         axes.set_ylim(0, 1.02)
         axes.set_xlim(0.97, 1.02 * max(point["factor"] for point in (*seen, *curve)))
@@ -147,8 +212,10 @@ def power_plot(seen: Sequence[Raw], curve: Sequence[Raw]) -> str:
             figure,
             name="plot-power",
             title="Rate of refutations against the true loss",
-            description="Marks are audits with exact 95 % intervals, lines the promised power of each test, the dashed line 0.9. "
-            "The tables have the same numbers.",
+            description=(
+                "Marks are audits with exact 95 % intervals, lines the promised power of each "
+                "test, the dashed line 0.9. The tables have the same numbers."
+            ),
         )
 
 
@@ -156,10 +223,14 @@ def _errors(axes: Axes, points: Sequence[Raw]) -> None:
     losses = sorted({point["epsilon"] for point in points})
     deltas = sorted({point["delta"] for point in points})
     for point in points:
-        place = losses.index(point["epsilon"]) + 0.3 * (deltas.index(point["delta"]) - (len(deltas) - 1) / 2)
+        place = losses.index(point["epsilon"]) + 0.3 * (
+            deltas.index(point["delta"]) - (len(deltas) - 1) / 2
+        )
         good = point["at_most"] <= LIMIT
         colour = GOOD if good else BAD
-        axes.plot([place] * 2, [0, point["at_most"]], color=colour, linewidth=1.6, alpha=0.5, zorder=2)
+        axes.plot(
+            [place] * 2, [0, point["at_most"]], color=colour, linewidth=1.6, alpha=0.5, zorder=2
+        )
         axes.plot(
             place,
             point["at_most"],

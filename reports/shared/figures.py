@@ -1,4 +1,7 @@
-"""Figures: inline SVG with seaborn and matplotlib, without global state, the same bytes every time."""
+"""Figures: inline SVG with seaborn and matplotlib, without global state.
+
+The same bytes every time.
+"""
 
 from __future__ import annotations
 
@@ -55,9 +58,12 @@ def figure_of(height: float) -> Iterator[tuple[Figure, Any]]:
     from matplotlib.figure import Figure
 
     with mpl.rc_context(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")  # the browser has the fonts, matplotlib only measures
+        # the browser has the fonts, matplotlib only measures
+        warnings.filterwarnings("ignore", message="Glyph")
         mpl.rcdefaults()
-        mpl.rcParams.update(sns.axes_style("ticks") | sns.plotting_context("paper", font_scale=1.05))
+        mpl.rcParams.update(
+            sns.axes_style("ticks") | sns.plotting_context("paper", font_scale=1.05)
+        )
         mpl.rcParams.update(
             {
                 "font.family": ["DejaVu Sans"],
@@ -79,7 +85,10 @@ def figure_of(height: float) -> Iterator[tuple[Figure, Any]]:
 
 
 def as_svg(figure: Figure, *, name: str, title: str, description: str) -> str:
-    """Render a figure as an SVG element: unique ids, colours of the page, a title and a description."""
+    """Render a figure as an SVG element.
+
+    Unique ids, colours of the page, a title and a description.
+    """
     import matplotlib as mpl
 
     buffer = io.StringIO()
@@ -90,12 +99,17 @@ def as_svg(figure: Figure, *, name: str, title: str, description: str) -> str:
     text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<style[^>]*>\*\{", f'<style type="text/css">#{name} *{{', text)
     used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
-    text = re.sub(r' id="([^"]+)"', lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "", text)
+    text = re.sub(
+        r' id="([^"]+)"', lambda match: f' id="{name}-{match[1]}"' if match[1] in used else "", text
+    )
     text = re.sub(r'(href="|url\()#', rf"\1#{name}-", text)
     for stand_in, colour in _THEME.items():
         text = text.replace(stand_in, colour)
     head = f'<svg id="{name}" class="plot" role="img" aria-labelledby="{name}-title {name}-desc"'
-    told = f'<title id="{name}-title">{escape(title)}</title>\n <desc id="{name}-desc">{escape(description)}</desc>'
+    told = (
+        f'<title id="{name}-title">{escape(title)}</title>\n <desc '
+        f'id="{name}-desc">{escape(description)}</desc>'
+    )
     opening = re.match(r"<svg([^>]*)>", text)
     if opening is None:
         raise RuntimeError("matplotlib wrote no SVG element")

@@ -1,4 +1,7 @@
-"""How numbers and foreign text are written in every report: one place, so that two formats can never disagree."""
+"""How numbers and foreign text are written in every report.
+
+One place, so that two formats can never disagree.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +49,12 @@ MAX_TEXT = 160
 
 
 def clean(text: object) -> str:
-    """Make foreign text one printable line: whitespace collapsed, control, bidi and surrogate characters replaced.
+    """Make foreign text one printable line.
 
-    Names, parameters and reasons come from the audited code; in a terminal an escape sequence could rewrite the report.
+    Whitespace collapsed, control, bidi and surrogate characters replaced.
+
+    Names, parameters and reasons come from the audited code; in a terminal an escape sequence could
+    rewrite the report.
     """
     line = " ".join(str(text).split())
     return "".join(character if character.isprintable() else "\ufffd" for character in line)
@@ -70,7 +76,10 @@ def count(number: int) -> str:
 
 
 def factor(true: float, claimed: float, way: str = NEAREST, *, exceeds: bool = True) -> str:
-    """Write how many times the true loss is the claimed one: more than once only where it exceeds the claim for certain."""
+    """Write how many times the true loss is the claimed one.
+
+    More than once only where it exceeds the claim for certain.
+    """
     ratio = true / claimed if claimed else math.inf if true else 1.0
     if not exceeds:
         ratio = min(ratio, 1.0)
@@ -78,7 +87,9 @@ def factor(true: float, claimed: float, way: str = NEAREST, *, exceeds: bool = T
         return f"{INFINITY} ×"
     if abs(ratio - 1) >= 0.01:
         return f"{Decimal(repr(ratio)).quantize(Decimal('0.01'), rounding=way)} ×"
-    return f"{told_apart(ratio, 1.0, way) if exceeds and ratio > 1 >= rounded(ratio, 6, way) else written(ratio, 6, way)} ×"
+    if exceeds and ratio > 1 >= rounded(ratio, 6, way):
+        return f"{told_apart(ratio, 1.0, way)} ×"
+    return f"{written(ratio, 6, way)} ×"
 
 
 def plural(number: int, noun: str) -> str:

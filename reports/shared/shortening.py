@@ -1,4 +1,7 @@
-"""Shortening: what of a long report stays where only so many bytes are taken. Whole sections go, and the worst results stay."""
+"""Shortening: what of a long report stays where only so many bytes are taken.
+
+Whole sections go, and the worst results stay.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,8 @@ class Pieces:
     headline, opening : str
         The first line; notes and caveat.
     table_head : str
-        Titles and ruler of the summary table; empty where nothing was audited, as all that follows but `reproduce`.
+        Titles and ruler of the summary table; empty where nothing was audited, as all that follows
+        but `reproduce`.
     rows : tuple of str
         One per result, worst first, like all tuples here.
     reproduce, findings : str
@@ -45,7 +49,7 @@ class Pieces:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """What stays: whole pieces, the number of first rows and of first results, and which tables of query points."""
+    """What stays: whole pieces, numbers of first rows and results, and which query tables."""
 
     opening: bool
     rows: int
@@ -58,19 +62,31 @@ class Kept:
 def shortened(pieces: Pieces, limit: int) -> str:
     """Put a report together so that it takes fewer than `limit` bytes of UTF-8.
 
-    A report that fits is whole. Otherwise tables of query points go first, all that do not fit once those of worse results have
-    their place; then sections of results, the best first. The summary table loses its last rows where it and the sections do
-    not fit together and it would take more than half of the room; the findings and how to reproduce go where they would take
-    more than a quarter. One line says what is missing. A limit that even this line does not meet leaves the headline, or nothing.
+    A report that fits is whole. Otherwise tables of query points go first, all that do not fit once
+    those of worse results have their place; then sections of results, the best first. The summary
+    table loses its last rows where it and the sections do not fit together and it would take more
+    than half of the room; the findings and how to reproduce go where they would take more than a
+    quarter. One line says what is missing. A limit that even this line does not meet leaves the
+    headline, or nothing.
     """
     everyone = range(len(pieces.results))
     tables = frozenset(place for place in everyone if pieces.tables[place])
-    whole = Kept(opening=True, rows=len(everyone), reproduce=True, findings=True, results=len(everyone), tables=tables)
+    whole = Kept(
+        opening=True,
+        rows=len(everyone),
+        reproduce=True,
+        findings=True,
+        results=len(everyone),
+        tables=tables,
+    )
     text = "".join(_texts(pieces, whole))
     if _size(text) < limit:
         return text
-    nothing = Kept(opening=False, rows=0, reproduce=False, findings=False, results=0, tables=frozenset())
-    room = limit - 1 - sum(map(_size, _texts(pieces, nothing)))  # no note is longer than that of a text without anything
+    nothing = Kept(
+        opening=False, rows=0, reproduce=False, findings=False, results=0, tables=frozenset()
+    )
+    # no note is longer than that of a text without anything
+    room = limit - 1 - sum(map(_size, _texts(pieces, nothing)))
     if room >= 0:
         return "".join(_texts(pieces, _kept(pieces, room)))
     return pieces.headline if _size(pieces.headline) < limit else ""
@@ -81,9 +97,15 @@ def _size(text: str) -> int:
 
 
 def _kept(pieces: Pieces, room: int) -> Kept:
-    """Share the room out: a piece may take its share, and more where all but the tables of query points still fits."""
+    """Share the room out.
+
+    A piece may take its share, and more where all but the tables of query points still fits.
+    """
     frame, heading = _size(pieces.table_head) + 1, _size(RESULTS)
-    rows, sections = [_size(row) for row in pieces.rows], [_size(section) for section in pieces.results]
+    rows, sections = (
+        [_size(row) for row in pieces.rows],
+        [_size(section) for section in pieces.results],
+    )
     need = frame + sum(rows) + heading + sum(sections)
 
     opening = _size(pieces.opening) <= room
@@ -104,7 +126,14 @@ def _kept(pieces: Pieces, room: int) -> Kept:
         if table and _size(table) <= room:
             tables.add(place)
             room -= _size(table)
-    return Kept(opening=opening, rows=shown, reproduce=reproduce, findings=findings, results=results, tables=frozenset(tables))
+    return Kept(
+        opening=opening,
+        rows=shown,
+        reproduce=reproduce,
+        findings=findings,
+        results=results,
+        tables=frozenset(tables),
+    )
 
 
 def _first(sizes: Iterable[int], room: int) -> int:
@@ -137,16 +166,27 @@ def _note(pieces: Pieces, kept: Kept) -> str:
     tables = sum(bool(table) for table in pieces.tables) - len(kept.tables)
     said = []
     if results:
-        said.append(f"{plural(len(results), 'result')} {_are(len(results))} left out here, {_verdicts(results)}.")
+        said.append(
+            f"{plural(len(results), 'result')} {_are(len(results))} left out here, "
+            f"{_verdicts(results)}."
+        )
     if rows:
         said.append(f"The table lacks its last {plural(len(rows), 'row')}, {_verdicts(rows)}.")
     if tables:
         said.append(f"The query points of {plural(tables, 'result')} are left out.")
-    others = {"the notes": kept.opening, "how to reproduce": kept.reproduce, "the findings": kept.findings or not pieces.findings}
+    others = {
+        "the notes": kept.opening,
+        "how to reproduce": kept.reproduce,
+        "the findings": kept.findings or not pieces.findings,
+    }
     missing = [name for name, there in others.items() if not there]
     if missing:
         said.append(f"Left out: {', '.join(missing)}.")
-    return f"**Shortened.** {' '.join(said)} index.html and record.json hold them all.\n\n" if said else ""
+    return (
+        f"**Shortened.** {' '.join(said)} index.html and record.json hold them all.\n\n"
+        if said
+        else ""
+    )
 
 
 def _are(number: int) -> str:
@@ -157,4 +197,6 @@ def _verdicts(statuses: Sequence[Status]) -> str:
     numbers = Counter(statuses)
     if len(numbers) == 1:
         return f"{'all ' if len(statuses) > 1 else ''}{statuses[0].word}"
-    return "; ".join(f"{count(numbers[status])} {status.word}" for status in ALL if status in numbers)
+    return "; ".join(
+        f"{count(numbers[status])} {status.word}" for status in ALL if status in numbers
+    )

@@ -57,7 +57,10 @@ MISSED = Status(
     symbol="▼",
     marker="v",
     rank=2,
-    meaning="The claim is declared wrong, but this audit did not refute it: it was too weak, or the violation lies elsewhere.",
+    meaning=(
+        "The claim is declared wrong, but this audit did not refute it: it was too weak, or the "
+        "violation lies elsewhere."
+    ),
 )
 INCONCLUSIVE = Status(
     slug="inconclusive",
@@ -65,8 +68,10 @@ INCONCLUSIVE = Status(
     symbol="◆",
     marker="D",
     rank=3,
-    meaning="The audit decided nothing: it could have missed a violation of the size asked for, or saw nothing move, or a "
-    "numerical error reaches across the claim.",
+    meaning=(
+        "The audit decided nothing: it could have missed a violation of the size asked for, or "
+        "saw nothing move, or a numerical error reaches across the claim."
+    ),
 )
 EXPECTED = Status(
     slug="expected",
@@ -82,8 +87,10 @@ HELD = Status(
     symbol="●",
     marker="o",
     rank=5,
-    meaning="No violation was seen. 'detectable' says how large one would have to be, at the pairs looked at, to be refuted; "
-    "there may be violations elsewhere.",
+    meaning=(
+        "No violation was seen. 'detectable' says how large one would have to be, at the pairs "
+        "looked at, to be refuted; there may be violations elsewhere."
+    ),
 )
 VERIFIED = Status(
     slug="verified",
@@ -91,14 +98,22 @@ VERIFIED = Status(
     symbol="★",
     marker="*",
     rank=6,
-    meaning="Every dataset of the named domain satisfies the claim in what was looked at, for the declared law. "
-    "It says nothing beyond these.",
+    meaning=(
+        "Every dataset of the named domain satisfies the claim in what was looked at, for the "
+        "declared law. It says nothing beyond these."
+    ),
 )
 
 ALL = (REFUTED, ERROR, MISSED, INCONCLUSIVE, EXPECTED, HELD, VERIFIED)
 """Every status, worst first."""
 
-_BY_VERDICT = {"refuted": REFUTED, "error": ERROR, "inconclusive": INCONCLUSIVE, "not refuted": HELD, "verified": VERIFIED}
+_BY_VERDICT = {
+    "refuted": REFUTED,
+    "error": ERROR,
+    "inconclusive": INCONCLUSIVE,
+    "not refuted": HELD,
+    "verified": VERIFIED,
+}
 
 
 def status_of(result: Mapping[str, Any]) -> Status:

@@ -9,10 +9,17 @@ if TYPE_CHECKING:
 
 
 def template(name: str) -> Template:
-    """Return a template of this package; what it is not given is an error, and what it is given is escaped."""
+    """Return a template of this package.
+
+    What it is not given is an error, and what it is given is escaped.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("dpassay.reports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("dpassay.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     return environment.get_template(name)

@@ -1,4 +1,7 @@
-"""What the experiment spends and whom it accuses: alpha, delta of m answers, and who may look at the targets' coins."""
+"""What the experiment spends and whom it accuses.
+
+alpha, delta of m answers, and who may look at the targets' coins.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ E = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Toy:
-    """Answers 1 for a member and 0 for the others where it tells at all, which all its answers do together; else fair coins."""
+    """Answers 1 for a member and 0 for the others where it tells at all; else fair coins.
+
+    All its answers tell together.
+    """
 
     tells: float
     budgets: tuple[int, ...] = (1, 8)
@@ -69,26 +75,40 @@ class Spy:
 def floor(seed: int = 0) -> ExperimentData:
     places = np.arange(2.0 * E)[:, None]
     ones = np.ones(E, dtype=np.int64)
-    return build_data(Labelled(places[:E], ones), Labelled(places[E:], ones), copies=0, noise=0.0, seed=seed)
+    return build_data(
+        Labelled(places[:E], ones), Labelled(places[E:], ones), copies=0, noise=0.0, seed=seed
+    )
 
 
 def attack(targets: Sequence[Target], design: Design, attacks: Any = None) -> list[Attacked]:
-    return list(experiment(targets, floor(), attacks or {"loss-threshold": LossThreshold()}, design))
+    return list(
+        experiment(targets, floor(), attacks or {"loss-threshold": LossThreshold()}, design)
+    )
 
 
 def test_all_that_is_certified_costs_one_alpha() -> None:
-    """Whichever subject, view and attack looks worst, it may be reported with its bound: all of them hold together."""
+    """Whichever subject, view and attack looks worst, it may be reported with its bound.
+
+    All of them hold together.
+    """
     targets = [Target(name=str(i), subject=Toy(tells=0.3, name=str(i))) for i in range(3)]
     attacks = {name: LossThreshold() for name in ("a", "b")}
     found = attack(targets, Design(references=4, targets=6, certified=2, confidence=0.9), attacks)
     spent = sum(outcome.one_run.alpha for each in found for outcome in each.outcomes)
-    spent += sum(bound.lower.alpha for each in found for bounds in each.certified.values() for bound in bounds)
+    spent += sum(
+        bound.lower.alpha
+        for each in found
+        for bounds in each.certified.values()
+        for bound in bounds
+    )
     assert spent == pytest.approx(0.1)
 
 
 def test_attacks_are_fitted_on_references_alone() -> None:
     spy = Spy()
-    (found,) = attack([Target(name="toy", subject=Toy(tells=0.3))], Design(references=4, targets=6), {"spy": spy})
+    (found,) = attack(
+        [Target(name="toy", subject=Toy(tells=0.3))], Design(references=4, targets=6), {"spy": spy}
+    )
     mine = toss(4, E, seed=0, who="reference", mirrored=True).membership
     assert len(spy.given) == 2
     assert all(np.array_equal(given, mine) for given in spy.given)
@@ -96,7 +116,10 @@ def test_attacks_are_fitted_on_references_alone() -> None:
 
 
 def test_bounds_are_held_against_the_same_delta_as_the_claim() -> None:
-    """All that eight answers show is told with probability 0.75, and (0.01, 0.1) of each allows 0.8; delta was cut off at 0.5."""
+    """All that eight answers show is told with probability 0.75; (0.01, 0.1) of each allows 0.8.
+
+    delta was cut off at 0.5.
+    """
     claim = DP(epsilon=0.01, delta=0.1)
     target = Target(name="toy", subject=Toy(tells=0.75, budgets=(8,)), claim=claim)
     assert composed(claim, asked(8)) == pytest.approx((0.08, 0.8))
@@ -115,26 +138,46 @@ def test_a_delta_of_1_promises_nothing() -> None:
 
 def test_a_broken_claim_is_refuted() -> None:
     claim = DP(epsilon=0.1)
-    (found,) = attack([Target(name="toy", subject=Toy(tells=1.0), claim=claim)], Design(references=16, targets=100))
+    (found,) = attack(
+        [Target(name="toy", subject=Toy(tells=1.0), claim=claim)],
+        Design(references=16, targets=100),
+    )
     assert max(bound.lower.value for bound in found.certified["8 labels"]) > 0.8
     assert code([found]) == Exit.REFUTED
 
 
 def code(found: Sequence[Attacked]) -> int:
-    return of_attack(make_attack_record({"complete": True}, floor().records, found), allow_inconclusive=False)
+    return of_attack(
+        make_attack_record({"complete": True}, floor().records, found), allow_inconclusive=False
+    )
 
 
 def test_certified_counts_by_hand() -> None:
-    """Rules of both directions, a share that equals the threshold, and targets of unequal numbers of members."""
+    """Rules of both directions, a share equal to the threshold, and unequal numbers of members.
+
+    Of members of the targets.
+    """
     own = np.array([0.5, 0.5, 0.2, 0.8, 0.4])
-    target = Observed(seen=np.stack([own, 1 - own], axis=1)[:, None, :], y=np.zeros(1, dtype=np.int64))
+    target = Observed(
+        seen=np.stack([own, 1 - own], axis=1)[:, None, :], y=np.zeros(1, dtype=np.int64)
+    )
     inside = np.array([True, False, False, True, True])[:, None]
     above, below = (Rule(record=0, threshold=0.5, above=way, expected=1.0) for way in (True, False))
     one, other = certify((above, below), target, inside, delta=0.0, alpha=0.1)
     assert one.lower.counts is not None
     assert other.lower.counts is not None
-    assert (one.lower.counts.x, one.lower.counts.n1, one.lower.counts.y, one.lower.counts.n0) == (2, 3, 1, 2)
-    assert (other.lower.counts.x, other.lower.counts.n1, other.lower.counts.y, other.lower.counts.n0) == (1, 3, 1, 2)
+    assert (one.lower.counts.x, one.lower.counts.n1, one.lower.counts.y, one.lower.counts.n0) == (
+        2,
+        3,
+        1,
+        2,
+    )
+    assert (
+        other.lower.counts.x,
+        other.lower.counts.n1,
+        other.lower.counts.y,
+        other.lower.counts.n0,
+    ) == (1, 3, 1, 2)
     assert one.lower.alpha == other.lower.alpha == 0.05
 
 
@@ -142,7 +185,9 @@ def test_certified_value_is_the_inverse_of_the_best_accuracy() -> None:
     """Of T right guesses of T: q^T = alpha, and q = (e^epsilon + delta) / (1 + e^epsilon)."""
     T, alpha = 40, 0.05
     own = np.tile([1.0, 0.0], T // 2)
-    target = Observed(seen=np.stack([own, 1 - own], axis=1)[:, None, :], y=np.zeros(1, dtype=np.int64))
+    target = Observed(
+        seen=np.stack([own, 1 - own], axis=1)[:, None, :], y=np.zeros(1, dtype=np.int64)
+    )
     rule = Rule(record=0, threshold=1.0, above=True, expected=1.0)
     for delta in (0.0, 0.1, 0.4):
         (found,) = certify((rule,), target, own[:, None] == 1, delta=delta, alpha=alpha)

@@ -20,7 +20,18 @@ from dpassay.cli.main import main
 from dpassay.record.attack_record import attack_schema
 from dpassay.record.schemas import fault
 
-SMALL = ["attack", "-q", "--records", "60", "--references", "6", "--models", "4", "--attacks", "lira,loss-threshold,gap"]
+SMALL = [
+    "attack",
+    "-q",
+    "--records",
+    "60",
+    "--references",
+    "6",
+    "--models",
+    "4",
+    "--attacks",
+    "lira,loss-threshold,gap",
+]
 FAILING = """
 from dataclasses import dataclass
 from dpassay.claims import DP
@@ -77,24 +88,41 @@ def test_a_record_of_the_learner_alone(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_the_folder_and_the_table(both: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert {path.name for path in both.iterdir()} == {"attack.json", "attack.html", "attack.md", "models.sqlite"}
+    assert {path.name for path in both.iterdir()} == {
+        "attack.json",
+        "attack.html",
+        "attack.md",
+        "models.sqlite",
+    }
     before = (both / "attack.json").read_text()
     words = ["soft-majority", "--epsilon", "1,8", "--budgets", "1,2", "--out", str(both)]
     assert main([*SMALL[:1], *SMALL[2:], *words]) == 4  # from the models that are kept
     printed = capsys.readouterr()
     assert " ".join(printed.out.split()).startswith(
-        "Attacks on 3 subjects: 2 claims, 0 broken, 0 not broken (could have seen it), 2 could not have been seen "
+        "Attacks on 3 subjects: 2 claims, 0 broken, 0 not broken (could have seen it), 2 could "
+        "not have been seen "
     )
     assert max(map(len, printed.out.splitlines())) <= 80
     assert printed.err.endswith(f"report: {both / 'attack.html'}\n")
     assert (both / "attack.json").read_text() == before
 
 
-def test_a_mechanism_that_fails_has_its_error_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mechanism_that_fails_has_its_error_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "failing_one.py").write_text(FAILING)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    words = ("failing_one:Failing", "soft-majority", "--against", "mechanism", "--epsilon", "1", "--budgets", "1")
+    words = (
+        "failing_one:Failing",
+        "soft-majority",
+        "--against",
+        "mechanism",
+        "--epsilon",
+        "1",
+        "--budgets",
+        "1",
+    )
     code, record = attack(*words, folder=tmp_path / "out")
     assert code == 3
     assert "broken on purpose" in record["subjects"][0]["error"]
@@ -102,7 +130,9 @@ def test_a_mechanism_that_fails_has_its_error_told(tmp_path: Path, monkeypatch: 
     assert "1 failed" in (tmp_path / "out" / "attack.md").read_text()
 
 
-def test_an_interrupted_run_keeps_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_run_keeps_what_was_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def cut(*given: Any, **named: Any) -> Iterator[Any]:
         yield next(experiment(*given, **named))
         raise KeyboardInterrupt
@@ -115,7 +145,9 @@ def test_an_interrupted_run_keeps_what_was_done(tmp_path: Path, monkeypatch: pyt
     assert "Interrupted" in (tmp_path / "attack.html").read_text()
 
 
-def test_reports_from_the_record(both: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reports_from_the_record(
+    both: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     record = str(both / "attack.json")
     assert main(["report", record, "-o", str(tmp_path), "--exit-code"]) == 4
     assert {path.name for path in tmp_path.iterdir()} == {"attack.json", "attack.html", "attack.md"}
@@ -137,7 +169,12 @@ def test_reports_from_the_record(both: Path, tmp_path: Path, capsys: pytest.Capt
     ],
 )
 def test_a_damaged_record_is_refused(
-    both: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], where: tuple[Any, ...], value: Any, said: str
+    both: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    where: tuple[Any, ...],
+    value: Any,
+    said: str,
 ) -> None:
     record = json.loads((both / "attack.json").read_text())
     place = record
@@ -153,16 +190,29 @@ def test_a_damaged_record_is_refused(
 
 
 @pytest.mark.parametrize(("lower", "code"), [(1.5, 1), (0.5, 4)])
-def test_a_bound_above_its_claim_is_refuted(both: Path, tmp_path: Path, lower: float, code: int) -> None:
+def test_a_bound_above_its_claim_is_refuted(
+    both: Path, tmp_path: Path, lower: float, code: int
+) -> None:
     record = json.loads((both / "attack.json").read_text())
     record["subjects"][1]["certified"][0]["lower"] = lower
     path = tmp_path / "attack.json"
     path.write_text(json.dumps(record))
-    assert main(["report", str(path), "-o", str(tmp_path / "out"), "--exit-code", "--format", "json"]) == code
+    assert (
+        main(["report", str(path), "-o", str(tmp_path / "out"), "--exit-code", "--format", "json"])
+        == code
+    )
     record["subjects"][1]["certified"][0]["lower"] = 0.0
-    record["repeated"] = [{"name": "soft-majority", "rungs": [{"m": 2, "basic": 1.0, "lower": lower, "broken": code == 1}]}]
+    record["repeated"] = [
+        {
+            "name": "soft-majority",
+            "rungs": [{"m": 2, "basic": 1.0, "lower": lower, "broken": code == 1}],
+        }
+    ]
     path.write_text(json.dumps(record))
-    assert main(["report", str(path), "-o", str(tmp_path / "out"), "--exit-code", "--format", "json"]) == code
+    assert (
+        main(["report", str(path), "-o", str(tmp_path / "out"), "--exit-code", "--format", "json"])
+        == code
+    )
 
 
 def test_equal_infinite_scores_tell_nothing() -> None:
@@ -180,9 +230,14 @@ def test_separation_does_not_divide_by_rounding() -> None:
 
 
 def test_unbalanced_coins_make_no_record_exposed() -> None:
-    """A rule that always says 'member' is right as often as the reference coins happened to fall; it tells nothing."""
+    """A rule that always says 'member' is right as often as the reference coins fell so.
+
+    It tells nothing.
+    """
     membership = np.array([[k < 9, k % 2 == 0, True] for k in range(12)])
-    shares = np.array([[0.5, (0.9 if k % 2 == 0 else 0.1) if k > 3 else 0.5, 0.5] for k in range(12)])
+    shares = np.array(
+        [[0.5, (0.9 if k % 2 == 0 else 0.1) if k > 3 else 0.5, 0.5] for k in range(12)]
+    )
     seen = np.stack([1 - shares, shares], axis=2)
     first, *rest = exposed(Observed(seen=seen, y=np.array([1, 1, 1]), m=None), membership, 3)
     assert (first.record, first.above) == (1, True)

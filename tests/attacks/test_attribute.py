@@ -46,7 +46,9 @@ def people(tmp_path: Path) -> Path:
 def test_columns_are_where_the_encoding_puts_them(people: Path) -> None:
     table, frame = load(str(people), "income"), pd.read_csv(people)
     assert list(table.columns) == ["age", "member", "work", "sex"]
-    assert sorted(i for columns in table.columns.values() for i in columns) == list(range(table.data.X.shape[1]))
+    assert sorted(i for columns in table.columns.values() for i in columns) == list(
+        range(table.data.X.shape[1])
+    )
     for name, columns in table.columns.items():
         expected = pd.get_dummies(frame[[name]], dtype=float).to_numpy(dtype=float)
         np.testing.assert_array_equal(table.data.X[:, list(columns)], expected)
@@ -94,7 +96,9 @@ def test_one_value_is_refused() -> None:
 
 @pytest.mark.parametrize("attribute", ["mean radius", "label"])
 @pytest.mark.parametrize("kind", [Memory, Nothing])
-def test_values_are_guessed_by_the_machinery_of_membership(attribute: str, kind: type[Memory]) -> None:
+def test_values_are_guessed_by_the_machinery_of_membership(
+    attribute: str, kind: type[Memory]
+) -> None:
     floor, facts = lay(load("breast-cancer"), Scenario(records=80, copies=0, attribute=attribute))
     assert (facts["attribute"], facts["records"]) == (attribute, 80)
     target = Target(name="it", subject=Learner(make=kind, name=kind.__name__))
@@ -103,18 +107,50 @@ def test_values_are_guessed_by_the_machinery_of_membership(attribute: str, kind:
     (found,) = experiment([target], floor, attacks, design)
     for outcome in found.outcomes:
         if kind is Nothing:
-            assert outcome.auc == 0.5 or outcome.view.m is not None  # the label is that of the first class for all
+            # the label is that of the first class for all
+            assert outcome.auc == 0.5 or outcome.view.m is not None
             assert outcome.one_run.epsilon == 0
         elif attribute == "label" or outcome.view.m is None:
             assert outcome.auc == 1.0
             assert outcome.one_run.v == outcome.one_run.r == outcome.one_run.m == 800
     bounds = [each.lower.value for each in found.certified["scores"]]
-    assert all(bound > 0.9 for bound in bounds) if kind is Memory else all(bound == 0 for bound in bounds)
+    assert (
+        all(bound > 0.9 for bound in bounds)
+        if kind is Memory
+        else all(bound == 0 for bound in bounds)
+    )
 
 
 def test_an_attribute_on_the_command_line(people: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["attack", "--against", "base", "--data", str(people), "--label", "income", "--attribute", "sex", "-q", "--json"]
-    assert main([*words, "--references", "4", "--models", "4", "--attacks", "loss-threshold", "--copies", "0"]) == 0
+    words = [
+        "attack",
+        "--against",
+        "base",
+        "--data",
+        str(people),
+        "--label",
+        "income",
+        "--attribute",
+        "sex",
+        "-q",
+        "--json",
+    ]
+    assert (
+        main(
+            [
+                *words,
+                "--references",
+                "4",
+                "--models",
+                "4",
+                "--attacks",
+                "loss-threshold",
+                "--copies",
+                "0",
+            ]
+        )
+        == 0
+    )
     record = json.loads(capsys.readouterr().out)
     assert record["run"]["attribute"] == "sex"
     assert record["run"]["records"] == 120
@@ -128,9 +164,13 @@ def test_tables_without_names_of_columns_have_a_label() -> None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Flipped:
-    """Randomised response: the label that a record of the training set has at the point, flipped with chance 1 / (1 + e^epsilon).
+    """Randomised response.
 
-    An answer at the point of a pair of twins shows the coin of this pair alone, so that its loss is exactly epsilon.
+    The label that a record of the training set has at the point, flipped with chance
+    1 / (1 + e^epsilon).
+
+    An answer at the point of a pair of twins shows the coin of this pair alone, so that its loss is
+    exactly epsilon.
     """
 
     epsilon: float
@@ -160,7 +200,9 @@ def test_bounds_hold_on_a_boundary_mechanism(adversary: str) -> None:
     table, wrong, runs, alpha = load("breast-cancer"), 0, 120, 0.1
     design = Design(references=6, targets=30, certified=1, confidence=1 - alpha)
     for seed in range(runs):
-        setting = Scenario(records=40, copies=0, attribute="label", adversary=adversary, poisoned=2, seed=seed)
+        setting = Scenario(
+            records=40, copies=0, attribute="label", adversary=adversary, poisoned=2, seed=seed
+        )
         floor, _ = lay(table, setting)
         target = Target(name="toy", subject=Flipped(epsilon=1.0))
         (found,) = experiment([target], floor, {}, design)

@@ -1,8 +1,11 @@
-"""Certified bounds on boundary mechanisms, 1,000 experiments each: above the true loss no more often than they may be.
+"""Certified bounds on boundary mechanisms, 1,000 experiments each.
 
-A mechanism that answers each record's membership bit by randomised response at epsilon loses exactly epsilon; one that tells the
-bit outright with probability delta, and else does so, is exactly (epsilon, delta)-private. `P[Bin(1000, alpha) > k] <= 1 %` is
-the region; and the median bound reaches a stated share of epsilon, so that validity is not bought with silence.
+Above the true loss no more often than they may be.
+
+A mechanism that answers each record's membership bit by randomised response at epsilon loses
+exactly epsilon; one that tells the bit outright with probability delta, and else does so, is
+exactly (epsilon, delta)-private. `P[Bin(1000, alpha) > k] <= 1 %` is the region; and the median
+bound reaches a stated share of epsilon, so that validity is not bought with silence.
 """
 
 from __future__ import annotations
@@ -34,7 +37,11 @@ def respond(inside: Flags, epsilon: float, delta: float, rng: np.random.Generato
 
 def labels(shown: Flags) -> Observed:
     """One answer: the own label 1 where the bit that is shown is a member's."""
-    return Observed(seen=np.stack([~shown, shown], axis=2).astype(float), y=np.ones(shown.shape[1], dtype=np.int64), m=1)
+    return Observed(
+        seen=np.stack([~shown, shown], axis=2).astype(float),
+        y=np.ones(shown.shape[1], dtype=np.int64),
+        m=1,
+    )
 
 
 def test_the_region() -> None:
@@ -57,7 +64,10 @@ def test_the_region() -> None:
     ],
 )
 def test_records(epsilon: float, delta: float, number: int, targets: int, reached: float) -> None:
-    """Rules from 32 references, bounds from the targets: the probability that any of the bounds is wrong is at most alpha."""
+    """Rules from 32 references, bounds from the targets.
+
+    The probability that any of the bounds is wrong is at most alpha.
+    """
     above, best = 0, []
     for repetition in range(REPETITIONS):
         rng = np.random.default_rng([repetition, targets, number])
@@ -65,7 +75,9 @@ def test_records(epsilon: float, delta: float, number: int, targets: int, reache
         theirs = rng.random((targets, 5)) < 0.5
         theirs = np.stack([theirs, ~theirs], axis=2).reshape(targets, 10)
         rules = exposed(labels(respond(mine, epsilon, delta, rng)), mine, number)
-        found = certify(rules, labels(respond(theirs, epsilon, delta, rng)), theirs, delta=delta, alpha=ALPHA)
+        found = certify(
+            rules, labels(respond(theirs, epsilon, delta, rng)), theirs, delta=delta, alpha=ALPHA
+        )
         assert sum(each.lower.alpha for each in found) == pytest.approx(ALPHA)
         best.append(max(each.lower.value for each in found))
         above += best[-1] > epsilon
@@ -74,7 +86,10 @@ def test_records(epsilon: float, delta: float, number: int, targets: int, reache
 
 
 def guesses_of(shown: Flags, spoken: Flags) -> Array:
-    """Scores of pairs of which only the first speaks, if at all; through the attack and the coins, as an experiment does."""
+    """Scores of pairs of which only the first speaks, if at all.
+
+    Through the attack and the coins, as an experiment does.
+    """
     first = np.where(spoken, np.where(shown, 1.0, 0.0), 0.5)
     own = np.stack([first, np.full(first.shape, 0.5)], axis=2).reshape(len(first), -1)
     seen = Observed(seen=np.stack([1 - own, own], axis=2), y=np.ones(own.shape[1], dtype=np.int64))
@@ -95,8 +110,13 @@ def guesses_of(shown: Flags, spoken: Flags) -> Array:
         (2.0, 0.001, True, 0.5, 0.5),
     ],
 )
-def test_one_run(epsilon: float, delta: float, at_once: bool, speaks: float, reached: float) -> None:
-    """Four models of 150 coins pooled as one run; of coins that say nothing the attacker abstains."""
+def test_one_run(
+    epsilon: float, delta: float, at_once: bool, speaks: float, reached: float
+) -> None:
+    """Four models of 150 coins pooled as one run.
+
+    Of coins that say nothing the attacker abstains.
+    """
     models, coins, share = 4, 150, 0.9 * speaks
     known: dict[int, float] = {}
     above, bounds = 0, []
@@ -108,10 +128,16 @@ def test_one_run(epsilon: float, delta: float, at_once: bool, speaks: float, rea
             shown = np.where(rng.random((models, 1)) < delta, heads, shown)
         guesses = guesses_of(shown, rng.random((models, coins)) < speaks)
         run = one_run(guesses, heads, share=share, alpha=0.5, delta=0.0) if known else None
-        found = one_run(guesses, heads, share=share, alpha=ALPHA, delta=delta) if run is None or run.v not in known else None
+        found = (
+            one_run(guesses, heads, share=share, alpha=ALPHA, delta=delta)
+            if run is None or run.v not in known
+            else None
+        )
         if found is not None:
             known[found.v] = found.epsilon
-            assert found.epsilon == largest_rejected(found.v, found.r, delta=delta, m=models * coins, alpha=ALPHA)
+            assert found.epsilon == largest_rejected(
+                found.v, found.r, delta=delta, m=models * coins, alpha=ALPHA
+            )
         v = found.v if found is not None else run.v if run is not None else 0
         bounds.append(known[v])
         above += known[v] > epsilon

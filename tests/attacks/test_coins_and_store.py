@@ -21,8 +21,12 @@ def test_coins_are_fair_pairs_of_a_fixed_size() -> None:
     assert {len(coins.rows(i)) for i in range(200)} == {50}
     n, heads = coins.heads.size, int(coins.heads.sum())
     assert binom.ppf(5e-4, n, 0.5) <= heads <= binom.isf(5e-4, n, 0.5)
-    for lag in (1, 2):  # neighbours agree half the time, in both directions: independence that a bound would miss
-        for same in (coins.heads[lag:] == coins.heads[:-lag], coins.heads[:, lag:] == coins.heads[:, :-lag]):
+    # neighbours agree half the time, in both directions: independence that a bound would miss
+    for lag in (1, 2):
+        for same in (
+            coins.heads[lag:] == coins.heads[:-lag],
+            coins.heads[:, lag:] == coins.heads[:, :-lag],
+        ):
             assert binom.ppf(5e-4, same.size, 0.5) <= same.sum() <= binom.isf(5e-4, same.size, 0.5)
 
 
@@ -37,7 +41,9 @@ def test_one_coin_replaces_one_record_that_keeps_its_place() -> None:
         assert np.flatnonzero(differs).tolist() == [pair]
 
 
-def test_coins_of_references_and_targets_are_not_the_same_and_more_models_keep_the_first_ones() -> None:
+def test_coins_of_references_and_targets_are_not_the_same_and_more_models_keep_the_first_ones() -> (
+    None
+):
     one, other = toss(50, 40, seed=3, who="target"), toss(50, 40, seed=3, who="reference")
     same = one.heads == other.heads
     assert binom.ppf(5e-4, same.size, 0.5) <= same.sum() <= binom.isf(5e-4, same.size, 0.5)

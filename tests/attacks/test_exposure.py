@@ -43,7 +43,9 @@ def test_exposure_is_that_of_the_twin() -> None:
         own, inside = scores[t, flags].tolist(), membership[t, flags].tolist()
         for c in range(int(flags.sum())):
             if inside[c]:
-                assert found[t, c] == pytest.approx(twin_exposure.exposure(own, inside, c), abs=1e-12)
+                assert found[t, c] == pytest.approx(
+                    twin_exposure.exposure(own, inside, c), abs=1e-12
+                )
             else:
                 assert math.isnan(found[t, c])
 
@@ -59,7 +61,12 @@ def test_a_learner_that_memorises_exposes_canaries_fully() -> None:
     found, coins, canaries = attacked(Memory)
     (part, natural) = found.outcomes[0].sliced
     out = (~coins.membership[:, canaries]).sum(axis=1)
-    assert (part.name, part.records, natural.name, natural.records) == ("canaries", 12, "natural", 48)
+    assert (part.name, part.records, natural.name, natural.records) == (
+        "canaries",
+        12,
+        "natural",
+        48,
+    )
     np.testing.assert_allclose(part.exposure, np.log2(out + 1))
     assert part.auc == 1.0
     assert part.highest == pytest.approx(float(np.log2(out + 1).mean()))
@@ -116,7 +123,9 @@ def test_slices_without_members_say_so() -> None:
     part = sliced("canaries", flags, np.arange(8.0).reshape(2, 4), coins, share=0.5, alpha=0.05)
     assert (part.auc, part.advantage, part.auc_interval) == (None, None, None)
     assert part.exposure.tolist() == [0.0, 0.0]
-    none = sliced("canaries", np.roll(flags, 1), np.arange(8.0).reshape(2, 4), coins, share=0.5, alpha=0.05)
+    none = sliced(
+        "canaries", np.roll(flags, 1), np.arange(8.0).reshape(2, 4), coins, share=0.5, alpha=0.05
+    )
     assert np.isnan(none.exposure).all()
 
 

@@ -1,12 +1,15 @@
-"""Gaussian means: models are means of n Gaussian records, and what is seen of a record is the mean itself as its log-odds.
+"""Gaussian means: models are means of n Gaussian records.
 
-A record of value z is in, or a record of value 0 is in its place; the other n - 1 are N(0, 1) and drawn anew for every model and
-record. So the mean is N(z / n, v) with the record and N(0, v) without, v = (n - 1) / n^2, and with d = z / sqrt(n - 1) the best
-test calls a member from ln LR = t on with TPR Phi((d^2 / 2 - t) / d) and FPR Phi((-d^2 / 2 - t) / d); AUC = Phi(d / sqrt 2).
+What is seen of a record is the mean itself as its log-odds.
 
-Acceptance regions: of counts the exact binomial one at 0.1 % (Hoeffding 1956 where chances differ by record), of an AUC that of
-Hoeffding (1963) for a two-sample statistic. LiRA does not know d: from R reference models of each kind its means are off by
-sqrt(v / R).
+A record of value z is in, or a record of value 0 is in its place; the other n - 1 are N(0, 1) and
+drawn anew for every model and record. So the mean is N(z / n, v) with the record and N(0, v)
+without, v = (n - 1) / n^2, and with d = z / sqrt(n - 1) the best test calls a member from ln LR = t
+on with TPR Phi((d^2 / 2 - t) / d) and FPR Phi((-d^2 / 2 - t) / d); AUC = Phi(d / sqrt 2).
+
+Acceptance regions: of counts the exact binomial one at 0.1 % (Hoeffding 1956 where chances differ
+by record), of an AUC that of Hoeffding (1963) for a two-sample statistic. LiRA does not know d:
+from R reference models of each kind its means are off by sqrt(v / R).
 """
 
 from __future__ import annotations
@@ -34,7 +37,9 @@ def world(z: Array, models: int, seed: int) -> tuple[Observed, Flags]:
     inside = np.stack([rng.permuted(np.arange(models) % 2 == 0) for _ in z], axis=1)
     others = rng.normal(size=(models, len(z), N - 1)).sum(axis=2)
     own = expit(SCALE * (others + np.where(inside, z, 0.0)) / N)
-    return Observed(seen=np.stack([own, 1 - own], axis=2), y=np.zeros(len(z), dtype=np.int64)), inside
+    return Observed(
+        seen=np.stack([own, 1 - own], axis=2), y=np.zeros(len(z), dtype=np.int64)
+    ), inside
 
 
 def in_region(count: int, n: int, p: float) -> bool:
@@ -58,12 +63,17 @@ def test_equal_records(d: float) -> None:
         scores = attack.fit(reference, membership).score(target)
         members, others = scores[truth], scores[~truth]
         assert abs(auc(members, others) - optimal) <= near(members, others)
-        assert abs(advantage(roc(members, others)) - (2 * norm.cdf(d / 2) - 1)) <= 2 * near(members, others)
+        assert abs(advantage(roc(members, others)) - (2 * norm.cdf(d / 2) - 1)) <= 2 * near(
+            members, others
+        )
 
 
 @pytest.mark.parametrize("strongest", [1.0, 3.0])
 def test_unequal_records(strongest: float) -> None:
-    """LiRA at ln LR = t: TPR and FPR over records of unequal weight are those of the optimal test over all of them."""
+    """LiRA at ln LR = t: TPR and FPR are those of the optimal test over all records.
+
+    The records have unequal weight.
+    """
     d = np.linspace(0.2, strongest, E)
     z = d * math.sqrt(N - 1)
     reference, membership = world(z, REFERENCES, 3)
@@ -71,10 +81,16 @@ def test_unequal_records(strongest: float) -> None:
     scores = Lira().fit(reference, membership).score(target)
     members, others = scores[truth], scores[~truth]
     for t in (-1.0, 0.0, 0.5, 1.0, 2.0):
-        assert in_region(int((members >= t).sum()), members.size, float(norm.cdf((d**2 / 2 - t) / d).mean()))
-        assert in_region(int((others >= t).sum()), others.size, float(norm.cdf((-(d**2) / 2 - t) / d).mean()))
+        assert in_region(
+            int((members >= t).sum()), members.size, float(norm.cdf((d**2 / 2 - t) / d).mean())
+        )
+        assert in_region(
+            int((others >= t).sum()), others.size, float(norm.cdf((-(d**2) / 2 - t) / d).mean())
+        )
     grid = np.linspace(-40, 40, 160_001)  # area under the optimal curve, over records
-    tpr, fpr = (np.mean([norm.cdf((sign * s**2 / 2 - grid) / s) for s in d], axis=0) for sign in (1, -1))
+    tpr, fpr = (
+        np.mean([norm.cdf((sign * s**2 / 2 - grid) / s) for s in d], axis=0) for sign in (1, -1)
+    )
     optimal = float(-np.trapezoid(tpr, fpr))
     assert abs(auc(members, others) - optimal) <= near(members, others)
     plain = LossThreshold().fit(reference, membership).score(target)
@@ -82,14 +98,19 @@ def test_unequal_records(strongest: float) -> None:
 
 
 def test_few_references_lose_power_and_gain_none() -> None:
-    """With 4 models of a kind the area lies below the optimal one by more than its region: what is not known costs."""
+    """With 4 models of a kind the area lies below the optimal one by more than its region.
+
+    What is not known costs.
+    """
     d = np.linspace(0.2, 2.0, E)
     z = d * math.sqrt(N - 1)
     reference, membership = world(z, 8, 5)
     target, truth = world(z, TARGETS, 6)
     scores = Lira().fit(reference, membership).score(target)
     grid = np.linspace(-40, 40, 160_001)
-    tpr, fpr = (np.mean([norm.cdf((sign * s**2 / 2 - grid) / s) for s in d], axis=0) for sign in (1, -1))
+    tpr, fpr = (
+        np.mean([norm.cdf((sign * s**2 / 2 - grid) / s) for s in d], axis=0) for sign in (1, -1)
+    )
     members, others = scores[truth], scores[~truth]
     assert auc(members, others) < float(-np.trapezoid(tpr, fpr)) + near(members, others)
     assert auc(members, others) > 0.5

@@ -1,4 +1,4 @@
-"""An AUC lies in its own interval, the interval in [0, 1], and rounding parts no scores that tie."""
+"""An AUC lies in its own interval, that in [0, 1], and rounding parts no scores that tie."""
 
 from __future__ import annotations
 
@@ -13,10 +13,15 @@ from dpassay.attacks.scores.lira import Lira
 
 
 def drifting(models: int, seed: int, shift: float = 3.0) -> tuple[np.ndarray, np.ndarray]:
-    """Scores that tell members apart within a model, and lie elsewhere in every model: pooled they tell less."""
+    """Scores that tell members apart within a model, and lie elsewhere in every model.
+
+    Pooled they tell less.
+    """
     rng = np.random.default_rng(seed)
     membership = toss(models, 40, seed=seed, who="target").membership
-    return membership + 0.3 * rng.normal(size=membership.shape) + shift * rng.normal(size=(models, 1)), membership
+    return membership + 0.3 * rng.normal(size=membership.shape) + shift * rng.normal(
+        size=(models, 1)
+    ), membership
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -29,7 +34,14 @@ def test_an_auc_lies_in_its_own_interval(seed: int) -> None:
     assert 0 <= low < whole < high <= 1
     areas = [auc(row[inside], row[~inside]) for row, inside in zip(scores, membership, strict=True)]
     assert not low <= np.mean(areas) <= high  # the old interval was around this, another number
-    part = sliced("natural", np.arange(40) < 20, scores, toss(12, 40, seed=seed, who="target"), share=0.1, alpha=0.1)
+    part = sliced(
+        "natural",
+        np.arange(40) < 20,
+        scores,
+        toss(12, 40, seed=seed, who="target"),
+        share=0.1,
+        alpha=0.1,
+    )
     assert part.auc is not None
     assert part.auc_interval is not None
     assert 0 <= part.auc_interval[0] <= part.auc <= part.auc_interval[1] <= 1
@@ -46,7 +58,9 @@ def test_the_jackknife_is_that_of_the_definition() -> None:
     without = np.array([area(np.delete(np.arange(n), i)) for i in range(n)])
     half = 2.5705818366147395 * np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
     whole = area(np.arange(n))
-    assert auc_interval(scores, membership) == pytest.approx((max(0, whole - half), min(1, whole + half)))
+    assert auc_interval(scores, membership) == pytest.approx(
+        (max(0, whole - half), min(1, whole + half))
+    )
 
 
 def test_no_interval_leaves_what_there_can_be() -> None:
@@ -61,7 +75,10 @@ def test_no_interval_leaves_what_there_can_be() -> None:
 
 
 def test_the_interval_covers_as_often_as_it_says() -> None:
-    """Independent models of one law, AUC = Phi(1 / sqrt 2): at least 930 of 1,000 intervals hold it."""
+    """Independent models of one law, AUC = Phi(1 / sqrt 2).
+
+    At least 930 of 1,000 intervals hold it.
+    """
     rng, hits = np.random.default_rng(3), 0
     for k in range(1000):
         membership = toss(20, 10, seed=k, who="target").membership
@@ -74,16 +91,23 @@ def test_the_interval_covers_as_often_as_it_says() -> None:
 @pytest.mark.parametrize("online", [True, False])
 @pytest.mark.parametrize("models", [20, 80])
 def test_records_that_look_alike_tie(online: bool, models: int) -> None:
-    """Every record gets the same answers with it and without it, from other models: only rounding can tell them apart."""
+    """Every record gets the same answers with it and without it, from other models.
+
+    Only rounding can tell them apart.
+    """
     rng = np.random.default_rng(0)
     membership = toss(models, 60, seed=0, who="reference", mirrored=True).membership
     shares = np.empty(membership.shape)
     for e in range(60):
         for kind in (True, False):
             rows = rng.permutation(np.flatnonzero(membership[:, e] == kind))
-            shares[rows, e] = np.linspace(0.1, 0.9, len(rows))[:: 1 if kind else -1] ** (1.5 if kind else 1)
+            shares[rows, e] = np.linspace(0.1, 0.9, len(rows))[:: 1 if kind else -1] ** (
+                1.5 if kind else 1
+            )
     y = np.zeros(60, dtype=int)
-    fitted = Lira(online=online).fit(Observed(seen=np.stack([shares, 1 - shares], axis=2), y=y, m=None), membership)
+    fitted = Lira(online=online).fit(
+        Observed(seen=np.stack([shares, 1 - shares], axis=2), y=y, m=None), membership
+    )
     asked = np.repeat(np.linspace(0.05, 0.95, 7)[:, None], 60, axis=1)
     scores = fitted.score(Observed(seen=np.stack([asked, 1 - asked], axis=2), y=y, m=None))
     assert (scores == scores[:, :1]).all()

@@ -14,7 +14,10 @@ from dpassay.attacks.repeated.adaptive import best_strategy, composition, privac
 from dpassay.attacks.repeated.optimal import ceiling, compositions, optimal
 from dpassay.errors import InvalidInput
 from dpassay.laws import bernoulli_law
-from dpassay.mechanisms.dwork_feldman_2018.interface import advanced_composition, optimal_composition
+from dpassay.mechanisms.dwork_feldman_2018.interface import (
+    advanced_composition,
+    optimal_composition,
+)
 from tests.attacks import twin_optimal as twin
 
 TWO = (
@@ -38,7 +41,10 @@ RARE = (
         [Fraction(4, 10), Fraction(6, 10)],
     ],
 )
-THREE = [[Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]], [[Fraction(1, 4), Fraction(1, 4), Fraction(1, 2)]]
+THREE = (
+    [[Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]],
+    [[Fraction(1, 4), Fraction(1, 4), Fraction(1, 2)]],
+)
 
 
 def logs(rows: Any) -> NDArray[np.float64]:
@@ -62,7 +68,9 @@ def test_dynamic_programming_finds_what_all_strategies_do(laws: Any, m: int) -> 
 
 def test_without_delta_the_worst_query_is_repeated() -> None:
     for P, Q in (TWO, RARE):
-        assert privacy_spent(logs(P), logs(Q), 5) == pytest.approx(5 * float((logs(P) - logs(Q)).max()))
+        assert privacy_spent(logs(P), logs(Q), 5) == pytest.approx(
+            5 * float((logs(P) - logs(Q)).max())
+        )
 
 
 def test_adapting_beats_every_fixed_sequence() -> None:
@@ -91,7 +99,9 @@ def test_the_choices_reach_what_is_promised() -> None:
             total += play(t + 1, p * math.exp(P[j, label]), q * math.exp(Q[j, label]), new)
         return total
 
-    assert play(0, 1.0, 1.0, [0] * found.states[0].shape[1]) == pytest.approx(found.delta, abs=1e-12)
+    assert play(0, 1.0, 1.0, [0] * found.states[0].shape[1]) == pytest.approx(
+        found.delta, abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("laws", [TWO, ONE_SIDED, RARE, THREE])
@@ -120,10 +130,13 @@ def test_randomised_response_by_hand() -> None:
 def test_what_one_side_never_answers() -> None:
     P, Q = np.log([[0.5, 0.25, 0.25]]), np.array([[math.log(0.5), -math.inf, math.log(0.5)]])
     assert privacy_spent(P, Q, 2) == math.inf
-    assert best_strategy(P, Q, 2, 2.0).delta == pytest.approx(1 - 0.75**2, abs=1e-12)  # a 1 in either answer
+    # a 1 in either answer
+    assert best_strategy(P, Q, 2, 2.0).delta == pytest.approx(1 - 0.75**2, abs=1e-12)
     assert privacy_spent(P, Q, 1, 0.25) == pytest.approx(0.0, abs=1e-12)
     assert privacy_spent(P, Q, 2, 0.3) == math.inf
-    assert best_strategy(Q, P, 2, 0.0).delta == pytest.approx(ceiling(Q[0], P[0], 2).advantage, abs=1e-12)
+    assert best_strategy(Q, P, 2, 0.0).delta == pytest.approx(
+        ceiling(Q[0], P[0], 2).advantage, abs=1e-12
+    )
     apart = np.log([[1.0, 1e-300]]), np.array([[-math.inf, 0.0]])
     assert optimal(apart[0][0], apart[1][0]).auc == pytest.approx(1.0)
 
@@ -134,9 +147,13 @@ def test_composition_agrees_with_the_interface() -> None:
         assert found.basic == m * epsilon
         assert found.advanced == advanced_composition(epsilon, m, 1e-3)
         assert found.optimal == pytest.approx(optimal_composition(epsilon, m, 1e-3), rel=1e-9)
-        law = np.stack([bernoulli_law([epsilon]).log_p[0]] * 2), np.stack([bernoulli_law([-epsilon]).log_p[0]] * 2)
+        law = (
+            np.stack([bernoulli_law([epsilon]).log_p[0]] * 2),
+            np.stack([bernoulli_law([-epsilon]).log_p[0]] * 2),
+        )
         spent = privacy_spent(*law, m, 1e-3)
-        assert spent == pytest.approx(found.optimal, rel=1e-9)  # randomised response is the worst there is
+        # randomised response is the worst there is
+        assert spent == pytest.approx(found.optimal, rel=1e-9)
         assert spent < found.basic
 
 

@@ -28,11 +28,19 @@ TREE = Learner(make=estimator_of("tree"), name="tree")
 
 
 def laid(**options: object) -> ExperimentData:
-    return lay(load("breast-cancer"), Scenario(**{"records": 200, "copies": 0} | options))[0]  # type: ignore[arg-type]
+    return lay(
+        load("breast-cancer"),
+        Scenario(**{"records": 200, "copies": 0} | options),  # type: ignore[arg-type]
+    )[0]
 
 
 def attacked(floor: ExperimentData) -> Attacked:
-    (found,) = experiment([Target(name="tree", subject=TREE)], floor, {"lira": Lira()}, Design(references=16, targets=8))
+    (found,) = experiment(
+        [Target(name="tree", subject=TREE)],
+        floor,
+        {"lira": Lira()},
+        Design(references=16, targets=8),
+    )
     return found
 
 
@@ -70,7 +78,9 @@ def test_poison_lies_close_around_the_record_with_another_label(copies: int) -> 
 
 
 def test_candidates_are_the_record_its_copies_and_the_way_to_the_other_class() -> None:
-    records = Labelled(np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 40.0], [8.0, 80.0]]), np.array([0, 1, 1, 0]))
+    records = Labelled(
+        np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 40.0], [8.0, 80.0]]), np.array([0, 1, 1, 0])
+    )
     floor = build_data(records, records, copies=2, noise=0.1, seed=0)
     points = candidates(floor)
     assert points.shape == (1 + 2 + 2 * len(STEPS), 4, 2)
@@ -82,7 +92,9 @@ def test_candidates_are_the_record_its_copies_and_the_way_to_the_other_class() -
             (z for z in range(4) if records.y[z] != records.y[i]),
             key=lambda z: sum(((records.X[z] - records.X[i]) / scale) ** 2),
         )
-        expected = [records.X[i] + step * (records.X[z] - records.X[i]) for z in others for step in STEPS]
+        expected = [
+            records.X[i] + step * (records.X[z] - records.X[i]) for z in others for step in STEPS
+        ]
         np.testing.assert_allclose(points[3:, i], expected)
 
 
@@ -123,7 +135,8 @@ def test_chosen_queries_tell_more_where_the_record_itself_tells_nothing() -> Non
     elsewhere = asked[:e] != X[:, 0]
     assert elsewhere[:-1].all()  # beside the last one, all points are nearer to its partner
     np.testing.assert_array_equal(np.round(asked[:e] / 10)[elsewhere] * 10, X[elsewhere, 0])
-    np.testing.assert_array_equal(asked[e:], X[:, 0])  # the test records are asked about as they are
+    # the test records are asked about as they are
+    np.testing.assert_array_equal(asked[e:], X[:, 0])
 
 
 def test_poison_separates_more_than_natural_data() -> None:
@@ -138,7 +151,10 @@ def test_poison_separates_more_than_natural_data() -> None:
 
 
 def test_canaries_poison_and_chosen_queries_go_together() -> None:
-    floor, facts = lay(load("breast-cancer"), Scenario(records=40, copies=2, canaries=6, adversary="pois-miaq", poisoned=5))
+    floor, facts = lay(
+        load("breast-cancer"),
+        Scenario(records=40, copies=2, canaries=6, adversary="pois-miaq", poisoned=5),
+    )
     subject = Learner(make=estimator_of("tree"), name="tree", copies=2)
     moved = choose(subject, floor, 8)
     near = moved.points.copies - moved.points.X
@@ -150,15 +166,26 @@ def test_canaries_poison_and_chosen_queries_go_together() -> None:
         Design(references=4, targets=4),
     )
     assert [part.name for part in found.outcomes[0].sliced] == ["canaries", "poisoned", "natural"]
-    assert [part.records for part in found.outcomes[0].sliced][:2] == [len(facts["canaries"]), len(facts["poisoned"])] == [6, 5]
+    assert (
+        [part.records for part in found.outcomes[0].sliced][:2]
+        == [len(facts["canaries"]), len(facts["poisoned"])]
+        == [6, 5]
+    )
     assert facts["background"] == 10
     record = make_attack_record(facts, floor.records, [found])
-    assert [part["slice"] for part in record["subjects"][0]["outcomes"][0]["slices"]] == ["canaries", "poisoned", "natural"]
+    assert [part["slice"] for part in record["subjects"][0]["outcomes"][0]["slices"]] == [
+        "canaries",
+        "poisoned",
+        "natural",
+    ]
     json.dumps(record, allow_nan=False)
 
 
 def test_models_are_kept_apart_by_where_they_are_asked(tmp_path: Path) -> None:
-    subject, coins = Learner(make=estimator_of("tree"), name="tree", copies=3), toss(4, 60, seed=0, who="target")
+    subject, coins = (
+        Learner(make=estimator_of("tree"), name="tree", copies=3),
+        toss(4, 60, seed=0, who="target"),
+    )
     floors = [laid(records=60, copies=3, noise=noise) for noise in (0.0, 3.0)]
     with Ledger(tmp_path / "models.sqlite", resume=True) as ledger:
         near, far = (models(subject, floor, coins, "target", ledger=ledger) for floor in floors)
@@ -167,8 +194,23 @@ def test_models_are_kept_apart_by_where_they_are_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("adversary", ["nat-miaq", "pois-miaq"])
-def test_claims_of_a_private_mechanism_stay_unbroken(adversary: str, capsys: pytest.CaptureFixture[str]) -> None:
-    sizes = ["--records", "60", "--references", "8", "--models", "60", "--budgets", "1", "--copies", "0", "--seed", "0"]
+def test_claims_of_a_private_mechanism_stay_unbroken(
+    adversary: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sizes = [
+        "--records",
+        "60",
+        "--references",
+        "8",
+        "--models",
+        "60",
+        "--budgets",
+        "1",
+        "--copies",
+        "0",
+        "--seed",
+        "0",
+    ]
     words = [
         "attack",
         "soft-majority",
@@ -186,7 +228,11 @@ def test_claims_of_a_private_mechanism_stay_unbroken(adversary: str, capsys: pyt
     assert main([*words, "--attacks", "lira,loss-threshold", "-p", "r=5"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["run"]["adversary"] == adversary
-    assert record["run"]["background"] == len(record["run"]["poisoned"]) * 5 == (30 if adversary == "pois-miaq" else 0)
+    assert (
+        record["run"]["background"]
+        == len(record["run"]["poisoned"]) * 5
+        == (30 if adversary == "pois-miaq" else 0)
+    )
     (subject,) = record["subjects"]
     assert subject["error"] is None
     assert all(each["lower"] <= 1 for each in subject["certified"])
@@ -206,14 +252,38 @@ def test_claims_of_a_private_mechanism_stay_unbroken(adversary: str, capsys: pyt
         (["--attribute", "colour"], "--attribute = 'colour'"),
     ],
 )
-def test_wrong_options_are_named(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options_are_named(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["attack", "--against", "base", *words]) == 2
     assert said in capsys.readouterr().err
 
 
 def test_pages_tell_canaries_and_poison_apart(tmp_path: Path) -> None:
-    words = ["attack", "--against", "base", "--records", "60", "--references", "6", "--models", "4", "--attacks", "lira", "-q"]
-    words += ["--copies", "0", "--canaries", "4", "--adversary", "pois-miaq", "--out", str(tmp_path)]
+    words = [
+        "attack",
+        "--against",
+        "base",
+        "--records",
+        "60",
+        "--references",
+        "6",
+        "--models",
+        "4",
+        "--attacks",
+        "lira",
+        "-q",
+    ]
+    words += [
+        "--copies",
+        "0",
+        "--canaries",
+        "4",
+        "--adversary",
+        "pois-miaq",
+        "--out",
+        str(tmp_path),
+    ]
     assert main(words) == 0
     for name in ("attack.html", "attack.md"):
         text = (tmp_path / name).read_text(encoding="utf-8")

@@ -1,4 +1,7 @@
-"""Cap and detectable: exact by enumeration, the default takes enough targets, and a total leak is seen."""
+"""Cap and detectable.
+
+Exact by enumeration, the default takes enough targets, and a total leak is seen.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,14 @@ from scipy.stats import binom
 
 from dpassay.attacks.experiment.one_run import largest_rejected
 from dpassay.attacks.experiment.planning import ABOVE, FEWEST, MOST
-from dpassay.attacks.experiment.reach import guessed, of_counts, of_guesses, of_one_run, targets_to_break, targets_to_see
+from dpassay.attacks.experiment.reach import (
+    guessed,
+    of_counts,
+    of_guesses,
+    of_one_run,
+    targets_to_break,
+    targets_to_see,
+)
 from dpassay.claims import DP, Claim
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.main import main
@@ -25,7 +35,19 @@ from dpassay.stats.bounds import Counts
 from dpassay.stats.lower_bounds import choose, lower_bound
 from dpassay.stats.scales import Ratio
 
-SMALL = ["--against", "mechanism", "--records", "200", "--references", "16", "--copies", "0", "--transcripts", "0", "-q"]
+SMALL = [
+    "--against",
+    "mechanism",
+    "--records",
+    "200",
+    "--references",
+    "16",
+    "--copies",
+    "0",
+    "--transcripts",
+    "0",
+    "-q",
+]
 
 
 @dataclass(frozen=True)
@@ -55,11 +77,15 @@ def leak(q: float, delta: float) -> float:
     ("trials", "claimed", "delta", "alpha"),
     list(itertools.product((5, 32, 53, 200), (0.0, 0.5, 1.0, 2.0), (0.0, 0.01), (1e-2, 1e-7))),
 )
-def test_the_reach_of_guesses_by_enumeration(trials: int, claimed: float, delta: float, alpha: float) -> None:
+def test_the_reach_of_guesses_by_enumeration(
+    trials: int, claimed: float, delta: float, alpha: float
+) -> None:
     found = of_guesses(trials, claimed=claimed, delta=delta, alpha=alpha)
     q = alpha ** (1 / trials)  # P[all right] = alpha: the Clopper-Pearson limit of T in T
     assert found.cap == pytest.approx(max(0.0, leak(q, delta)) if q > delta else 0.0, abs=1e-9)
-    breaking = [k for k in range(trials + 1) if guessed(k, trials, delta=delta, alpha=alpha) > claimed]
+    breaking = [
+        k for k in range(trials + 1) if guessed(k, trials, delta=delta, alpha=alpha) > claimed
+    ]
     if not breaking:
         assert found.cap <= claimed
         assert found.detectable == math.inf
@@ -80,7 +106,9 @@ def test_the_reach_of_the_one_run_audit_by_enumeration() -> None:
 
 def test_the_reach_of_a_rung_is_that_of_its_test() -> None:
     found = of_counts(500, claimed=1.0, delta=0.0, alpha=1e-4)
-    most = lower_bound("clopper-pearson", Counts(x=500, n1=500, y=0, n0=500), scale=Ratio(0.0), alpha=1e-4).value
+    most = lower_bound(
+        "clopper-pearson", Counts(x=500, n1=500, y=0, n0=500), scale=Ratio(0.0), alpha=1e-4
+    ).value
     assert found.cap >= most > 1
     assert 1.2 < found.detectable < 1.6
     assert of_counts(500, claimed=8.0, delta=0.0, alpha=1e-4).detectable == math.inf
@@ -88,19 +116,29 @@ def test_the_reach_of_a_rung_is_that_of_its_test() -> None:
 
 @pytest.mark.slow
 def test_what_is_detectable_is_seen_nine_times_in_ten() -> None:
-    """1,000 counts of randomised response that loses just what is detectable: between the 0.5 % points of Bin(1000, 0.9)."""
+    """1,000 counts of randomised response that loses just what is detectable.
+
+    Between the 0.5 % points of Bin(1000, 0.9).
+    """
     found, rng = of_counts(500, claimed=1.0, delta=0.0, alpha=1e-4), np.random.default_rng(0)
     p = 1 / (1 + math.exp(-found.detectable))
-    test = choose(round(500 * p), round(500 * (1 - p)), 500, 500, labels=2, scale=Ratio(0.0), alpha=1e-4)
+    test = choose(
+        round(500 * p), round(500 * (1 - p)), 500, 500, labels=2, scale=Ratio(0.0), alpha=1e-4
+    )
     seen = 0
-    for x, y in zip(rng.binomial(500, p, 1000).tolist(), rng.binomial(500, 1 - p, 1000).tolist(), strict=True):
+    for x, y in zip(
+        rng.binomial(500, p, 1000).tolist(), rng.binomial(500, 1 - p, 1000).tolist(), strict=True
+    ):
         counts = Counts(x=x, n1=500, y=y, n0=500)
         seen += lower_bound(test, counts, scale=Ratio(0.0), alpha=1e-4).value > 1
     assert 875 <= seen <= 924
 
 
 def test_the_numbers_of_the_issue() -> None:
-    """A subject of 61, three views, one bound beside 12 attacks, five records: 32 right guesses certify .41; 53 and 129 break."""
+    """A subject of 61, three views, one bound beside 12 attacks, five records.
+
+    32 right guesses certify .41; 53 and 129 break.
+    """
     alpha = 1e-3 / 61 / (3 * 13) / 5
     assert of_guesses(32, claimed=1.0, delta=0.0, alpha=alpha).cap == pytest.approx(0.41, abs=0.005)
     assert (targets_to_break(1.0, alpha=alpha), targets_to_break(2.0, alpha=alpha)) == (53, 129)
@@ -117,8 +155,21 @@ def test_targets_that_see_a_leak() -> None:
 
 
 def test_a_plain_nearest_neighbour_behind_a_claim_is_broken(tmp_path: Path) -> None:
-    """With 32 targets it is guessed every time, and nothing could be said; the default takes enough."""
-    words = ["attack", f"{__name__}:Nearest", "--epsilon", "1", "--attacks", "gap", "--budgets", "1", *SMALL]
+    """With 32 targets it is guessed every time, and nothing could be said.
+
+    The default takes enough.
+    """
+    words = [
+        "attack",
+        f"{__name__}:Nearest",
+        "--epsilon",
+        "1",
+        "--attacks",
+        "gap",
+        "--budgets",
+        "1",
+        *SMALL,
+    ]
     assert main([*words, "--out", str(tmp_path)]) == Exit.REFUTED
     record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
     best = record["subjects"][0]["certified"][0]
@@ -130,11 +181,26 @@ def test_a_plain_nearest_neighbour_behind_a_claim_is_broken(tmp_path: Path) -> N
     assert "1 claim, 1 BROKEN" in (tmp_path / "attack.md").read_text(encoding="utf-8")
 
 
-def test_few_targets_could_not_have_seen_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["attack", f"{__name__}:Nearest", "--epsilon", "1", "--budgets", "1", *SMALL, "--models", "10"]
+def test_few_targets_could_not_have_seen_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        "attack",
+        f"{__name__}:Nearest",
+        "--epsilon",
+        "1",
+        "--budgets",
+        "1",
+        *SMALL,
+        "--models",
+        "10",
+    ]
     assert main([*words, "--out", str(tmp_path)]) == Exit.INCONCLUSIVE
     told = capsys.readouterr().out
-    assert "1 claim, 0 broken, 0 not broken (could have seen it), 1 could not have been seen" in " ".join(told.split())
+    assert (
+        "1 claim, 0 broken, 0 not broken (could have seen it), 1 could not have been seen"
+        in " ".join(told.split())
+    )
     assert "could not have seen it" in told
     for page in ("attack.html", "attack.md"):
         text = (tmp_path / page).read_text(encoding="utf-8")
@@ -143,4 +209,7 @@ def test_few_targets_could_not_have_seen_it(tmp_path: Path, capsys: pytest.Captu
     assert main([*words, "--out", str(tmp_path), "--allow-inconclusive"]) == Exit.NOTHING
     record = str(tmp_path / "attack.json")
     assert main(["report", record, "-o", str(tmp_path), "--exit-code"]) == Exit.INCONCLUSIVE
-    assert main(["report", record, "-o", str(tmp_path), "--exit-code", "--allow-inconclusive"]) == Exit.NOTHING
+    assert (
+        main(["report", record, "-o", str(tmp_path), "--exit-code", "--allow-inconclusive"])
+        == Exit.NOTHING
+    )

@@ -1,4 +1,7 @@
-"""Attacks on real data: trees and logistic regression, unprotected and behind six mechanisms at five losses."""
+"""Attacks on real data.
+
+Trees and logistic regression, unprotected and behind six mechanisms at five losses.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,31 @@ from dpassay.reports.attack.paired import paired
 FOLDER = Path(__file__).parents[3] / "shared" / "data"
 LOSSES = ("0.1", "0.5", "1", "2", "8")
 NOISE = (np.log(2 / 1e-4) / (2 * 800)) ** 0.5
-"""How far the share of 800 scores above a threshold may be from its mean, for all thresholds at once, but for one case in 10,000
-(Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990): curves of members and of others are estimates."""
+"""How far the share of 800 scores above a threshold may be from its mean, for all thresholds at
+once, but for one case in 10,000 (Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990): curves of
+members and of others are estimates."""
 
 
 def attack(folder: Path, *words: str) -> dict[str, Any]:
     """No claim is broken, though eight targets could break few of them; and the record."""
-    assert main(["attack", *words, "--copies", "0", "-q", "--out", str(folder / "out"), "--allow-inconclusive"]) == Exit.NOTHING
-    record: dict[str, Any] = json.loads((folder / "out" / "attack.json").read_text(encoding="utf-8"))
+    assert (
+        main(
+            [
+                "attack",
+                *words,
+                "--copies",
+                "0",
+                "-q",
+                "--out",
+                str(folder / "out"),
+                "--allow-inconclusive",
+            ]
+        )
+        == Exit.NOTHING
+    )
+    record: dict[str, Any] = json.loads(
+        (folder / "out" / "attack.json").read_text(encoding="utf-8")
+    )
     return record
 
 
@@ -38,12 +58,18 @@ def adult(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     data = dict(tables(FOLDER))["adult"].take(slice(4000))
     path = tmp_path_factory.mktemp("adult") / "adult.csv"
     header = ",".join([*(f"x{i}" for i in range(data.X.shape[1])), "income"])
-    np.savetxt(path, np.column_stack([data.X, data.y]), delimiter=",", header=header, comments="", fmt="%g")
+    np.savetxt(
+        path, np.column_stack([data.X, data.y]), delimiter=",", header=header, comments="", fmt="%g"
+    )
     return ["--data", str(path), "--label", "income"]
 
 
 def outcome(subject: dict[str, Any], name: str, view: str = "scores") -> dict[str, Any]:
-    (found,) = [each for each in subject["outcomes"] if each["attack"] == name and each["view"]["name"] == view]
+    (found,) = [
+        each
+        for each in subject["outcomes"]
+        if each["attack"] == name and each["view"]["name"] == view
+    ]
     return dict(found)
 
 
@@ -56,18 +82,25 @@ def test_every_attack_on_the_learner_and_on_six_mechanisms(
     where = request.getfixturevalue("adult") if data == "adult" else []
     sizes = ["--records", "200", "--references", "16", "--models", "8", "--transcripts", "0"]
     record = attack(tmp_path, *where, "--learner", learner, *sizes)
-    names = [f"{learner} (unprotected)", *(f"{name}, epsilon = {loss}" for name in PROTECTED for loss in LOSSES)]
+    names = [
+        f"{learner} (unprotected)",
+        *(f"{name}, epsilon = {loss}" for name in PROTECTED for loss in LOSSES),
+    ]
     assert [subject["name"] for subject in record["subjects"]] == names
     for subject in record["subjects"]:
         assert subject["error"] is None
         views = {each["view"]["name"] for each in subject["outcomes"]}
-        assert views == ({"scores", "one label"} if subject["claim"] is None else {"one label", "8 labels"})
+        assert views == (
+            {"scores", "one label"} if subject["claim"] is None else {"one label", "8 labels"}
+        )
         assert len(subject["outcomes"]) == len(ATTACKS) * len(views)
         for each in subject["outcomes"]:
             assert 0.3 < each["auc"] < 1
             assert 0 <= each["advantage"] <= 1
         if subject["claim"] is not None and subject["claim"]["epsilon"] <= 1:
-            assert all(each["beyond"] <= NOISE for each in subject["outcomes"] if each["attack"] != "rmia")
+            assert all(
+                each["beyond"] <= NOISE for each in subject["outcomes"] if each["attack"] != "rmia"
+            )
 
 
 @pytest.mark.slow

@@ -1,4 +1,7 @@
-"""Repeated queries: the certified loss grows with m, and stays below the composed claim and the ceiling."""
+"""Repeated queries: the certified loss grows with m, and stays below its limits.
+
+These are the composed claim and the ceiling.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpassay.attacks.repeated.run import LEAST_TRANSCRIPTS, Repeated, failed, is_sticky, ladder, repeated
+from dpassay.attacks.repeated.run import (
+    LEAST_TRANSCRIPTS,
+    Repeated,
+    failed,
+    is_sticky,
+    ladder,
+    repeated,
+)
 from dpassay.attacks.repeated.transcript_tests import run_tests
 from dpassay.attacks.repeated.worst_cell import candidates, worst_cells
 from dpassay.claims import DP
@@ -27,7 +37,9 @@ def attack(name: str, loss: float, transcripts: int = 20_000, **parameters: obje
     target = resolve(name, parameters)
     claim = next(each for each in target.claims if isinstance(each, DP))
     assert math.isclose(claim.epsilon, loss)
-    return repeated(target, claim, groups_for(target, None), transcripts=transcripts, alpha=1e-4, seed=0)
+    return repeated(
+        target, claim, groups_for(target, None), transcripts=transcripts, alpha=1e-4, seed=0
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,7 +51,9 @@ def attack(name: str, loss: float, transcripts: int = 20_000, **parameters: obje
         ("distance-to-instability", 1.0, {}),
     ],
 )
-def test_loss_grows_below_claim_and_ceiling(name: str, epsilon: float, parameters: dict[str, Any]) -> None:
+def test_loss_grows_below_claim_and_ceiling(
+    name: str, epsilon: float, parameters: dict[str, Any]
+) -> None:
     found = attack(name, epsilon, **parameters)
     assert [test.m for test in found.tests] == list(ladder(epsilon))
     assert found.tests[-1].m * epsilon == 8
@@ -54,7 +68,8 @@ def test_loss_grows_below_claim_and_ceiling(name: str, epsilon: float, parameter
         assert test.limits.epsilon_prime <= test.limits.epsilon
         assert test.limits.advantage <= test.limits.adaptive + 1e-10
         assert test.limits.adaptive <= test.allowed
-        assert abs(test.advantage - test.limits.advantage) < 0.03  # the threshold on the count is the best attacker
+        # the threshold on the count is the best attacker
+        assert abs(test.advantage - test.limits.advantage) < 0.03
         assert test.lower.value < test.reach.cap
         assert test.lower.alpha * len(found.tests) == pytest.approx(1e-4)
         assert not test.broken
@@ -71,7 +86,10 @@ def test_ladder() -> None:
 
 
 def test_each_number_is_of_the_pair_that_is_worst_for_it() -> None:
-    """At epsilon = 8 the pair that loses most is told apart by .018 of the coins, 12 and 13 votes of 25 by .964."""
+    """At epsilon = 8 the worst pair is told apart by .018 of the coins.
+
+    12 and 13 votes of 25 by .964.
+    """
     (test,) = attack("soft-majority", 8.0, 4000, epsilon=8.0).tests
     best = math.tanh(2)  # answer 1 has log-odds -4 with 12 votes, and 4 with 13
     assert best == pytest.approx(0.964, abs=5e-4)
@@ -79,27 +97,36 @@ def test_each_number_is_of_the_pair_that_is_worst_for_it() -> None:
     assert test.limits.everywhere
     assert (test.limits.advantage, test.limits.adaptive) == pytest.approx((best, best))
     assert test.advantage > 0.95
-    assert "from 11 to 12 of 25, where both labels are frequent; 1 more label flipped; label of record" in test.telling
+    assert (
+        "from 11 to 12 of 25, where both labels are frequent; 1 more label flipped; label of record"
+        in test.telling
+    )
     assert test.limits.epsilon == pytest.approx(8)
 
 
 def test_a_wrong_claim_is_broken() -> None:
     target = resolve("soft-majority", {"epsilon": 2.0})
-    found = repeated(target, DP(epsilon=0.5), groups_for(target, None), transcripts=5000, alpha=1e-3, seed=1)
+    found = repeated(
+        target, DP(epsilon=0.5), groups_for(target, None), transcripts=5000, alpha=1e-3, seed=1
+    )
     assert all(test.broken for test in found.tests[:3])
 
 
 def flip(epsilon: float = 1.0) -> AuditTarget:
     """Randomised response on the first label, by a plain function without a law."""
 
-    def sample(data: Labelled, queries: NDArray[Any], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(
+        data: Labelled, queries: NDArray[Any], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         p = 1 / (1 + math.exp(-epsilon * (2 * int(data.y[0]) - 1)))
         draws = rng.random((size, len(queries)))
         return (draws < p).astype(np.int64)
 
     claim = DP(epsilon=epsilon)
     mechanism = FunctionMechanism(function=sample, claims=(claim,))
-    return AuditTarget(name="flip", address=None, parameters={}, mechanism=mechanism, claims=(claim,))
+    return AuditTarget(
+        name="flip", address=None, parameters={}, mechanism=mechanism, claims=(claim,)
+    )
 
 
 def own(records: int = 3) -> tuple[Group, ...]:
@@ -160,17 +187,28 @@ def test_refused() -> None:
     target = flip()
     for transcripts in (0, LEAST_TRANSCRIPTS - 1, 100.5):
         with pytest.raises(InvalidInput, match="--transcripts"):
-            repeated(target, DP(epsilon=1.0), own(), transcripts=transcripts, alpha=0.1, seed=0)  # type: ignore[arg-type]
+            repeated(
+                target,
+                DP(epsilon=1.0),
+                own(),
+                transcripts=transcripts,  # type: ignore[arg-type]
+                alpha=0.1,
+                seed=0,
+            )
     with pytest.raises(InvalidInput, match="no pair"):
         repeated(target, DP(epsilon=1.0), (), transcripts=100, alpha=0.1, seed=0)
 
 
 def test_a_failing_mechanism() -> None:
-    def sample(data: Labelled, queries: NDArray[Any], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(
+        data: Labelled, queries: NDArray[Any], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         raise ZeroDivisionError
 
     claim = DP(epsilon=1.0)
     mechanism = FunctionMechanism(function=sample, claims=(claim,))
-    target = AuditTarget(name="fails", address=None, parameters={}, mechanism=mechanism, claims=(claim,))
+    target = AuditTarget(
+        name="fails", address=None, parameters={}, mechanism=mechanism, claims=(claim,)
+    )
     with pytest.raises(TargetError, match="ZeroDivisionError"):
         repeated(target, claim, own(), transcripts=100, alpha=0.1, seed=0)

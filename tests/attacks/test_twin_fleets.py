@@ -30,11 +30,15 @@ def tree() -> DecisionTreeClassifier:
     return DecisionTreeClassifier(random_state=0, max_depth=3)
 
 
-def experiment_data(e: int = 40, *, copies: int = 2, noise: float = 0.1, seed: int = 0) -> ExperimentData:
+def experiment_data(
+    e: int = 40, *, copies: int = 2, noise: float = 0.1, seed: int = 0
+) -> ExperimentData:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(e + 10, 3))
     y = (X[:, 0] + 0.5 * rng.normal(size=e + 10) > 0).astype(np.int64)
-    return build_data(Labelled(X[:e], y[:e]), Labelled(X[e:], y[e:]), copies=copies, noise=noise, seed=seed)
+    return build_data(
+        Labelled(X[:e], y[:e]), Labelled(X[e:], y[e:]), copies=copies, noise=noise, seed=seed
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +93,9 @@ def test_same_bytes_whatever_jobs_is() -> None:
 
 
 def protected(epsilon: float = 1.0) -> Protected:
-    return Protected(target=resolve("private-knn", {"gamma": epsilon / 2, "k": 5}), budgets=(1, 4), copies=2)
+    return Protected(
+        target=resolve("private-knn", {"gamma": epsilon / 2, "k": 5}), budgets=(1, 4), copies=2
+    )
 
 
 def test_what_is_kept_is_not_trained_again(tmp_path: Path) -> None:
@@ -163,7 +169,9 @@ def test_mechanism_that_fails_ends_only_its_own_part(jobs: int) -> None:
     floor = experiment_data(e=8, copies=0)
     good = Target(name="good", subject=Learner(make=tree, name="tree"))
     design = Design(references=4, targets=2)
-    found = experiment([Target(name="bad", subject=protected()), good], floor, {"lira": Lira()}, design, jobs=jobs)
+    found = experiment(
+        [Target(name="bad", subject=protected()), good], floor, {"lira": Lira()}, design, jobs=jobs
+    )
     bad, other = found
     assert "prepare on the base dataset raised InvalidInput" in bad.error
     assert not other.error
@@ -171,8 +179,13 @@ def test_mechanism_that_fails_ends_only_its_own_part(jobs: int) -> None:
 
 
 @pytest.mark.parametrize("change", [{"noise": 0.5}, {"copies": 3}, {"seed": 1}, {"e": 38}])
-def test_other_questions_are_not_answered_from_the_store(tmp_path: Path, change: dict[str, Any]) -> None:
-    """Noise of the copies was not part of the key: answers at other points came back as those that were asked for."""
+def test_other_questions_are_not_answered_from_the_store(
+    tmp_path: Path, change: dict[str, Any]
+) -> None:
+    """Noise of the copies was not part of the key.
+
+    Answers at other points came back as those that were asked for.
+    """
     run(Counting(), experiment_data(), tmp_path)
     subject, floor = Counting(), experiment_data(**change)
     found = run(subject, floor, tmp_path)
@@ -205,7 +218,11 @@ def test_smaller_budget_sees_the_first_answers_of_the_largest() -> None:
 
 def test_views_of_a_learner() -> None:
     found = run(Learner(make=tree, name="tree", copies=2), experiment_data())
-    assert [(each.name, each.m) for each in (SCORES, asked(1), asked(8))] == [("scores", None), ("one label", 1), ("8 labels", 8)]
+    assert [(each.name, each.m) for each in (SCORES, asked(1), asked(8))] == [
+        ("scores", None),
+        ("one label", 1),
+        ("8 labels", 8),
+    ]
     shares, label = found.observed[0].seen, found.observed[1].seen
     assert np.array_equal(label.argmax(axis=2), shares.argmax(axis=2))
     for i in range(MODELS):
@@ -219,7 +236,10 @@ def _arrays(floor: ExperimentData, found: Models, model: int) -> tuple[Array, An
 
 
 def test_four_references_are_enough_for_every_attack_that_compares_with_and_without() -> None:
-    """Of 20 pairs and 4 fair coins some record was in all reference models or in none: refused after hours of training."""
+    """Of 20 pairs and 4 fair coins some record was in all reference models or in none.
+
+    Refused after hours of training.
+    """
     floor = experiment_data(copies=0)
     target = Target(name="tree", subject=Learner(make=tree, name="tree"))
     (found,) = experiment([target], floor, {"lira": Lira()}, Design(references=4, targets=2))

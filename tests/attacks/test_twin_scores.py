@@ -1,4 +1,7 @@
-"""Score attacks against their naive twins, and what every attack owes: direction, no look at other targets, no look at coins."""
+"""Score attacks against their naive twins, and what every attack owes.
+
+Direction, no look at other targets, no look at coins.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,9 @@ def seen(own: Array) -> Array:
     return np.stack([np.roll(shares[:, j], LABELS[j], axis=1) for j in range(own.shape[1])], axis=1)
 
 
-def world(models: int, m: int | None, seed: int, *, mirrored: bool = False) -> tuple[Observed, Flags]:
+def world(
+    models: int, m: int | None, seed: int, *, mirrored: bool = False
+) -> tuple[Observed, Flags]:
     """Members have more of their own label; of scores a few are exactly 0 or 1."""
     rng = np.random.default_rng(seed)
     inside = toss(models, E, seed=seed, who="test", mirrored=mirrored).membership
@@ -54,7 +59,9 @@ def test_lira(models: int, m: int | None) -> None:
     reference, inside, target = worlds(models, m)
     for online in (True, False):
         found = Lira(online=online).fit(reference, inside).score(target)
-        twin = twin_scores.lira(reference.own.tolist(), inside.tolist(), target.own.tolist(), online=online, m=m)
+        twin = twin_scores.lira(
+            reference.own.tolist(), inside.tolist(), target.own.tolist(), online=online, m=m
+        )
         np.testing.assert_allclose(found, twin, rtol=1e-9, atol=1e-9)
 
 
@@ -72,7 +79,8 @@ def test_rmia(gamma: float, m: int | None) -> None:
 def test_rmia_with_all_records_alike_calls_everyone_a_member_at_gamma_1_and_nobody_above() -> None:
     same = Observed(seen=np.full((4, E, 2), 0.5), y=np.zeros(E, dtype=np.int64))
     inside = toss(4, E, seed=0, who="test", mirrored=True).membership
-    assert (Rmia(gamma=1.0).fit(same, inside).score(same) == 1).all()  # LR(x, z) = 1 >= 1 for every z
+    # LR(x, z) = 1 >= 1 for every z
+    assert (Rmia(gamma=1.0).fit(same, inside).score(same) == 1).all()
     assert (Rmia(gamma=2.0).fit(same, inside).score(same) == 0).all()
 
 
@@ -93,13 +101,19 @@ def test_single_record(m: int | None) -> None:
 
 
 def test_p_values_of_non_members_are_valid() -> None:
-    """Of non-members P[p <= u] <= u whatever is seen: exact, as the ranks of exchangeable models, here all of them."""
-    values = np.array([0.1, 0.2, 0.2, 0.5, 0.9])  # five models without the record: each in turn is the target
+    """Of non-members P[p <= u] <= u whatever is seen.
+
+    Exact, as the ranks of exchangeable models, here all of them.
+    """
+    # five models without the record: each in turn is the target
+    values = np.array([0.1, 0.2, 0.2, 0.5, 0.9])
     p = []
     for k in range(5):
         others = np.delete(values, k)
         both = np.stack([others, 1 - others], axis=1)[:, None, :]
-        fitted = SingleRecord().fit(Observed(seen=both, y=np.zeros(1, dtype=np.int64)), np.zeros((4, 1), dtype=bool))
+        fitted = SingleRecord().fit(
+            Observed(seen=both, y=np.zeros(1, dtype=np.int64)), np.zeros((4, 1), dtype=bool)
+        )
         mine = np.array([[[values[k], 1 - values[k]]]])
         p.append(1 - fitted.score(Observed(seen=mine, y=np.zeros(1, dtype=np.int64)))[0, 0])
     for u in (0.2, 0.4, 0.6, 0.8, 1.0):
@@ -116,13 +130,18 @@ def test_exposed_records(m: int | None) -> None:
     for rule in rules:  # the rule reaches what it says on the references
         called = (reference.own[:, rule.record] >= rule.threshold) == rule.above
         member = inside[:, rule.record]
-        assert (called[member].mean() + (~called[~member]).mean()) / 2 == pytest.approx(rule.expected)
+        assert (called[member].mean() + (~called[~member]).mean()) / 2 == pytest.approx(
+            rule.expected
+        )
 
 
 @pytest.mark.parametrize("name", list(ATTACKS))
 @pytest.mark.parametrize("m", [None, 6])
 def test_higher_is_member(name: str, m: int | None) -> None:
-    """200 targets: any attack that reads the share of the own label does better than guessing, whatever its details."""
+    """200 targets: any attack that reads the share of the own label beats guessing.
+
+    Whatever its details.
+    """
     reference, inside = world(60, m, 3, mirrored=True)
     target, truth = world(200, m, 4)
     scores = ATTACKS[name]().fit(reference, inside).score(target)
@@ -148,10 +167,15 @@ def test_nothing_is_written_into_what_was_seen(name: str) -> None:
     reference, inside, target = worlds(20, 3)
     before = [array.copy() for array in (reference.seen, target.seen, inside)]
     ATTACKS[name]().fit(reference, inside).score(target)
-    assert all(np.array_equal(*pair) for pair in zip(before, (reference.seen, target.seen, inside), strict=True))
+    assert all(
+        np.array_equal(*pair)
+        for pair in zip(before, (reference.seen, target.seen, inside), strict=True)
+    )
 
 
-@pytest.mark.parametrize("attack", [Lira(), Lira(online=False), Rmia(), Rmia(online=False), SingleRecord()])
+@pytest.mark.parametrize(
+    "attack", [Lira(), Lira(online=False), Rmia(), Rmia(online=False), SingleRecord()]
+)
 def test_a_record_that_every_reference_model_knows_is_refused(attack: Any) -> None:
     reference, inside, _ = worlds(6, None)
     inside[:, 3] = True
@@ -177,7 +201,11 @@ REFUSED = [
 
 @pytest.mark.parametrize(("wrong", "text"), REFUSED)
 def test_what_cannot_have_been_seen_is_refused(wrong: dict[str, Any], text: str) -> None:
-    right: dict[str, Any] = {"seen": np.full((2, 3, 2), 0.5), "y": np.zeros(3, dtype=int), "m": None}
+    right: dict[str, Any] = {
+        "seen": np.full((2, 3, 2), 0.5),
+        "y": np.zeros(3, dtype=int),
+        "m": None,
+    }
     Observed(**right)
     with pytest.raises(InvalidInput, match=text):
         Observed(**(right | wrong))

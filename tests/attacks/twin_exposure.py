@@ -6,7 +6,10 @@ import math
 
 
 def exposure(scores: list[float], inside: list[bool], canary: int) -> float:
-    """Exposure in bits of one canary that is in, among itself and the canaries that are out; ties are lost."""
+    """Exposure in bits of one canary that is in, among itself and the canaries that are out.
+
+    Ties are lost.
+    """
     rank, candidates = 1, 1
     for other in range(len(scores)):
         if inside[other]:

@@ -1,4 +1,7 @@
-"""Twins of attacks/repeated/optimal.py: every strategy and every event, one after the other, with fractions."""
+"""Twins of attacks/repeated/optimal.py.
+
+Every strategy and every event, one after the other, with fractions.
+"""
 
 from __future__ import annotations
 
@@ -33,12 +36,21 @@ def delta_of(P: Rows, Q: Rows, m: int, growth: Fraction) -> Fraction:
     """The largest P[E] - growth Q[E] over all strategies and events."""
     best = Fraction(0)
     for strategy in strategies(m, len(P), len(P[0])):
-        best = max(best, sum((max(Fraction(0), p - growth * q) for p, q in leaves(P, Q, m, strategy)), Fraction(0)))
+        best = max(
+            best,
+            sum(
+                (max(Fraction(0), p - growth * q) for p, q in leaves(P, Q, m, strategy)),
+                Fraction(0),
+            ),
+        )
     return best
 
 
 def growth_of(P: Rows, Q: Rows, m: int, delta: Fraction) -> Fraction:
-    """The least growth >= 1 at which no strategy and no event exceeds delta: over all nested events of all strategies."""
+    """The least growth >= 1 at which no strategy and no event exceeds delta.
+
+    Over all nested events of all strategies.
+    """
     best = Fraction(1)
     for strategy in strategies(m, len(P), len(P[0])):
         pairs = sorted(leaves(P, Q, m, strategy), key=lambda pair: -(pair[0] / pair[1]))
@@ -50,11 +62,13 @@ def growth_of(P: Rows, Q: Rows, m: int, delta: Fraction) -> Fraction:
 
 
 def roc(P: list[Fraction], Q: list[Fraction], m: int) -> tuple[Fraction, Fraction]:
-    """AUC (ties half) and total variation of sequences of m answers, from their likelihood ratios."""
+    """AUC (ties half) and total variation of sequences of m answers, by likelihood ratios."""
     found = list(leaves([P], [Q], m, dict.fromkeys(histories(m, len(P)), 0)))
     area = Fraction(0)
     for p, q in found:
         for p2, q2 in found:
             mine, theirs = p * q2, p2 * q
-            area += p * q2 * (Fraction(1) if mine > theirs else Fraction(1, 2) if mine == theirs else 0)
+            area += (
+                p * q2 * (Fraction(1) if mine > theirs else Fraction(1, 2) if mine == theirs else 0)
+            )
     return area, sum((max(Fraction(0), p - q) for p, q in found), Fraction(0))

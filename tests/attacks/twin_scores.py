@@ -1,6 +1,9 @@
-"""Score attacks once more, record by record and model by model, straight from the papers; nothing of dpassay is used.
+"""Score attacks once more, record by record and model by model, straight from the papers.
 
-`reference[i][j]` and `target[i][j]` are shares of the own label of record j in model i, `member[i][j]` says whether j was in.
+Nothing of dpassay is used.
+
+`reference[i][j]` and `target[i][j]` are shares of the own label of record j in model i,
+`member[i][j]` says whether j was in.
 """
 
 from __future__ import annotations
@@ -30,7 +33,10 @@ def kinds(reference: Rows, member: Members, j: int) -> tuple[list[float], list[f
 
 
 def spreads(groups: list[list[float]]) -> list[float]:
-    """Standard deviation of every record's log-odds: its own from 32 models on for all records, else one for all."""
+    """Standard deviation of every record's log-odds.
+
+    Its own from 32 models on for all records, else one for all.
+    """
     sums = []
     for group in groups:
         mean = sum(group) / len(group)
@@ -42,7 +48,9 @@ def spreads(groups: list[list[float]]) -> list[float]:
     return [max(math.sqrt(value), 1e-3) for value in found]
 
 
-def lira(reference: Rows, member: Members, target: Rows, *, online: bool, m: int | None) -> list[list[float]]:
+def lira(
+    reference: Rows, member: Members, target: Rows, *, online: bool, m: int | None
+) -> list[list[float]]:
     """Carlini et al. (2022), Algorithm 1, and its offline form."""
     e = len(reference[0])
     inside = [[log_odds(p, m) for p in kinds(reference, member, j)[0]] for j in range(e)]
@@ -64,15 +72,28 @@ def lira(reference: Rows, member: Members, target: Rows, *, online: bool, m: int
 
 
 def rmia(
-    reference: Rows, member: Members, target: Rows, *, online: bool, gamma: float, a: float, m: int | None
+    reference: Rows,
+    member: Members,
+    target: Rows,
+    *,
+    online: bool,
+    gamma: float,
+    a: float,
+    m: int | None,
 ) -> list[list[float]]:
-    """Zarifzadeh, Liu and Shokri (2024): the share of the z with [Pr(x|model)/Pr(x)] / [Pr(z|model)/Pr(z)] >= gamma.
+    """Zarifzadeh, Liu and Shokri (2024).
+
+    The share of the z with [Pr(x|model)/Pr(x)] / [Pr(z|model)/Pr(z)] >= gamma.
 
     In fractions: of counts of answers many of these ratios are equal.
     """
 
     def chance(share: float) -> Fraction:
-        return Fraction(max(share, 2.0**-1022)) if m is None else Fraction(2 * round(share * m) + 1, 2 * m + 2)
+        return (
+            Fraction(max(share, 2.0**-1022))
+            if m is None
+            else Fraction(2 * round(share * m) + 1, 2 * m + 2)
+        )
 
     e, part = len(reference[0]), Fraction(a).limit_denominator(100)
     prior = []
@@ -84,12 +105,17 @@ def rmia(
     scores = []
     for row in target:
         ratio = [chance(p) / q for p, q in zip(row, prior, strict=True)]
-        scores.append([sum(ratio[x] >= Fraction(gamma) * ratio[z] for z in range(e) if z != x) / (e - 1) for x in range(e)])
+        scores.append(
+            [
+                sum(ratio[x] >= Fraction(gamma) * ratio[z] for z in range(e) if z != x) / (e - 1)
+                for x in range(e)
+            ]
+        )
     return scores
 
 
 def likelihood(reference: Rows, member: Members, target: Rows, *, m: int) -> list[list[float]]:
-    """Log of the mean binomial likelihood over models with the record, minus that over models without it."""
+    """Log of the mean binomial likelihood over models with the record, minus without it."""
 
     def mean(right: int, group: list[float]) -> float:
         terms = []
@@ -122,14 +148,21 @@ def single_record(reference: Rows, member: Members, target: Rows) -> list[list[f
 
 
 def exposed(reference: Rows, member: Members, number: int) -> list[tuple[int, float]]:
-    """Records with the best rule 'member from (or below) a share that was seen', and how often fair coins are guessed by it."""
+    """Records with the best rule 'member from (or below) a share that was seen'.
+
+    And how often it guesses fair coins.
+    """
     found = []
     for j in range(len(reference[0])):
         best = 0.0
         for cut in {row[j] for row in reference}:
             hits = [row[j] >= cut for row, who in zip(reference, member, strict=True) if who[j]]
-            passes = [row[j] < cut for row, who in zip(reference, member, strict=True) if not who[j]]
-            right = (sum(hits) / len(hits) + sum(passes) / len(passes)) / 2 if hits and passes else 0.5
+            passes = [
+                row[j] < cut for row, who in zip(reference, member, strict=True) if not who[j]
+            ]
+            right = (
+                (sum(hits) / len(hits) + sum(passes) / len(passes)) / 2 if hits and passes else 0.5
+            )
             best = max(best, right, 1 - right)
         found.append((j, best))
     return sorted(found, key=lambda each: (-each[1], each[0]))[:number]

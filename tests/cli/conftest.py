@@ -18,14 +18,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path
-    for name, module in list(sys.modules.items()):  # the next test may have a module of the same name
+    # the next test may have a module of the same name
+    for name, module in list(sys.modules.items()):
         if (getattr(module, "__file__", None) or "").startswith(str(tmp_path)):
             del sys.modules[name]
 
 
 @pytest.fixture(scope="session")
 def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that a quick run of a few mechanisms has written; known to be wrong, with claims of several kinds."""
+    """The folder that a quick run of a few mechanisms has written.
+
+    Known to be wrong, with claims of several kinds.
+    """
     out = tmp_path_factory.mktemp("small") / "report"
     names = ("soft-majority-overview", "projected-walk", "bagged", "averaged")
     assert main([*QUICK, *names, "--train", "60", "--queries", "3", "--out", str(out)]) == 0

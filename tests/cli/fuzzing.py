@@ -1,4 +1,6 @@
-"""A fuzzer: valid documents and command lines with something wrong in them, and what the commands make of it.
+"""A fuzzer: valid documents and command lines with something wrong in them.
+
+And what the commands make of it.
 
 
 Everything is drawn from seeds, so that a number names an input for ever.
@@ -21,7 +23,24 @@ from dpassay.cli.main import main
 
 SECONDS = 20
 """An input that takes longer than this has hung."""
-NUMBERS = (0, -1, 1, 2, 3, 0.5, -0.5, 1e-300, 1e300, 1e308, 10**12, 10**40, 10**400, float("inf"), float("-inf"), float("nan"))
+NUMBERS = (
+    0,
+    -1,
+    1,
+    2,
+    3,
+    0.5,
+    -0.5,
+    1e-300,
+    1e300,
+    1e308,
+    10**12,
+    10**40,
+    10**400,
+    float("inf"),
+    float("-inf"),
+    float("nan"),
+)
 VALUES: tuple[Any, ...] = (
     None,
     True,
@@ -47,14 +66,25 @@ Doc = Any
 
 def paths(document: Doc, here: Path_ = ()) -> Iterator[Path_]:
     """Yield the place of every value inside a document."""
-    inside = document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+    inside = (
+        document.items()
+        if isinstance(document, dict)
+        else enumerate(document)
+        if isinstance(document, list)
+        else ()
+    )
     for key, value in inside:
         yield (*here, key)
         yield from paths(value, (*here, key))
 
 
-def place(rng: random.Random, document: Doc, wanted: type | tuple[type, ...] = object) -> Path_ | None:
-    """Return the place of a value inside a document, found by walking down: what is near the root is found more often."""
+def place(
+    rng: random.Random, document: Doc, wanted: type | tuple[type, ...] = object
+) -> Path_ | None:
+    """Return the place of a value inside a document, found by walking down.
+
+    What is near the root is found more often.
+    """
     if rng.random() < 0.4:
         found = [path for path in paths(document) if isinstance(at(document, path), wanted)]
         return rng.choice(found) if found else None
@@ -167,7 +197,12 @@ def mangled(text: str, seed: int) -> str:
         one, other = sorted(rng.randrange(len(text) + 1) for _ in range(2))
         piece = text[one : min(other, one + 40)]
         put = rng.choice(
-            ("", piece + piece, piece[::-1], rng.choice(("[", "{", '"', "=", "\x00", "inf", "nan", "9" * 400, "-", "[" * 3000)))
+            (
+                "",
+                piece + piece,
+                piece[::-1],
+                rng.choice(("[", "{", '"', "=", "\x00", "inf", "nan", "9" * 400, "-", "[" * 3000)),
+            )
         )
         text = text[:one] + put + text[one + len(piece) :]
     return text
@@ -192,7 +227,10 @@ def limited(seconds: int) -> Iterator[None]:
 
 
 def crash(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Return what a command did that no command may do; empty where it did its work or complained in one line."""
+    """Return what a command did that no command may do.
+
+    Empty where it did its work or complained in one line.
+    """
     try:
         with limited(SECONDS):
             code = main(words)
@@ -206,7 +244,9 @@ def crash(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     if "a bug of dpassay" in shown.err:
         return f"{words}: {shown.err.strip()}"
     if code == 2 and len(shown.err.strip().splitlines()) != 1:
-        return f"{words}: complains in {len(shown.err.strip().splitlines())} lines: {shown.err[:300]}"
+        return (
+            f"{words}: complains in {len(shown.err.strip().splitlines())} lines: {shown.err[:300]}"
+        )
     return ""
 
 

@@ -1,4 +1,7 @@
-"""`dpassay attack`: options that are wrong, or would change nothing, are refused in one line before anything is written."""
+"""`dpassay attack`: wrong or useless options are refused in one line.
+
+Before anything is written.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +35,26 @@ def own(data: object, queries: object, size: object, rng: object) -> None:
         ("--planted labels", "--planted: has no effect without --canaries"),
         ("--copies 0 --noise 0.2", "--noise: has no effect without --copies"),
         ("--label y", "--label = 'y': requires --data FILE"),
-        ("soft-majority -p epsilon=2", "-p epsilon=2: has no effect, as --epsilon sets epsilon of 'soft-majority'"),
+        (
+            "soft-majority -p epsilon=2",
+            "-p epsilon=2: has no effect, as --epsilon sets epsilon of 'soft-majority'",
+        ),
         (f"{__name__}:own", "must be a class that takes epsilon"),
         ("--service m:f --budgets 4", "--budgets: has no effect with --service"),
         ("--service m:f --canaries 4", "--canaries: has no effect with --service"),
-        ("--service m:f --transcripts 100", "--transcripts: has no effect with --service but without --epsilon"),
-        ("--service m:f --epsilon 1 --confidence 2", "--confidence = 2.0: must be a number in [0.5, 1)"),
+        (
+            "--service m:f --transcripts 100",
+            "--transcripts: has no effect with --service but without --epsilon",
+        ),
+        (
+            "--service m:f --epsilon 1 --confidence 2",
+            "--confidence = 2.0: must be a number in [0.5, 1)",
+        ),
     ],
 )
-def test_refused_in_one_line(words: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_refused_in_one_line(
+    words: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["attack", "-q", "--out", str(tmp_path / "out"), *words.split()]) == 2
     told = capsys.readouterr()
     assert said in told.err
@@ -56,23 +70,33 @@ def test_refused_in_one_line(words: str, said: str, tmp_path: Path, capsys: pyte
         ("private-knn --records 6", "k = "),
         ("soft-majority pate -p rr=5", "-p rr: no such parameter in any of soft-majority, pate"),
         ("soft-majority -p epsilom=5", "-p epsilom: 'soft-majority' has no such parameter"),
-        ("soft-majority --cache pyproject.toml", "--cache = 'pyproject.toml': cannot be made (File exists)"),
+        (
+            "soft-majority --cache pyproject.toml",
+            "--cache = 'pyproject.toml': cannot be made (File exists)",
+        ),
     ],
 )
 def test_refused_before_anything_is_trained(
     words: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As before a run; all but the last two ended as errors of the subject, after the other models had been trained."""
-    monkeypatch.setattr("dpassay.cli.attack.experiment", lambda *_, **__: pytest.fail("models were trained first"))
+    """As before a run; all but the last two ended as errors of the subject, after the other models
+    had been trained."""
+    monkeypatch.setattr(
+        "dpassay.cli.attack.experiment", lambda *_, **__: pytest.fail("models were trained first")
+    )
     assert main(["attack", "-q", "--epsilon", "1", *words.split()]) == 2
     told = capsys.readouterr()
     assert told.err.startswith(f"dpassay: error: {said}")
     assert told.err.count("\n") == 1
 
 
-def test_a_long_attack_is_announced(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_attack_is_announced(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr("dpassay.cli.attack.experiment", lambda *_, **__: iter(()))
-    monkeypatch.setattr("dpassay.cli.attack.attack_repeatedly", lambda *_, **__: pytest.fail("not so soon"))
+    monkeypatch.setattr(
+        "dpassay.cli.attack.attack_repeatedly", lambda *_, **__: pytest.fail("not so soon")
+    )
     monkeypatch.setattr("dpassay.cli.attack.deliver_attacks", lambda *_, **__: None)
     words = "attack soft-majority --epsilon 1 --models 100000000 --transcripts 0"
     assert main(words.split()) == 5
@@ -82,7 +106,10 @@ def test_a_long_attack_is_announced(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 
 def test_parameters_are_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Parameters in any spelling are the same mechanism; -p learner=... was overruled by the default learner."""
+    """Parameters in any spelling are the same mechanism.
+
+    -p learner=... was overruled by the default learner.
+    """
     from dpassay.attacks.experiment.mechanisms import at_loss, claim_of
 
     said = at_loss("soft-majority", 0.5, {"r": "5", "learner": "stump"}, records=40)

@@ -12,13 +12,21 @@ from dpassay.cli.main import main
 
 
 def test_it_says_how_many_targets_see_a_leak(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", "--attack", "soft-majority", "--epsilon", "1", "--detect", "2", "--json"]) == 0
+    assert (
+        main(["plan", "--attack", "soft-majority", "--epsilon", "1", "--detect", "2", "--json"])
+        == 0
+    )
     total, seen = json.loads(capsys.readouterr().out)
     alpha = share_of(1, 1e-3)
-    assert alpha == pytest.approx(1e-3 / 3 / 2 / 3 / 5)  # two subjects and a ladder, one half, three views, five records
+    # two subjects and a ladder, one half, three views, five records
+    assert alpha == pytest.approx(1e-3 / 3 / 2 / 3 / 5)
     assert total["alpha"] == pytest.approx(alpha)
     known = {"delta": 0.0, "alpha": total["alpha"]}
-    assert guessed(total["models"], total["models"], **known) > 1 >= guessed(total["models"] - 1, total["models"] - 1, **known)
+    assert (
+        guessed(total["models"], total["models"], **known)
+        > 1
+        >= guessed(total["models"] - 1, total["models"] - 1, **known)
+    )
     assert seen["detect"] == 2
     assert of_guesses(seen["models"], claimed=1.0, **known).detectable <= 2
     assert seen["models"] > total["models"]
@@ -29,7 +37,13 @@ def test_the_table_and_the_default(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out
     assert "mechanisms: 6, losses: 5" in " ".join(told.split())
     rows = [line.split() for line in told.splitlines()]
-    assert [row[0] for row in rows if row[1:4] == ["all", "there", "is"]] == ["0.1", "0.5", "1", "2", "8"]
+    assert [row[0] for row in rows if row[1:4] == ["all", "there", "is"]] == [
+        "0.1",
+        "0.5",
+        "1",
+        "2",
+        "8",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -38,8 +52,14 @@ def test_the_table_and_the_default(capsys: pytest.CaptureFixture[str]) -> None:
         ("plan", "TARGET = '': must be exactly one mechanism"),
         ("plan pate soft-majority", "TARGET = 'pate soft-majority': must be exactly one mechanism"),
         ("plan pate --epsilon 1", "--epsilon: requires --attack"),
-        ("plan --attack --epsilon 1 --detect 0.5", "--detect = 0.5: must be a number above the claim of 1"),
-        ("plan --attack --epsilon x", "--epsilon = 'x': must be numbers in (0, 700], separated by commas"),
+        (
+            "plan --attack --epsilon 1 --detect 0.5",
+            "--detect = 0.5: must be a number above the claim of 1",
+        ),
+        (
+            "plan --attack --epsilon x",
+            "--epsilon = 'x': must be numbers in (0, 700], separated by commas",
+        ),
         ("plan --attack --epsilon 600", "--epsilon = 600: needs more than 10 million models"),
     ],
 )

@@ -1,4 +1,7 @@
-"""`compare`, `baseline accept` and `baseline check` on the command line, with a mechanism that gets worse and better again."""
+"""`compare`, `baseline accept` and `baseline check` on the command line.
+
+With a mechanism that gets worse and better again.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,9 @@ def audited(folder: Path, strength: float) -> int:
         sys.dont_write_bytecode = before
 
 
-def test_worse_is_red_and_restored_is_green(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_worse_is_red_and_restored_is_green(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["baseline", "check"]) == 0
     assert "No privacy regression shown; 1 entry unchanged" in capsys.readouterr().out
     assert audited(project, 1.8) == 1
@@ -86,7 +91,9 @@ def test_worse_is_red_and_restored_is_green(project: Path, capsys: pytest.Captur
     assert main(["baseline", "check"]) == 0
 
 
-def test_a_rise_below_the_claim_is_red_too(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rise_below_the_claim_is_red_too(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["baseline", "accept"]) == 0
     assert "1 result of report/record.json" in capsys.readouterr().out
     assert audited(project, 0.3) == 0
@@ -103,11 +110,16 @@ def test_a_rise_below_the_claim_is_red_too(project: Path, capsys: pytest.Capture
     assert main(["baseline", "check", "--tolerance", "1"]) == 0
 
 
-def test_a_suppression_makes_it_green_and_says_so(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_suppression_makes_it_green_and_says_so(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     audited(project, 1.8)
     soon = str(datetime.now(tz=UTC).date() + timedelta(days=30))
     rules = "".join(
-        f'[[suppressions]]\nresult = "api.own.monte-carlo"\nkind = "{kind}"\nreason = "board, minute 7"\nexpires = {day}\n'
+        (
+            f'[[suppressions]]\nresult = "api.own.monte-carlo"\nkind = "{kind}"\nreason = "board, '
+            f'minute 7"\nexpires = {day}\n'
+        )
         for kind, day in (("refuted", soon), ("rose", soon), ("vanished", "2001-01-01"))
     )
     (project / "dpassay.toml").write_text(CONFIG + rules, encoding="utf-8")
@@ -119,7 +131,9 @@ def test_a_suppression_makes_it_green_and_says_so(project: Path, capsys: pytest.
     assert "expired on 2001-01-01: vanished of api.own.monte-carlo" in text
     assert main(["config"]) == 0
     assert "board, minute 7" in capsys.readouterr().out
-    (project / "dpassay.toml").write_text(CONFIG + rules.replace('minute 7"', 'minute 7"\nup_to = 1.1', 2), encoding="utf-8")
+    (project / "dpassay.toml").write_text(
+        CONFIG + rules.replace('minute 7"', 'minute 7"\nup_to = 1.1', 2), encoding="utf-8"
+    )
     assert main(["baseline", "check"]) == 1
     text = " ".join(capsys.readouterr().out.split())
     assert "2 privacy regressions;" in text
@@ -128,12 +142,21 @@ def test_a_suppression_makes_it_green_and_says_so(project: Path, capsys: pytest.
 
 
 OTHERS = "".join(
-    f'[[mechanisms]]\ntarget = "weakened:predict"\nname = "other {k}"\nclaim = {{ epsilon = 1.0 }}\n' for k in range(3)
+    (
+        f'[[mechanisms]]\ntarget = "weakened:predict"\nname = "other {k}"\nclaim = {{ epsilon = '
+        "1.0 }\n"
+    )
+    for k in range(3)
 )
 
 
-def test_other_mechanisms_turn_no_entry_red(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """They take a share of alpha: what was not refuted becomes inconclusive, and nothing about it has changed."""
+def test_other_mechanisms_turn_no_entry_red(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They take a share of alpha.
+
+    What was not refuted becomes inconclusive, and nothing about it has changed.
+    """
     few = CONFIG.replace("train = 4", "train = 10\nbudget = 700")
     (project / "dpassay.toml").write_text(few, encoding="utf-8")
     assert audited(project, 0.3) == 0
@@ -151,29 +174,45 @@ def test_to_look_elsewhere_is_red(project: Path, capsys: pytest.CaptureFixture[s
     capsys.readouterr()
     assert main(["baseline", "check"]) == 1
     text = " ".join(capsys.readouterr().out.split())
-    assert "blinder: api.own.monte-carlo looked elsewhere: 'each of 4 records replaced once by one drawn from a pool" in text
+    assert (
+        "blinder: api.own.monte-carlo looked elsewhere: 'each of 4 records replaced once by "
+        "one drawn from a pool"
+    ) in text
 
 
-def test_another_target_under_the_old_name_is_red(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_target_under_the_old_name_is_red(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (project / "stub.py").write_text(SOURCE.format(strength=0.9), encoding="utf-8")
     (project / "dpassay.toml").write_text(CONFIG.replace("weakened:", "stub:"), encoding="utf-8")
     assert main(QUICK) == 0
     capsys.readouterr()
     assert main(["baseline", "check"]) == 1
-    assert "api stands for stub:predict, and stood for weakened:predict" in " ".join(capsys.readouterr().out.split())
+    assert "api stands for stub:predict, and stood for weakened:predict" in " ".join(
+        capsys.readouterr().out.split()
+    )
     assert main(["baseline", "accept"]) == 0
     assert main(["baseline", "check"]) == 0
 
 
-def test_records_that_cannot_be_held_against_each_other(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_records_that_cannot_be_held_against_each_other(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     made = json.loads(Path("dpassay-baseline.json").read_text(encoding="utf-8"))
-    for name, damage in (("cut", {"run": made["run"] | {"complete": False}}), ("empty", {"results": []})):
+    for name, damage in (
+        ("cut", {"run": made["run"] | {"complete": False}}),
+        ("empty", {"results": []}),
+    ):
         Path(f"{name}.json").write_text(json.dumps(made | damage), encoding="utf-8")
     assert main([*QUICK, "--seed", "7", "--out", "other"]) == 0
     for old, new, said in (
         ("empty.json", "empty.json", "OLD = 'empty.json': nothing was audited"),
         ("dpassay-baseline.json", "cut.json", "NEW = 'cut.json': is of an interrupted run"),
-        ("dpassay-baseline.json", "other/record.json", "its data have seed = 1, those of the record 7"),
+        (
+            "dpassay-baseline.json",
+            "other/record.json",
+            "its data have seed = 1, those of the record 7",
+        ),
     ):
         capsys.readouterr()
         assert main(["compare", old, new]) == 2
@@ -182,7 +221,9 @@ def test_records_that_cannot_be_held_against_each_other(project: Path, capsys: p
     assert "baseline = 'cut.json': is of an interrupted run" in capsys.readouterr().err
 
 
-def test_a_missing_or_stale_baseline_never_passes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_or_stale_baseline_never_passes(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["baseline", "check", "--baseline", "none.json"]) == 2
     assert "does not exist" in capsys.readouterr().err
     assert main([*QUICK, "--seed", "2", "--out", "other"]) == 0
@@ -195,14 +236,18 @@ def test_a_missing_or_stale_baseline_never_passes(project: Path, capsys: pytest.
     assert main(["baseline", "check"]) == 2
 
 
-def test_accepting_a_refuted_claim_excuses_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_accepting_a_refuted_claim_excuses_nothing(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     audited(project, 1.8)
     assert main(["baseline", "accept"]) == 0
     assert "no baseline excuses that" in capsys.readouterr().err
     assert main(["baseline", "check"]) == 1
 
 
-def test_compare_takes_records_and_baselines(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_takes_records_and_baselines(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert audited(project, 0.3) == 0
     capsys.readouterr()
     assert main(["compare", "dpassay-baseline.json", "report/record.json"]) == 0
@@ -217,7 +262,10 @@ def test_a_run_that_fails_leaves_no_record_to_be_checked(project: Path) -> None:
     (project / "weakened.py").write_text("import not_there\n", encoding="utf-8")
     assert main(QUICK) == 2
     assert main(["baseline", "check"]) == 2
-    assert sorted(path.name for path in (project / "report").iterdir()) == ["ledger.sqlite", "witnesses"]
+    assert sorted(path.name for path in (project / "report").iterdir()) == [
+        "ledger.sqlite",
+        "witnesses",
+    ]
 
 
 def test_where_pages_go_does_not_change_which_record_is_read(project: Path) -> None:
@@ -228,7 +276,9 @@ def test_where_pages_go_does_not_change_which_record_is_read(project: Path) -> N
         assert "refuted" in (project / "pages" / "comparison.md").read_text(encoding="utf-8")
 
 
-def test_what_is_no_record_is_not_replaced(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_record_is_not_replaced(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     source = (project / "weakened.py").read_text(encoding="utf-8")
     assert main(["baseline", "accept", "--baseline", "weakened.py"]) == 2
     assert "--baseline = 'weakened.py': is not a record" in capsys.readouterr().err
@@ -251,16 +301,30 @@ DAMAGE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     ),
     "not searched": (_in_result("searched", None), "has a verdict and no evidence"),
     "no JSON": (_in_result("detectable", float("nan")), "is not valid JSON"),
-    "no verdict": (_in_result("verdict", "banana"), 'results[0].verdict = "banana": must be one of "refuted", '),
-    "more than all": (lambda record: record["results"][0]["per_query"][0]["counts"].update(x=99999), "more answers than trials"),
-    "no counts": (lambda record: record["results"][0]["per_query"][0].update(counts=None), "was sampled and has no counts"),
+    "no verdict": (
+        _in_result("verdict", "banana"),
+        'results[0].verdict = "banana": must be one of "refuted", ',
+    ),
+    "more than all": (
+        lambda record: record["results"][0]["per_query"][0]["counts"].update(x=99999),
+        "more answers than trials",
+    ),
+    "no counts": (
+        lambda record: record["results"][0]["per_query"][0].update(counts=None),
+        "was sampled and has no counts",
+    ),
     "no run": (lambda record: record.pop("run"), "has no field 'run'"),
-    "no seed": (lambda record: record["run"].update(seed=-1), "run.seed = -1: must be a whole number of at most 64 bits >= 0"),
+    "no seed": (
+        lambda record: record["run"].update(seed=-1),
+        "run.seed = -1: must be a whole number of at most 64 bits >= 0",
+    ),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_baseline_is_named(project: Path, damage: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_baseline_is_named(
+    project: Path, damage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     path, (harm, said) = project / "dpassay-baseline.json", DAMAGE[damage]
     record = json.loads(path.read_text(encoding="utf-8"))
     harm(record)
@@ -277,7 +341,9 @@ def test_a_damaged_baseline_is_named(project: Path, damage: str, capsys: pytest.
         assert error.count("\n") == 1
 
 
-def test_a_record_of_a_million_brackets_is_no_json(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_record_of_a_million_brackets_is_no_json(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (project / "dpassay-baseline.json").write_text(10**6 * "[", encoding="utf-8")
     assert main(["baseline", "check"]) == 2
     assert "baseline = 'dpassay-baseline.json': is not valid JSON" in capsys.readouterr().err
@@ -298,7 +364,9 @@ def test_a_record_of_a_million_brackets_is_no_json(project: Path, capsys: pytest
         ["baseline", "check", "--tolerance", "1e9"],
     ],
 )
-def test_wrong_usage_is_one_line(project: Path, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_usage_is_one_line(
+    project: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(words) == 2
     error = capsys.readouterr().err
     assert error.startswith("dpassay: error: ")
@@ -309,18 +377,47 @@ def test_wrong_usage_is_one_line(project: Path, words: list[str], capsys: pytest
     ("rule", "said"),
     [
         ('result = "a"\nkind = "rose"\nreason = "r"', "expires is missing"),
-        ('result = "a"\nkind = "rose"\nreason = " "\nexpires = 2999-01-01', "reason = ' ': must be a text"),
-        ('result = "a"\nkind = "rise"\nreason = "r"\nexpires = 2999-01-01', "kind = 'rise': must be one of"),
-        ('result = "a"\nkind = "rose"\nreason = "r"\nexpires = "2999-01-01"', "expires = '2999-01-01': must be a date"),
-        ('result = "a"\nkind = "rose"\nreason = "r"\nexpires = 2999-01-01T00:00:00', "must be a date"),
-        ('result = "a"\nkind = "rose"\nreason = "r"\nexpires = 2999-12-31', "'2999-12-31': must be at most a year ahead"),
-        ('result = "a"\nkind = "failed"\nreason = "r"\nexpires = 2001-01-01\nup_to = 1', "up_to = 1: must be left out, unless"),
-        ('result = "a"\nkind = "rose"\nreason = "r"\nexpires = 2001-01-01\nup_to = "1"', "up_to = '1': must be a finite number"),
-        ('result = "a"\nkind = "rose"\nreason = "r"\nexpires = 2001-01-01\nup_to = nan', "up_to = nan: must be a finite number"),
-        ('result = "a"\nkind = "rose"\nreasons = "r"\nexpires = 2999-01-01', "did you mean 'reason'"),
+        (
+            'result = "a"\nkind = "rose"\nreason = " "\nexpires = 2999-01-01',
+            "reason = ' ': must be a text",
+        ),
+        (
+            'result = "a"\nkind = "rise"\nreason = "r"\nexpires = 2999-01-01',
+            "kind = 'rise': must be one of",
+        ),
+        (
+            'result = "a"\nkind = "rose"\nreason = "r"\nexpires = "2999-01-01"',
+            "expires = '2999-01-01': must be a date",
+        ),
+        (
+            'result = "a"\nkind = "rose"\nreason = "r"\nexpires = 2999-01-01T00:00:00',
+            "must be a date",
+        ),
+        (
+            'result = "a"\nkind = "rose"\nreason = "r"\nexpires = 2999-12-31',
+            "'2999-12-31': must be at most a year ahead",
+        ),
+        (
+            'result = "a"\nkind = "failed"\nreason = "r"\nexpires = 2001-01-01\nup_to = 1',
+            "up_to = 1: must be left out, unless",
+        ),
+        (
+            'result = "a"\nkind = "rose"\nreason = "r"\nexpires = 2001-01-01\nup_to = "1"',
+            "up_to = '1': must be a finite number",
+        ),
+        (
+            'result = "a"\nkind = "rose"\nreason = "r"\nexpires = 2001-01-01\nup_to = nan',
+            "up_to = nan: must be a finite number",
+        ),
+        (
+            'result = "a"\nkind = "rose"\nreasons = "r"\nexpires = 2999-01-01',
+            "did you mean 'reason'",
+        ),
     ],
 )
-def test_a_suppression_must_be_complete(folder: Path, rule: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_suppression_must_be_complete(
+    folder: Path, rule: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "dpassay.toml").write_text(f"[[suppressions]]\n{rule}\n", encoding="utf-8")
     assert main(["config"]) == 2
     assert said in capsys.readouterr().err
@@ -330,7 +427,9 @@ def example(folder: Path, epsilon: float) -> int:
     """Audit what `dpassay init` writes, at an epsilon."""
     text = (folder / "dpassay_example.py").read_text(encoding="utf-8")
     line = next(line for line in text.splitlines() if line.startswith("EPSILON = "))
-    (folder / "dpassay_example.py").write_text(text.replace(line, f"EPSILON = {epsilon}  #"), encoding="utf-8")
+    (folder / "dpassay_example.py").write_text(
+        text.replace(line, f"EPSILON = {epsilon}  #"), encoding="utf-8"
+    )
     sys.modules.pop("dpassay_example", None)
     sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
     try:
@@ -342,7 +441,11 @@ def example(folder: Path, epsilon: float) -> int:
 def red_after_a_rise(folder: Path, seed: int) -> bool:
     """Whether the loss of the example, raised from .727 to 1.013, is a regression."""
     config = folder / "dpassay.toml"
-    config.write_text(re.sub(r"^seed = \d+", f"seed = {seed}", config.read_text(encoding="utf-8"), flags=re.MULTILINE))
+    config.write_text(
+        re.sub(
+            r"^seed = \d+", f"seed = {seed}", config.read_text(encoding="utf-8"), flags=re.MULTILINE
+        )
+    )
     assert example(folder, 1.0) == 0
     assert main(["baseline", "accept"]) == 0
     example(folder, 1.3)
@@ -356,10 +459,14 @@ def started(folder: Path) -> Path:
     return folder
 
 
-def test_the_cells_of_the_baseline_are_counted_again(started: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_cells_of_the_baseline_are_counted_again(
+    started: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert red_after_a_rise(started, 0)
     assert "rose: nearest-vote.own.monte-carlo" in capsys.readouterr().out
-    results = json.loads((started / "report" / "record.json").read_text(encoding="utf-8"))["results"]
+    results = json.loads((started / "report" / "record.json").read_text(encoding="utf-8"))[
+        "results"
+    ]
     assert len(results[0]["again"]) == len(results[0]["per_query"])
     assert example(started, 1.0) == 0
     capsys.readouterr()
@@ -380,7 +487,9 @@ def test_a_rise_of_the_built_in_example_is_seen(started: Path) -> None:
     assert red >= 2  # P[Bin(4, .9) <= 1] = .004
 
 
-def test_a_check_that_could_not_see_a_rise_is_no_pass(started: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_that_could_not_see_a_rise_is_no_pass(
+    started: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert example(started, 1.0) == 0
     accepted = json.loads((started / "report" / "record.json").read_text(encoding="utf-8"))
     for cell in accepted["results"][0]["per_query"]:
@@ -394,7 +503,9 @@ def test_a_check_that_could_not_see_a_rise_is_no_pass(started: Path, capsys: pyt
     assert "none of the baseline's 10 cells was counted again" in text
 
 
-def test_a_baseline_that_cannot_be_read_does_not_stop_a_run(started: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_baseline_that_cannot_be_read_does_not_stop_a_run(
+    started: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (started / "dpassay-baseline.json").write_text("{}", encoding="utf-8")
     assert example(started, 1.0) == 0
     assert "none of its cells is counted again" in capsys.readouterr().err

@@ -65,7 +65,9 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return line.removeprefix("dpassay: error: ")
 
 
-def test_run_audits_what_is_configured_each_with_its_own_claim(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_audits_what_is_configured_each_with_its_own_claim(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (mine / "dpassay.toml").write_text(TWO)
     record = record_of(capsys, "--out", "report", "--allow-inconclusive")
     results = {result["mechanism"]: result for result in record["results"]}
@@ -76,10 +78,16 @@ def test_run_audits_what_is_configured_each_with_its_own_claim(mine: Path, capsy
         (None, 0.5, "dpassay.toml"),
     ]
     run = record["run"]
-    assert (run["catalogue"], run["profile"], run["budget"], run["command"]) == (False, "quick", 1000, "dpassay run")
+    assert (run["catalogue"], run["profile"], run["budget"], run["command"]) == (
+        False,
+        "quick",
+        1000,
+        "dpassay run",
+    )
     assert run["data"]["kind"]
     for witness in (mine / "report" / "witnesses").iterdir():
-        assert main(["replay", str(witness)]) == 0  # a name of the user's is found again, and so are its random streams
+        # a name of the user's is found again, and so are its random streams
+        assert main(["replay", str(witness)]) == 0
 
 
 def test_a_record_can_be_made_again_from_its_command(
@@ -89,15 +97,24 @@ def test_a_record_can_be_made_again_from_its_command(
     monkeypatch.setenv("DPASSAY_SEED", "5")
     monkeypatch.setenv("DPASSAY_JOBS", "1")
     first = record_of(capsys, "--queries", "1")
-    assert (first["run"]["command"], first["run"]["seed"]) == ("dpassay run --seed=5 --queries 1", 5)
+    assert (first["run"]["command"], first["run"]["seed"]) == (
+        "dpassay run --seed=5 --queries 1",
+        5,
+    )
     monkeypatch.delenv("DPASSAY_SEED")
     assert record_of(capsys, *shlex.split(first["run"]["command"])[2:]) == first
 
 
-def test_command_line_goes_before_what_is_configured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_line_goes_before_what_is_configured(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "dpassay.toml").write_text(WALK)
     (plain,) = record_of(capsys)["results"]
-    assert (plain["parameters"]["T"], plain["parameters"]["epsilon"], plain["mode"]) == (3, 2.0, "exact")
+    assert (plain["parameters"]["T"], plain["parameters"]["epsilon"], plain["mode"]) == (
+        3,
+        2.0,
+        "exact",
+    )
     assert (folder / "report" / "index.html").exists()
     record = record_of(capsys, "-p", "T=4", "--claim", "epsilon=3", "--seed", "9", "--out", "other")
     (changed,) = record["results"]
@@ -107,14 +124,18 @@ def test_command_line_goes_before_what_is_configured(folder: Path, capsys: pytes
     assert (folder / "other" / "index.html").exists()
 
 
-def test_a_target_on_the_command_line_takes_the_settings_only(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_target_on_the_command_line_takes_the_settings_only(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "dpassay.toml").write_text(WALK)
     record = record_of(capsys, "soft-majority")
     assert [result["mechanism"] for result in record["results"]] == ["soft-majority"]
     assert (record["run"]["seed"], record["run"]["catalogue"]) == (1, False)
 
 
-def test_without_mechanisms_it_is_the_catalogue(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_mechanisms_it_is_the_catalogue(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Who is audited; to plan all of them, as a dry run does, takes a minute."""
     (folder / "dpassay.toml").write_text('profile = "quick"\ntrain = 30\nqueries = 1\n')
     met: list[AuditTarget] = []
@@ -133,7 +154,10 @@ def test_what_is_configured_may_change_nothing_in_a_mode_but_options_may_not(
 ) -> None:
     (folder / "dpassay.toml").write_text('jobs = 2\nmode = "exact"\ntrain = 30\nqueries = 1\n')
     record_of(capsys, "projected-walk")
-    assert refused(capsys, "run", "projected-walk", "--jobs", "2") == "--jobs: has no effect with --mode exact"
+    assert (
+        refused(capsys, "run", "projected-walk", "--jobs", "2")
+        == "--jobs: has no effect with --mode exact"
+    )
 
 
 def test_plan_takes_what_is_configured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,16 +169,31 @@ def test_plan_takes_what_is_configured(folder: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("mechanism", "message"),
     [
-        ('target = "soft-majorty"', "target = 'soft-majorty': no such mechanism; did you mean 'soft-majority'?"),
+        (
+            'target = "soft-majorty"',
+            "target = 'soft-majorty': no such mechanism; did you mean 'soft-majority'?",
+        ),
         (
             'target = "soft-majority"\nanswers = "0,1"',
             "answers: only for a plain function; 'soft-majority' names its own answers",
         ),
-        ('target = "soft-majority"\nparameters = { rr = 1 }', "-p rr: 'soft-majority' has no such parameter"),
+        (
+            'target = "soft-majority"\nparameters = { rr = 1 }',
+            "-p rr: 'soft-majority' has no such parameter",
+        ),
         ('target = "soft-majority"\nparameters = { r = 0 }', "r = 0: must be an integer >= 1"),
-        ('target = "soft-majority"\nclaim = { epsilon = 0 }', "epsilon = 0.0: must be a number in [1e-100, 700]"),
-        ('target = "mine_of_config:fair"', "'mine_of_config:fair' is a plain function and has no claim of its own"),
-        ('target = "mine_of_config:fair"\nclaim = { gamma = 0.1 }\nanswers = "1..0"', "answers = '1..0': must be labels"),
+        (
+            'target = "soft-majority"\nclaim = { epsilon = 0 }',
+            "epsilon = 0.0: must be a number in [1e-100, 700]",
+        ),
+        (
+            'target = "mine_of_config:fair"',
+            "'mine_of_config:fair' is a plain function and has no claim of its own",
+        ),
+        (
+            'target = "mine_of_config:fair"\nclaim = { gamma = 0.1 }\nanswers = "1..0"',
+            "answers = '1..0': must be labels",
+        ),
     ],
 )
 def test_a_mechanism_that_cannot_be_is_named_by_its_place(
@@ -172,7 +211,9 @@ def test_a_bad_file_and_a_bad_variable_are_one_line(
     command: str, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "dpassay.toml").write_text("sede = 1\n")
-    assert refused(capsys, *command.split()) == "dpassay.toml: sede: no such key; did you mean 'seed'?"
+    assert (
+        refused(capsys, *command.split()) == "dpassay.toml: sede: no such key; did you mean 'seed'?"
+    )
     (folder / "dpassay.toml").unlink()
     monkeypatch.setenv("DPASSAY_SEED", "x")
     assert refused(capsys, *command.split()) == "DPASSAY_SEED = 'x': must be an integer >= 0"
@@ -232,18 +273,24 @@ def test_init_writes_what_runs(folder: Path, capsys: pytest.CaptureFixture[str])
     assert main(["init"]) == 0
     assert sorted(path.name for path in folder.iterdir()) == ["dpassay.toml", "dpassay_example.py"]
     record = record_of(capsys)
-    assert [(result["mechanism"], result["verdict"]) for result in record["results"]] == [("nearest-vote", "not refuted")]
+    assert [(result["mechanism"], result["verdict"]) for result in record["results"]] == [
+        ("nearest-vote", "not refuted")
+    ]
     assert (folder / "report" / "index.html").exists()
 
 
 @pytest.mark.parametrize("name", ["dpassay.toml", "dpassay_example.py"])
-def test_init_overwrites_nothing(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_overwrites_nothing(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / name).write_text("mine")
     assert refused(capsys, "init") == f"{name}: exists and is not overwritten; move it away first"
     assert [(path.name, path.read_text()) for path in folder.iterdir()] == [(name, "mine")]
 
 
-def test_init_makes_no_second_configuration(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_init_makes_no_second_configuration(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (folder / "pyproject.toml").write_text("[tool.dpassay]\nseed = 1\n")
     assert refused(capsys, "init").startswith("pyproject.toml: has a table [tool.dpassay]")
     assert [path.name for path in folder.iterdir()] == ["pyproject.toml"]

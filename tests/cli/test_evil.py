@@ -1,4 +1,7 @@
-"""Whatever a mechanism does to its process costs its own result: the record is complete, the others are as they were."""
+"""Whatever a mechanism does to its process costs its own result.
+
+The record is complete, the others are as they were.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,8 @@ def patches():
         setattr(np, name, None)
 
 def forgets():
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("evil", "numpy", "dpassay", "json", "pickle")]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("evil", "numpy", \
+"dpassay", "json", "pickle")]:
         del sys.modules[name]
 
 def chatters():
@@ -122,7 +126,9 @@ OTHERS = {
 DIED = "the worker died (exit code 0)"
 TRIALS = "on the base dataset (screen trials "
 QUICK = {
-    "exits_at_import:f": f"importing exits_at_import:f: {DIED}; a mechanism must return, or raise an exception",
+    "exits_at_import:f": (
+        f"importing exits_at_import:f: {DIED}; a mechanism must return, or raise an exception"
+    ),
     "dies_at_import:f": "importing dies_at_import:f: the worker died (signal 9)",
     "evil:Unbuildable": f"importing evil:Unbuildable: {DIED}",
     "evil:PrepareExits": f"prepare on the base dataset: {DIED}",
@@ -136,7 +142,9 @@ QUICK = {
     "evil:kills_its_group": f"the worker died (signal 9) {TRIALS}",
     "evil:leaves": "sample on the base dataset raised SystemExit",
     "evil:interrupts": f"KeyboardInterrupt was raised {TRIALS}",
-    "evil:closes": f"the worker died (it closed its connection, or broke what its process needs) {TRIALS}",
+    "evil:closes": (
+        f"the worker died (it closed its connection, or broke what its process needs) {TRIALS}"
+    ),
     "evil:patches_numpy": "",
     "evil:deletes_modules": None,
     "evil:takes_memory": "sample on the base dataset raised",
@@ -144,9 +152,13 @@ QUICK = {
     "evil:writes_into_data": "sample on the base dataset raised ValueError",
     "evil:is_strict": None,
 }
-"""How the reason of each begins; None for those that may get a verdict, as what they do ends with their process."""
+"""How the reason of each begins; None for those that may get a verdict, as what they do ends with
+their process."""
 HANGING = {
-    "hangs_at_import:f": "importing hangs_at_import:f took longer than 3 s; make it faster, or allow more with --shard-timeout",
+    "hangs_at_import:f": (
+        "importing hangs_at_import:f took longer than 3 s; make it faster, or allow more with "
+        "--shard-timeout"
+    ),
     "evil:PrepareHangs": "prepare on the base dataset took longer than 3 s",
     "evil:loops": "a shard took longer than 3 s (--shard-timeout) on the base dataset",
     "evil:sleeps": "a shard took longer than 3 s (--shard-timeout) on the base dataset",
@@ -154,17 +166,42 @@ HANGING = {
 
 
 def run(folder: Path, targets: Sequence[str], *words: str) -> tuple[int, dict[str, Any], str]:
-    """Audit targets in one run, with honest ones before, among and after them, on the command line."""
+    """Audit targets in one run, among honest ones, on the command line.
+
+    Honest ones come before, among and after them.
+    """
     folder.joinpath("evil.py").write_text(MODULE)
     for name, text in OTHERS.items():
         folder.joinpath(f"{name}.py").write_text(text)
     middle = len(targets) // 2
-    places = [("honest 1", "evil:honest"), *((each, each) for each in targets[:middle]), ("honest 2", "evil:honest")]
+    places = [
+        ("honest 1", "evil:honest"),
+        *((each, each) for each in targets[:middle]),
+        ("honest 2", "evil:honest"),
+    ]
     places += [*((each, each) for each in targets[middle:]), ("honest 3", "evil:honest")]
     entry = '[[mechanisms]]\nname = "{}"\ntarget = "{}"\nclaim = {{ epsilon = 1.0 }}\n'
     folder.joinpath("dpassay.toml").write_text("\n".join(entry.format(*place) for place in places))
-    given = ["run", "--profile", "quick", "--train", "20", "--queries", "2", "--budget", "1000", "--json", *words]
-    found = subprocess.run([sys.executable, "-m", "dpassay", *given], cwd=folder, capture_output=True, text=True, check=False)
+    given = [
+        "run",
+        "--profile",
+        "quick",
+        "--train",
+        "20",
+        "--queries",
+        "2",
+        "--budget",
+        "1000",
+        "--json",
+        *words,
+    ]
+    found = subprocess.run(
+        [sys.executable, "-m", "dpassay", *given],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     record = json.loads(found.stdout) if found.stdout else {}
     return found.returncode, record, found.stderr
 
@@ -178,15 +215,22 @@ def counts(record: dict[str, Any]) -> list[Any]:
     return [(cell["pair"], cell["counts"]) for each in honest for cell in each["per_query"]]
 
 
-def check(code: int, record: dict[str, Any], expected: Mapping[str, str | None], stderr: str) -> None:
+def check(
+    code: int, record: dict[str, Any], expected: Mapping[str, str | None], stderr: str
+) -> None:
     assert code == 3, stderr
     assert record["run"]["complete"]
     found = {each["mechanism"]: each for each in record["results"]}
     assert found.keys() == {"honest 1", "honest 2", "honest 3", *expected}
     for target, reason in expected.items():
         if reason is not None:
-            assert (found[target]["verdict"], found[target]["reason"][: len(reason)]) == ("error", reason)
-    assert honest_ones(record) == ["inconclusive"] * 3, "the verdict of coins that nothing moves, as in a run of their own"
+            assert (found[target]["verdict"], found[target]["reason"][: len(reason)]) == (
+                "error",
+                reason,
+            )
+    assert honest_ones(record) == ["inconclusive"] * 3, (
+        "the verdict of coins that nothing moves, as in a run of their own"
+    )
     assert "Traceback" not in stderr
 
 
@@ -195,7 +239,9 @@ def test_what_a_mechanism_does_to_its_process_costs_its_own_result_only(tmp_path
     check(code, record, QUICK, stderr)
     memory = next(each for each in record["results"] if each["mechanism"] == "evil:takes_memory")
     assert "MemoryError" in memory["reason"]
-    assert memory["reason"].endswith("it may take 4 GiB, make it smaller, or allow more with --memory (memory)")
+    assert memory["reason"].endswith(
+        "it may take 4 GiB, make it smaller, or allow more with --memory (memory)"
+    )
 
 
 @pytest.mark.slow
@@ -212,10 +258,14 @@ def test_numbers_of_honest_mechanisms_do_not_depend_on_their_neighbours(tmp_path
     for words in ([], ["--jobs", "2"]):
         _, among, stderr = run(tmp_path, list(QUICK), *words)
         check(3, among, QUICK, stderr)
-        assert counts(among) == counts(alone), "bounds differ, as error probability is shared out over all claims of a run"
+        assert counts(among) == counts(alone), (
+            "bounds differ, as error probability is shared out over all claims of a run"
+        )
 
 
-def test_what_a_mechanism_prints_is_told_once_with_its_number_and_is_no_part_of_the_record(tmp_path: Path) -> None:
+def test_what_a_mechanism_prints_is_told_once_with_its_number_and_is_no_part_of_the_record(
+    tmp_path: Path,
+) -> None:
     code, record, stderr = run(tmp_path, ["evil:says_much"])
     assert code == 4
     assert record["run"]["complete"]
@@ -226,9 +276,21 @@ def test_what_a_mechanism_prints_is_told_once_with_its_number_and_is_no_part_of_
     assert len(stderr.splitlines()) < 10
 
 
-def test_a_class_that_says_no_claim_and_ends_the_process_is_a_failure_without_a_record(tmp_path: Path) -> None:
+def test_a_class_that_says_no_claim_and_ends_the_process_is_a_failure_without_a_record(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "gone.py").write_text("import os\nos._exit(0)\n")
-    words = [sys.executable, "-m", "dpassay", "run", "gone:Gone", "--profile", "quick", "--out", "out"]
+    words = [
+        sys.executable,
+        "-m",
+        "dpassay",
+        "run",
+        "gone:Gone",
+        "--profile",
+        "quick",
+        "--out",
+        "out",
+    ]
     found = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert found.returncode == 3
     assert found.stderr.startswith(f"dpassay: error: importing gone:Gone: {DIED}; ")

@@ -1,4 +1,7 @@
-"""Documents, configurations and command lines with something wrong in them: one line of complaint, never a bug of dpassay."""
+"""Documents, configurations and command lines with something wrong in them.
+
+One line of complaint, never a bug of dpassay.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +23,21 @@ Capture = pytest.CaptureFixture[str]
 RUNS = {
     "exact": "soft-majority exponential stable-gaussian --train 30 --queries 1",
     "exhaustive": "projected-walk --mode exhaustive --n 2 --domain 1",
-    "labels": "soft-majority-overview -p r=3 --mode monte-carlo --budget 300 --train 10 --queries 1",
-    "numbers": "stable-laplace averaged -p r=3 --mode monte-carlo --budget 300 --train 10 --queries 1",
+    "labels": (
+        "soft-majority-overview -p r=3 --mode monte-carlo --budget 300 --train 10 --queries 1"
+    ),
+    "numbers": (
+        "stable-laplace averaged -p r=3 --mode monte-carlo --budget 300 --train 10 --queries 1"
+    ),
     "scores": "example61-noisy-max --train 30 --queries 1",
     "errors": "projected-walk-risk-tied-by-label --train 10 --queries 1",
 }
 LINES = (
     "config --show --profile quick --train 10 --confidence 0.9 --json",
-    "run --mode exact --profile quick --train 10 --queries 1 --budget 300 --claim epsilon=1,delta=0.1 --dry-run soft-majority",
+    (
+        "run --mode exact --profile quick --train 10 --queries 1 --budget 300 --claim "
+        "epsilon=1,delta=0.1 --dry-run soft-majority"
+    ),
     "run projected-walk --mode exhaustive --n 2 --domain 1 --dry-run",
     "compare labels.json exact.json --tolerance 0.1",
     "baseline check exact.json --baseline exact.json --tolerance 0.1",
@@ -36,7 +46,22 @@ LINES = (
     "replay exhaustive.witness.json",
 )
 PARTS = (
-    *("", "-1", "0", "1", "1e400", "inf", "nan", "-inf", "1e-400", "99999999999999999999", "1e12", "x", "epsilon=", "epsilon=0"),
+    *(
+        "",
+        "-1",
+        "0",
+        "1",
+        "1e400",
+        "inf",
+        "nan",
+        "-inf",
+        "1e-400",
+        "99999999999999999999",
+        "1e12",
+        "x",
+        "epsilon=",
+        "epsilon=0",
+    ),
     *(
         "delta=1",
         "gamma=2",
@@ -71,16 +96,34 @@ PARTS = (
     ),
 )
 CONFIG: dict[str, Any] = {
-    "profile": "quick", "seed": 3, "confidence": 0.99, "mode": "auto", "budget": 500, "jobs": 1, "detect": 2.0, "out": "report",
-    "baseline": "b.json", "tolerance": 0.1, "data": "people.csv", "target": "income", "train": 10, "queries": 2,
+    "profile": "quick",
+    "seed": 3,
+    "confidence": 0.99,
+    "mode": "auto",
+    "budget": 500,
+    "jobs": 1,
+    "detect": 2.0,
+    "out": "report",
+    "baseline": "b.json",
+    "tolerance": 0.1,
+    "data": "people.csv",
+    "target": "income",
+    "train": 10,
+    "queries": 2,
     "neighbours": "flip",
     "mechanisms": [
-        {"target": "soft-majority", "name": "a", "parameters": {"r": 3, "epsilon": 0.5, "learner": "majority"}},
+        {
+            "target": "soft-majority",
+            "name": "a",
+            "parameters": {"r": 3, "epsilon": 0.5, "learner": "majority"},
+        },
         {"target": "toy:coin", "claim": {"epsilon": 1.0, "delta": 0.01}, "answers": [0, 1]},
         {"target": "toy:number", "claim": {"gamma": 0.5}, "answers": "0..1"},
     ],
-    "suppressions": [{"result": "a", "kind": "rose", "reason": "because", "expires": "2030-01-01", "up_to": 1.5}],
-}  # fmt: skip
+    "suppressions": [
+        {"result": "a", "kind": "rose", "reason": "because", "expires": "2030-01-01", "up_to": 1.5}
+    ],
+}
 
 
 @pytest.fixture(scope="session")
@@ -89,7 +132,9 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
     for name, words in RUNS.items():
         with redirect_stdout(io.StringIO()) as shown:
-            assert main(["run", *words.split(), "--profile", "quick", "-q", "--json"]) in (0, 4), name
+            assert main(["run", *words.split(), "--profile", "quick", "-q", "--json"]) in (0, 4), (
+                name
+            )
         record = json.loads(shown.getvalue())
         record["results"] = [_cut(result) for result in record["results"][:3]]
         written(folder / f"{name}.json", record)
@@ -101,7 +146,10 @@ def _cut(result: dict[str, Any]) -> dict[str, Any]:
     result["per_query"] = result["per_query"][:1]
     for cell in result["per_query"]:
         if cell["profile"]:
-            cell["profile"] = {name: curve[:2] if isinstance(curve, list) else curve for name, curve in cell["profile"].items()}
+            cell["profile"] = {
+                name: curve[:2] if isinstance(curve, list) else curve
+                for name, curve in cell["profile"].items()
+            }
     return result
 
 
@@ -121,14 +169,25 @@ def records(seeds: range, capsys: Capture) -> list[str]:
         document = mutated(json.loads(Path(good).read_text()), seed)
         written(Path("bad.json"), document)
         results = document.get("results")
-        first = results[0].get("id") if isinstance(results, list) and results and isinstance(results[0], dict) else None
+        first = (
+            results[0].get("id")
+            if isinstance(results, list) and results and isinstance(results[0], dict)
+            else None
+        )
         lines = [
             ["compare", good, "bad.json"],
             ["baseline", "check", good, "--baseline", "bad.json"],
             ["compare", "bad.json", good],
         ]
-        lines = [lines[seed % 3], ["report", "bad.json", "--format", "md,junit,json", "-o", "pages"]]
-        lines += [["explain", "--record", "bad.json", "--", first]] if isinstance(first, str) and seed % 2 else []
+        lines = [
+            lines[seed % 3],
+            ["report", "bad.json", "--format", "md,junit,json", "-o", "pages"],
+        ]
+        lines += (
+            [["explain", "--record", "bad.json", "--", first]]
+            if isinstance(first, str) and seed % 2
+            else []
+        )
         wrong += [f"{seed}: {told}" for words in lines if (told := crash(words, capsys))]
     return wrong
 
@@ -148,15 +207,23 @@ def texts(seeds: range, capsys: Capture) -> list[str]:
     wrong = []
     for seed in seeds:
         if seed % 2:
-            Path("bad.json").write_text(mangled(Path("labels.json").read_text(), seed), encoding="utf-8", errors="replace")
+            Path("bad.json").write_text(
+                mangled(Path("labels.json").read_text(), seed), encoding="utf-8", errors="replace"
+            )
             Path("worse.json").write_text(
-                mangled(Path("labels.witness.json").read_text(), seed), encoding="utf-8", errors="replace"
+                mangled(Path("labels.witness.json").read_text(), seed),
+                encoding="utf-8",
+                errors="replace",
             )
             lines = [["compare", "bad.json", "labels.json"], ["replay", "worse.json"]]
         else:
             changed = mutated(CONFIG, seed)
-            text = "\n".join(f"{_toml(str(key))} = {_toml(value)}" for key, value in changed.items())
-            Path("dpassay.toml").write_text(mangled(text, seed) if seed % 8 == 0 else text, encoding="utf-8", errors="replace")
+            text = "\n".join(
+                f"{_toml(str(key))} = {_toml(value)}" for key, value in changed.items()
+            )
+            Path("dpassay.toml").write_text(
+                mangled(text, seed) if seed % 8 == 0 else text, encoding="utf-8", errors="replace"
+            )
             lines = [["config", "--show"]]
         wrong += [f"{seed}: {told}" for words in lines if (told := crash(words, capsys))]
         Path("dpassay.toml").unlink(missing_ok=True)
@@ -166,12 +233,24 @@ def texts(seeds: range, capsys: Capture) -> list[str]:
 def _toml(value: Any) -> str:
     """Write a value as TOML; what it has not, null, as a text."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_toml(str(key))} = {_toml(each)}" for key, each in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{_toml(str(key))} = {_toml(each)}" for key, each in value.items())
+            + "}"
+        )
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, float):
-        return str(value) if "." in str(value) or value != value or abs(value) == float("inf") else f"{value:.1f}"  # noqa: PLR0124
-    return json.dumps(str(value).encode("ascii", "replace").decode()) if isinstance(value, str) else str(value).lower()
+        return (
+            str(value)
+            if "." in str(value) or value != value or abs(value) == float("inf")  # noqa: PLR0124
+            else f"{value:.1f}"
+        )
+    return (
+        json.dumps(str(value).encode("ascii", "replace").decode())
+        if isinstance(value, str)
+        else str(value).lower()
+    )
 
 
 def line(seed: int) -> list[str]:
@@ -223,7 +302,11 @@ DAMAGE: list[tuple[tuple[Any, ...], Any, str]] = [
     (("per_query", 0, "profile", "lower"), [], "are not of one length"),
     (("claim", "source"), 7, "results[0].claim.source = 7: must be a text"),
     (("lower",), 10**400, ': must be a finite number or "inf" or null'),
-    (("witness", "query"), "x", 'the witness of soft-majority.printed.exact: query = "x": must be a whole number'),
+    (
+        ("witness", "query"),
+        "x",
+        'the witness of soft-majority.printed.exact: query = "x": must be a whole number',
+    ),
     (("witness", "event"), [7], "its event [7] is not made of its labels [0, 1]"),
     (("witness", "loss"), -1e999, "is not valid JSON"),
     (("unknown",), float("inf"), "is not valid JSON"),

@@ -26,13 +26,17 @@ def page(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize("words", [[], *PAGES], ids=" ".join)
-def test_it_fits_into_80_columns(words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_fits_into_80_columns(
+    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert max(map(len, page(words, capsys).splitlines())) <= 80
 
 
 @pytest.mark.parametrize("words", PAGES, ids=" ".join)
-def test_it_has_examples_that_can_be_typed(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_has_examples_that_can_be_typed(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     text = page(words, capsys).partition("examples:\n")[2].replace(" \\\n", " ")
     lines = re.findall(r"^  ((?:[A-Z_]+=\d+ )?dpassay .*)$", text, re.MULTILINE)
     assert any(f"dpassay {' '.join(words)}" in line for line in lines)
@@ -61,7 +65,10 @@ def test_the_table_of_options_has_the_words_of_what_they_mean() -> None:
         ("explain", "ID: is missing (see dpassay explain --help)"),
         ("compare a b --tolerance 2", "--tolerance = 2.0: must be a number in [0, 1]"),
         ("selftest --seed -1", "--seed = -1: must be an integer >= 0"),
-        ("run --mode exhaustive --n 2 --domain 2y", "--domain = '2y': must be a number of points, or of points on each side"),
+        (
+            "run --mode exhaustive --n 2 --domain 2y",
+            "--domain = '2y': must be a number of points, or of points on each side",
+        ),
         ("attack --attacks lira,guess", "--attacks = 'guess': must be one of gap, "),
         ("attack --references 3", "--references = 3: must be an integer >= 4"),
         ("sing", "'sing': no such command (see dpassay --help)"),

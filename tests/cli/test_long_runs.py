@@ -1,4 +1,7 @@
-"""What would run for hours is said so: before it starts where its size alone tells, else from the pace of its first seconds."""
+"""What would run for hours is said so.
+
+Before it starts where its size alone tells, else from the pace of its first seconds.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,9 @@ class Clock:
         return self.now
 
 
-def test_a_slow_stage_is_told_of_once_with_what_makes_it_smaller(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_slow_stage_is_told_of_once_with_what_makes_it_smaller(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     clock = Clock()
     pace = Pace(silent, clock)
     for done, now in enumerate((0.5, 4.0, 6.0), 1):
@@ -30,15 +35,19 @@ def test_a_slow_stage_is_told_of_once_with_what_makes_it_smaller(capsys: pytest.
         pace("mine: screening", done, 5000)
     told = capsys.readouterr().err
     assert told == (
-        "dpassay: mine: screening: 2 of 5,000 took 4.0 seconds, about 3 hours to go at this pace; fewer with --budget, "
-        "--queries, --train, --neighbours or --profile quick, faster with --jobs\n"
+        "dpassay: mine: screening: 2 of 5,000 took 4.0 seconds, about 3 hours to go at this pace; "
+        "fewer with --budget, --queries, --train, --neighbours or --profile quick, faster with "
+        "--jobs\n"
     )
     clock.now = 7.0
     pace("mine: certifying", 1, 500)  # 1 second each: 8 minutes
     assert capsys.readouterr().err == ""
     clock.now = 12.0
     pace("yours: screening", 1, 500)  # 5 seconds each
-    assert "yours: screening: 1 of 500 took 5.0 seconds, about 42 minutes to go" in capsys.readouterr().err
+    assert (
+        "yours: screening: 1 of 500 took 5.0 seconds, about 42 minutes to go"
+        in capsys.readouterr().err
+    )
 
 
 def test_what_its_size_alone_tells_is_said_before(capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,12 +55,14 @@ def test_what_its_size_alone_tells_is_said_before(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().err == ""
     foretell(["mine"], 10**9, 100)
     assert capsys.readouterr().err.startswith(
-        "dpassay: mine: 2,000,000,000 trials at 100 query points take 100 minutes at the very least; fewer with --budget"
+        "dpassay: mine: 2,000,000,000 trials at 100 query points take 100 minutes at the very "
+        "least; fewer with --budget"
     )
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(59.0, "59.0 seconds"), (600.0, "10 minutes"), (9000.0, "2 hours"), (1e6, "12 days")]
+    ("seconds", "words"),
+    [(59.0, "59.0 seconds"), (600.0, "10 minutes"), (9000.0, "2 hours"), (1e6, "12 days")],
 )
 def test_durations(seconds: float, words: str) -> None:
     assert duration(seconds) == words
@@ -63,9 +74,14 @@ def test_what_cannot_finish_is_refused(arguments: dict[str, int]) -> None:
         Settings(**arguments)  # type: ignore[arg-type]
 
 
-def test_the_command_line_and_the_configuration_refuse_it_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_line_and_the_configuration_refuse_it_too(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["run", "soft-majority", "--budget", "1000000000000"]) == 2
     assert "more trials would never end" in capsys.readouterr().err
     (folder / "dpassay.toml").write_text("budget = 1000000000000\n")
     assert main(["config", "--show"]) == 2
-    assert "budget = 1000000000000: must be an integer from 100 to 10,000,000,000" in capsys.readouterr().err
+    assert (
+        "budget = 1000000000000: must be an integer from 100 to 10,000,000,000"
+        in capsys.readouterr().err
+    )

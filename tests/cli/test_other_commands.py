@@ -20,14 +20,23 @@ def test_list_names_every_entry_with_its_claims(capsys: pytest.CaptureFixture[st
     assert main(["list", "--json"]) == 0
     entries = json.loads(capsys.readouterr().out)
     assert [entry["name"] for entry in entries] == list(ENTRIES)
-    assert {entry["name"]: entry["source"] for entry in entries}["stable-laplace-printed-scale"] == "Dwork and Feldman 2018"
-    assert [len(entry["claims"]) for entry in entries] == [len(resolve(name).claims) for name in ENTRIES]
+    assert {entry["name"]: entry["source"] for entry in entries}[
+        "stable-laplace-printed-scale"
+    ] == "Dwork and Feldman 2018"
+    assert [len(entry["claims"]) for entry in entries] == [
+        len(resolve(name).claims) for name in ENTRIES
+    ]
     assert [entry["name"] for entry in entries if "exact" not in entry["modes"]] == []
     assert "…" not in table
 
 
 def test_explain_tells_one_result(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "projected-walk.printed.exact", "--record", str(small_run / "record.json")]) == 0
+    assert (
+        main(
+            ["explain", "projected-walk.printed.exact", "--record", str(small_run / "record.json")]
+        )
+        == 0
+    )
     text = capsys.readouterr().out
     assert "Lemma 5.1" in text
     assert "dpassay replay" in text
@@ -35,7 +44,10 @@ def test_explain_tells_one_result(small_run: Path, capsys: pytest.CaptureFixture
 
 
 def test_explain_suggests_an_id(small_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "projected-walk.printed.exat", "--record", str(small_run / "record.json")]) == 2
+    assert (
+        main(["explain", "projected-walk.printed.exat", "--record", str(small_run / "record.json")])
+        == 2
+    )
     assert "projected-walk.printed.exact" in capsys.readouterr().err
 
 
@@ -45,10 +57,29 @@ def test_report_makes_the_same_report_again(small_run: Path, tmp_path: Path) -> 
         assert (tmp_path / "again" / name).read_bytes() == (small_run / name).read_bytes()
 
 
-def test_report_takes_the_formats_that_are_asked_for(small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", str(small_run / "record.json"), "--format", "md", "-o", str(tmp_path / "md")]) == 0
+def test_report_takes_the_formats_that_are_asked_for(
+    small_run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        main(
+            ["report", str(small_run / "record.json"), "--format", "md", "-o", str(tmp_path / "md")]
+        )
+        == 0
+    )
     assert [path.name for path in (tmp_path / "md").iterdir()] == ["report.md"]
-    assert main(["report", str(small_run / "record.json"), "--format", "pdf", "-o", str(tmp_path / "pdf")]) == 2
+    assert (
+        main(
+            [
+                "report",
+                str(small_run / "record.json"),
+                "--format",
+                "pdf",
+                "-o",
+                str(tmp_path / "pdf"),
+            ]
+        )
+        == 2
+    )
     assert "must be a list of html, md, json, junit" in capsys.readouterr().err
 
 

@@ -34,7 +34,18 @@ def other(data, queries, size, rng):
     return predict(data, queries, size, rng)
 """
 """Slow while a file `slow` is there, so that the same source goes on at full speed."""
-WORDS = ["run", "mine:predict", "mine:other", "--claim", "epsilon=3", "--mode", "monte-carlo", "--data", "mine.csv", "--label"]
+WORDS = [
+    "run",
+    "mine:predict",
+    "mine:other",
+    "--claim",
+    "epsilon=3",
+    "--mode",
+    "monte-carlo",
+    "--data",
+    "mine.csv",
+    "--label",
+]
 WORDS += ["answer", "--train", "10", "--queries", "2", "--budget", "6000", "-q"]
 DATA = "size,answer\n" + "".join(f"{i},{i % 2}\n" for i in range(30))
 SAME = ("record.json", "index.html", "report.md", "junit.xml", "cells.csv.gz")
@@ -70,9 +81,14 @@ def contents(out: str) -> list[bytes]:
 
 
 def blocks_are_whole(out: str, *, complete: bool = True) -> None:
-    """Every dataset's blocks are there once, and at the end none is missing: they add up to the trials of the record."""
+    """Every dataset's blocks are there once, and at the end none is missing.
+
+    They add up to the trials of the record.
+    """
     connection = sqlite3.connect(Path(out, "ledger.sqlite"))
-    rows = connection.execute("SELECT dataset, first, stop, trials FROM work ORDER BY dataset, first").fetchall()
+    rows = connection.execute(
+        "SELECT dataset, first, stop, trials FROM work ORDER BY dataset, first"
+    ).fetchall()
     connection.close()
     ends: dict[bytes, int] = defaultdict(int)
     for dataset, first, stop, _ in rows:
@@ -138,14 +154,19 @@ def test_a_full_disk_ends_the_run_with_one_line(
     monkeypatch.setattr("dpassay.trials.ledger.sqlite3.connect", small)
     assert main([*WORDS, "--out", "out"]) == 3
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("dpassay: error: ledger 'out/ledger.sqlite': cannot be read or written (database or disk is full")
+    assert line.startswith(
+        "dpassay: error: ledger 'out/ledger.sqlite': cannot be read or written (database or disk "
+        "is full"
+    )
 
 
 def descendants(pid: int) -> list[int]:
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         threads = [path for path in Path(f"/proc/{pid}/task").iterdir() if path.name != str(pid)]
-        children += [child for thread in threads for child in (thread / "children").read_text().split()]
+        children += [
+            child for thread in threads for child in (thread / "children").read_text().split()
+        ]
     except OSError:
         return []
     return [int(child) for child in children]
@@ -159,11 +180,16 @@ def alive(pid: int) -> bool:
 
 
 def killed(words: list[str], kills: int, seed: int) -> None:
-    """Start the run, kill it or one of its workers after a random time, and again, until that has been done often enough."""
+    """Start the run, kill it or one of its workers after a random time, again and again.
+
+    Until that has been done often enough.
+    """
     chance = random.Random(seed)  # noqa: S311
     while kills > 0:
         process = subprocess.Popen(
-            [sys.executable, "-m", "dpassay", *words], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            [sys.executable, "-m", "dpassay", *words],
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
         )
         seen: set[int] = set()
         while kills > 0 and process.poll() is None:
@@ -184,7 +210,9 @@ def killed(words: list[str], kills: int, seed: int) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.slow)])
-def test_killed_at_random_moments_it_ends_with_the_same_bytes(kills: int, project: Path, whole: list[bytes]) -> None:
+def test_killed_at_random_moments_it_ends_with_the_same_bytes(
+    kills: int, project: Path, whole: list[bytes]
+) -> None:
     Path("mine.py").write_text(PREDICT.format(pause=0.005))
     Path("slow").touch()
     resumed = [*WORDS, "--out", "out", "--jobs", "2", "--resume"]
@@ -199,7 +227,9 @@ def test_two_runs_into_one_ledger_both_end_correctly(project: Path, whole: list[
     Path("mine.py").write_text(PREDICT.format(pause=0.002))
     Path("slow").touch()
     words = [sys.executable, "-m", "dpassay", *WORDS, "--out", "out", "--resume"]
-    both = [subprocess.Popen([*words, "--jobs", jobs], stdout=subprocess.DEVNULL) for jobs in ("1", "2")]
+    both = [
+        subprocess.Popen([*words, "--jobs", jobs], stdout=subprocess.DEVNULL) for jobs in ("1", "2")
+    ]
     assert [process.wait() for process in both] == [0, 0]
     assert contents("out") == whole
     blocks_are_whole("out")
@@ -218,15 +248,21 @@ def has_begun() -> bool:
         connection.close()
 
 
-def interrupted(words: list[str], ready: Callable[[], bool], *, group: bool = False) -> tuple[int, str]:
-    """Start a run with two workers, press Ctrl-C once it is ready, and see that its workers are gone with it."""
+def interrupted(
+    words: list[str], ready: Callable[[], bool], *, group: bool = False
+) -> tuple[int, str]:
+    """Start a run with two workers, press Ctrl-C once it is ready, and see its workers gone."""
     process = subprocess.Popen(
         [sys.executable, "-m", "dpassay", *words],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509  (a shell in the background ignores it)
+        # a shell in the background ignores it
+        preexec_fn=lambda: signal.signal(  # noqa: PLW1509
+            signal.SIGINT,
+            signal.default_int_handler,
+        ),
     )
     workers: list[int] = []
     while not (ready() and len(workers) == 2):
@@ -241,7 +277,9 @@ def interrupted(words: list[str], ready: Callable[[], bool], *, group: bool = Fa
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
 @pytest.mark.parametrize("group", [False, True], ids=["process", "terminal"])
-def test_ctrl_c_stops_the_workers_and_leaves_what_was_finished(group: bool, project: Path, whole: list[bytes]) -> None:
+def test_ctrl_c_stops_the_workers_and_leaves_what_was_finished(
+    group: bool, project: Path, whole: list[bytes]
+) -> None:
     """A terminal sends it to the whole group of processes."""
     Path("mine.py").write_text(PREDICT.format(pause=0.01))
     Path("slow").touch()

@@ -15,8 +15,34 @@ from dpassay.cli.main import main
 from dpassay.record.run_record import record_schema
 from dpassay.targets.catalogue import ENTRIES
 
-MAJORITY = ["run", "soft-majority", "--mode", "exhaustive", "-p", "epsilon=1", "-p", "r=3", "--n", "3", "--domain", "1"]
-WALK = ["run", "projected-walk", "--mode", "exhaustive", "-p", "epsilon=1", "-p", "T=3", "--n", "5", "--domain", "3"]
+MAJORITY = [
+    "run",
+    "soft-majority",
+    "--mode",
+    "exhaustive",
+    "-p",
+    "epsilon=1",
+    "-p",
+    "r=3",
+    "--n",
+    "3",
+    "--domain",
+    "1",
+]
+WALK = [
+    "run",
+    "projected-walk",
+    "--mode",
+    "exhaustive",
+    "-p",
+    "epsilon=1",
+    "-p",
+    "T=3",
+    "--n",
+    "5",
+    "--domain",
+    "3",
+]
 QUICK = ["run", "--profile", "quick", "-q"]
 SMALL = ["--train", "40", "--queries", "3", "-p", "r=5"]
 
@@ -31,7 +57,9 @@ def record_of(out: Path) -> dict[str, object]:
     return record
 
 
-@pytest.mark.parametrize("command", [[*MAJORITY, "--learner", "majority"], WALK], ids=["soft-majority", "projected-walk"])
+@pytest.mark.parametrize(
+    "command", [[*MAJORITY, "--learner", "majority"], WALK], ids=["soft-majority", "projected-walk"]
+)
 def test_exhaustive_worst_case_has_a_witness_that_replays(
     command: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -58,13 +86,29 @@ def test_a_changed_witness_is_not_reproduced(folder: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["exact", "monte-carlo"])
 def test_twice_the_claim_is_refuted_and_the_claim_itself_is_not(mode: str, folder: Path) -> None:
-    twice = ["run", "soft-majority", *SMALL, "-p", "epsilon=1", "--claim", "epsilon=0.5", "--mode", mode, "-q"]
+    twice = [
+        "run",
+        "soft-majority",
+        *SMALL,
+        "-p",
+        "epsilon=1",
+        "--claim",
+        "epsilon=0.5",
+        "--mode",
+        mode,
+        "-q",
+    ]
     assert main([*twice, "--out", "twice"]) == 1
     assert record_of(folder / "twice")["results"][0]["verdict"] == "refuted"  # type: ignore[index]
     assert main(["replay", str(next(Path("twice/witnesses").iterdir()))]) == 1
     correct = ["run", "soft-majority", *SMALL, "-p", "epsilon=1", "--mode", mode, "-q"]
     assert main([*correct, "--out", "correct"]) == 0
-    assert record_of(folder / "correct")["results"][0]["verdict"] == "not refuted"  # type: ignore[index]
+    assert (
+        record_of(  # type: ignore[index]
+            folder / "correct",
+        )["results"][0]["verdict"]
+        == "not refuted"
+    )
 
 
 @pytest.mark.slow
@@ -80,7 +124,9 @@ def test_the_catalogue_runs_and_its_known_refutation_is_expected(catalogue_run: 
     for name in ("index.html", "report.md", "cells.csv.gz", "sidecar.json"):
         assert (catalogue_run / name).stat().st_size > 0
     measured = [result for result in results if result["other"] is not None]  # type: ignore[attr-defined]
-    assert len(list((catalogue_run / "witnesses").iterdir())) == len(results) + len(measured)  # type: ignore[arg-type]
+    assert len(
+        list((catalogue_run / "witnesses").iterdir()),
+    ) == len(results) + len(measured)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
@@ -90,17 +136,33 @@ def test_every_witness_of_the_catalogue_replays(catalogue_run: Path) -> None:
 
 
 def test_a_witness_of_named_data_carries_none_of_them(small_run: Path) -> None:
-    witness = json.loads((small_run / "witnesses" / "projected-walk.printed.exact.json").read_text())
+    witness = json.loads(
+        (small_run / "witnesses" / "projected-walk.printed.exact.json").read_text()
+    )
     assert witness["data"]["kind"] in ("source", "inline")
     for path in (small_run / "witnesses").iterdir():
         witness = json.loads(path.read_text())
-        assert witness["data"]["kind"] == "source" or "records (own)" in witness["words"] or "} (own)" in witness["words"]
+        assert (
+            witness["data"]["kind"] == "source"
+            or "records (own)" in witness["words"]
+            or "} (own)" in witness["words"]
+        )
 
 
 @pytest.mark.parametrize("mode", ["exact", "monte-carlo"])
 def test_same_seed_same_bytes(mode: str, folder: Path) -> None:
     budget = ["--budget", "2000"] if mode == "monte-carlo" else []
-    words = ["run", "soft-majority", "projected-walk", *SMALL, *budget, "--mode", mode, "-q", "--allow-inconclusive"]
+    words = [
+        "run",
+        "soft-majority",
+        "projected-walk",
+        *SMALL,
+        *budget,
+        "--mode",
+        mode,
+        "-q",
+        "--allow-inconclusive",
+    ]
     assert main([*words, "--out", "one"]) == 0
     again = [sys.executable, "-W", "error", "-m", "dpassay", *words, "--out", "two"]
     assert subprocess.run(again, check=False).returncode == 0
@@ -127,18 +189,42 @@ def test_inconclusive_unless_allowed(folder: Path) -> None:
 
 
 def test_known_refutation_that_is_not_found_means_the_harness_is_blind(folder: Path) -> None:
-    blind = ["run", "soft-majority-overview", "--mode", "monte-carlo", "--budget", "100", "--train", "40", "--queries", "2", "-q"]
+    blind = [
+        "run",
+        "soft-majority-overview",
+        "--mode",
+        "monte-carlo",
+        "--budget",
+        "100",
+        "--train",
+        "40",
+        "--queries",
+        "2",
+        "-q",
+    ]
     assert main([*blind, "--allow-inconclusive"]) == 3
 
 
 @pytest.mark.slow
 def test_sampling_alone_finds_what_is_known_to_be_wrong(folder: Path) -> None:
-    known = ("soft-majority-overview", "projected-walk-overview", "psgd-laplace", "noisy-average", "stable-learner", "histogram")
-    assert main([*QUICK, *known, "--mode", "monte-carlo", "--out", "out", "--allow-inconclusive"]) == 0
+    known = (
+        "soft-majority-overview",
+        "projected-walk-overview",
+        "psgd-laplace",
+        "noisy-average",
+        "stable-learner",
+        "histogram",
+    )
+    assert (
+        main([*QUICK, *known, "--mode", "monte-carlo", "--out", "out", "--allow-inconclusive"]) == 0
+    )
     results = record_of(folder / "out")["results"]
     verdicts = {result["id"]: result["verdict"] for result in results}  # type: ignore[attr-defined]
     assert verdicts["soft-majority-overview.printed.monte-carlo"] == "refuted"
-    assert all(result["verdict"] != "refuted" or result["expected"] == "refuted" for result in results)  # type: ignore[attr-defined]
+    assert all(
+        result["verdict"] != "refuted" or result["expected"] == "refuted"
+        for result in results  # type: ignore[attr-defined]
+    )
     assert "error" not in verdicts.values()
 
 
@@ -150,9 +236,22 @@ def test_own_function_on_own_data(folder: Path) -> None:
         "    return (rng.random((size, len(queries))) < p).astype(int)\n"
     )
     Path("mine.csv").write_text(
-        "kind,size,answer\n" + "".join(f"{'ab'[i % 2]},{i},{'no' if i % 2 else 'yes'}\n" for i in range(30))
+        "kind,size,answer\n"
+        + "".join(f"{'ab'[i % 2]},{i},{'no' if i % 2 else 'yes'}\n" for i in range(30))
     )
-    words = ["run", "mine:predict", "--data", "mine.csv", "--label", "answer", "--queries", "1", "--train", "10", "-q"]
+    words = [
+        "run",
+        "mine:predict",
+        "--data",
+        "mine.csv",
+        "--label",
+        "answer",
+        "--queries",
+        "1",
+        "--train",
+        "10",
+        "-q",
+    ]
     assert main([*words, "--claim", "epsilon=1", "--out", "out"]) == 1
     record = record_of(folder / "out")
     assert record["run"]["data"]["labels"] == ["no", "yes"]  # type: ignore[index]
@@ -163,13 +262,34 @@ def test_own_function_on_own_data(folder: Path) -> None:
 def test_a_failing_mechanism_does_not_take_the_others_with_it(folder: Path) -> None:
     Path("broken.py").write_text("def predict(data, queries, size, rng): raise OSError('gone')\n")
     assert (
-        main(["run", "broken:predict", "projected-walk", "--claim", "epsilon=1", "--profile", "quick", "--out", "out", "-q"]) == 3
+        main(
+            [
+                "run",
+                "broken:predict",
+                "projected-walk",
+                "--claim",
+                "epsilon=1",
+                "--profile",
+                "quick",
+                "--out",
+                "out",
+                "-q",
+            ]
+        )
+        == 3
     )
-    verdicts = [result["verdict"] for result in record_of(folder / "out")["results"]]  # type: ignore[attr-defined]
+    verdicts = [
+        result["verdict"]
+        for result in record_of(  # type: ignore[attr-defined]
+            folder / "out",
+        )["results"]
+    ]
     assert verdicts == ["error", "not refuted"]
 
 
-def test_interrupted_run_keeps_what_is_finished(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_run_keeps_what_is_finished(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import dpassay.engine.run
 
     finished = dpassay.engine.run.assay
@@ -189,9 +309,14 @@ def test_stale_witnesses_of_an_earlier_run_are_removed(folder: Path) -> None:
     assert main([*WALK, "--out", "out", "-q"]) == 0
     assert main([*MAJORITY, "--out", "out", "-q"]) == 0
     names = {path.name for path in Path("out/witnesses").iterdir()}
-    assert names == {"soft-majority.printed.exhaustive.json", "soft-majority.printed.exhaustive.gamma.json"}
+    assert names == {
+        "soft-majority.printed.exhaustive.json",
+        "soft-majority.printed.exhaustive.gamma.json",
+    }
 
 
 def test_the_command_of_the_record_leaves_out_where_it_was_written(folder: Path) -> None:
     assert main([*WALK, "--out", "out", "-q"]) == 0
-    assert record_of(folder / "out")["run"]["command"] == " ".join(["dpassay", *WALK])  # type: ignore[index]
+    assert record_of(folder / "out")["run"]["command"] == " ".join(  # type: ignore[index]
+        ["dpassay", *WALK],
+    )

@@ -44,11 +44,15 @@ def test_table_page_and_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[st
     document = json.loads(printed.out)
     assert document["passed"]
     assert document["facts"]["command"] == "dpassay selftest --seed 0"
-    assert {"exact loss of soft-majority, exhaustive, off by"} < {check["name"] for check in document["checks"]}
+    assert {"exact loss of soft-majority, exhaustive, off by"} < {
+        check["name"] for check in document["checks"]
+    }
 
 
 @pytest.mark.usefixtures("tiny")
-def test_a_broken_harness_exits_with_3(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_harness_exits_with_3(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     for part in ("error", "calibration", "golden", "replay"):
         monkeypatch.setattr(selftest, f"{part}_checks", lambda *args: iter(()))
     monkeypatch.setattr(sight, "power", lambda *args, **rest: 1.0)

@@ -22,7 +22,17 @@ def tells(data, queries, size, rng): raise ValueError(f"cannot handle {data.X[0]
 def none(data, queries, size, rng): return np.full((size, len(queries)), None)
 def honest(data, queries, size, rng): return rng.integers(0, 2, (size, len(queries)))
 """
-ON_PEOPLE = ["--claim", "epsilon=1", "--data", "people.csv", "--label", "income", "--profile", "quick", "-q"]
+ON_PEOPLE = [
+    "--claim",
+    "epsilon=1",
+    "--data",
+    "people.csv",
+    "--label",
+    "income",
+    "--profile",
+    "quick",
+    "-q",
+]
 
 
 @pytest.fixture
@@ -39,7 +49,9 @@ def test_a_mechanism_that_leaves_is_an_error(traps: Path) -> None:
     assert main(["run", "traps:none", *ON_PEOPLE]) == 3
 
 
-def test_what_a_mechanism_says_of_the_data_is_shown_but_not_recorded(traps: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_mechanism_says_of_the_data_is_shown_but_not_recorded(
+    traps: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = [word for word in ON_PEOPLE if word != "-q"]
     assert main(["run", "traps:tells", *words, "--out", "out"]) == 3
     assert ".867642" in capsys.readouterr().err
@@ -47,9 +59,13 @@ def test_what_a_mechanism_says_of_the_data_is_shown_but_not_recorded(traps: Path
         assert b".867642" not in path.read_bytes(), path
 
 
-def test_the_place_of_an_error_is_shown_and_its_traceback_with_debug(traps: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_place_of_an_error_is_shown_and_its_traceback_with_debug(
+    traps: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["run", "traps:tells", *(word for word in ON_PEOPLE if word != "-q"), "--out", "out"]
-    line = 1 + TRAPS.splitlines().index(next(each for each in TRAPS.splitlines() if "tells" in each))
+    line = 1 + TRAPS.splitlines().index(
+        next(each for each in TRAPS.splitlines() if "tells" in each)
+    )
     place = f"(ValueError at traps.py:{line} in tells)"
     assert main(words) == 3
     shown = capsys.readouterr().err
@@ -65,7 +81,9 @@ def test_the_place_of_an_error_is_shown_and_its_traceback_with_debug(traps: Path
     assert "traps.py" not in without.decode()
 
 
-def test_debug_shows_the_traceback_of_wrong_usage_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_debug_shows_the_traceback_of_wrong_usage_too(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["run", "nowhere"]) == main(["run", "nowhere", "--debug"]) == 2
     assert capsys.readouterr().err.count("Traceback") == 1
 
@@ -77,11 +95,30 @@ def test_no_report_of_a_run_on_a_file_holds_its_values(traps: Path) -> None:
 
 
 def test_an_empty_file_name_is_not_the_built_in_data(traps: Path) -> None:
-    assert main(["run", "traps:honest", "--claim", "epsilon=1", "--data", "", "--label", "income"]) == 2
-    assert main(["run", "traps:honest", "--claim", "epsilon=1", "--data", "breast-cancer", "--label", "income"]) == 2
+    assert (
+        main(["run", "traps:honest", "--claim", "epsilon=1", "--data", "", "--label", "income"])
+        == 2
+    )
+    assert (
+        main(
+            [
+                "run",
+                "traps:honest",
+                "--claim",
+                "epsilon=1",
+                "--data",
+                "breast-cancer",
+                "--label",
+                "income",
+            ]
+        )
+        == 2
+    )
 
 
-def test_witnesses_of_file_data_replay_from_elsewhere(traps: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_witnesses_of_file_data_replay_from_elsewhere(
+    traps: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert main(["run", "traps:honest", *ON_PEOPLE, "--out", "out", "--allow-inconclusive"]) == 0
     monkeypatch.chdir("out")
     witness = next(Path("witnesses").iterdir())
@@ -94,12 +131,43 @@ def test_witnesses_of_file_data_replay_from_elsewhere(traps: Path, monkeypatch: 
 def test_foreign_files_in_the_folder_of_the_run_stay(folder: Path) -> None:
     Path("out/witnesses").mkdir(parents=True)
     Path("out/witnesses/mine.json").write_text("{}")
-    assert main(["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1", "--out", "out", "-q"]) == 0
+    assert (
+        main(
+            [
+                "run",
+                "projected-walk",
+                "--mode",
+                "exhaustive",
+                "--n",
+                "2",
+                "--domain",
+                "1",
+                "--out",
+                "out",
+                "-q",
+            ]
+        )
+        == 0
+    )
     assert Path("out/witnesses/mine.json").exists()
 
 
-def test_a_run_that_fails_removes_the_pages_of_the_one_before_and_nothing_else(folder: Path) -> None:
-    words = ["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1", "--out", "out", "-q"]
+def test_a_run_that_fails_removes_the_pages_of_the_one_before_and_nothing_else(
+    folder: Path,
+) -> None:
+    words = [
+        "run",
+        "projected-walk",
+        "--mode",
+        "exhaustive",
+        "--n",
+        "2",
+        "--domain",
+        "1",
+        "--out",
+        "out",
+        "-q",
+    ]
     assert main(words) == 0
     Path("out/notes.txt").write_text("mine")
     kept = {"notes.txt", "witnesses"}
@@ -110,10 +178,17 @@ def test_a_run_that_fails_removes_the_pages_of_the_one_before_and_nothing_else(f
     for name in ("record.json", "index.html", "junit.xml"):
         Path("out", name).write_text("mine")
     assert main([*words, "-p", "epsilon=many"]) == 2
-    assert {path.name for path in Path("out").iterdir()} == {*kept, "record.json", "index.html", "junit.xml"}
+    assert {path.name for path in Path("out").iterdir()} == {
+        *kept,
+        "record.json",
+        "index.html",
+        "junit.xml",
+    }
 
 
-def test_the_catalogue_is_not_audited_in_place_of_what_is_configured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_catalogue_is_not_audited_in_place_of_what_is_configured(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["--mode", "exhaustive", "--n", "2", "--domain", "1", "-q", "--configured"]
     assert main(["run", *words]) == 2
     assert "no mechanism is configured" in capsys.readouterr().err
@@ -157,14 +232,24 @@ def test_a_tiny_refutation_replays_as_one(folder: Path) -> None:
         "out",
     ]
     assert main(words) == 1
-    (claimed,) = (path for path in Path("out/witnesses").iterdir() if not path.name.endswith(".gamma.json"))
+    (claimed,) = (
+        path for path in Path("out/witnesses").iterdir() if not path.name.endswith(".gamma.json")
+    )
     assert main(["replay", str(claimed)]) == 1
 
 
 @pytest.mark.parametrize("reader", ["true", "head -1"])
 def test_a_reader_that_leaves_does_not_change_the_exit_code(reader: str, folder: Path) -> None:
-    command = f"{' '.join(DPASSAY)} run projected-walk --claim epsilon=0.01 --profile quick --json -q | {reader} > /dev/null"
-    found = subprocess.run(["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"], capture_output=True, text=True, check=True)
+    command = (
+        f"{' '.join(DPASSAY)} run projected-walk --claim epsilon=0.01 --profile quick --json -q | "
+        f"{reader} > /dev/null"
+    )
+    found = subprocess.run(
+        ["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert found.stdout.split() == ["1"]
 
 
@@ -172,15 +257,26 @@ def test_a_reader_that_leaves_is_no_refutation(folder: Path) -> None:
     words = "run projected-walk --mode exhaustive --n 2 --domain 1"
     assert main([*words.split(), "--out", "out", "-q"]) == 0
     record = "out/record.json"
-    for command in (f"{words} -q", f"{words} --out out 2>&1", f"compare {record} {record}", f"report {record} 2>&1", "none 2>&1"):
-        line = f"{{ sleep 1; {' '.join(DPASSAY)} {command}; echo $? > code; }} | true"  # `true` has gone when we print
+    for command in (
+        f"{words} -q",
+        f"{words} --out out 2>&1",
+        f"compare {record} {record}",
+        f"report {record} 2>&1",
+        "none 2>&1",
+    ):
+        # `true` has gone when we print
+        line = f"{{ sleep 1; {' '.join(DPASSAY)} {command}; echo $? > code; }} | true"
         subprocess.run(["bash", "-c", line], stderr=subprocess.DEVNULL, check=True)
-        assert Path("code").read_text().strip() == {"none": "2", "report": "3"}.get(command.split()[0], "0"), command
+        assert Path("code").read_text().strip() == {"none": "2", "report": "3"}.get(
+            command.split()[0], "0"
+        ), command
 
 
 def test_an_output_that_fails_is_no_refutation(folder: Path) -> None:
     with Path("/dev/full").open("w") as full:
-        found = subprocess.run([*DPASSAY, "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        found = subprocess.run(
+            [*DPASSAY, "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
     assert found.returncode == 3
     assert "Traceback" not in found.stderr
 
@@ -188,7 +284,12 @@ def test_an_output_that_fails_is_no_refutation(folder: Path) -> None:
 def test_an_ascii_terminal_loses_symbols_only(folder: Path) -> None:
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     words = ["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1"]
-    assert subprocess.run([*DPASSAY, *words], env=environment, capture_output=True, check=False).returncode == 0
+    assert (
+        subprocess.run(
+            [*DPASSAY, *words], env=environment, capture_output=True, check=False
+        ).returncode
+        == 0
+    )
 
 
 def test_a_mangled_record_is_refused(folder: Path) -> None:

@@ -56,7 +56,10 @@ MECHANISM = '[[mechanisms]]\ntarget = "m:f"\n'
 
 
 def load(
-    folder: Path, text: str | None = None, environment: dict[str, str] | None = None, given: dict[str, Any] | None = None
+    folder: Path,
+    text: str | None = None,
+    environment: dict[str, str] | None = None,
+    given: dict[str, Any] | None = None,
 ) -> Config:
     if text is not None:
         (folder / "dpassay.toml").write_text(text, encoding="utf-8")
@@ -87,7 +90,9 @@ def test_every_key_of_a_file(tmp_path: Path) -> None:
 
 
 def test_pyproject_holds_the_same_keys(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text(f"[project]\nname = 'x'\n[tool.other]\na = 1\n[tool.dpassay]\n{EVERY_KEY}")
+    (tmp_path / "pyproject.toml").write_text(
+        f"[project]\nname = 'x'\n[tool.other]\na = 1\n[tool.dpassay]\n{EVERY_KEY}"
+    )
     config = load(tmp_path)
     assert values(config) == EVERY_VALUE
     assert config.origin("seed") == "pyproject.toml"
@@ -100,14 +105,24 @@ def test_a_pyproject_of_others_says_nothing(text: str, tmp_path: Path) -> None:
 
 
 def test_every_key_of_the_environment(tmp_path: Path) -> None:
-    config = load(tmp_path, environment={f"DPASSAY_{key.upper()}": str(value) for key, value in EVERY_VALUE.items()})
+    config = load(
+        tmp_path,
+        environment={f"DPASSAY_{key.upper()}": str(value) for key, value in EVERY_VALUE.items()},
+    )
     assert values(config) == EVERY_VALUE == config.said_by_environment()
 
 
 def test_command_line_over_environment_over_file_over_profile(tmp_path: Path) -> None:
-    text, environment, given = "seed = 1\njobs = 1\ntrain = 11", {"DPASSAY_SEED": "2", "DPASSAY_JOBS": "2"}, {"seed": 3}
+    text, environment, given = (
+        "seed = 1\njobs = 1\ntrain = 11",
+        {"DPASSAY_SEED": "2", "DPASSAY_JOBS": "2"},
+        {"seed": 3},
+    )
     config = load(tmp_path, text, environment, given | {"profile": "quick", "jobs": None})
-    found = {key: (getattr(config, key), config.origin(key)) for key in ("seed", "jobs", "train", "queries", "mode")}
+    found = {
+        key: (getattr(config, key), config.origin(key))
+        for key in ("seed", "jobs", "train", "queries", "mode")
+    }
     assert found == {
         "seed": (3, "command line"),
         "jobs": (2, "environment"),
@@ -120,11 +135,18 @@ def test_command_line_over_environment_over_file_over_profile(tmp_path: Path) ->
 
 def test_the_profile_of_the_file_gives_the_sizes_that_are_left(tmp_path: Path) -> None:
     config = load(tmp_path, 'profile = "deep"\nbudget = 100')
-    assert (config.train, config.queries, config.neighbours, config.budget) == (1000, 50, "one+flip", 100)
+    assert (config.train, config.queries, config.neighbours, config.budget) == (
+        1000,
+        50,
+        "one+flip",
+        100,
+    )
 
 
 def test_an_empty_variable_and_those_of_others_say_nothing(tmp_path: Path) -> None:
-    assert values(load(tmp_path, environment={"DPASSAY_SEED": "", "SEED": "5", "XDPASSAY_SEED": "6"})) == values(Config())
+    assert values(
+        load(tmp_path, environment={"DPASSAY_SEED": "", "SEED": "5", "XDPASSAY_SEED": "6"})
+    ) == values(Config())
 
 
 def test_the_built_in_data_leave_the_column_of_the_file(tmp_path: Path) -> None:
@@ -162,7 +184,10 @@ parameters = { r = 5, epsilon = 0.5, learner = "tree", twice = true }
 
 
 def test_parameters_and_answers_may_be_lists_and_tables(tmp_path: Path) -> None:
-    text = 'answers = [0, 1, 2]\nparameters = { base = { name = "soft-majority", r = 5 }, lambdas = [0.1, 1] }'
+    text = (
+        'answers = [0, 1, 2]\nparameters = { base = { name = "soft-majority", r = 5 }, lambdas = '
+        "[0.1, 1] }"
+    )
     (found,) = load(tmp_path, MECHANISM + text).mechanisms
     assert found.answers == "0,1,2"
     assert found.parameters == {"base": {"name": "soft-majority", "r": 5}, "lambdas": [0.1, 1]}
@@ -173,8 +198,14 @@ def test_parameters_and_answers_may_be_lists_and_tables(tmp_path: Path) -> None:
     [
         ("sede = 1", "dpassay.toml: sede: no such key; did you mean 'seed'?"),
         ("zzz = 1", "dpassay.toml: zzz: no such key; known keys: profile, seed, "),
-        ("[[mechanism]]\ntarget = 'a:b'", "dpassay.toml: mechanism: no such key; did you mean 'mechanisms'?"),
-        ("[tool.dpassay]\nseed = 1", "dpassay.toml: tool: no such key; in this file the keys are at the top level"),
+        (
+            "[[mechanism]]\ntarget = 'a:b'",
+            "dpassay.toml: mechanism: no such key; did you mean 'mechanisms'?",
+        ),
+        (
+            "[tool.dpassay]\nseed = 1",
+            "dpassay.toml: tool: no such key; in this file the keys are at the top level",
+        ),
         ("seed = '1'", "dpassay.toml: seed = '1': must be an integer >= 0"),
         ("seed = 1.0", "dpassay.toml: seed = 1.0: must be an integer >= 0"),
         ("seed = true", "dpassay.toml: seed = True: must be an integer >= 0"),
@@ -188,34 +219,67 @@ def test_parameters_and_answers_may_be_lists_and_tables(tmp_path: Path) -> None:
         ("confidence = nan", "dpassay.toml: confidence = nan: must be a number in [0.5, 1)"),
         ("detect = inf", "dpassay.toml: detect = inf: must be a finite number > 0"),
         (f"detect = 1{'0' * 400}", "000...: must be a finite number > 0"),
-        ("mode = 'magic'", "dpassay.toml: mode = 'magic': must be one of auto, exact, exhaustive, monte-carlo"),
+        (
+            "mode = 'magic'",
+            "dpassay.toml: mode = 'magic': must be one of auto, exact, exhaustive, monte-carlo",
+        ),
         ("mode = ['auto']", "dpassay.toml: mode = ['auto']: must be one of auto, exact"),
         ("profile = 'fast'", "dpassay.toml: profile = 'fast': must be one of quick, default, deep"),
-        ("neighbours = 'two'", "dpassay.toml: neighbours = 'two': must be one of one, flip, one+flip, all"),
+        (
+            "neighbours = 'two'",
+            "dpassay.toml: neighbours = 'two': must be one of one, flip, one+flip, all",
+        ),
         ("out = 3", "dpassay.toml: out = 3: must be a text"),
         ("data = ''", "dpassay.toml: data = '': must be a text"),
         ("seed = ", "dpassay.toml: is not valid TOML ("),
         (f"seed = {'1' * 5000}", "dpassay.toml: is not valid TOML ("),
         (f"seed = {'[' * 5000}", "dpassay.toml: is not valid TOML ("),
         ("mechanisms = 3", "dpassay.toml: mechanisms = 3: must be tables [[mechanisms]]"),
-        ("mechanisms = ['soft-majority']", "dpassay.toml: mechanisms = ['soft-majority']: must be tables"),
+        (
+            "mechanisms = ['soft-majority']",
+            "dpassay.toml: mechanisms = ['soft-majority']: must be tables",
+        ),
         ("[[mechanisms]]", "dpassay.toml, mechanism 1: target is missing"),
         ("[[mechanisms]]\ntarget = 3", "dpassay.toml, mechanism 1: target = 3: must be a text"),
-        (MECHANISM + "claims = 1", "dpassay.toml, mechanism 1: claims: no such key; did you mean 'claim'?"),
-        (MECHANISM + "claim = 1", "dpassay.toml, mechanism 1: claim = 1: must be { epsilon = E }, "),
-        (MECHANISM + "claim = { delta = 0.1 }", "claim = {'delta': 0.1}: must be { epsilon = E }, "),
-        (MECHANISM + "claim = { epsilon = '1' }", "claim = {'epsilon': '1'}: must be { epsilon = E }, "),
-        (MECHANISM + f"claim = {{ epsilon = 1{'0' * 400} }}", "mechanism 1: claim: must be { epsilon = E }, "),
+        (
+            MECHANISM + "claims = 1",
+            "dpassay.toml, mechanism 1: claims: no such key; did you mean 'claim'?",
+        ),
+        (
+            MECHANISM + "claim = 1",
+            "dpassay.toml, mechanism 1: claim = 1: must be { epsilon = E }, ",
+        ),
+        (
+            MECHANISM + "claim = { delta = 0.1 }",
+            "claim = {'delta': 0.1}: must be { epsilon = E }, ",
+        ),
+        (
+            MECHANISM + "claim = { epsilon = '1' }",
+            "claim = {'epsilon': '1'}: must be { epsilon = E }, ",
+        ),
+        (
+            MECHANISM + f"claim = {{ epsilon = 1{'0' * 400} }}",
+            "mechanism 1: claim: must be { epsilon = E }, ",
+        ),
         (MECHANISM + "answers = []", "dpassay.toml, mechanism 1: answers = []: must be a text"),
-        (MECHANISM + "parameters = 5", "dpassay.toml, mechanism 1: parameters = 5: must be a table like { r = 5 }"),
+        (
+            MECHANISM + "parameters = 5",
+            "dpassay.toml, mechanism 1: parameters = 5: must be a table like { r = 5 }",
+        ),
         (
             MECHANISM + "parameters = { r = 2000-01-01 }",
             "mechanism 1: parameters.r = datetime.date(2000, 1, 1): must be a number, a ",
         ),
-        (MECHANISM + 'name = "a\\nb"', "mechanism 1: name = 'a\\nb': must be one line of at most 60 characters"),
+        (
+            MECHANISM + 'name = "a\\nb"',
+            "mechanism 1: name = 'a\\nb': must be one line of at most 60 characters",
+        ),
         (
             MECHANISM + MECHANISM,
-            "dpassay.toml, mechanism 2: name = 'm:f': must differ from the name of dpassay.toml, mechanism 1",
+            (
+                "dpassay.toml, mechanism 2: name = 'm:f': must differ from the name of "
+                "dpassay.toml, mechanism 1"
+            ),
         ),
     ],
 )
@@ -233,12 +297,22 @@ def test_what_is_refused_of_a_file(text: str, message: str, tmp_path: Path) -> N
         ("DPASSAY_SEED", "x", "DPASSAY_SEED = 'x': must be an integer >= 0"),
         ("DPASSAY_SEED", "-1", "DPASSAY_SEED = -1: must be an integer >= 0"),
         ("DPASSAY_CONFIDENCE", "2", "DPASSAY_CONFIDENCE = 2.0: must be a number in [0.5, 1)"),
-        ("DPASSAY_MODE", "magic", "DPASSAY_MODE = 'magic': must be one of auto, exact, exhaustive, monte-carlo"),
-        ("DPASSAY_SEDE", "1", "environment: DPASSAY_SEDE: no such key; did you mean 'DPASSAY_SEED'?"),
+        (
+            "DPASSAY_MODE",
+            "magic",
+            "DPASSAY_MODE = 'magic': must be one of auto, exact, exhaustive, monte-carlo",
+        ),
+        (
+            "DPASSAY_SEDE",
+            "1",
+            "environment: DPASSAY_SEDE: no such key; did you mean 'DPASSAY_SEED'?",
+        ),
         ("DPASSAY_MECHANISMS", "1", "environment: DPASSAY_MECHANISMS: no such key; "),
     ],
 )
-def test_what_is_refused_of_the_environment(variable: str, text: str, message: str, tmp_path: Path) -> None:
+def test_what_is_refused_of_the_environment(
+    variable: str, text: str, message: str, tmp_path: Path
+) -> None:
     with pytest.raises(InvalidInput) as caught:
         load(tmp_path, environment={variable: text})
     assert message in str(caught.value)
@@ -247,7 +321,11 @@ def test_what_is_refused_of_the_environment(variable: str, text: str, message: s
 def test_two_configurations_are_refused(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.dpassay]\n")
     with pytest.raises(
-        InvalidInput, match=r"dpassay.toml and \[tool.dpassay\] in pyproject.toml: there must be only one configuration"
+        InvalidInput,
+        match=(
+            r"dpassay.toml and \[tool.dpassay\] in pyproject.toml: there must be only one "
+            r"configuration"
+        ),
     ):
         load(tmp_path, "seed = 3")
 
@@ -278,5 +356,7 @@ def test_the_starter_names_every_key_and_is_allowed_with_all_of_them(tmp_path: P
 
 
 def test_the_example_is_a_function_of_ten_lines_at_most() -> None:
-    (function,) = [node for node in ast.parse(EXAMPLE_TEXT).body if isinstance(node, ast.FunctionDef)]
+    (function,) = [
+        node for node in ast.parse(EXAMPLE_TEXT).body if isinstance(node, ast.FunctionDef)
+    ]
     assert (function.end_lineno or 0) - function.lineno < 10

@@ -1,4 +1,7 @@
-"""Values: TOML on the command line, in files and inside one another; older spellings are read as before."""
+"""Values: TOML on the command line, in files and inside one another.
+
+Older spellings are read as before.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,16 @@ from typing import Any
 
 import pytest
 
-from dpassay.config.values import canonical, listed, named_table, named_text, spelled, table_of, value_of, written
+from dpassay.config.values import (
+    canonical,
+    listed,
+    named_table,
+    named_text,
+    spelled,
+    table_of,
+    value_of,
+    written,
+)
 from dpassay.errors import InvalidInput
 
 
@@ -44,21 +56,31 @@ def test_lists() -> None:
 
 
 def test_tables() -> None:
-    assert table_of("epsilon=1,delta=1e-6", "--claim", "a claim") == {"epsilon": "1", "delta": "1e-6"}
-    assert table_of("{epsilon=1, delta=1e-6}", "--claim", "a claim") == {"epsilon": 1, "delta": 1e-6}
+    assert table_of("epsilon=1,delta=1e-6", "--claim", "a claim") == {
+        "epsilon": "1",
+        "delta": "1e-6",
+    }
+    assert table_of("{epsilon=1, delta=1e-6}", "--claim", "a claim") == {
+        "epsilon": 1,
+        "delta": 1e-6,
+    }
     for wrong in ("epsilon", "[1]", "=1"):
         with pytest.raises(InvalidInput, match="--claim"):
             table_of(wrong, "--claim", "a claim")
 
 
 def test_a_base_has_one_text_however_it_is_spelled() -> None:
-    """Records and random streams know it by this text, so it is the one of old records where that can be written."""
+    """Records and random streams know it by this text, so it is the one of old records where that
+    can be written."""
     short = "soft-majority,r=5,learner=tree"
     assert named_text(short, "base") == short
     assert named_text('{name="soft-majority", r=5, learner="tree"}', "base") == short
     assert named_text({"name": "soft-majority", "r": 5, "learner": "tree"}, "base") == short
     assert named_text({"name": "control"}, "base") == "control"
-    assert named_text("output-perturbation,lambdas=0.1;1", "base") == "output-perturbation,lambdas=0.1;1"
+    assert (
+        named_text("output-perturbation,lambdas=0.1;1", "base")
+        == "output-perturbation,lambdas=0.1;1"
+    )
     nested = {"name": "interface", "base": {"name": "soft-majority", "r": 5}, "m": 2}
     assert named_text(nested, "base") == '{name="interface", base={name="soft-majority", r=5}, m=2}'
     for awkward in ("a,b", "a=b", "{a", "[a", '"a', " a", "", "a\nb"):
@@ -67,7 +89,16 @@ def test_a_base_has_one_text_however_it_is_spelled() -> None:
 
 
 @pytest.mark.parametrize(
-    "given", ["{r=5}", "{name=5}", "[1]", {"name": "m", "p": None}, "m,r", "m,=5", "{name='m', day=2000-01-01}"]
+    "given",
+    [
+        "{r=5}",
+        "{name=5}",
+        "[1]",
+        {"name": "m", "p": None},
+        "m,r",
+        "m,=5",
+        "{name='m', day=2000-01-01}",
+    ],
 )
 def test_what_is_no_base(given: Any) -> None:
     with pytest.raises(InvalidInput, match=r"^base"):
@@ -91,11 +122,23 @@ def test_the_spelling_of_commands_in_records(name: str, text: str, told: str) ->
     assert canonical(name, text) == told
     assert canonical(name, told) == told
     if name == "base":
-        assert named_text(told, "base") == named_text(",".join(map(str.strip, text.replace(" = ", "=").split(",")))
-                                                      if text[0] != "{" else text, "base")  # fmt: skip
+        assert named_text(told, "base") == named_text(
+            ",".join(map(str.strip, text.replace(" = ", "=").split(",")))
+            if text[0] != "{"
+            else text,
+            "base",
+        )
 
 
 def test_what_is_written_is_read_again() -> None:
-    values = [1, 0.1, 1e-300, True, "a \"b\" 'c' \\ \n \x7f é", [1, [2.5]], {"a": 1, "b c": {"d-e": [False]}}]
+    values = [
+        1,
+        0.1,
+        1e-300,
+        True,
+        "a \"b\" 'c' \\ \n \x7f é",
+        [1, [2.5]],
+        {"a": 1, "b c": {"d-e": [False]}},
+    ]
     assert value_of(written(values), "x") == values
     assert [spelled(value) for value in (1, 1.0, True, "x", [1])] == ["1", "1.0", "true", "x", [1]]

@@ -12,7 +12,9 @@ from dpassay.claims import DP, records_replaced, replace_relation
 from dpassay.errors import InvalidInput
 
 
-@pytest.mark.parametrize("epsilon", [0, -1, -1e-300, math.inf, -math.inf, math.nan, "1", None, True, [1.0]])
+@pytest.mark.parametrize(
+    "epsilon", [0, -1, -1e-300, math.inf, -math.inf, math.nan, "1", None, True, [1.0]]
+)
 def test_epsilon_out_of_range(epsilon: Any) -> None:
     with pytest.raises(InvalidInput) as refusal:
         DP(epsilon=epsilon)
@@ -26,13 +28,21 @@ def test_delta_out_of_range(delta: Any) -> None:
     assert str(refusal.value) == f"delta = {delta!r}: must be a number in [0, 1)"
 
 
-@pytest.mark.parametrize("relation", ["add-remove", "replace-1", "replace-02", "replace-two", "replace-2 ", "", 2, None])
+@pytest.mark.parametrize(
+    "relation", ["add-remove", "replace-1", "replace-02", "replace-two", "replace-2 ", "", 2, None]
+)
 def test_another_neighbour_relation(relation: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"relation = .*: must be 'replace-one', or 'replace-k' with an integer k >= 2"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"relation = .*: must be 'replace-one', or 'replace-k' with an integer k >= 2",
+    ):
         DP(epsilon=1.0, relation=relation)
 
 
-@pytest.mark.parametrize(("relation", "k"), [("replace-one", 1), ("replace-2", 2), ("replace-10", 10), ("replace-123", 123)])
+@pytest.mark.parametrize(
+    ("relation", "k"),
+    [("replace-one", 1), ("replace-2", 2), ("replace-10", 10), ("replace-123", 123)],
+)
 def test_relations(relation: str, k: int) -> None:
     assert DP(epsilon=1.0, relation=relation).relation == relation
     assert records_replaced(relation) == k
@@ -45,7 +55,9 @@ def test_the_whole_range_is_taken(epsilon: float, delta: float) -> None:
     assert DP(epsilon=epsilon, delta=delta).epsilon == epsilon
 
 
-@pytest.mark.parametrize(("claim", "text"), [(DP(epsilon=0.5), "DP(0.5)"), (DP(epsilon=2, delta=1e-5), "DP(2, 1e-05)")])
+@pytest.mark.parametrize(
+    ("claim", "text"), [(DP(epsilon=0.5), "DP(0.5)"), (DP(epsilon=2, delta=1e-5), "DP(2, 1e-05)")]
+)
 def test_written_short(claim: DP, text: str) -> None:
     assert str(claim) == text
 

@@ -22,7 +22,15 @@ def test_row_and_column_of_a_bad_feature(bad: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "X", [np.zeros(3), np.zeros((0, 2)), np.zeros((3, 0)), np.zeros((2, 2, 2)), [[1.0], [1.0, 2.0]], [["a"]]]
+    "X",
+    [
+        np.zeros(3),
+        np.zeros((0, 2)),
+        np.zeros((3, 0)),
+        np.zeros((2, 2, 2)),
+        [[1.0], [1.0, 2.0]],
+        [["a"]],
+    ],
 )
 def test_what_is_no_table_of_points(X: Any) -> None:
     with pytest.raises(InvalidInput, match=r"queries = .*: must be .*of shape \(n, d\)"):
@@ -31,11 +39,15 @@ def test_what_is_no_table_of_points(X: Any) -> None:
 
 @pytest.mark.parametrize("y", [[0], [0, 1, 1], [[0, 1]], 1])
 def test_number_of_labels(y: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"y = .*: must be of shape \(2,\), one label a row of X"):
+    with pytest.raises(
+        InvalidInput, match=r"y = .*: must be of shape \(2,\), one label a row of X"
+    ):
         Labelled([[0.0], [1.0]], y)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("y", [[0, -1], [0.5, 1], [np.nan, 1], [np.inf, 1], ["a", "b"], [None, 1], [1e30, 0], [1j, 0]])
+@pytest.mark.parametrize(
+    "y", [[0, -1], [0.5, 1], [np.nan, 1], [np.inf, 1], ["a", "b"], [None, 1], [1e30, 0], [1j, 0]]
+)
 def test_labels_that_are_no_integers(y: Any) -> None:
     with pytest.raises(InvalidInput, match=r"y = .*: must be integers >= 0"):
         Labelled([[0.0], [1.0]], y)  # type: ignore[arg-type]
@@ -64,7 +76,12 @@ def test_data_are_frozen_and_their_own() -> None:
 def test_digest_tells_contents_shape_and_order() -> None:
     base = Labelled([[0.0], [1.0]], [0, 1])  # type: ignore[arg-type]
     same = Labelled(np.array([[0.0], [1.0]], order="F"), np.array([0, 1], dtype=np.int8))
-    others = [base.take([1, 0]), Labelled([[0.0], [1.0]], [1, 0]), Labelled([[0.0, 1.0]], [0]), Labelled([[0.0], [1.5]], [0, 1])]  # type: ignore[arg-type]
+    others = [
+        base.take([1, 0]),
+        Labelled([[0.0], [1.0]], [1, 0]),  # type: ignore[arg-type]
+        Labelled([[0.0, 1.0]], [0]),  # type: ignore[arg-type]
+        Labelled([[0.0], [1.5]], [0, 1]),  # type: ignore[arg-type]
+    ]
     assert same.digest == base.digest
     assert len({base.digest, *(other.digest for other in others)}) == 5
 
@@ -79,7 +96,14 @@ def test_a_file_with_text_and_numbers(tmp_path: Path) -> None:
     table = load(write(tmp_path, "age,colour,ill\n30,red,yes\n40.5,blue,no\n50,red,no\n"), "ill")
     assert table.data.X.tolist() == [[30, 0, 1], [40.5, 1, 0], [50, 0, 1]]
     assert table.data.y.tolist() == [1, 0, 0]
-    facts = {"kind": "file", "target": "ill", "labels": ["no", "yes"], "records": 3, "columns": 3, "sha256": table.data.digest}
+    facts = {
+        "kind": "file",
+        "target": "ill",
+        "labels": ["no", "yes"],
+        "records": 3,
+        "columns": 3,
+        "sha256": table.data.digest,
+    }
     assert {key: table.source[key] for key in facts} == facts
 
 
@@ -118,10 +142,14 @@ def test_breast_cancer() -> None:
 def numbered(n: int) -> Table:
     """Record i is (i, i mod 2)."""
     data = Labelled(np.arange(n, dtype=float)[:, None], np.arange(n) % 2)
-    return Table(data=data, source={"kind": "file", "name": "numbers", "target": "y", "sha256": data.digest})
+    return Table(
+        data=data, source={"kind": "file", "name": "numbers", "target": "y", "sha256": data.digest}
+    )
 
 
-@pytest.mark.parametrize(("n", "train", "queries"), [(3, 1, 1), (100, 20, 5), (100, 1000, 1000), (569, 200, 20)])
+@pytest.mark.parametrize(
+    ("n", "train", "queries"), [(3, 1, 1), (100, 20, 5), (100, 1000, 1000), (569, 200, 20)]
+)
 def test_the_parts_of_a_split_are_disjoint(n: int, train: int, queries: int) -> None:
     parts = split(numbered(n), train=train, queries=queries, seed=3)
     ids = [set(each[:, 0].tolist()) for each in (parts.train.X, parts.pool.X, parts.queries)]
@@ -131,7 +159,12 @@ def test_the_parts_of_a_split_are_disjoint(n: int, train: int, queries: int) -> 
     assert len(parts.queries) == min(queries, max(1, n // 10))
     assert (parts.train.y == parts.train.X[:, 0] % 2).all()
     assert not parts.queries.flags.writeable
-    assert parts.source["split"] == {"seed": 3, "train": len(parts.train), "pool": len(parts.pool), "queries": len(parts.queries)}
+    assert parts.source["split"] == {
+        "seed": 3,
+        "train": len(parts.train),
+        "pool": len(parts.pool),
+        "queries": len(parts.queries),
+    }
 
 
 def test_a_split_depends_on_the_seed_alone() -> None:

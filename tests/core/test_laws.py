@@ -1,4 +1,7 @@
-"""Finite laws: what is refused, and that the stated error covers the true one (against 60-digit decimals)."""
+"""Finite laws: what is refused, and that the stated error covers the true one.
+
+Against 60-digit decimals.
+"""
 
 from __future__ import annotations
 
@@ -45,18 +48,25 @@ def test_mixture_law_is_within_its_error(logits: list[list[float]]) -> None:
 
 
 def test_p_is_the_exponential() -> None:
-    np.testing.assert_allclose(FiniteLaw(log_p=np.log([[0.25, 0.75]]), error=0.0).p, [[0.25, 0.75]], rtol=1e-15)
+    np.testing.assert_allclose(
+        FiniteLaw(log_p=np.log([[0.25, 0.75]]), error=0.0).p, [[0.25, 0.75]], rtol=1e-15
+    )
 
 
 @pytest.mark.parametrize("p", [[[1.0]], [0.5, 0.5], [[[0.5, 0.5]]]])
 def test_shape(p: list[object]) -> None:
-    with pytest.raises(InvalidInput, match=r"log_p = \(.*\): must be of shape \(queries, labels >= 2\)"):
+    with pytest.raises(
+        InvalidInput, match=r"log_p = \(.*\): must be of shape \(queries, labels >= 2\)"
+    ):
         FiniteLaw(log_p=np.log(np.array(p, dtype=float)), error=0.0)
 
 
 @pytest.mark.parametrize("row", [[0.5, 0.6], [0.5, 0.4999], [0.0, 0.0]])
 def test_rows_must_sum_to_one(row: list[float]) -> None:
-    with np.errstate(divide="ignore"), pytest.raises(InvalidInput, match="rows of probabilities that sum to 1"):
+    with (
+        np.errstate(divide="ignore"),
+        pytest.raises(InvalidInput, match="rows of probabilities that sum to 1"),
+    ):
         FiniteLaw(log_p=np.log([row]), error=0.0)
 
 

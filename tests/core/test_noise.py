@@ -1,4 +1,7 @@
-"""Additive noise: the loss of a shift, held against quadrature, closed forms and the tests that half-lines are."""
+"""Additive noise: the loss of a shift, against quadrature, closed forms and tests.
+
+The tests that half-lines are.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +32,20 @@ def hockey_stick_by_quadrature(kind: str, s: float, epsilon: float) -> float:
     """The integral of (p - e^epsilon q)_+ from its definition, p around s and q around 0."""
     law = FAMILY[kind]
     kinks = [0.0, s / 2, s, s / 2 + epsilon / 2, s / 2 + epsilon / max(s, 0.01)]
-    found, _ = quad(lambda z: max(0.0, law.pdf(z - s) - math.exp(epsilon) * law.pdf(z)), -40, 40 + s, points=kinks, limit=400)
+    found, _ = quad(
+        lambda z: max(0.0, law.pdf(z - s) - math.exp(epsilon) * law.pdf(z)),
+        -40,
+        40 + s,
+        points=kinks,
+        limit=400,
+    )
     return float(found)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("s", "epsilon"), [(0.3, 0.1), (1.0, 0.5), (2.5, 1.0), (2.5, 0.0), (0.5, 0.6)])
+@pytest.mark.parametrize(
+    ("s", "epsilon"), [(0.3, 0.1), (1.0, 0.5), (2.5, 1.0), (2.5, 0.0), (0.5, 0.6)]
+)
 def test_the_hockey_stick_is_its_integral(kind: Any, s: float, epsilon: float) -> None:
     found = float(Noise(kind=kind, scale=3.0).hockey_stick(np.asarray(s), np.asarray(epsilon)))
     assert found == pytest.approx(hockey_stick_by_quadrature(kind, s, epsilon), abs=1e-8)
@@ -50,7 +61,10 @@ def test_laplace_by_hand() -> None:
 
 
 def test_gaussian_of_the_literature() -> None:
-    """Balle and Wang (2018), figure 1: at epsilon = 1, delta = 1e-5 the classic sigma 4.84 is far above what is needed."""
+    """Balle and Wang (2018), figure 1.
+
+    At epsilon = 1, delta = 1e-5 the classic sigma 4.84 is far above what is needed.
+    """
     sigma = 3.730632
     value, error = Noise(kind="gaussian", scale=1.0).loss(np.array([1 / sigma]), 1e-5)
     assert value[0] == pytest.approx(1.0, abs=1e-5)
@@ -90,7 +104,9 @@ def test_gaussian_noise_has_no_pure_loss() -> None:
 def test_the_trade_off_function_is_enclosed(kind: Any, s: float) -> None:
     law = FAMILY[kind]
     claim = DP(epsilon=1.0, delta=1e-6)
-    profile = NoiseLeaks(claim=claim, noise=Noise(kind=kind, scale=1.0)).profile(np.array([s]), np.array([0.0]), 0.0)
+    profile = NoiseLeaks(claim=claim, noise=Noise(kind=kind, scale=1.0)).profile(
+        np.array([s]), np.array([0.0]), 0.0
+    )
     assert profile is not None
     levels = np.linspace(0, 1, 41)
     lower, upper = trade_off(profile, levels)
@@ -99,7 +115,9 @@ def test_the_trade_off_function_is_enclosed(kind: Any, s: float) -> None:
     assert (exact <= upper + 1e-15).all()
     assert (upper - lower).max() < 0.002
     assert (profile.lower <= profile.upper).all()
-    for epsilon, low, high in zip(profile.epsilon[:12:4], profile.lower[:12:4], profile.upper[:12:4], strict=True):
+    for epsilon, low, high in zip(
+        profile.epsilon[:12:4], profile.lower[:12:4], profile.upper[:12:4], strict=True
+    ):
         assert low - 1e-8 <= hockey_stick_by_quadrature(kind, s, float(epsilon)) <= high + 1e-8
 
 
@@ -116,10 +134,20 @@ def test_binned_probabilities(kind: Any) -> None:
 
 
 def test_a_projected_number_has_atoms_at_its_limits() -> None:
-    law = NoiseLaw(values=np.array([0.25]), noise=Noise(kind="laplace", scale=1.0), error=0.0, low=0.0, high=1.0)
+    law = NoiseLaw(
+        values=np.array([0.25]),
+        noise=Noise(kind="laplace", scale=1.0),
+        error=0.0,
+        low=0.0,
+        high=1.0,
+    )
     p = law.binned(np.array([[0.0, np.nextafter(0, 1), 0.5, 1.0, np.nextafter(1, 2)]])).p[0]
     middle = np.asarray(laplace.cdf(np.array([0.0, 0.5, 1.0]), 0.25))
-    np.testing.assert_allclose(p, [0.0, middle[0], middle[1] - middle[0], middle[2] - middle[1], 1 - middle[2], 0.0], atol=1e-15)
+    np.testing.assert_allclose(
+        p,
+        [0.0, middle[0], middle[1] - middle[0], middle[2] - middle[1], 1 - middle[2], 0.0],
+        atol=1e-15,
+    )
 
 
 @pytest.mark.parametrize(
@@ -169,17 +197,33 @@ class Released:
         return float(data.y.mean())
 
     def _noise(self, state: float) -> Noise:
-        return Noise(kind=self.noise.kind, scale=self.noise.scale * (1 + state)) if self.depends else self.noise
+        return (
+            Noise(kind=self.noise.kind, scale=self.noise.scale * (1 + state))
+            if self.depends
+            else self.noise
+        )
 
     def distribution(self, state: float, queries: np.ndarray) -> NoiseLaw:
         low, high = self.numbers
-        return NoiseLaw(values=np.full(len(queries), state), noise=self._noise(state), error=1e-16, low=low, high=high)
+        return NoiseLaw(
+            values=np.full(len(queries), state),
+            noise=self._noise(state),
+            error=1e-16,
+            low=low,
+            high=high,
+        )
 
-    def sample(self, state: float, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def sample(
+        self, state: float, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         return np.clip(state + self._noise(state).draw((size, len(queries)), rng), *self.numbers)
 
 
-PAIRS = Pairs(base=Labelled([[0.0]] * 4, [0, 0, 0, 1]), changes=(FlipLabel(0), FlipLabel(3)), how="two flips")  # type: ignore[arg-type]
+PAIRS = Pairs(
+    base=Labelled([[0.0]] * 4, [0, 0, 0, 1]),  # type: ignore[arg-type]
+    changes=(FlipLabel(0), FlipLabel(3)),
+    how="two flips",
+)
 
 
 def result_of(mechanism: Any, claim: Any, **more: Any) -> Any:
@@ -205,7 +249,9 @@ def test_an_audit_of_laplace_noise(*, limited: bool, delta: float, loss: float) 
 def test_an_audit_of_gaussian_noise() -> None:
     released = Released(Noise(kind="gaussian", scale=0.2))
     result = result_of(released, DP(epsilon=1.0, delta=0.01))
-    assert hockey_stick_by_quadrature("gaussian", 1.25, result.exact) == pytest.approx(0.01, abs=1e-9)
+    assert hockey_stick_by_quadrature("gaussian", 1.25, result.exact) == pytest.approx(
+        0.01, abs=1e-9
+    )
     pure = result_of(released, DP(epsilon=1.0))
     assert pure.verdict == "refuted"
     assert pure.exact == math.inf
@@ -215,7 +261,9 @@ def test_an_audit_of_gaussian_noise() -> None:
 
 def test_the_mean_of_noise_is_the_value() -> None:
     noise = Noise(kind="laplace", scale=0.2)
-    assert result_of(Released(noise), PredictionStability(gamma=0.25)).exact == pytest.approx(0.25, abs=1e-12)
+    assert result_of(Released(noise), PredictionStability(gamma=0.25)).exact == pytest.approx(
+        0.25, abs=1e-12
+    )
     limited = result_of(Released(noise, limited=True), PredictionStability(gamma=0.25))
     assert limited.mode == "monte-carlo"
 
@@ -227,7 +275,9 @@ def test_noise_that_depends_on_the_data_has_no_exact_form() -> None:
 
 
 def test_what_cannot_be_read() -> None:
-    law = NoiseLaw(values=np.array([0.5]), noise=Noise(kind="laplace", scale=1.0), error=0.0, low=0.0, high=1.0)
+    law = NoiseLaw(
+        values=np.array([0.5]), noise=Noise(kind="laplace", scale=1.0), error=0.0, low=0.0, high=1.0
+    )
     assert leaks_of(PredictionStability(gamma=0.1), law, ()) is None
     finite = FiniteLaw(log_p=np.log([[0.5, 0.5]]), error=0.0)
     assert leaks_of(DP(epsilon=1.0), finite, (0, 1)) is not None

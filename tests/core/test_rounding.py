@@ -1,4 +1,7 @@
-"""Rounding goes outwards: what is written is a bound of what was found, read as a decimal number or as a float."""
+"""Rounding goes outwards.
+
+What is written is a bound of what was found, read as a decimal number or as a float.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,18 @@ from hypothesis import strategies as st
 
 from dpassay.engine.evidence import AnySize
 from dpassay.engine.verdicts import apart
-from dpassay.numerics import DOWN, NEAREST, UP, computed, computed_number, lower_number, number, rounded, upper_number, written
+from dpassay.numerics import (
+    DOWN,
+    NEAREST,
+    UP,
+    computed,
+    computed_number,
+    lower_number,
+    number,
+    rounded,
+    upper_number,
+    written,
+)
 from dpassay.reports.shared.numbers import above, below, exact, factor, promise
 
 FINITE = st.floats(min_value=0, max_value=1e9, allow_subnormal=False)
@@ -22,7 +36,11 @@ def test_down_is_never_above_and_up_never_below(value: float, digits: int) -> No
     low, high = (rounded(value, digits, way) for way in (DOWN, UP))
     assert low <= value <= high
     assert Decimal(repr(low)) <= Decimal(repr(value)) <= Decimal(repr(high))
-    assert Decimal(written(value, digits, DOWN)) <= Decimal(repr(value)) <= Decimal(written(value, digits, UP))
+    assert (
+        Decimal(written(value, digits, DOWN))
+        <= Decimal(repr(value))
+        <= Decimal(written(value, digits, UP))
+    )
 
 
 @given(value=FINITE, error=st.floats(min_value=0, max_value=1e-6))
@@ -39,8 +57,13 @@ def test_what_is_recorded_and_shown_is_a_bound(value: float) -> None:
     assert Decimal(below(value, 0.0)) <= Decimal(repr(value)) <= Decimal(above(value))
 
 
-@given(claimed=st.floats(min_value=1e-3, max_value=50), excess=st.floats(min_value=1e-14, max_value=1e-3))
-def test_a_bound_above_the_claim_stays_above_it_wherever_it_is_written(claimed: float, excess: float) -> None:
+@given(
+    claimed=st.floats(min_value=1e-3, max_value=50),
+    excess=st.floats(min_value=1e-14, max_value=1e-3),
+)
+def test_a_bound_above_the_claim_stays_above_it_wherever_it_is_written(
+    claimed: float, excess: float
+) -> None:
     found = claimed * (1 + excess)
     assert float(lower_number(found, claimed)) > claimed
     for shown, allowed in (
@@ -64,13 +87,27 @@ def test_by_hand() -> None:
     assert upper_number(1 / 3) == 0.333333333334
     assert number(2 / 3) == 0.666666666667
     assert computed_number(2 / 3, 1e-15) == (0.666666666667, 3.35e-13)
-    assert (lower_number(math.inf), upper_number(math.inf), computed_number(math.inf, 0.0)) == ("inf", "inf", ("inf", 0.0))
-    assert (below(1.9999999, 3.0), above(1.0000001), exact(1.9999999, 3.0, exceeds=False)) == ("1.999999", "1.000001", "2.000000")
-    assert (promise(0.1), promise(math.log(17.43)), promise(1.00000051, 1.00000052)) == ("0.1", "2.858193", "1.0000005")
+    assert (lower_number(math.inf), upper_number(math.inf), computed_number(math.inf, 0.0)) == (
+        "inf",
+        "inf",
+        ("inf", 0.0),
+    )
+    assert (below(1.9999999, 3.0), above(1.0000001), exact(1.9999999, 3.0, exceeds=False)) == (
+        "1.999999",
+        "1.000001",
+        "2.000000",
+    )
+    assert (promise(0.1), promise(math.log(17.43)), promise(1.00000051, 1.00000052)) == (
+        "0.1",
+        "2.858193",
+        "1.0000005",
+    )
 
 
 @pytest.mark.parametrize(("error", "exceeds"), [(1e-12, False), (1e-15, True)])
-def test_a_worst_case_exceeds_the_claim_only_by_more_than_its_error(error: float, *, exceeds: bool) -> None:
+def test_a_worst_case_exceeds_the_claim_only_by_more_than_its_error(
+    error: float, *, exceeds: bool
+) -> None:
     found = AnySize(loss=1.0 + 1e-13, error=error, states=("a", "b"), argument="by hand")
     assert found.exceeds(1.0) is exceeds
     assert rounded(1.0 + 1e-13, 12, NEAREST) == 1.0

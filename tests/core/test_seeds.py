@@ -38,7 +38,10 @@ def test_different_keys_give_different_streams() -> None:
 
 
 def test_a_stream_does_not_change_between_versions() -> None:
-    """PCG64 seeded with the SHA-256 of the JSON of the key: a record must be made again years later."""
+    """PCG64 seeded with the SHA-256 of the JSON of the key.
+
+    A record must be made again years later.
+    """
     assert stream(0, "screen", 3).integers(10**6, size=3).tolist() == GOLDEN
 
 

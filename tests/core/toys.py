@@ -20,7 +20,9 @@ from dpassay.targets.guard import AuditTarget
 
 @dataclass(frozen=True, kw_only=True)
 class TableMechanism:
-    """Answers with a law that depends on the label of record 0 alone: row 0 of `table` for 0, row 1 for 1, at every query.
+    """Answers with a law that depends on the label of record 0 alone.
+
+    Row 0 of `table` for 0, row 1 for 1, at every query.
 
     `declared` is what `distribution` says, where that is to be something else.
     """
@@ -41,7 +43,9 @@ class TableMechanism:
     def prepare(self, data: Labelled) -> int:
         return int(data.y[0])
 
-    def sample(self, state: int, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(
+        self, state: int, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         return rng.choice(len(self.labels), p=self.table[state], size=(size, len(queries)))
 
     def distribution(self, state: int, queries: NDArray[np.float64]) -> FiniteLaw:
@@ -60,29 +64,51 @@ class WithWorstCase(TableMechanism):
     """The same, and it names its own worst case."""
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        pairs = Pairs(base=Labelled([[0.0]], [0]), changes=(FlipLabel(0),), how="one flip")  # type: ignore[arg-type]
-        return (WorstCase(pairs=pairs, queries=points([[0.0]], "queries"), reason="there is one record"),)
+        pairs = Pairs(
+            base=Labelled([[0.0]], [0]),  # type: ignore[arg-type]
+            changes=(FlipLabel(0),),
+            how="one flip",
+        )
+        return (
+            WorstCase(
+                pairs=pairs, queries=points([[0.0]], "queries"), reason="there is one record"
+            ),
+        )
 
 
 def target_of(mechanism: Any, name: str = "toy") -> AuditTarget:
     """A target of this process only."""
-    return AuditTarget(name=name, address=None, parameters={}, mechanism=mechanism, claims=mechanism.claims)
+    return AuditTarget(
+        name=name, address=None, parameters={}, mechanism=mechanism, claims=mechanism.claims
+    )
 
 
-def flip_group(records: int = 2, queries: int = 1, changes: tuple[Change, ...] = (FlipLabel(0),)) -> Group:
+def flip_group(
+    records: int = 2, queries: int = 1, changes: tuple[Change, ...] = (FlipLabel(0),)
+) -> Group:
     """Records labelled 0, whose first label is flipped unless other changes are given."""
     base = Labelled(np.arange(records, dtype=float)[:, None], np.zeros(records, dtype=int))
     pairs = Pairs(base=base, changes=changes, how="by hand")
-    return Group(pairs=pairs, queries=points(np.arange(queries)[:, None], "queries"), kind="data", reason="by hand")
+    return Group(
+        pairs=pairs,
+        queries=points(np.arange(queries)[:, None], "queries"),
+        kind="data",
+        reason="by hand",
+    )
 
 
 Function = Callable[[Labelled, NDArray[np.float64], int, np.random.Generator], NDArray[Any]]
 
 
 def response(epsilon: float) -> Function:
-    """Randomised response on the label of record 0: the truth with probability sigma(epsilon), loss exactly epsilon."""
+    """Randomised response on the label of record 0.
 
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    The truth with probability sigma(epsilon), loss exactly epsilon.
+    """
+
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         truth = rng.random((size, len(queries))) < 1 / (1 + np.exp(-epsilon))
         answers: NDArray[Any] = np.where(truth, data.y[0], 1 - data.y[0])
         return answers
@@ -90,6 +116,8 @@ def response(epsilon: float) -> Function:
     return answer
 
 
-def module_response(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+def module_response(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> NDArray[Any]:
     """Randomised response with loss 1, under a name that can be imported."""
     return response(1.0)(data, queries, size, rng)

@@ -1,10 +1,10 @@
 """Every code block of README.md and docs/ is run as it stands.
 
-`python` blocks of a page run one after the other in one namespace; one that starts with `# name.py` is written to that file and
-imported.
-`console` blocks run line by line (`$ command`) in one empty folder per page, and what they print must match; `...` stands for
-anything. `sh` blocks may hold `make` targets only, and these must exist: `make test` cannot run inside `make test`.
-`yaml` blocks are read here and run in tests/gate.
+`python` blocks of a page run one after the other in one namespace; one that starts with `# name.py`
+is written to that file and imported. `console` blocks run line by line (`$ command`) in one empty
+folder per page, and what they print must match; `...` stands for anything. `sh` blocks may hold
+`make` targets only, and these must exist: `make test` cannot run inside `make test`. `yaml` blocks
+are read here and run in tests/gate.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.syspath_prepend(tmp_path)
     namespace: dict[str, object] = {"__name__": page.stem}
     for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
-        assert kind in KINDS, f"a block of {page.name} is marked '{kind}': one of {sorted(KINDS)} is run or declared as text"
+        assert kind in KINDS, (
+            f"a block of {page.name} is marked '{kind}': one of {sorted(KINDS)} is run or "
+            "declared as text"
+        )
         if kind == "python":
             name = re.match(r"# (\w+)\.py\n", block)
             if name:
@@ -54,7 +57,7 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.slow
 def test_a_new_user_from_installing_to_a_red_pipeline(tmp_path: Path) -> None:
-    """The README's path as it is written, with what it installs into an environment that had nothing."""
+    """The README's path as it is written, installed into an environment that had nothing."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.split("## Five minutes, in your own project\n")[1].split("\n## ")[0]
     venv.create(tmp_path / "fresh", with_pip=True)
@@ -64,13 +67,17 @@ def test_a_new_user_from_installing_to_a_red_pipeline(tmp_path: Path) -> None:
     for kind, block in BLOCK.findall(section):
         if kind == "python":
             (folder / block.split("\n")[0].removeprefix("# ")).write_text(block, encoding="utf-8")
-            written += sum(bool(line.strip()) and not line.startswith("#") for line in block.splitlines())
+            written += sum(
+                bool(line.strip()) and not line.startswith("#") for line in block.splitlines()
+            )
         elif kind == "console":
             run_console(block, folder, tmp_path / "fresh" / "bin", install=True)
     assert written <= 10, "more lines of the user's than we promise"
 
 
-def run_console(block: str, folder: Path, programs: Path = Path(sys.executable).parent, *, install: bool = False) -> None:
+def run_console(
+    block: str, folder: Path, programs: Path = Path(sys.executable).parent, *, install: bool = False
+) -> None:
     environment = os.environ | {
         "DPASSAY": str(ROOT),
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
@@ -82,13 +89,23 @@ def run_console(block: str, folder: Path, programs: Path = Path(sys.executable).
         command, _, wanted = part.partition("\n")
         if command.startswith(INSTALL) and not install:
             continue
-        found = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        found = subprocess.run(
+            command,
+            shell=True,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         got = found.stdout + found.stderr
         if command.startswith(INSTALL):  # pip says what it likes, on stderr
             assert found.returncode == 0, got
             continue
         flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        assert doctest.OutputChecker().check_output(wanted, got, flags), f"$ {command}\nwanted:\n{wanted}\ngot:\n{got}"
+        assert doctest.OutputChecker().check_output(wanted, got, flags), (
+            f"$ {command}\nwanted:\n{wanted}\ngot:\n{got}"
+        )
 
 
 def make_targets_exist(block: str) -> None:
@@ -98,7 +115,9 @@ def make_targets_exist(block: str) -> None:
             continue
         assert words[0] == "make", f"'{line}': only make targets may stand in an sh block"
         for target in words[1:]:
-            assert re.search(rf"^{re.escape(target)}:", (ROOT / "Makefile").read_text(), re.MULTILINE), target
+            assert re.search(
+                rf"^{re.escape(target)}:", (ROOT / "Makefile").read_text(), re.MULTILINE
+            ), target
 
 
 def test_a_wrong_block_is_noticed(tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ from dpassay.trials.ledger import Ledger
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 ROWS = re.findall(
-    r"^\| ([^|`]+) \| `([^`]+)` \| (\d) \| (?:`([^`]*(?:`[^`]*)*?)`)? ?\|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    r"^\| ([^|`]+) \| `([^`]+)` \| (\d) \| (?:`([^`]*(?:`[^`]*)*?)`)? ?\|$",
+    PAGE.read_text(encoding="utf-8"),
+    re.MULTILINE,
 )
 
 BAD = """
@@ -47,7 +49,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path(tmp_path, "noledger").mkdir()
     Path(tmp_path, "noledger", "ledger.sqlite").write_text("accounts\n")
     with Ledger(Path(tmp_path, "cutledger.sqlite"), resume=False) as ledger:
-        ledger.put([((b"", 0, 1, 1), Counts(calls=np.ones((1, 1, 1), dtype=np.int64), marks=(b"",)))])
+        ledger.put(
+            [((b"", 0, 1, 1), Counts(calls=np.ones((1, 1, 1), dtype=np.int64), marks=(b"",)))]
+        )
     whole = Path(tmp_path, "cutledger.sqlite").read_bytes()
     Path(tmp_path, "cutledger.sqlite").unlink()
     Path(tmp_path, "cutledger").mkdir()
@@ -58,19 +62,28 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_page_has_its_rows() -> None:
-    assert len(ROWS) == PAGE.read_text(encoding="utf-8").count("`dpassay ") - PAGE.read_text(encoding="utf-8").count(
-        "by `dpassay "
-    )
+    assert len(ROWS) == PAGE.read_text(encoding="utf-8").count("`dpassay ") - PAGE.read_text(
+        encoding="utf-8"
+    ).count("by `dpassay ")
     assert len(ROWS) >= 25
 
 
 @pytest.mark.parametrize(("what", "command", "code", "message"), ROWS, ids=[row[0] for row in ROWS])
-def test_row(what: str, command: str, code: str, message: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_row(
+    what: str,
+    command: str,
+    code: str,
+    message: str,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     before = sorted(folder.rglob("*"))
     assert main(shlex.split(command)[1:]) == int(code)
     stderr = capsys.readouterr().err
     if message:
-        assert stderr.splitlines() == [f"dpassay: {message}" if ": error: " in message else f"dpassay: error: {message}"]
+        assert stderr.splitlines() == [
+            f"dpassay: {message}" if ": error: " in message else f"dpassay: error: {message}"
+        ]
     else:
         assert stderr == ""
     after = [path for path in sorted(folder.rglob("*")) if "__pycache__" not in path.parts]
@@ -79,7 +92,9 @@ def test_row(what: str, command: str, code: str, message: str, folder: Path, cap
 
 def test_exit_codes_have_one_table(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [f"| {code:d} | {meaning} |" for code, meaning in MEANINGS.items()]
-    assert "\n".join(("| code | meaning |", "|---|---|", *rows, "")) in PAGE.read_text(encoding="utf-8")
+    assert "\n".join(("| code | meaning |", "|---|---|", *rows, "")) in PAGE.read_text(
+        encoding="utf-8"
+    )
     page = (PAGE.parent / "ci.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| (\d+) \| ([^|]*) \|[^|]*\|$", page, re.MULTILINE) == [
         (f"{c:d}", text) for c, text in MEANINGS.items()
@@ -91,6 +106,8 @@ def test_exit_codes_have_one_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(PRECEDENCE) == set(Exit) == set(MEANINGS)
 
 
-def test_unwritable_output_is_found_before_any_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unwritable_output_is_found_before_any_work(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("dpassay.cli.run.assay", lambda *_: pytest.fail("work was done first"))
     assert main(["run", "soft-majority", "--out", "good.csv/report"]) == 2

@@ -13,17 +13,30 @@ from dpassay.api import audit
 from dpassay.claims import DP
 from dpassay.data import Labelled, points
 from dpassay.engine.exact import any_size
-from dpassay.mechanisms.dwork_feldman_2018.interface import advanced_composition, optimal_composition
+from dpassay.mechanisms.dwork_feldman_2018.interface import (
+    advanced_composition,
+    optimal_composition,
+)
 from dpassay.mechanisms.dwork_feldman_2018.projected_walk import ProjectedWalk, Ties
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.targets.resolve import resolve
 
 PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="utf-8")
-LOSSES = re.findall(r"^\| ([a-z-]+) \| (\d) \| (\d+) \| (\d) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
-BASIC = re.findall(r"^\| ([a-z-]+,\w=\d+) \| ([\d.]+) \| (\d+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
+LOSSES = re.findall(
+    r"^\| ([a-z-]+) \| (\d) \| (\d+) \| (\d) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE
+)
+BASIC = re.findall(
+    r"^\| ([a-z-]+,\w=\d+) \| ([\d.]+) \| (\d+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$",
+    PAGE,
+    re.MULTILINE,
+)
 COMPOSED = re.findall(r"^\| ([a-z-]+,\w=\d+)" + r" \| ([\d.]+)" * 8 + r" \|$", PAGE, re.MULTILINE)
 ADVERSARIES = re.findall(r"^\| (repeat|sweep|adaptive|any) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
-TIES = re.findall(r"^\| (index|label|sum) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
+TIES = re.findall(
+    r"^\| (index|label|sum) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| ([\d.]+) \| ([\d.]+) \|$",
+    PAGE,
+    re.MULTILINE,
+)
 
 
 def test_the_page_has_its_rows() -> None:
@@ -66,10 +79,14 @@ def test_ties(ties: Ties, n: str, T: str, k: str, epsilon: str, error: str, boun
 
 
 @pytest.mark.parametrize(("base", "epsilon", "m", "claimed", "true", "factor"), BASIC)
-def test_basic_composition(base: str, epsilon: str, m: str, claimed: str, true: str, factor: str) -> None:
+def test_basic_composition(
+    base: str, epsilon: str, m: str, claimed: str, true: str, factor: str
+) -> None:
     """True: m times the largest loss of the base, and the composed worst case of any size."""
     name, _, parameter = base.partition(",")
-    single = any_size(resolve(name, {"epsilon": epsilon, parameter[0]: parameter[2:]}), DP(epsilon=1.0))
+    single = any_size(
+        resolve(name, {"epsilon": epsilon, parameter[0]: parameter[2:]}), DP(epsilon=1.0)
+    )
     target = resolve("interface", {"base": base, "epsilon": epsilon, "m": m})
     worst = any_size(target, target.claims[0])
     assert single is not None
@@ -80,9 +97,19 @@ def test_basic_composition(base: str, epsilon: str, m: str, claimed: str, true: 
     assert f"{target.claims[0].promised / worst.loss:.3f}" == factor
 
 
-@pytest.mark.parametrize(("base", "epsilon", "m", "delta", "basic", "advanced", "optimal", "true", "factor"), COMPOSED)
+@pytest.mark.parametrize(
+    ("base", "epsilon", "m", "delta", "basic", "advanced", "optimal", "true", "factor"), COMPOSED
+)
 def test_composition_with_a_delta(
-    base: str, epsilon: str, m: str, delta: str, basic: str, advanced: str, optimal: str, true: str, factor: str
+    base: str,
+    epsilon: str,
+    m: str,
+    delta: str,
+    basic: str,
+    advanced: str,
+    optimal: str,
+    true: str,
+    factor: str,
 ) -> None:
     target = resolve("interface", {"base": base, "epsilon": epsilon, "m": m, "delta_prime": delta})
     printed, corrected = target.claims
@@ -104,7 +131,10 @@ def test_the_hand_sized_composition() -> None:
 
 @pytest.mark.parametrize(("adversary", "loss"), ADVERSARIES)
 def test_the_worst_adversary_need_not_repeat(adversary: str, loss: str) -> None:
-    claim, parameters = DP(epsilon=4.0, delta=0.07), {"base": "soft-majority,r=3,learner=nearest", "epsilon": 2.0, "m": 2}
+    claim, parameters = (
+        DP(epsilon=4.0, delta=0.07),
+        {"base": "soft-majority,r=3,learner=nearest", "epsilon": 2.0, "m": 2},
+    )
     if adversary == "any":
         assert f"{worst_of_any_adversary(epsilon=2.0, r=3, delta=0.07):.6f}" == loss
         return
@@ -123,7 +153,10 @@ def test_the_worst_adversary_need_not_repeat(adversary: str, loss: str) -> None:
 
 
 def worst_of_any_adversary(epsilon: float, r: int, delta: float) -> float:
-    """Two answers, the move of votes chosen anew after the first: bisection for the least epsilon at delta."""
+    """Two answers, the move of votes chosen anew after the first.
+
+    Bisection for the least epsilon at delta.
+    """
 
     def one(votes: int) -> float:
         return 1 / (1 + math.exp(-epsilon * (2 * votes - r) / 2))
@@ -136,7 +169,8 @@ def worst_of_any_adversary(epsilon: float, r: int, delta: float) -> float:
         if left == 0:
             return max(0.0, 1 - factor)
         return max(
-            p * least_delta(factor * q / p, left - 1) + (1 - p) * least_delta(factor * (1 - q) / (1 - p), left - 1)
+            p * least_delta(factor * q / p, left - 1)
+            + (1 - p) * least_delta(factor * (1 - q) / (1 - p), left - 1)
             for p, q in moves
         )
 

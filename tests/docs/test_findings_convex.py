@@ -19,24 +19,37 @@ PAGE = (Path(__file__).parents[2] / "docs" / "findings.md").read_text(encoding="
 NUMBER = r"([\d.]+)"
 CELL = rf" \| {NUMBER}"
 ERM_ROWS = re.findall(
-    rf"^\| (absolute|hinge|logistic|squared) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$",
+    (
+        rf"^\| (absolute|hinge|logistic|squared) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| "
+        rf"{NUMBER} \| {NUMBER} \|$"
+    ),
     PAGE,
     re.MULTILINE,
 )
-MEAN_ROWS = re.findall(rf"^\| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$", PAGE, re.MULTILINE)
+MEAN_ROWS = re.findall(
+    rf"^\| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$", PAGE, re.MULTILINE
+)
 PSGD_ROWS = re.findall(
-    rf"^\| (fixed|random) \| (before|after) \| ([a-z-]+) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$",
+    (
+        rf"^\| (fixed|random) \| (before|after) \| ([a-z-]+) \| (\d+) \| {NUMBER} \| {NUMBER} \| "
+        rf"{NUMBER} \| {NUMBER} \|$"
+    ),
     PAGE,
     re.MULTILINE,
 )
 TURNS = re.findall(
-    rf"^\| (logistic|squared) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| {NUMBER} \| {NUMBER} \| {NUMBER} \| {NUMBER} \|$",
+    (
+        rf"^\| (logistic|squared) \| (\d+) \| (\d+) \| (\d+) \| (\d+) \| {NUMBER} \| {NUMBER} \| "
+        rf"{NUMBER} \| {NUMBER} \|$"
+    ),
     PAGE,
     re.MULTILINE,
 )
 
 
-PLANE = re.findall(rf"^\| (logistic|squared), plane \| (\d+) \| (\d+) \| (\d+){CELL * 4} \|$", PAGE, re.MULTILINE)
+PLANE = re.findall(
+    rf"^\| (logistic|squared), plane \| (\d+) \| (\d+) \| (\d+){CELL * 4} \|$", PAGE, re.MULTILINE
+)
 SUMS = re.findall(rf"^\| sum, (hinge|absolute) \| (\d+) \| 1{CELL * 4} \|$", PAGE, re.MULTILINE)
 SIGNS = re.findall(rf"^\| ([+-]) \| (\d+){CELL * 3} \|$", PAGE, re.MULTILINE)
 
@@ -63,17 +76,29 @@ def own_change(mechanism: ERM | PSGD) -> float:
     return abs(found[0] - found[1])
 
 
-@pytest.mark.parametrize(("loss", "n", "lambda_", "printed", "corrected", "lone", "factor"), ERM_ROWS)
-def test_theorem_4_9(loss: str, n: str, lambda_: str, printed: str, corrected: str, lone: str, factor: str) -> None:
+@pytest.mark.parametrize(
+    ("loss", "n", "lambda_", "printed", "corrected", "lone", "factor"), ERM_ROWS
+)
+def test_theorem_4_9(
+    loss: str, n: str, lambda_: str, printed: str, corrected: str, lone: str, factor: str
+) -> None:
     erm = ERM(n=int(n), loss=loss)
     change = own_change(erm)
     rates = [claim.promised for claim in erm.claims]
-    assert [f"{value:.6f}" for value in (erm.regularisation, *rates, change)] == [lambda_, printed, corrected, lone]
+    assert [f"{value:.6f}" for value in (erm.regularisation, *rates, change)] == [
+        lambda_,
+        printed,
+        corrected,
+        lone,
+    ]
     assert f"{rates[0] / change:.3f}" == factor
 
 
 def in_the_plane(loss: str, n: int, degrees: int) -> float:
-    """Change when the last record's second feature changes its sign; the others push along the first axis."""
+    """Change when the last record's second feature changes its sign.
+
+    The others push along the first axis.
+    """
     erm, angle = ERM(n=n, loss=loss), np.radians(degrees)
     X = np.tile([1.0, 0.0], (n, 1))
     X[-1] = -np.cos(angle), np.sin(angle)
@@ -84,7 +109,9 @@ def in_the_plane(loss: str, n: int, degrees: int) -> float:
     return abs(float(found[0].values[0] - found[1].values[0]))
 
 
-@pytest.mark.parametrize(("loss", "n", "pushing", "t", "lone", "found", "corrected", "factor"), PLANE)
+@pytest.mark.parametrize(
+    ("loss", "n", "pushing", "t", "lone", "found", "corrected", "factor"), PLANE
+)
 def test_the_plane_exceeds_the_lone_record(
     loss: str, n: str, pushing: str, t: str, lone: str, found: str, corrected: str, factor: str
 ) -> None:
@@ -92,17 +119,25 @@ def test_the_plane_exceeds_the_lone_record(
     assert int(pushing) == size - 1
     erm = ERM(n=size, loss=loss)
     change, most = in_the_plane(loss, size, degrees), erm.claims[1].promised
-    assert change >= max(in_the_plane(loss, size, degrees - 1), in_the_plane(loss, size, degrees + 1))
+    assert change >= max(
+        in_the_plane(loss, size, degrees - 1), in_the_plane(loss, size, degrees + 1)
+    )
     assert [f"{value:.6f}" for value in (own_change(erm), change, most)] == [lone, found, corrected]
     assert own_change(erm) < change < most
     assert f"{most / change:.3f}" == factor
 
 
 @pytest.mark.parametrize(("loss", "n", "printed", "sharp", "true", "factor"), SUMS)
-def test_the_regulariser_on_the_sum(loss: str, n: str, printed: str, sharp: str, true: str, factor: str) -> None:
+def test_the_regulariser_on_the_sum(
+    loss: str, n: str, printed: str, sharp: str, true: str, factor: str
+) -> None:
     erm = ERM(n=int(n), loss=loss, lambda_=1.0, regulariser="sum")
     change = own_change(erm)
-    assert [f"{value:.6f}" for value in (*(claim.promised for claim in erm.claims), change)] == [printed, sharp, true]
+    assert [f"{value:.6f}" for value in (*(claim.promised for claim in erm.claims), change)] == [
+        printed,
+        sharp,
+        true,
+    ]
     assert f"{erm.claims[0].promised / change:.3f}" == factor
     assert audit(erm, mode="exact").verdict == ("refuted" if int(n) > 4 else "not refuted")
 
@@ -111,7 +146,10 @@ def test_the_regulariser_on_the_sum(loss: str, n: str, printed: str, sharp: str,
 def test_the_sign_in_the_update(sign: Any, n: str, printed: str, largest: str, change: str) -> None:
     """The pair of the climbing entry, on the entry with either sign."""
     size = int(n)
-    case, psgd = PSGD(n=size, loss="squared", sign="+").pairs()[1], PSGD(n=size, loss="squared", sign=sign)
+    case, psgd = (
+        PSGD(n=size, loss="squared", sign="+").pairs()[1],
+        PSGD(n=size, loss="squared", sign=sign),
+    )
     laws = []
     for data in (case.pairs.base, case.pairs.changes[0].apply(case.pairs.base)):
         law = psgd.distribution(psgd.prepare(data), case.queries)
@@ -119,7 +157,11 @@ def test_the_sign_in_the_update(sign: Any, n: str, printed: str, largest: str, c
         laws.append(law)
     moved = abs(float(laws[0].values[0] - laws[1].values[0]))
     known = PSGD(n=size, loss="squared").claims
-    assert [f"{value:.6f}" for value in (*(claim.promised for claim in known), moved)] == [printed, largest, change]
+    assert [f"{value:.6f}" for value in (*(claim.promised for claim in known), moved)] == [
+        printed,
+        largest,
+        change,
+    ]
     if sign == "+":
         eta = 1 / (2 * np.sqrt(size))
         assert moved == pytest.approx(2 / size * ((1 + eta) ** (size - 1) - 1), rel=1e-12)
@@ -130,7 +172,9 @@ def test_the_sign_in_the_update(sign: Any, n: str, printed: str, largest: str, c
 
 def test_the_hand_sized_witness_of_theorem_4_9() -> None:
     erm = ERM(n=2, loss="absolute", lambda_=0.5)
-    w = [erm.prepare(Labelled(np.ones((2, 1)), np.array(labels))).w[0] for labels in ([1, 0], [1, 1])]
+    w = [
+        erm.prepare(Labelled(np.ones((2, 1)), np.array(labels))).w[0] for labels in ([1, 0], [1, 1])
+    ]
     assert w == pytest.approx([0.0, 1.0], abs=1e-15)
     assert [claim.promised for claim in erm.claims] == [4.0, 1.0]
 
@@ -145,8 +189,19 @@ def test_theorem_4_9_by_itself(n: str, L: str, printed: str, sharp: str, true: s
     assert rates[1] == pytest.approx(means[0] - means[1], rel=1e-12)
 
 
-@pytest.mark.parametrize(("order", "average", "loss", "n", "printed", "corrected", "true", "factor"), PSGD_ROWS)
-def test_theorem_4_12(order: Any, average: Any, loss: str, n: str, printed: str, corrected: str, true: str, factor: str) -> None:
+@pytest.mark.parametrize(
+    ("order", "average", "loss", "n", "printed", "corrected", "true", "factor"), PSGD_ROWS
+)
+def test_theorem_4_12(
+    order: Any,
+    average: Any,
+    loss: str,
+    n: str,
+    printed: str,
+    corrected: str,
+    true: str,
+    factor: str,
+) -> None:
     psgd = PSGD(n=int(n), loss=loss, order=order, average=average)
     change = own_change(psgd)
     rates = [claim.promised for claim in psgd.claims]
@@ -154,7 +209,9 @@ def test_theorem_4_12(order: Any, average: Any, loss: str, n: str, printed: str,
     assert f"{rates[0] / change:.3f}" == factor
 
 
-@pytest.mark.parametrize(("loss", "n", "R", "k", "t", "printed", "corrected", "found", "factor"), TURNS)
+@pytest.mark.parametrize(
+    ("loss", "n", "R", "k", "t", "printed", "corrected", "found", "factor"), TURNS
+)
 def test_other_losses_in_theorem_4_12(
     loss: str, n: str, R: str, k: str, t: str, printed: str, corrected: str, found: str, factor: str
 ) -> None:
@@ -175,7 +232,10 @@ def test_other_losses_in_theorem_4_12(
 
 @pytest.mark.parametrize("lambda_", [0.1, 0.25, 0.4, 0.5, 1.0])
 def test_from_which_n_on_the_regulariser_on_the_sum_breaks_the_rate(lambda_: float) -> None:
-    """'False for n > max(4, 2 / lambda)', R = L_f = L_l = 1: not before, where the ball cuts the weights off."""
+    """'False for n > max(4, 2 / lambda)', R = L_f = L_l = 1.
+
+    Not before, where the ball cuts the weights off.
+    """
     first = int(max(4, round(2 / lambda_)))
     for n in (first - 1, first, first + 1, 3 * first):
         mechanism = ERM(n=n, loss="absolute", lambda_=lambda_, regulariser="sum")
@@ -186,7 +246,10 @@ def test_from_which_n_on_the_regulariser_on_the_sum_breaks_the_rate(lambda_: flo
 
 
 def test_climbing_exceeds_the_rate_from_5_on_and_the_constant_of_descent_from_11_on() -> None:
-    """Squared loss, R = L_f = 1, labels 0 and 1 in turn, the first one flipped; the projection cuts in for large n."""
+    """Squared loss, R = L_f = 1, labels 0 and 1 in turn, the first one flipped.
+
+    The projection cuts in for large n.
+    """
     n = np.arange(4, 2001)
     eta, ways = 1 / (2 * np.sqrt(n)), np.zeros((2, len(n)))
     sums = np.zeros_like(ways)

@@ -1,4 +1,7 @@
-"""The tables on the histogram and on section 6.1 in docs/findings.md are held to what the code computes."""
+"""docs/findings.md on the histogram and section 6.1 is held to what the code computes.
+
+Its tables.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,19 @@ from scipy.special import gammaincc
 
 from dpassay.api import audit
 from dpassay.claims import DP, ScoreStability
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.densities import Masses, fuller, most_moved, sum_above
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_exponential import Example61Exponential, quantile
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_noisy_max import Example61NoisyMax
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.densities import (
+    Masses,
+    fuller,
+    most_moved,
+    sum_above,
+)
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_exponential import (
+    Example61Exponential,
+    quantile,
+)
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_noisy_max import (
+    Example61NoisyMax,
+)
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.histogram import Histogram
 from dpassay.pairs import Compared
 from dpassay.targets.resolve import resolve
@@ -35,7 +48,9 @@ QUANTILES = re.findall(rf"^\| delta = ([\d.e-]+){NUMBER * 2} \|$", PAGE, re.MULT
 
 
 def test_the_page_has_its_rows() -> None:
-    assert [len(each) for each in (RELEASES, DENSITIES, THEOREM, TAILS, EXAMPLES, SHARES, QUANTILES)] == [9, 3, 4, 5, 11, 3, 3]
+    assert [
+        len(each) for each in (RELEASES, DENSITIES, THEOREM, TAILS, EXAMPLES, SHARES, QUANTILES)
+    ] == [9, 3, 4, 5, 11, 3, 3]
     assert len(WHOLE) == 5
 
 
@@ -79,35 +94,57 @@ def test_no_other_pair_of_counts_is_worse(alpha: float, n: int) -> None:
 def test_densities(half: str, gap: str) -> None:
     N = int(half)
     x = 1 + 8 / math.sqrt(N)
-    assert f"{two_bin_log_density(x, N, N, 1.0) - two_bin_log_density(x, N - 1, N + 1, 1.0):.6f}" == gap
+    assert (
+        f"{two_bin_log_density(x, N, N, 1.0) - two_bin_log_density(x, N - 1, N + 1, 1.0):.6f}"
+        == gap
+    )
 
 
 def log_density(p: list[float], counts: list[int], s: float) -> float:
-    """Log-likelihood of a density that is above 0 in all bins, by quadrature over the total t of the noisy counts."""
+    """Log-likelihood of a density above 0 in all bins, by quadrature over the total t.
+
+    Of the noisy counts.
+    """
 
     def integrand(t: float) -> float:
-        return t ** (len(p) - 1) * math.exp(-s * sum(abs(t * share - n) for share, n in zip(p, counts, strict=True)))
+        return t ** (len(p) - 1) * math.exp(
+            -s * sum(abs(t * share - n) for share, n in zip(p, counts, strict=True))
+        )
 
     ends = [0.0, *sorted(n / share for share, n in zip(p, counts, strict=True) if n), 20.0, 200 / s]
-    return math.log(sum(quad(integrand, *each, epsabs=0, epsrel=1e-11)[0] for each in itertools.pairwise(ends)))
+    return math.log(
+        sum(quad(integrand, *each, epsabs=0, epsrel=1e-11)[0] for each in itertools.pairwise(ends))
+    )
 
 
 @pytest.mark.parametrize(("bins", "alpha", "supremum"), WHOLE)
 def test_the_whole_density_of_one_record(bins: str, alpha: str, supremum: str) -> None:
     K, s = int(bins), float(alpha) / 2
-    below = quad(lambda t: t ** (K - 1) * math.exp(s * (t - 1)), 0, 1, epsabs=0, epsrel=1e-12)[0] * s**K / math.gamma(K)
+    below = (
+        quad(lambda t: t ** (K - 1) * math.exp(s * (t - 1)), 0, 1, epsabs=0, epsrel=1e-12)[0]
+        * s**K
+        / math.gamma(K)
+    )
     most = s + math.log(below + math.exp(s) * gammaincc(K, s))
     assert f"{most:.6f}" == supremum
     near = []
     for tiny in (0.3, 0.1, 0.001 / K):
-        p = [1 - (K - 1) * tiny, *[tiny] * (K - 1)] if tiny < 1 / K else [0.9, *[0.1 / (K - 1)] * (K - 1)]
-        near.append(log_density(p, [1, *[0] * (K - 1)], s) - log_density(p, [0, 1, *[0] * (K - 2)], s))
+        p = (
+            [1 - (K - 1) * tiny, *[tiny] * (K - 1)]
+            if tiny < 1 / K
+            else [0.9, *[0.1 / (K - 1)] * (K - 1)]
+        )
+        near.append(
+            log_density(p, [1, *[0] * (K - 1)], s) - log_density(p, [0, 1, *[0] * (K - 2)], s)
+        )
     assert max(near) < most
     assert near[-1] > most - 0.01
 
 
 @pytest.mark.parametrize(("alpha", "n", "H", "delta", "beta1", "true", "factor", "missed"), THEOREM)
-def test_theorem_6(alpha: str, n: str, H: str, delta: str, beta1: str, true: str, factor: str, missed: str) -> None:
+def test_theorem_6(
+    alpha: str, n: str, H: str, delta: str, beta1: str, true: str, factor: str, missed: str
+) -> None:
     mechanism = Histogram(alpha=float(alpha), n=int(n) + 10, m=10, H=H, delta=float(delta))
     printed, corrected = mechanism.stability()
     widths = [float(h) for h in H.split()]
@@ -155,7 +192,14 @@ def test_hand_sized() -> None:
 
 
 @pytest.mark.parametrize(("target", "l", "n", "claimed", "true", "factor"), EXAMPLES)
-def test_examples(target: str, l: str, n: str, claimed: str, true: str, factor: str) -> None:  # noqa: E741
+def test_examples(
+    target: str,
+    l: str,  # noqa: E741
+    n: str,
+    claimed: str,
+    true: str,
+    factor: str,
+) -> None:
     name, *settings = target.split(",")
     parameters = {"l": l, "n": n, "m": 0} | dict(setting.split("=") for setting in settings)
     found(resolve(name, parameters).mechanism, claimed, true, factor)
@@ -170,7 +214,9 @@ def test_shares(n: str, alpha: str, formula: str, third: str, near: str, one: st
     shown = []
     for place, beta1 in ((1, size / 3), (2, size / 3), (2, 1.0)):
         pairs = mechanism.pairs()[place].pairs
-        known = mechanism.bad_share(Compared(base=pairs.base, changes=pairs.changes), ScoreStability(beta1=beta1, beta2=0.0))
+        known = mechanism.bad_share(
+            Compared(base=pairs.base, changes=pairs.changes), ScoreStability(beta1=beta1, beta2=0.0)
+        )
         assert known is not None
         shown.append(f"{known[0]:.3e}")
     assert shown == [third, near, one]
@@ -202,6 +248,11 @@ def test_the_noise_of_section_6_1_by_hand() -> None:
     half = math.log(chances[1] / chances[0]) + 0.5 + 0.5
     deviation = math.log(chances[0] / chances[2]) + 2 / (2 * math.sqrt(2))
     assert f"{half:.2f} {deviation:.4f}" == "1.25 1.0180"
-    for name, expected in (("example61-half-scale", half), ("example61-standard-deviation", deviation)):
+    for name, expected in (
+        ("example61-half-scale", half),
+        ("example61-standard-deviation", deviation),
+    ):
         target = resolve(name)
-        assert audit(target.mechanism, claim=target.claims[0], mode="exact").exact == pytest.approx(expected, abs=1e-12)
+        assert audit(target.mechanism, claim=target.claims[0], mode="exact").exact == pytest.approx(
+            expected, abs=1e-12
+        )

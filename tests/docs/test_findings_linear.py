@@ -1,4 +1,7 @@
-"""docs/findings.md on the linear classifiers of Chaudhuri and Vinterbo (2013) is held to what the code computes."""
+"""docs/findings.md on linear classifiers is held to what the code computes.
+
+Those of Chaudhuri and Vinterbo (2013).
+"""
 
 from __future__ import annotations
 
@@ -18,19 +21,26 @@ from tests.docs.test_findings import PAGE
 from tests.mechanisms.chaudhuri_vinterbo_2013 import twin_perturbation as twin
 
 N = r"([\d.e-]+)"
-SECTIONS = {name: PAGE.split(f"\n## {name}\n")[1].split("\n## ")[0] for name in ("Algorithm 3", "Algorithm 4", "Theorem 4")}
+SECTIONS = {
+    name: PAGE.split(f"\n## {name}\n")[1].split("\n## ")[0]
+    for name in ("Algorithm 3", "Algorithm 4", "Theorem 4")
+}
 PRIVACY = [
     (algorithm, *row)
     for algorithm in ("Algorithm 3", "Algorithm 4")
     for row in re.findall(
-        rf"^\| (logistic|huber) \| {N} \| {N} \| {N} \| {N} \| {N} \| {N} \|$", SECTIONS[algorithm], re.MULTILINE
+        rf"^\| (logistic|huber) \| {N} \| {N} \| {N} \| {N} \| {N} \| {N} \|$",
+        SECTIONS[algorithm],
+        re.MULTILINE,
     )
 ]
 PLANE = re.findall(rf"^\| {N} \| {N} \| {N} \| {N} \|$", SECTIONS["Algorithm 3"], re.MULTILINE)
 HINGE_LOSS = PAGE.split("\n## Algorithm 3 with the hinge loss\n")[1].split("\n## ")[0]
 HINGE = re.findall(rf"^\| {N} \| {N} \| {N} \|$", HINGE_LOSS, re.MULTILINE)
 SHARES = re.findall(
-    r"^\| ([a-z-]+) \| (logistic|huber) \| ([a-z]+)" + rf" \| {N}" * 6 + r" \|$", SECTIONS["Theorem 4"], re.MULTILINE
+    r"^\| ([a-z-]+) \| (logistic|huber) \| ([a-z]+)" + rf" \| {N}" * 6 + r" \|$",
+    SECTIONS["Theorem 4"],
+    re.MULTILINE,
 )
 
 
@@ -38,14 +48,29 @@ def test_the_page_has_its_rows() -> None:
     assert (len(PRIVACY), len(PLANE), len(SHARES), len(HINGE)) == (12, 5, 10, 4)
 
 
-@pytest.mark.parametrize(("algorithm", "loss", "lambda_", "n", "printed", "corrected", "true", "factor"), PRIVACY)
-def test_privacy(algorithm: str, loss: str, lambda_: str, n: str, printed: str, corrected: str, true: str, factor: str) -> None:
+@pytest.mark.parametrize(
+    ("algorithm", "loss", "lambda_", "n", "printed", "corrected", "true", "factor"), PRIVACY
+)
+def test_privacy(
+    algorithm: str,
+    loss: str,
+    lambda_: str,
+    n: str,
+    printed: str,
+    corrected: str,
+    true: str,
+    factor: str,
+) -> None:
     made = ObjectivePerturbation if algorithm == "Algorithm 3" else OutputPerturbation
     mechanism = made(loss=loss, lambda_=float(lambda_), n=int(n), m=0)
     claims = [claim for claim in mechanism.claims if isinstance(claim, DP)]
     result = audit(mechanism, claim=claims[0], mode="exact")
     assert result.exact is not None
-    assert [f"{value:.6f}" for value in (claims[0].epsilon, claims[-1].epsilon, result.exact)] == [printed, corrected, true]
+    assert [f"{value:.6f}" for value in (claims[0].epsilon, claims[-1].epsilon, result.exact)] == [
+        printed,
+        corrected,
+        true,
+    ]
     assert f"{claims[0].epsilon / result.exact:.3f}" == factor
     assert audit(mechanism, claim=claims[-1], mode="exact").verdict == "not refuted"
 
@@ -56,16 +81,29 @@ def test_two_dimensions(lambda_: str, W: str, angle: str, loss: str) -> None:
     assert f"{twin.loss_at(w, D, E, twin.logistic(), float(lambda_), 1.0):.6f}" == loss
 
 
-@pytest.mark.parametrize(("name", "loss", "g", "lambda_", "n", "printed", "corrected", "bad", "bad_then"), SHARES)
+@pytest.mark.parametrize(
+    ("name", "loss", "g", "lambda_", "n", "printed", "corrected", "bad", "bad_then"), SHARES
+)
 def test_score_stability(
-    name: str, loss: str, g: str, lambda_: str, n: str, printed: str, corrected: str, bad: str, bad_then: str
+    name: str,
+    loss: str,
+    g: str,
+    lambda_: str,
+    n: str,
+    printed: str,
+    corrected: str,
+    bad: str,
+    bad_then: str,
 ) -> None:
     mechanism: Any = resolve(name, {"loss": loss, "g": g, "lambdas": lambda_, "n": n}).mechanism
     claims = [claim for claim in mechanism.claims if isinstance(claim, ScoreStability)]
     assert [f"{claim.beta2:.6f}" for claim in claims] == [printed, corrected]
     results = [audit(mechanism, claim=claim, mode="exact") for claim in claims]
     assert [f"{result.exact:.6f}" for result in results] == [bad, bad_then]
-    assert [result.verdict for result in results] == ["refuted" if float(bad) > 0.01 else "not refuted", "not refuted"]
+    assert [result.verdict for result in results] == [
+        "refuted" if float(bad) > 0.01 else "not refuted",
+        "not refuted",
+    ]
 
 
 def test_the_numbers_in_the_text() -> None:
@@ -80,11 +118,23 @@ def test_the_numbers_in_the_text() -> None:
     ]
     assert f"{0.15 * 0.001 * 0.8 * 19020:.2f}" == "2.28"
     D, E = [((1.0,), 1), ((-1.0,), 1)], [((-1.0,), 2)]
-    assert f"{twin.loss_at((0.5 + 1e-12,), D, E, twin.huber(0.5), 0.5, 1.0):.3f}" == f"{1 + math.log(2):.3f}" == "1.693"
+    assert (
+        f"{twin.loss_at((0.5 + 1e-12,), D, E, twin.huber(0.5), 0.5, 1.0):.3f}"
+        == f"{1 + math.log(2):.3f}"
+        == "1.693"
+    )
     assert f"{1 + 2 * math.log(2):.3f}" == "2.386"
     beta2 = (1 + math.log(100) / 100) / 2
-    assert [f"{beta2:.3f}", f"{100 * (-beta2 / 2 - 0.5):.1f}", f"{100 * (beta2 / 2 - 0.5):.1f}"] == ["0.523", "-76.2", "-23.8"]
-    assert [f"{math.log(100):.3f}", f"{math.log(100) / 2:.3f}", f"{math.exp(-math.log(100) / 2) / 2:.2f}"] == [
+    assert [
+        f"{beta2:.3f}",
+        f"{100 * (-beta2 / 2 - 0.5):.1f}",
+        f"{100 * (beta2 / 2 - 0.5):.1f}",
+    ] == ["0.523", "-76.2", "-23.8"]
+    assert [
+        f"{math.log(100):.3f}",
+        f"{math.log(100) / 2:.3f}",
+        f"{math.exp(-math.log(100) / 2) / 2:.2f}",
+    ] == [
         "4.605",
         "2.303",
         "0.05",
@@ -94,13 +144,17 @@ def test_the_numbers_in_the_text() -> None:
 def test_no_extra_term_for_the_logistic_loss_where_alpha_lambda_n_is_two() -> None:
     for alpha, lambda_, n in ((0.15, 0.001, 15216), (1.0, 0.1, 20), (0.5, 1.0, 4)):
         claims = [
-            claim for claim in ObjectivePerturbation(alpha=alpha, lambda_=lambda_, n=n, m=0, d=2).claims if isinstance(claim, DP)
+            claim
+            for claim in ObjectivePerturbation(alpha=alpha, lambda_=lambda_, n=n, m=0, d=2).claims
+            if isinstance(claim, DP)
         ]
         assert claims[1].epsilon == pytest.approx(alpha, rel=1e-11)
 
 
 @pytest.mark.parametrize(("length", "claimed", "loss"), HINGE)
-def test_the_hinge_loss_loses_the_more_the_closer_one_looks(length: str, claimed: str, loss: str) -> None:
+def test_the_hinge_loss_loses_the_more_the_closer_one_looks(
+    length: str, claimed: str, loss: str
+) -> None:
     edges = f"1;{1 + float(length)!r}"
     mechanism: Any = resolve("algorithm-3-hinge-loss", {"edges": edges}).mechanism
     (claim, *_) = mechanism.claims
@@ -109,6 +163,11 @@ def test_the_hinge_loss_loses_the_more_the_closer_one_looks(length: str, claimed
     assert f"{result.exact:.{len(loss.split('.')[1])}f}" == loss
     assert (claim.promised, result.verdict) == (float(claimed), "refuted")
     t = float(length)
-    by_hand = math.log((math.exp(-0.1) - math.exp(-0.6 - 0.1 * t)) / (math.exp(-1.1) * -math.expm1(-0.1 * t)))
+    by_hand = math.log(
+        (math.exp(-0.1) - math.exp(-0.6 - 0.1 * t)) / (math.exp(-1.1) * -math.expm1(-0.1 * t))
+    )
     assert result.exact == pytest.approx(by_hand, abs=1e-3 if t < 1e-6 else 1e-6)
-    assert f"{(math.exp(-0.1) - math.exp(-0.6)) / 2:.3f}, {0.1 * math.exp(-1.1) / 2:.4f}" == "0.178, 0.0166"
+    assert (
+        f"{(math.exp(-0.1) - math.exp(-0.6)) / 2:.3f}, {0.1 * math.exp(-1.1) / 2:.4f}"
+        == "0.178, 0.0166"
+    )

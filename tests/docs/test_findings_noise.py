@@ -16,7 +16,9 @@ from dpassay.noise import Noise
 from dpassay.targets.resolve import resolve
 from tests.docs.test_findings import PAGE
 
-ROWS = re.findall(r"^\| ([a-z-]+) \| ([a-z]+=[^|]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
+ROWS = re.findall(
+    r"^\| ([a-z-]+) \| ([a-z]+=[^|]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE
+)
 
 SECOND = re.findall(r"^\| ([\d.]+) \| (\d+) \| (0\.\d{6}) \| (0\.\d{6}) \|$", PAGE, re.MULTILINE)
 CLASSIC = re.findall(r"^\| ([\de.-]+) \| (\d\.\d{3}) \|$", PAGE, re.MULTILINE)
@@ -65,9 +67,19 @@ def test_the_classic_gaussian_by_hand() -> None:
     shift = 7 / root
     assert (f"{root:.4f}", f"{shift:.4f}") == ("3.1075", "2.2526")
     terms = ndtr(shift / 2 - root), math.exp(7) * ndtr(-shift / 2 - root)
-    assert [f"{term:.5f}" for term in (*terms, terms[0] - terms[1])] == ["0.02378", "0.01260", "0.01119"]
-    result = audit(StableGaussian(epsilon=7.0, delta=0.01, r=1, calibration="classic"), mode="exact")
-    assert (f"{result.exact:.6f}", result.claim.status, result.verdict) == ("7.098761", "own", "refuted")
+    assert [f"{term:.5f}" for term in (*terms, terms[0] - terms[1])] == [
+        "0.02378",
+        "0.01260",
+        "0.01119",
+    ]
+    result = audit(
+        StableGaussian(epsilon=7.0, delta=0.01, r=1, calibration="classic"), mode="exact"
+    )
+    assert (f"{result.exact:.6f}", result.claim.status, result.verdict) == (
+        "7.098761",
+        "own",
+        "refuted",
+    )
     assert "does not cover epsilon >= 1" in result.claim.source
     below = StableGaussian(epsilon=0.99, calibration="classic").claims[0]
     assert (below.status, "speak" in below.source) == ("printed", False)
@@ -75,7 +87,10 @@ def test_the_classic_gaussian_by_hand() -> None:
 
 @pytest.mark.parametrize(("name", "parameters", "claimed", "true", "factor"), ROWS)
 def test_row(name: str, parameters: str, claimed: str, true: str, factor: str) -> None:
-    result = audit(resolve(name, dict(part.split("=") for part in parameters.split(","))).mechanism, mode="exact")
+    result = audit(
+        resolve(name, dict(part.split("=") for part in parameters.split(","))).mechanism,
+        mode="exact",
+    )
     assert result.exact is not None
     assert f"{result.claim.promised:g}" == claimed
     assert f"{result.exact:.6f}" == true

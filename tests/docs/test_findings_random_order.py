@@ -1,4 +1,4 @@
-"""What docs/findings.md says of noise on gradient descent in a random order is held to what the code computes."""
+"""docs/findings.md on noisy descent in random order is held to what the code computes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ KINDS = {
     "alike and one away": lambda n: [1.0] * (n - 1) + [0.0],
     "two half as far": lambda n: [1.0, 1.0] + [0.5] * (n - 2),
 }
-ROWS = re.findall(rf"^\| ({'|'.join(KINDS)}) \| (\d) \| (\d+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE)
+ROWS = re.findall(
+    rf"^\| ({'|'.join(KINDS)}) \| (\d) \| (\d+) \| ([\d.]+) \| ([\d.]+) \|$", PAGE, re.MULTILINE
+)
 RECORDS = list(itertools.product((-1.0, -0.5, 0.0, 0.5, 1.0), (0, 1)))
 QUERY = points([[1.0]], "queries")
 
@@ -38,7 +40,9 @@ def loss(X: list[float], epsilon: float) -> float:
     """Exact loss when the first label of all zeros is flipped."""
     n = len(X)
     zeros = [0] * n
-    return loss_between_mixtures(values(X, zeros), values(X, [1, *zeros[1:]]), 1 / math.sqrt(n) / epsilon)
+    return loss_between_mixtures(
+        values(X, zeros), values(X, [1, *zeros[1:]]), 1 / math.sqrt(n) / epsilon
+    )
 
 
 def test_the_page_has_its_rows() -> None:
@@ -58,14 +62,18 @@ def test_the_loss_between_mixtures_is_that_of_a_fine_grid() -> None:
     one, other, b = np.array([0.0, 0.3, 0.9]), np.array([0.1, 0.2, 0.4, 0.5]), 0.1
 
     def density(t: NDArray[np.float64] | float, around: NDArray[np.float64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = np.exp(-np.abs(np.asarray(t)[..., None] - around) / b).mean(axis=-1) / (2 * b)
+        found: NDArray[np.float64] = np.exp(-np.abs(np.asarray(t)[..., None] - around) / b).mean(
+            axis=-1
+        ) / (2 * b)
         return found
 
     t = np.linspace(-1, 2, 300_001)
     ratio = np.abs(np.log(density(t, one) / density(t, other)))
     assert loss_between_mixtures(one, other, b) == pytest.approx(ratio.max(), abs=1e-4)
     assert loss_between_mixtures(one, other, b) >= ratio.max() - 1e-12
-    assert quad(lambda at: float(density(at, one)), -3, 4, points=one.tolist())[0] == pytest.approx(1.0, abs=1e-8)
+    assert quad(lambda at: float(density(at, one)), -3, 4, points=one.tolist())[0] == pytest.approx(
+        1.0, abs=1e-8
+    )
 
 
 def test_by_hand() -> None:
@@ -75,7 +83,10 @@ def test_by_hand() -> None:
     assert result.exact == pytest.approx(loss([1.0] * 3, 5.0), abs=1e-9)
     assert result.verdict == "refuted"
     rate = math.sqrt(3)
-    assert f"{math.log((math.exp(0.7182 * 5 * rate) + math.exp(0.3333 * 5 * rate) + 1) / 3):.3f}" == "5.158"
+    assert (
+        f"{math.log((math.exp(0.7182 * 5 * rate) + math.exp(0.3333 * 5 * rate) + 1) / 3):.3f}"
+        == "5.158"
+    )
     assert loss([1.0] * 3, 4.248) < 4.248
     assert loss([1.0] * 3, 4.249) > 4.249
 
@@ -91,16 +102,22 @@ def test_three_records_break_it_for_every_n(n: int) -> None:
 
 
 def worst_on_the_line(n: int, epsilons: tuple[float, ...]) -> list[float]:
-    """Largest loss of any dataset of n records on five points and any replacement, for each epsilon, asked at 1."""
+    """Largest loss of any dataset of n records on five points and any replacement.
+
+    For each epsilon, asked at 1.
+    """
     known = {
-        each: values([x for x, _ in each], [y for _, y in each]) for each in itertools.combinations_with_replacement(RECORDS, n)
+        each: values([x for x, _ in each], [y for _, y in each])
+        for each in itertools.combinations_with_replacement(RECORDS, n)
     }
     worst = [0.0] * len(epsilons)
     for rest in itertools.combinations_with_replacement(RECORDS, n - 1):
         for a, b in itertools.combinations(RECORDS, 2):
             one, other = (known[tuple(sorted((each, *rest)))] for each in (a, b))
             for i, epsilon in enumerate(epsilons):
-                worst[i] = max(worst[i], loss_between_mixtures(one, other, 1 / math.sqrt(n) / epsilon))
+                worst[i] = max(
+                    worst[i], loss_between_mixtures(one, other, 1 / math.sqrt(n) / epsilon)
+                )
     return worst
 
 

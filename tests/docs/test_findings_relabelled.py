@@ -1,4 +1,7 @@
-"""What docs/findings.md says of Lemma 4 and of Theorem 5 of Dagan and Feldman (2020) is held to what the code computes."""
+"""docs/findings.md on Lemma 4 and Theorem 5 is held to what the code computes.
+
+Those of Dagan and Feldman (2020).
+"""
 
 from __future__ import annotations
 
@@ -10,28 +13,47 @@ import pytest
 
 from dpassay.api import audit
 from dpassay.mechanisms.dagan_feldman_2020 import relabelled_bounds as bounds
-from dpassay.mechanisms.dagan_feldman_2020.exponential import Exponential, sharp_excess, worst_excess
+from dpassay.mechanisms.dagan_feldman_2020.exponential import (
+    Exponential,
+    sharp_excess,
+    worst_excess,
+)
 from dpassay.mechanisms.dagan_feldman_2020.relabelled import Relabelled
 from tests.docs.test_findings import PAGE
 from tests.mechanisms.dagan_feldman_2020.lemmas_10_11 import worst
 from tests.mechanisms.test_exhaustive_twins import exhaust
 
 NUMBER = r" \| ([\d.e-]+)"
-EXPONENTIAL = re.findall(rf"^\| exponential \| ([a-z]+),points=(\d+){NUMBER * 7} \|$", PAGE, re.MULTILINE)
+EXPONENTIAL = re.findall(
+    rf"^\| exponential \| ([a-z]+),points=(\d+){NUMBER * 7} \|$", PAGE, re.MULTILINE
+)
 EXCESS = re.findall(rf"^\| excess{NUMBER * 7} \|$", PAGE, re.MULTILINE)
 THEOREM = re.findall(rf"^\| relabelled{NUMBER * 11} \|$", PAGE, re.MULTILINE)
 GAMMAS = re.findall(rf"^\| relabelled, gamma{NUMBER * 8} \|$", PAGE, re.MULTILINE)
-DOMAINS = re.findall(rf"^\| relabelled, n = (\d+) on 1\.\.(\d+) \| (\w+){NUMBER * 6} \|$", PAGE, re.MULTILINE)
-LEMMAS = re.findall(rf"^\| (thresholds|functions|intervals), 1\.\.(\d){NUMBER * 12} \|$", PAGE, re.MULTILINE)
+DOMAINS = re.findall(
+    rf"^\| relabelled, n = (\d+) on 1\.\.(\d+) \| (\w+){NUMBER * 6} \|$", PAGE, re.MULTILINE
+)
+LEMMAS = re.findall(
+    rf"^\| (thresholds|functions|intervals), 1\.\.(\d){NUMBER * 12} \|$", PAGE, re.MULTILINE
+)
 
 
 def test_the_page_has_its_rows() -> None:
-    assert tuple(map(len, (EXPONENTIAL, EXCESS, THEOREM, GAMMAS, DOMAINS, LEMMAS))) == (6, 6, 6, 3, 6, 4)
+    assert tuple(map(len, (EXPONENTIAL, EXCESS, THEOREM, GAMMAS, DOMAINS, LEMMAS))) == (
+        6,
+        6,
+        6,
+        3,
+        6,
+        4,
+    )
 
 
 def exponential_row(H: str, size: str, epsilon: str) -> list[str]:
     mechanism: Any = Exponential(H=H, points=int(size), epsilon=float(epsilon))
-    loss, change = (audit(mechanism, claim=mechanism.claims[i], mode="exact").exact for i in (0, -1))
+    loss, change = (
+        audit(mechanism, claim=mechanism.claims[i], mode="exact").exact for i in (0, -1)
+    )
     assert loss is not None
     assert change is not None
     printed = math.expm1(float(epsilon))
@@ -74,7 +96,9 @@ def test_the_excess_by_hand() -> None:
 
 
 def theorem_row(n: str, n_prime: str, eta: str, r: str, alpha: str) -> list[str]:
-    mechanism = Relabelled(n=int(n), n_prime=int(n_prime), eta=float(eta), r=int(r), alpha=float(alpha))
+    mechanism = Relabelled(
+        n=int(n), n_prime=int(n_prime), eta=float(eta), r=int(r), alpha=float(alpha)
+    )
     found = audit(mechanism, claim=mechanism.claims[0], mode="exact").exact
     assert found is not None
     return [
@@ -99,7 +123,9 @@ def test_theorem_5(row: tuple[str, ...]) -> None:
 
 
 def gamma_row(n: str, n_prime: str, eta: str, r: str, alpha: str) -> list[str]:
-    mechanism = Relabelled(n=int(n), n_prime=int(n_prime), eta=float(eta), r=int(r), alpha=float(alpha))
+    mechanism = Relabelled(
+        n=int(n), n_prime=int(n_prime), eta=float(eta), r=int(r), alpha=float(alpha)
+    )
     claim = mechanism.claims[-1]
     found = audit(mechanism, claim=claim, mode="exact").exact
     assert found is not None
@@ -138,7 +164,10 @@ def test_domains(row: tuple[str, ...]) -> None:
 
 
 def lemma_row(name: str, N: str, n: str, n_prime: str, eta: str, r: str) -> list[str]:
-    """Largest difference of losses and 2 eta; Z; phi; Lemma 10 and its constant with k; Lemma 11 and its constant."""
+    """Largest difference of losses and 2 eta; Z; phi; Lemma 10 and its constant with k.
+
+    Lemma 11 and its constant.
+    """
     found = worst(name, int(N), int(n), int(n_prime), float(eta), int(r))
     k, rate = math.floor(float(eta) * (int(n) - 1)) + 1, 1 / (float(eta) * int(n))
     return [

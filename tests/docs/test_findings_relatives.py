@@ -1,4 +1,7 @@
-"""What docs/findings.md says of PATE, its relatives and the distance to instability is held to what the code computes."""
+"""docs/findings.md on PATE and its relatives is held to what the code computes.
+
+And on the distance to instability.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +54,14 @@ def test_votes(name: str, gamma: str, r: str, K: str, claimed: str, true: str, f
 
 def test_three_votes_by_hand() -> None:
     none, one = (2 + 3 * math.log(2)) / 32, (2 + math.log(2)) / 8
-    assert (f"{none:.5f}", f"{one:.5f}", f"{math.log(one / none):.4f}") == ("0.12748", "0.33664", "0.9710")
-    assert worst("pate", {"gamma": math.log(2), "r": 3})[1] == pytest.approx(math.log(one / none), rel=1e-12)
+    assert (f"{none:.5f}", f"{one:.5f}", f"{math.log(one / none):.4f}") == (
+        "0.12748",
+        "0.33664",
+        "0.9710",
+    )
+    assert worst("pate", {"gamma": math.log(2), "r": 3})[1] == pytest.approx(
+        math.log(one / none), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(("lead", "q", "claimed", "true", "everywhere"), LEADS)
@@ -80,15 +89,26 @@ def test_back_from_a_neighbour_by_hand() -> None:
     assert all(number in PAGE for number in ("0.011791", "0.062234", "0.1457", "0.0427", "0.1975"))
 
 
-@pytest.mark.parametrize(("sigma", "delta", "r", "printed", "corrected", "true", "loose", "left"), GAUSSIAN)
-def test_gaussian(sigma: str, delta: str, r: str, printed: str, corrected: str, true: str, loose: str, left: str) -> None:
+@pytest.mark.parametrize(
+    ("sigma", "delta", "r", "printed", "corrected", "true", "loose", "left"), GAUSSIAN
+)
+def test_gaussian(
+    sigma: str, delta: str, r: str, printed: str, corrected: str, true: str, loose: str, left: str
+) -> None:
     number = math.exp(-4) if delta == "0.0183156" else float(delta)
     parameters = {"sigma": float(sigma), "delta": number, "r": int(r)}
     said, _ = worst("pate-gaussian", parameters)
     holds, loss = worst("pate-gaussian", parameters, claim=1)
     assert f"{said.delta:g}" == delta
-    assert (f"{said.promised:.6f}", f"{holds.promised:.6f}", f"{loss:.6f}") == (printed, corrected, true)
-    assert (f"{said.promised / holds.promised:.3f}", f"{holds.promised / loss:.3f}") == (loose, left)
+    assert (f"{said.promised:.6f}", f"{holds.promised:.6f}", f"{loss:.6f}") == (
+        printed,
+        corrected,
+        true,
+    )
+    assert (f"{said.promised / holds.promised:.3f}", f"{holds.promised / loss:.3f}") == (
+        loose,
+        left,
+    )
 
 
 def test_the_profile_by_hand() -> None:
@@ -97,11 +117,24 @@ def test_the_profile_by_hand() -> None:
     assert f"{found:.6f}" == f"{math.exp(-4):.6f}" == "0.018316"
 
 
-@pytest.mark.parametrize(("distance", "r", "K", "epsilon", "delta", "needed", "wider", "enough", "there"), DISTANCES)
+@pytest.mark.parametrize(
+    ("distance", "r", "K", "epsilon", "delta", "needed", "wider", "enough", "there"), DISTANCES
+)
 def test_distances(
-    distance: str, r: str, K: str, epsilon: str, delta: str, needed: str, wider: str, enough: str, there: str
+    distance: str,
+    r: str,
+    K: str,
+    epsilon: str,
+    delta: str,
+    needed: str,
+    wider: str,
+    enough: str,
+    there: str,
 ) -> None:
-    target = resolve("distance-to-instability", {"distance": distance, "r": r, "K": K, "epsilon": epsilon, "delta": delta})
+    target = resolve(
+        "distance-to-instability",
+        {"distance": distance, "r": r, "K": K, "epsilon": epsilon, "delta": delta},
+    )
     corrected = target.claims[1]
     assert isinstance(corrected, DP)
     assert (f"{corrected.epsilon:g}", f"{corrected.delta:.4g}") == (wider, enough)
@@ -132,7 +165,10 @@ def test_the_third_bound_of_the_published_code_is_less_only_beyond_theorem_3() -
         c = math.exp(2 * gamma)
         for q, sign in ((0.99 / (1 + c), -1), (1.01 / (1 + c), 1)):
             for l in (1, 5, 40):  # noqa: E741  (the paper's letter)
-                bound = np.logaddexp(math.log1p(-q) + l * (math.log1p(-q) - math.log1p(-c * q)), math.log(q) + 2 * gamma * l)
+                bound = np.logaddexp(
+                    math.log1p(-q) + l * (math.log1p(-q) - math.log1p(-c * q)),
+                    math.log(q) + 2 * gamma * l,
+                )
                 assert sign * (bound - 2 * gamma * l) > 0
 
 

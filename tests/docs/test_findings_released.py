@@ -22,19 +22,35 @@ from tests.docs.test_findings import PAGE
 SECTION = PAGE.split("\n## What is made of released weights\n")[1].split("\n## ")[0]
 RELEASES = ("vector", "prediction", "auc", "index")
 ROWS = re.findall(
-    r"^\| ([a-z-]+) \| ([13]) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+|–) \|$", SECTION, re.MULTILINE
+    r"^\| ([a-z-]+) \| ([13]) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+|–) \|$",
+    SECTION,
+    re.MULTILINE,
 )
 
 
-SEEDS = re.findall(r"^\| (lowest|highest) \| ([13]) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", SECTION, re.MULTILINE)
-INCONCLUSIVE = "No claim is refuted; the audits of `data-split`, and those of an index at 0.00, are inconclusive:"
+SEEDS = re.findall(
+    r"^\| (lowest|highest) \| ([13]) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$",
+    SECTION,
+    re.MULTILINE,
+)
+INCONCLUSIVE = (
+    "No claim is refuted; the audits of `data-split`, and those of an index at 0.00, are "
+    "inconclusive:"
+)
 DIAGONAL = (
-    "(two records of T of unlike labels and ten of V, all at (1, 1, 1); not the worst cases of the table, which lie on an axis)"
+    "(two records of T of unlike labels and ten of V, all at (1, 1, 1); not the worst cases of "
+    "the table, which lie on an axis)"
 )
 
 
-def sampled(name: str, d: str, release: str, mode: ModeWanted = "monte-carlo", seed: int = 0) -> Result:
-    parameters = {"m": 10, "base": f"output-perturbation,loss=huber,lambdas=0.1;1,d={d}", "release": release}
+def sampled(
+    name: str, d: str, release: str, mode: ModeWanted = "monte-carlo", seed: int = 0
+) -> Result:
+    parameters = {
+        "m": 10,
+        "base": f"output-perturbation,loss=huber,lambdas=0.1;1,d={d}",
+        "release": release,
+    }
     if "perturbation" in name:
         parameters = {"loss": "huber", "d": int(d), "n": 400, "m": 0, "release": release}
     mechanism = resolve(name, parameters).mechanism
@@ -49,7 +65,9 @@ def test_the_page_has_its_rows() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "d", "claimed", "certified"), [(row[0], row[1], row[2], row[3:]) for row in ROWS])
+@pytest.mark.parametrize(
+    ("name", "d", "claimed", "certified"), [(row[0], row[1], row[2], row[3:]) for row in ROWS]
+)
 def test_certified(name: str, d: str, claimed: str, certified: tuple[str, ...]) -> None:
     for release, said in zip(RELEASES, certified, strict=True):
         if said == "–":
@@ -58,7 +76,9 @@ def test_certified(name: str, d: str, claimed: str, certified: tuple[str, ...]) 
         assert f"{result.claim.promised:.2f}" == claimed
         assert f"{result.lower:.2f}" == said, release
         assert result.verdict == (
-            "inconclusive" if name == "data-split" or (release, said) == ("index", "0.00") else "not refuted"
+            "inconclusive"
+            if name == "data-split" or (release, said) == ("index", "0.00")
+            else "not refuted"
         )
 
 
@@ -86,11 +106,20 @@ def test_what_leaks_in_data_split_is_rare() -> None:
         against = result.evidence.cells[5]
         assert against.event == event
         assert against.exact is not None
-        assert (f"{math.log(after / before):.3f}", f"{against.exact.value:.3f}") == ("0.989", "0.988")
-        assert (f"{against.p1:.4f}", f"{against.p0:.4f}") == (f"{after:.4f}", f"{before:.4f}") == ("0.0180", "0.0067")
+        assert (f"{math.log(after / before):.3f}", f"{against.exact.value:.3f}") == (
+            "0.989",
+            "0.988",
+        )
+        assert (
+            (f"{against.p1:.4f}", f"{against.p0:.4f}")
+            == (f"{after:.4f}", f"{before:.4f}")
+            == ("0.0180", "0.0067")
+        )
         assert [round(20_000 * p, -1) for p in (against.p1, against.p0)] == [360, 130]
         if release == "prediction":
-            worst = max(result.evidence.cells, key=lambda cell: cell.exact.value if cell.exact else 0.0)
+            worst = max(
+                result.evidence.cells, key=lambda cell: cell.exact.value if cell.exact else 0.0
+            )
             assert (f"{worst.p1:.1e}", f"{worst.p0:.1e}") == ("1.6e-07", "6.1e-08")
     for said in (
         "a loss of 0.989, and 0.988 with",
@@ -104,7 +133,10 @@ def test_what_leaks_in_data_split_is_rare() -> None:
 
 @pytest.mark.slow
 def test_a_corner_leaks_more_than_half_spaces() -> None:
-    """At records on the diagonal, which are not the table's: its own worst cases lie on an axis, where half-spaces leak more."""
+    """At records on the diagonal, which are not the table's.
+
+    Its own worst cases lie on an axis, where half-spaces leak more.
+    """
     assert DIAGONAL in " ".join(SECTION.split())
     parameters = {"m": 10, "base": "output-perturbation,loss=huber,lambdas=0.1;1,d=3"}
     losses = []
@@ -112,12 +144,19 @@ def test_a_corner_leaks_more_than_half_spaces() -> None:
         mechanism: Any = resolve("random-choice", parameters | {"release": release}).mechanism
         axis = [np.abs(case.pairs.base.X).sum(axis=0) > 0 for case in mechanism.pairs()]
         assert np.array(axis).tolist() == [[True, False, False]] * len(axis)
-        diagonal = Labelled(np.ones((12, 3)), np.array([1, 0, *[1] * 10]))  # two records of T of unlike labels, ten of V
+        # two records of T of unlike labels, ten of V
+        diagonal = Labelled(np.ones((12, 3)), np.array([1, 0, *[1] * 10]))
         draws = [
-            mechanism.sample(mechanism.prepare(data), diagonal.X[:1], 100_000, np.random.default_rng(1))[:, 0]
+            mechanism.sample(
+                mechanism.prepare(data), diagonal.X[:1], 100_000, np.random.default_rng(1)
+            )[:, 0]
             for data in (diagonal, FlipLabel(0).apply(diagonal))
         ]
-        thresholds = np.quantile(draws[0], np.linspace(0.02, 0.98, 97)) if release == "vector" else [0.1, 0.9]
+        thresholds = (
+            np.quantile(draws[0], np.linspace(0.02, 0.98, 97))
+            if release == "vector"
+            else [0.1, 0.9]
+        )
         above = np.array([[(side > t).mean() for t in thresholds] for side in draws])
         losses.append(max(np.abs(np.log(each[0] / each[1])).max() for each in (above, 1 - above)))
     assert losses[0] > losses[1] + 0.05

@@ -17,7 +17,14 @@ from dpassay.data import Labelled
 from dpassay.engine.exact import any_size
 from dpassay.mechanisms.dagan_feldman_2020.functions_law import hit_and_missed
 from dpassay.mechanisms.dagan_feldman_2020.stable_learner import StableLearner
-from dpassay.mechanisms.shared.classes import Halfspaces, Intervals, Labels, Points, Rule, Thresholds
+from dpassay.mechanisms.shared.classes import (
+    Halfspaces,
+    Intervals,
+    Labels,
+    Points,
+    Rule,
+    Thresholds,
+)
 from dpassay.mechanisms.shared.vc import cover, exponential_size, is_net, net_probability, net_size
 from dpassay.targets.resolve import resolve
 from tests.docs.test_findings import PAGE
@@ -28,13 +35,21 @@ from tests.mechanisms.small_domains import worst
 SECTION = PAGE[PAGE.index("## The stable learner") :]
 NUMBER = r" \| ([\d.]+|inf)"
 RULES = "least|greatest|middle"
-SMALL = re.findall(rf"^\| (outline|lemma7) \| (\w+) \| ([\d. x]+) \| ({RULES}){NUMBER * 5} \|$", SECTION, re.MULTILINE)
+SMALL = re.findall(
+    rf"^\| (outline|lemma7) \| (\w+) \| ([\d. x]+) \| ({RULES}){NUMBER * 5} \|$",
+    SECTION,
+    re.MULTILINE,
+)
 BIG = re.findall(rf"^\| (\w+) \| ({RULES}){NUMBER * 5} \|$", SECTION, re.MULTILINE)
 NETS = re.findall(rf"^\| net{NUMBER * 5} \|$", SECTION, re.MULTILINE)
 ACCURACY = re.findall(rf"^\| accuracy{NUMBER * 9} \|$", SECTION, re.MULTILINE)
-ROUNDED = re.findall(rf"^\| stable-learner \| ({RULES}|adverse){NUMBER * 5} \|$", SECTION, re.MULTILINE)
+ROUNDED = re.findall(
+    rf"^\| stable-learner \| ({RULES}|adverse){NUMBER * 5} \|$", SECTION, re.MULTILINE
+)
 WORST = re.findall(rf"^\| n = (\d){NUMBER * 5} \|$", SECTION, re.MULTILINE)
-BOUNDS = re.findall(rf"^\| lower bound \| (\d+) \| (\d+) \| (outline|lemma7){NUMBER * 5} \|$", SECTION, re.MULTILINE)
+BOUNDS = re.findall(
+    rf"^\| lower bound \| (\d+) \| (\d+) \| (outline|lemma7){NUMBER * 5} \|$", SECTION, re.MULTILINE
+)
 
 
 def shown(value: float) -> str:
@@ -47,10 +62,19 @@ def test_the_page_has_its_rows() -> None:
 
 
 def check_small(
-    calibration: str, name: str, domain: str, rule: str, claimed: str, corrected: str, true: str, factor: str, epsilon: str
+    calibration: str,
+    name: str,
+    domain: str,
+    rule: str,
+    claimed: str,
+    corrected: str,
+    true: str,
+    factor: str,
+    epsilon: str,
 ) -> None:
     learner: Any = resolve(
-        "stable-learner", {"gamma": 0.5, "n": 4, "calibration": calibration, "H": name, "representative": rule}
+        "stable-learner",
+        {"gamma": 0.5, "n": 4, "calibration": calibration, "H": name, "representative": rule},
     ).mechanism
     sides = [range(1, int(side.split("..")[1]) + 1) for side in domain.split(" x ")]
     gamma, loss = worst(learner, list(itertools.product(*sides)))
@@ -76,15 +100,23 @@ def test_the_larger_grid(row: tuple[str, ...]) -> None:
     check_small(*row)
 
 
-@pytest.mark.parametrize(("name", "rule", "claimed", "corrected", "found", "factor", "epsilon"), BIG)
-def test_the_catalogue(name: str, rule: str, claimed: str, corrected: str, found: str, factor: str, epsilon: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "rule", "claimed", "corrected", "found", "factor", "epsilon"), BIG
+)
+def test_the_catalogue(
+    name: str, rule: str, claimed: str, corrected: str, found: str, factor: str, epsilon: str
+) -> None:
     learner: Any = resolve("stable-learner", {"H": name, "representative": rule}).mechanism
     result = audit(learner, claim=learner.claims[0], mode="exact")
     assert result.measured is not None
     assert result.exact is not None
     assert result.measured.exact is not None
     assert f"{learner.claims[0].gamma:g}" == claimed
-    assert (f"{learner.claims[1].gamma:.6f}", shown(result.exact), shown(result.measured.exact)) == (corrected, found, epsilon)
+    assert (
+        f"{learner.claims[1].gamma:.6f}",
+        shown(result.exact),
+        shown(result.measured.exact),
+    ) == (corrected, found, epsilon)
     assert f"{learner.claims[0].gamma / result.exact:.3f}" == factor
 
 
@@ -100,9 +132,19 @@ def smallest_net(n: int, alpha: float) -> int:
     return next(size for size in range(1, n) if net_probability(n, size, alpha) >= 1 - alpha)
 
 
-@pytest.mark.parametrize(("alpha", "gamma", "n", "size", "net", "exact", "exponential", "bound", "found"), ACCURACY)
+@pytest.mark.parametrize(
+    ("alpha", "gamma", "n", "size", "net", "exact", "exponential", "bound", "found"), ACCURACY
+)
 def test_accuracy(
-    alpha: str, gamma: str, n: str, size: str, net: str, exact: str, exponential: str, bound: str, found: str
+    alpha: str,
+    gamma: str,
+    n: str,
+    size: str,
+    net: str,
+    exact: str,
+    exponential: str,
+    bound: str,
+    found: str,
 ) -> None:
     a = float(alpha)
     learner = StableLearner(n=int(n), gamma=float(gamma), alpha=a, calibration="lemma7")
@@ -114,12 +156,22 @@ def test_accuracy(
     assert learner.n >= int(exponential)
     x = np.arange(learner.n, dtype=float)
     assert f"{3 * a:.2f}" == bound
-    assert f"{max(excess(learner, Labelled(x[:, None], make(x))) for make in LABELS.values()):.4f}" == found
+    assert (
+        f"{max(excess(learner, Labelled(x[:, None], make(x))) for make in LABELS.values()):.4f}"
+        == found
+    )
 
 
-@pytest.mark.parametrize(("d", "n", "calibration", "gamma", "true", "alpha", "bound", "factor"), BOUNDS)
-def test_theorem_4(d: str, n: str, calibration: str, gamma: str, true: str, alpha: str, bound: str, factor: str) -> None:
-    target = resolve("stable-learner", {"n": n, "calibration": calibration, "gamma": gamma, "H": "functions", "points": d})
+@pytest.mark.parametrize(
+    ("d", "n", "calibration", "gamma", "true", "alpha", "bound", "factor"), BOUNDS
+)
+def test_theorem_4(
+    d: str, n: str, calibration: str, gamma: str, true: str, alpha: str, bound: str, factor: str
+) -> None:
+    target = resolve(
+        "stable-learner",
+        {"n": n, "calibration": calibration, "gamma": gamma, "H": "functions", "points": d},
+    )
     found = any_size(target, target.claims[0])
     assert found is not None
     assert f"{found.loss:.6f}" == true
@@ -144,7 +196,8 @@ def test_the_representatives_that_attain_the_corrected_claim_by_hand() -> None:
     seen = []
     for x, y in ((1.0, 1), (2.0, 0)):
         law = learner.distribution(
-            learner.prepare(Labelled(np.array([[x], [3.0], [3.0]]), np.array([y, 0, 1]))), np.array([[4.0]])
+            learner.prepare(Labelled(np.array([[x], [3.0], [3.0]]), np.array([y, 0, 1]))),
+            np.array([[4.0]]),
         )
         assert law is not None
         seen.append(float(law.p[0, 1]))
@@ -159,7 +212,8 @@ def test_an_unseen_point_by_hand() -> None:
     p = []
     for x in (2.0, 1.0):
         law = learner.distribution(
-            learner.prepare(Labelled(np.array([[x], [2.0], [2.0], [2.0]]), np.array([1, 0, 0, 0]))), np.array([[1.0]])
+            learner.prepare(Labelled(np.array([[x], [2.0], [2.0], [2.0]]), np.array([1, 0, 0, 0]))),
+            np.array([[1.0]]),
         )
         assert law is not None
         p.append(float(law.p[0, 1]))
@@ -169,16 +223,24 @@ def test_an_unseen_point_by_hand() -> None:
 
 @pytest.mark.parametrize(("n", "gamma"), [(400, 0.5), (600, 0.4)])
 def test_the_finite_epsilon_of_intervals_grows_with_n(n: int, gamma: float) -> None:
-    learner = StableLearner(n=n, gamma=gamma, calibration="lemma7", H="intervals", representative="greatest")
+    learner = StableLearner(
+        n=n, gamma=gamma, calibration="lemma7", H="intervals", representative="greatest"
+    )
     result = audit(learner, claim=learner.claims[0], mode="exact")
     assert result.measured is not None
     eta = learner.n_prime / n
-    assert result.measured.exact == pytest.approx(learner.epsilon * n / 2 - math.log(2 / eta), abs=0.5)
+    assert result.measured.exact == pytest.approx(
+        learner.epsilon * n / 2 - math.log(2 / eta), abs=0.5
+    )
 
 
 def test_loose_factors() -> None:
     for calibration, factor in (("outline", 16 / 9), ("lemma7", 2.4)):
-        printed, corrected = StableLearner(gamma=0.001, n=2000, calibration=calibration).claims  # type: ignore[arg-type]
+        printed, corrected = StableLearner(
+            gamma=0.001,
+            n=2000,
+            calibration=calibration,  # type: ignore[arg-type]
+        ).claims
         assert printed.promised / corrected.promised == pytest.approx(factor, rel=1e-3)
 
 
@@ -189,19 +251,26 @@ def test_a_net_is_not_enough_for_remark_1() -> None:
     assert is_net(H, T, X, 0.1)
     every = H.representatives(T, "least")
     few = every[cover(H.predict(every, T), 0.1)]
-    errors = [float((H.predict(each, X) != (X[:, 0] >= 500)).mean(axis=1).min()) for each in (every, few)]
+    errors = [
+        float((H.predict(each, X) != (X[:, 0] >= 500)).mean(axis=1).min()) for each in (every, few)
+    ]
     assert (len(T), len(few), errors) == (90, 10, [0.0, 0.4])
 
 
 @pytest.mark.parametrize(("rule", "n", "size", "claimed", "corrected", "found"), ROUNDED)
 def test_rounded_up(rule: str, n: str, size: str, claimed: str, corrected: str, found: str) -> None:
-    learner: Any = resolve("stable-learner", {"rounding": "up", "representative": rule, "n": int(n)}).mechanism
+    learner: Any = resolve(
+        "stable-learner", {"rounding": "up", "representative": rule, "n": int(n)}
+    ).mechanism
     results = [audit(learner, claim=claim, mode="exact") for claim in learner.claims]
     assert str(learner.n_prime) == size
     assert f"{learner.claims[0].gamma:g}" == claimed
     assert f"{learner.claims[1].gamma:.6f}" == corrected
     assert [f"{result.exact:.6f}" for result in results] == [found, found]
-    assert [result.verdict for result in results] == ["refuted" if int(n) <= 4 else "not refuted", "not refuted"]
+    assert [result.verdict for result in results] == [
+        "refuted" if int(n) <= 4 else "not refuted",
+        "not refuted",
+    ]
 
 
 def test_rounding_up_by_hand() -> None:
@@ -213,7 +282,9 @@ def test_rounding_up_by_hand() -> None:
     )
     learner: Any = resolve("stable-learner-rounded-up").mechanism
     assert (learner.n, learner.n_prime, learner.epsilon) == (3, 1, 0.025)
-    assert audit(learner, claim=learner.claims[0], mode="exact").exact == pytest.approx(one - other, abs=1e-12)
+    assert audit(learner, claim=learner.claims[0], mode="exact").exact == pytest.approx(
+        one - other, abs=1e-12
+    )
 
 
 def test_where_rounding_up_does_no_harm() -> None:
@@ -227,15 +298,24 @@ def test_where_rounding_up_does_no_harm() -> None:
 
 
 def worst_of_all_choices(d: int, n: int, epsilon: float) -> float:
-    """Thresholds 1, ..., d + 1 on {1, ..., d}, |T| = 1: the largest change, each point with the worst thresholds for the pair."""
+    """Thresholds 1, ..., d + 1 on {1, ..., d}, |T| = 1.
+
+    The largest change, each point with the worst thresholds for the pair.
+    """
     records = [(x, y) for x in range(1, d + 1) for y in (0, 1)]
     every = list(itertools.combinations_with_replacement(records, n))
     number = {each: i for i, each in enumerate(every)}
-    errors = np.array([[sum((x >= t) != y for x, y in each) for t in range(1, d + 2)] for each in every])
+    errors = np.array(
+        [[sum((x >= t) != y for x, y in each) for t in range(1, d + 2)] for each in every]
+    )
     counts = np.array([[sum(x == at for x, _ in each) for at in range(1, d + 1)] for each in every])
     rests = itertools.combinations_with_replacement(records, n - 1)
-    near = np.array([[number[tuple(sorted((*rest, record)))] for record in records] for rest in rests])
-    one, other = (near[:, each].ravel() for each in np.array(list(itertools.permutations(range(2 * d), 2))).T)
+    near = np.array(
+        [[number[tuple(sorted((*rest, record)))] for record in records] for rest in rests]
+    )
+    one, other = (
+        near[:, each].ravel() for each in np.array(list(itertools.permutations(range(2 * d), 2))).T
+    )
     largest = 0.0
     for query in range(1, d + 1):
         change = np.zeros(len(one))
@@ -253,11 +333,16 @@ def worst_of_all_choices(d: int, n: int, epsilon: float) -> float:
 
 
 @pytest.mark.parametrize(("n", "d", "thresholds", "choices", "change", "corrected"), WORST)
-def test_worst_of_all_choices(n: str, d: str, thresholds: str, choices: str, change: str, corrected: str) -> None:
+def test_worst_of_all_choices(
+    n: str, d: str, thresholds: str, choices: str, change: str, corrected: str
+) -> None:
     size, points_ = int(n), int(d)
     assert int(thresholds) == points_ + 1
     assert int(choices) == math.factorial(points_) ** 2
-    found, bound = worst_of_all_choices(points_, size, 0.25), 1 / size + (1 - 1 / size) * math.tanh(0.25 / 4)
+    found, bound = (
+        worst_of_all_choices(points_, size, 0.25),
+        1 / size + (1 - 1 / size) * math.tanh(0.25 / 4),
+    )
     assert f"{found:.10f} {bound:.10f}" == f"{change} {corrected}"
     assert found <= bound + 1e-12
 
@@ -295,7 +380,9 @@ def test_five_points_attain_the_bound_for_an_even_n(n: int) -> None:
     p = []
     for record in ((2, 1), (4, 0)):
         X, y = np.array([record, *rest], dtype=float).T
-        law = learner.distribution(learner.prepare(Labelled(X[:, None], y.astype(int))), np.array([[3.0]]))
+        law = learner.distribution(
+            learner.prepare(Labelled(X[:, None], y.astype(int))), np.array([[3.0]])
+        )
         assert law is not None
         p.append(float(law.p[0, 1]))
     assert p[0] - p[1] == pytest.approx(learner.claims[1].promised, abs=1e-13)

@@ -1,4 +1,4 @@
-"""What docs/findings.md says of Lemma 5, of bagging and of Corollary 1 is held to what the code computes."""
+"""docs/findings.md on Lemma 5, bagging and Corollary 1 is held to what the code computes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,37 @@ ORDERS = re.findall(rf"^\| kept{NUMBER * 7} \|$", PAGE, re.MULTILINE)
 BAGS = re.findall(rf"^\| bagged \| (disjoint|subset){NUMBER * 5} \| inf \|$", PAGE, re.MULTILINE)
 FLIPS = re.findall(rf"^\| label-flip \| (corollary|overview){NUMBER * 9} \|$", PAGE, re.MULTILINE)
 NOISY = re.findall(rf"^\| label-flip \| (corollary|overview){NUMBER * 6} \|$", PAGE, re.MULTILINE)
-ROOTS = re.findall(r"^\| eta \|(.*)\|\n\|[-|]*\|\n\| 2 epsilon eta fails for epsilon above \|(.*)\|$", PAGE, re.MULTILINE)
+ROOTS = re.findall(
+    r"^\| eta \|(.*)\|\n\|[-|]*\|\n\| 2 epsilon eta fails for epsilon above \|(.*)\|$",
+    PAGE,
+    re.MULTILINE,
+)
 
 
 def test_the_page_has_its_rows() -> None:
-    assert (len(LEMMA), len(ORDERS), len(BAGS), len(FLIPS), len(NOISY), len(ROOTS)) == (10, 3, 5, 7, 5, 1)
+    assert (len(LEMMA), len(ORDERS), len(BAGS), len(FLIPS), len(NOISY), len(ROOTS)) == (
+        10,
+        3,
+        5,
+        7,
+        5,
+        1,
+    )
 
 
-@pytest.mark.parametrize(("base", "epsilon", "n", "size", "printed", "corrected", "true", "first", "second"), LEMMA)
+@pytest.mark.parametrize(
+    ("base", "epsilon", "n", "size", "printed", "corrected", "true", "first", "second"), LEMMA
+)
 def test_lemma_5(
-    base: str, epsilon: str, n: str, size: str, printed: str, corrected: str, true: str, first: str, second: str
+    base: str,
+    epsilon: str,
+    n: str,
+    size: str,
+    printed: str,
+    corrected: str,
+    true: str,
+    first: str,
+    second: str,
 ) -> None:
     share, loss = int(size) / int(n), float(epsilon)
     target = resolve("subsampled", {"base": base, "epsilon": loss, "n": int(n), "eta": share})
@@ -41,7 +62,9 @@ def test_lemma_5(
     assert f"{worst.loss:.6f}" == true
     assert f"{2 * loss * share / worst.loss:.3f}" == first
     assert f"{amplified(loss, share) / worst.loss:.3f}" == second
-    assert [claim.promised for claim in target.claims if claim.status == "printed"] == ([2 * loss * share] if loss < 1 else [])
+    assert [claim.promised for claim in target.claims if claim.status == "printed"] == (
+        [2 * loss * share] if loss < 1 else []
+    )
 
 
 def test_where_the_printed_constant_is_too_small() -> None:
@@ -64,9 +87,13 @@ def of_a_kept_order(n: int, size: int, k: int, epsilon: float, *, replaced: bool
 
 
 @pytest.mark.parametrize(("n", "size", "k", "epsilon", "printed", "corrected", "loss"), ORDERS)
-def test_the_order_of_t(n: str, size: str, k: str, epsilon: str, printed: str, corrected: str, loss: str) -> None:
+def test_the_order_of_t(
+    n: str, size: str, k: str, epsilon: str, printed: str, corrected: str, loss: str
+) -> None:
     sizes, share = (int(n), int(size), int(k), float(epsilon)), int(size) / int(n)
-    found = math.log(of_a_kept_order(*sizes, replaced=False) / of_a_kept_order(*sizes, replaced=True))
+    found = math.log(
+        of_a_kept_order(*sizes, replaced=False) / of_a_kept_order(*sizes, replaced=True)
+    )
     assert f"{found:.6f}" == loss
     assert f"{2 * float(epsilon) * share:.6f}" == printed
     assert f"{amplified(float(epsilon), share):.6f}" == corrected
@@ -77,7 +104,10 @@ def test_lemma_5_by_hand() -> None:
     assert amplified(math.log(2), 0.5) == pytest.approx(math.log(1.5))
     assert f"{math.log(1.5):.3f} {2 * math.log(2) * 0.5:.3f}" == "0.405 0.693"
     e = math.exp(-0.9)
-    assert f"{1 + e + e * e:.4f}/{e + 2 * e * e:.4f} = {(1 + e + e * e) / (e + 2 * e * e):.3f}" == "1.5719/0.7372 = 2.132"
+    assert (
+        f"{1 + e + e * e:.4f}/{e + 2 * e * e:.4f} = {(1 + e + e * e) / (e + 2 * e * e):.3f}"
+        == "1.5719/0.7372 = 2.132"
+    )
     assert f"{1 + 2 / 3 * math.expm1(0.9):.3f}" == "1.973"
 
 
@@ -91,11 +121,25 @@ def test_bags(how: str, r: str, n: str, claimed: str, true: str, factor: str) ->
     assert f"{result.exact:.6f}" == true
     assert f"{result.claim.promised / result.exact:.3f}" == factor
     assert result.measured.exact == math.inf
-    assert [claim.status for claim in mechanism.claims[1:]] == (["corrected"] if float(factor) > 1.1 else [])
+    assert [claim.status for claim in mechanism.claims[1:]] == (
+        ["corrected"] if float(factor) > 1.1 else []
+    )
 
 
 @pytest.mark.parametrize(
-    ("calibration", "epsilon", "alpha", "gamma", "claimed", "true", "factor", "after", "most", "saved"), FLIPS
+    (
+        "calibration",
+        "epsilon",
+        "alpha",
+        "gamma",
+        "claimed",
+        "true",
+        "factor",
+        "after",
+        "most",
+        "saved",
+    ),
+    FLIPS,
 )
 def test_flips(
     calibration: str,
@@ -113,7 +157,12 @@ def test_flips(
     assert 1 / blocks == pytest.approx(float(gamma), abs=1e-15)
     target = resolve(
         "label-flip",
-        {"calibration": calibration, "epsilon": float(epsilon), "alpha": float(alpha), "base": f"bagged,r={blocks}"},
+        {
+            "calibration": calibration,
+            "epsilon": float(epsilon),
+            "alpha": float(alpha),
+            "base": f"bagged,r={blocks}",
+        },
     )
     worst, change = any_size(target, target.claims[0]), any_size(target, target.claims[-1])
     assert worst is not None
@@ -125,17 +174,31 @@ def test_flips(
     largest = float(alpha) * math.expm1(float(epsilon)) / (1 - 2 * float(alpha))
     assert f"{largest:.6f}" == most
     assert f"{largest / float(gamma):.3f}" == saved
-    assert math.log1p((1 - 2 * float(alpha)) * largest / float(alpha)) == pytest.approx(float(epsilon))
+    assert math.log1p((1 - 2 * float(alpha)) * largest / float(alpha)) == pytest.approx(
+        float(epsilon)
+    )
 
 
 def test_flips_by_hand() -> None:
     assert f"{math.log(1.4):.3f} {math.log(1.8):.3f}" == "0.336 0.588"
-    assert f"{0.1 * math.expm1(1) / 0.8:.3f} {0.1 + 0.8 * 0.215:.3f} {0.1 * math.e:.3f}" == "0.215 0.272 0.272"
+    assert (
+        f"{0.1 * math.expm1(1) / 0.8:.3f} {0.1 + 0.8 * 0.215:.3f} {0.1 * math.e:.3f}"
+        == "0.215 0.272 0.272"
+    )
 
 
-@pytest.mark.parametrize(("calibration", "epsilon", "alpha", "r", "claimed", "true", "attained"), NOISY)
-def test_flips_above_one_half(calibration: str, epsilon: str, alpha: str, r: str, claimed: str, true: str, attained: str) -> None:
-    given = {"calibration": calibration, "epsilon": float(epsilon), "alpha": float(alpha), "base": f"bagged,r={r}"}
+@pytest.mark.parametrize(
+    ("calibration", "epsilon", "alpha", "r", "claimed", "true", "attained"), NOISY
+)
+def test_flips_above_one_half(
+    calibration: str, epsilon: str, alpha: str, r: str, claimed: str, true: str, attained: str
+) -> None:
+    given = {
+        "calibration": calibration,
+        "epsilon": float(epsilon),
+        "alpha": float(alpha),
+        "base": f"bagged,r={r}",
+    }
     target = resolve("label-flip", given)
     claim, flips = target.claims[0], float(alpha)
     gamma = float(epsilon) * flips * {"corollary": 0.5, "overview": 1.0}[calibration]

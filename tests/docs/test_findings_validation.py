@@ -31,7 +31,11 @@ def section(title: str) -> str:
 
 
 def test_theorem_1() -> None:
-    row = next(each for each in section("Theorem 1 is tight").splitlines() if each.startswith("| two of three"))
+    row = next(
+        each
+        for each in section("Theorem 1 is tight").splitlines()
+        if each.startswith("| two of three")
+    )
     claimed, true, factor = (float(cell) for cell in row.strip("|").split("|")[1:])
     mechanism = Validate(base=Share(), alpha2=1.0, m=1, beta1=1.0, beta2=1 / 3)
     pairs = Pairs(base=line(3, 2), changes=(FlipLabel(2),), how="a label flipped")
@@ -43,14 +47,22 @@ def test_theorem_1() -> None:
 
 def rows(title: str, columns: int) -> list[list[str]]:
     """Cells of the rows of the tables with so many columns."""
-    lines = [line for line in section(title).splitlines() if line.startswith("| ") and not line.startswith("| target")]
+    lines = [
+        line
+        for line in section(title).splitlines()
+        if line.startswith("| ") and not line.startswith("| target")
+    ]
     cells = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in lines]
     return [each for each in cells if len(each) == columns]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("target", "n", "points", "claimed", "own", "every"), rows("Fresh coins", 6))
-def test_what_is_attained_on_small_domains(target: str, n: str, points: str, claimed: str, own: str, every: str) -> None:
+@pytest.mark.parametrize(
+    ("target", "n", "points", "claimed", "own", "every"), rows("Fresh coins", 6)
+)
+def test_what_is_attained_on_small_domains(
+    target: str, n: str, points: str, claimed: str, own: str, every: str
+) -> None:
     promised, of_own, of_all, error = attained(target, int(n), int(points))
     assert promised == float(claimed)
     assert error <= 0.002
@@ -64,10 +76,16 @@ def test_the_page_has_the_rows_that_are_searched_nowhere_else() -> None:
     assert {(row[0], int(row[1]), int(row[2])) for row in rows("Fresh coins", 6)} == SHOWN
 
 
-@pytest.mark.parametrize(("target", "parameters", "claimed", "own", "factor"), rows("Fresh coins", 5))
-def test_what_own_pairs_of_any_size_attain(target: str, parameters: str, claimed: str, own: str, factor: str) -> None:
+@pytest.mark.parametrize(
+    ("target", "parameters", "claimed", "own", "factor"), rows("Fresh coins", 5)
+)
+def test_what_own_pairs_of_any_size_attain(
+    target: str, parameters: str, claimed: str, own: str, factor: str
+) -> None:
     name, _, value = parameters.partition("=")
-    (result,) = assay([resolve(target, {name: value} if name else {})], None, Settings(mode="exact"))
+    (result,) = assay(
+        [resolve(target, {name: value} if name else {})], None, Settings(mode="exact")
+    )
     assert result.claim.promised == float(claimed)
     assert result.exact == pytest.approx(float(own), abs=6e-7)
     assert float(factor) == pytest.approx(float(claimed) / float(own), abs=6e-4)
@@ -106,7 +124,9 @@ def test_equation_9_by_hand() -> None:
     apart = [abs(a - b) / scale for a, b in (before, after)]
     chances = [math.exp(-each) / 2 for each in apart]
     numbers = [beta2, scale, before[0], *after, math.log(chances[1] / chances[0])]
-    shown = [f"{x:.{k}f}".replace("-", "−") for x, k in zip(numbers, (2, 2, 2, 2, 2, 4), strict=True)]
+    shown = [
+        f"{x:.{k}f}".replace("-", "−") for x, k in zip(numbers, (2, 2, 2, 2, 2, 4), strict=True)
+    ]
     for each in (*shown, *(f"{x:.4f}" for x in apart), *(f"{x:.5f}" for x in chances)):
         assert each in text
     result = exact("equation-9-with-theorem-4")[0]
@@ -114,7 +134,9 @@ def test_equation_9_by_hand() -> None:
     assert result.claim.promised == 2
 
 
-@pytest.mark.parametrize(("target", "base", "printed", "corrected"), rows("What section 5 claims", 4))
+@pytest.mark.parametrize(
+    ("target", "base", "printed", "corrected"), rows("What section 5 claims", 4)
+)
 def test_what_section_5_claims(target: str, base: str, printed: str, corrected: str) -> None:
     claims = resolve(target, {"base": f"{base},lambdas=0.001;1,n=400"}).claims
     assert [f"{claim.promised:.6f}" for claim in (claims[0], claims[-1])] == [printed, corrected]
@@ -127,21 +149,35 @@ def test_the_page_has_five_rows_of_claims() -> None:
 def test_algorithm_2_over_algorithm_3() -> None:
     text = section("Algorithm 2 over Algorithm 3")
     printed, corrected = exact("algorithm-2-over-algorithm-3")
-    assert (printed.claim.promised, printed.verdict, corrected.verdict) == (1.5, "refuted", "not refuted")
+    assert (printed.claim.promised, printed.verdict, corrected.verdict) == (
+        1.5,
+        "refuted",
+        "not refuted",
+    )
     assert f"{printed.exact:.6f}" in text
     assert f"{1 + math.log(2):.3f}" in text
     assert f"{corrected.claim.promised:.3f}" in text
-    raw: Any = resolve("objective-perturbation", {"lambda_": 0.001, "m": 0, "edges": "-2.5;4", "feature_scale": 20})
-    found = audit(raw.mechanism, claim=DP(epsilon=1.1, delta=0.01), mode="exhaustive", domain=Domain(n=1, points=20))
+    raw: Any = resolve(
+        "objective-perturbation", {"lambda_": 0.001, "m": 0, "edges": "-2.5;4", "feature_scale": 20}
+    )
+    found = audit(
+        raw.mechanism,
+        claim=DP(epsilon=1.1, delta=0.01),
+        mode="exhaustive",
+        domain=Domain(n=1, points=20),
+    )
     assert f"{found.exact:.6f}" == "4.190101"
     assert found.verdict == "refuted"
 
 
 def test_with_the_logistic_loss_and_enough_records_theorem_2_holds_over_algorithm_3() -> None:
     """'With the logistic loss and alpha_1 lambda n >= 2 it is'; elsewhere it need not be."""
-    assert "need not be (α₁ + α₂, δ)-differentially private" in section("Algorithm 2 over Algorithm 3")
+    assert "need not be (α₁ + α₂, δ)-differentially private" in section(
+        "Algorithm 2 over Algorithm 3"
+    )
     for d in (1, 2):
-        for n, enough in ((24, True), (23, False)):  # lambda = 0.1: 2 / lambda = 20 training records
+        # lambda = 0.1: 2 / lambda = 20 training records
+        for n, enough in ((24, True), (23, False)):
             base = f"objective-perturbation,lambdas=0.1;0.1,lambda_=0.1,d={d},n={n}"
             claims = resolve("validate-train", {"base": base, "m": 4, "release": "vector"}).claims
             assert (claims[-1].promised <= 2.0 + 1e-9) == (enough or d == 1)

@@ -1,4 +1,4 @@
-"""What docs/findings.md says of the overview's walk and of Lemma 3.1 is held to what the code computes."""
+"""docs/findings.md on the overview's walk and Lemma 3.1 is held to what the code computes."""
 
 from __future__ import annotations
 
@@ -51,8 +51,20 @@ def bias(labels: list[int]) -> float:
 
 
 def test_the_walk_by_hand() -> None:
-    seen = {"one": bias([1]), "zero": bias([0]), "down": bias([1, 0]), "up": bias([1, 0, 1]), "flipped": bias([1, 0, 0])}
-    expected = {"one": "0.9500", "zero": "0.1839", "down": "0.3495", "up": "0.9500", "flipped": "0.1286"}
+    seen = {
+        "one": bias([1]),
+        "zero": bias([0]),
+        "down": bias([1, 0]),
+        "up": bias([1, 0, 1]),
+        "flipped": bias([1, 0, 0]),
+    }
+    expected = {
+        "one": "0.9500",
+        "zero": "0.1839",
+        "down": "0.3495",
+        "up": "0.9500",
+        "flipped": "0.1286",
+    }
     assert {name: f"{p:.4f}" for name, p in seen.items()} == expected
     assert f"{(1 - seen['zero']) / (1 - seen['one']):.2f}" == "16.32"
     assert f"{(1 - seen['flipped']) / (1 - seen['up']):.2f}" == "17.43"
@@ -73,7 +85,10 @@ def test_groups(base: str, epsilon: str, k: str, claimed: str, true: str, factor
     assert f"{target.claims[0].promised / worst.loss:.3f}" == factor
 
 
-@pytest.mark.parametrize(("k", "epsilon", "delta", "total", "printed", "chained", "factor", "at_printed", "at_chained"), DELTAS)
+@pytest.mark.parametrize(
+    ("k", "epsilon", "delta", "total", "printed", "chained", "factor", "at_printed", "at_chained"),
+    DELTAS,
+)
 def test_deltas(
     k: str,
     epsilon: str,
@@ -85,11 +100,17 @@ def test_deltas(
     at_printed: str,
     at_chained: str,
 ) -> None:
-    target = resolve("group", {"base": f"stable-gaussian,delta={delta}", "epsilon": epsilon, "k": k})
+    target = resolve(
+        "group", {"base": f"stable-gaussian,delta={delta}", "epsilon": epsilon, "k": k}
+    )
     lemma, corrected = target.claims
     assert isinstance(lemma, DP)
     assert isinstance(corrected, DP)
-    assert (f"{lemma.epsilon:g}", f"{lemma.delta:g}", f"{corrected.delta:g}") == (total, printed, chained)
+    assert (f"{lemma.epsilon:g}", f"{lemma.delta:g}", f"{corrected.delta:g}") == (
+        total,
+        printed,
+        chained,
+    )
     assert f"{lemma.delta / corrected.delta:.3f}" == factor
     for claim, true in ((lemma, at_printed), (corrected, at_chained)):
         worst = any_size(target, claim)

@@ -1,4 +1,4 @@
-"""What docs/findings.md says of the errors of the projected walk is held to what the code computes."""
+"""docs/findings.md on errors of the projected walk is held to what the code computes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from dpassay.mechanisms.dwork_feldman_2018.unions import least_error
 from tests.docs.test_findings import PAGE
 
 NUMBER = r" \| ([\d.]+)"
-RISKS = re.findall(rf"^\| (label|index|sum) \| (0\.\d+) \| (0\.\d+){NUMBER * 4} \|$", PAGE, re.MULTILINE)
+RISKS = re.findall(
+    rf"^\| (label|index|sum) \| (0\.\d+) \| (0\.\d+){NUMBER * 4} \|$", PAGE, re.MULTILINE
+)
 BELOW = re.findall(rf"^\| (one|nine) \| (below|up-to){NUMBER * 6} \|$", PAGE, re.MULTILINE)
 NINE = [1, 0, 1, 0, 1, 0, 0, 1, 1]
 
@@ -29,12 +31,16 @@ def test_the_page_has_its_rows() -> None:
 
 
 @pytest.mark.parametrize(("ties", "epsilon", "alpha", "T", "n", "error", "bound"), RISKS)
-def test_theorem_5_3(ties: Ties, epsilon: str, alpha: str, T: str, n: str, error: str, bound: str) -> None:
+def test_theorem_5_3(
+    ties: Ties, epsilon: str, alpha: str, T: str, n: str, error: str, bound: str
+) -> None:
     mechanism = ProjectedWalkRisk(ties=ties, epsilon=float(epsilon), alpha=float(alpha))
     assert (str(mechanism.T), str(mechanism.n)) == (T, n)
     one, four = np.array([1]), np.array([4])
     assert f"{mechanism.expected_error(one, four):.6f}" == error
-    assert f"{math.exp(float(epsilon)) * (least_error(one, four, 1) / 5 + float(alpha)):.6f}" == bound
+    assert (
+        f"{math.exp(float(epsilon)) * (least_error(one, four, 1) / 5 + float(alpha)):.6f}" == bound
+    )
     assert (float(error) > float(bound)) is (ties == "label")
 
 
@@ -48,7 +54,9 @@ def test_theorem_5_3_by_hand() -> None:
 def test_points_smaller_than_x(
     where: str, traversed: Traversed, n: str, T: str, k: str, epsilon: str, error: str, bound: str
 ) -> None:
-    mechanism = ProjectedWalkError(n=int(n), T=int(T), k=int(k), epsilon=float(epsilon), traversed=traversed)
+    mechanism = ProjectedWalkError(
+        n=int(n), T=int(T), k=int(k), epsilon=float(epsilon), traversed=traversed
+    )
     x, y = (np.ones(7), [1] * 7) if where == "one" else (np.arange(9.0), NINE)
     best = 0 if where == "one" else 3 / 9
     assert f"{mechanism.prepare(Labelled(x[:, None], np.array(y))) + best:.6f}" == error
@@ -61,5 +69,7 @@ def test_no_fewer_than_nine_different_points(epsilon: float) -> None:
     for n in range(1, 10):
         mechanism = ProjectedWalkError(n=n, T=1, epsilon=epsilon, traversed="below")
         x = np.arange(float(n))[:, None]
-        worst = max(mechanism.prepare(Labelled(x, np.array(y))) for y in itertools.product((0, 1), repeat=n))
+        worst = max(
+            mechanism.prepare(Labelled(x, np.array(y))) for y in itertools.product((0, 1), repeat=n)
+        )
         assert (worst > mechanism.claims[0].promised) is (n == 9)

@@ -19,7 +19,10 @@ PAGE = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encod
 
 
 def test_the_page_has_the_table() -> None:
-    rows = [f"| `{option.key}` | {option.help} | {option.default_words} |" for option in OPTIONS.values()]
+    rows = [
+        f"| `{option.key}` | {option.help} | {option.default_words} |"
+        for option in OPTIONS.values()
+    ]
     assert "\n".join(("| key | what | default |", "|---|---|---|", *rows, "")) in PAGE
 
 
@@ -27,13 +30,22 @@ def test_help_has_every_option_of_a_run(capsys: pytest.CaptureFixture[str]) -> N
     with pytest.raises(SystemExit):
         main(["run", "--help"])
     text = " ".join(capsys.readouterr().out.split())
-    for key in (*OPTIONS.keys() - {"baseline", "tolerance", "out"}, "n", "domain", "executor", "shard_timeout", "memory"):
+    for key in (
+        *OPTIONS.keys() - {"baseline", "tolerance", "out"},
+        "n",
+        "domain",
+        "executor",
+        "shard_timeout",
+        "memory",
+    ):
         assert TABLE[key].flag in text
         assert " ".join(TABLE[key].help.split()) in text.replace("- ", "-")
 
 
 def test_defaults_are_said_once() -> None:
-    assert {key: getattr(Config(), key) for key in OPTIONS} == {key: option.default for key, option in OPTIONS.items()}
+    assert {key: getattr(Config(), key) for key in OPTIONS} == {
+        key: option.default for key, option in OPTIONS.items()
+    }
     settings = Settings()
     for key in ("mode", "seed", "confidence", "budget", "detect", "jobs"):
         assert getattr(settings, key) == OPTIONS[key].default
@@ -43,15 +55,25 @@ def test_defaults_are_said_once() -> None:
 def test_a_key_may_still_be_called_what_it_was_called(tmp_path: Path) -> None:
     from dpassay.config.load import load_config
 
-    (tmp_path / "dpassay.toml").write_text('data = "people.csv"\ntarget = "income"\n', encoding="utf-8")
+    (tmp_path / "dpassay.toml").write_text(
+        'data = "people.csv"\ntarget = "income"\n', encoding="utf-8"
+    )
     assert load_config(None, tmp_path, {}).label == "income"
     assert load_config(None, tmp_path, {"DPASSAY_TARGET": "wage"}).label == "wage"
 
 
 def test_a_command_that_says_what_variables_said_is_one_that_run_takes() -> None:
     taken = vars(parse(["run"]))
-    said = {key: option.default for key, option in OPTIONS.items() if key in taken and option.default is not None}
+    said = {
+        key: option.default
+        for key, option in OPTIONS.items()
+        if key in taken and option.default is not None
+    }
     words = shlex.split(command_of(["run", "soft-majority"], said | {"train_queries": 5}))
     assert "--train-queries=5" in words
     arguments = parse(words[1:])
-    assert (arguments.train_queries, arguments.budget, arguments.targets) == (5, 20_000, ["soft-majority"])
+    assert (arguments.train_queries, arguments.budget, arguments.targets) == (
+        5,
+        20_000,
+        ["soft-majority"],
+    )

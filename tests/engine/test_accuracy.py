@@ -1,4 +1,7 @@
-"""Claims about an error of one dataset: the first of the two counts, whatever the other is; exact, exhaustive and replayed."""
+"""Claims about an error of one dataset: the first of the two counts, whatever the other is.
+
+Exact, exhaustive and replayed.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,9 @@ class ShareOfOnes:
     def prepare(self, data: Labelled) -> float:
         return float(data.y.mean())
 
-    def sample(self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(
+        self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         return np.full((size, len(queries)), state)
 
     def distribution(self, state: float, queries: NDArray[np.float64]) -> PointLaw | None:
@@ -53,7 +58,8 @@ class ShareOfOnes:
 def recorded(result: Result) -> dict[str, Any]:
     """The result as a valid record has it, read back."""
     run = {
-        "seed": 0, "confidence": 0.999, "budget": 1, "profile": "", "command": "", "catalogue": False, "complete": True,
+        "seed": 0, "confidence": 0.999, "budget": 1, "profile": "", "command": "",
+        "catalogue": False, "complete": True,
         "data": None, "commit": None,
     }  # fmt: skip
     record = json.loads(dumps(make_record(run, [result])))
@@ -85,7 +91,10 @@ class Excess(ShareOfOnes):
 
 
 def test_an_excess_below_0_is_told_as_it_is() -> None:
-    """It was cut off at 0: shown as at most 1e-15, at the first pair instead of the worst, 'at least 0' for certain."""
+    """It was cut off at 0.
+
+    Shown as at most 1e-15, at the first pair instead of the worst, 'at least 0' for certain.
+    """
     pairs = replace_one([[0.0], [1.0]], [1, 0], neighbours="flip")
     pairs = replace(pairs, changes=pairs.changes[:1])  # none left: -.9; the base is the worse
     result = audit(Excess(), pairs=pairs, queries=QUERIES, mode="exact")
@@ -95,18 +104,30 @@ def test_an_excess_below_0_is_told_as_it_is() -> None:
     assert result.upper is not None
     assert result.exact == pytest.approx(-0.4)
     assert result.lower <= result.exact <= result.upper < -0.3
-    assert "the worst excess error at the audited cells is -0.400000; the claim allows 0.75" in result.outcome.reason
+    assert (
+        "the worst excess error at the audited cells is -0.400000; the claim allows 0.75"
+        in result.outcome.reason
+    )
     made = recorded(result)
     assert made["claim"]["excess"] is True
     assert claim_from_json(made["claim"]) == result.claim
     assert claim_short(made["claim"]) == "excess error ≤ 0.75"
-    shown = "\n".join(text for part in parts_of(made, status_of(made), {"confidence": 0.999}) for text in part.texts)
+    shown = "\n".join(
+        text
+        for part in parts_of(made, status_of(made), {"confidence": 0.999})
+        for text in part.texts
+    )
     assert "the excess error (see the unit) is -0.4 on S, -0.9 on S'" in shown
-    assert " error " not in shown.lower().replace("excess error ", "").replace("numerical error ", "")
+    assert " error " not in shown.lower().replace("excess error ", "").replace(
+        "numerical error ", ""
+    )
     witness = make_witness(result)
     assert witness is not None
     assert replay(witness, target=result.target).reproduced
-    old = witness | {"loss": 0, "claim": {name: each for name, each in witness["claim"].items() if name != "excess"}}
+    old = witness | {
+        "loss": 0,
+        "claim": {name: each for name, each in witness["claim"].items() if name != "excess"},
+    }
     assert replay(old, target=result.target).reproduced
     domain = audit(Excess(), domain=Domain(n=1, points=1), mode="exhaustive")
     assert domain.verdict == "verified"
@@ -116,7 +137,10 @@ def test_an_excess_below_0_is_told_as_it_is() -> None:
 def test_every_dataset_of_a_domain() -> None:
     result = audit(ShareOfOnes(bound=1.0), domain=Domain(n=3, points=1), mode="exhaustive")
     assert (result.verdict, result.exact) == ("verified", 1.0)
-    assert audit(ShareOfOnes(bound=0.99), domain=Domain(n=3, points=1), mode="exhaustive").verdict == "refuted"
+    assert (
+        audit(ShareOfOnes(bound=0.99), domain=Domain(n=3, points=1), mode="exhaustive").verdict
+        == "refuted"
+    )
 
 
 def test_record_witness_and_words() -> None:
@@ -124,7 +148,11 @@ def test_record_witness_and_words() -> None:
     made = recorded(result)
     assert claim_from_json(made["claim"]) == result.claim
     assert claim_short(made["claim"]) == "error ≤ 0.75"
-    told = "\n".join(text for part in parts_of(made, status_of(made), {"confidence": 0.999}) for text in part.texts)
+    told = "\n".join(
+        text
+        for part in parts_of(made, status_of(made), {"confidence": 0.999})
+        for text in part.texts
+    )
     assert "Error of at most 0.75, on every dataset" in told
     assert "the error (see the unit) is 1 on S', 0.5 on S" in told
     witness = make_witness(result)
@@ -148,7 +176,9 @@ def test_it_is_computed_and_not_sampled() -> None:
 
 
 def test_an_error_is_a_number() -> None:
-    def label(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def label(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         return np.zeros((size, len(queries)), dtype=int)
 
     with pytest.raises(InvalidInput, match="answers labels"):

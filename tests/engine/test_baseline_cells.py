@@ -36,10 +36,12 @@ RUN = {
 def noisy(scale: float) -> Function:
     """The first label plus Laplace noise; the second query is told the other way round."""
 
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
-        answers: NDArray[Any] = data.y[0] * np.where(np.arange(len(queries)) % 2, -1, 1) + rng.laplace(
-            0, scale, (size, len(queries))
-        )
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
+        answers: NDArray[Any] = data.y[0] * np.where(
+            np.arange(len(queries)) % 2, -1, 1
+        ) + rng.laplace(0, scale, (size, len(queries)))
         return answers
 
     return answer
@@ -48,8 +50,12 @@ def noisy(scale: float) -> Function:
 def share(scale: float) -> Function:
     """A number in [0, 1] that depends on the first label."""
 
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
-        answers: NDArray[Any] = np.clip(0.4 + scale * data.y[0] + 0.1 * rng.random((size, len(queries))), 0, 1)
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
+        answers: NDArray[Any] = np.clip(
+            0.4 + scale * data.y[0] + 0.1 * rng.random((size, len(queries))), 0, 1
+        )
         return answers
 
     return answer
@@ -67,11 +73,17 @@ KINDS: dict[str, tuple[Any, float, float, Claim, tuple[float, float] | None]] = 
 def target(kind: str, strength: float) -> AuditTarget:
     make, _, _, claim, numbers = KINDS[kind]
     labels = (0, 1) if numbers is None else ()
-    mechanism = FunctionMechanism(function=make(strength), claims=(claim,), labels=labels, numbers=numbers)
-    return AuditTarget(name="api", address=None, parameters={}, mechanism=mechanism, claims=(claim,))
+    mechanism = FunctionMechanism(
+        function=make(strength), claims=(claim,), labels=labels, numbers=numbers
+    )
+    return AuditTarget(
+        name="api", address=None, parameters={}, mechanism=mechanism, claims=(claim,)
+    )
 
 
-def record(kind: str, strength: float, baseline: dict[str, Any] | None = None) -> tuple[dict[str, Any], Evidence]:
+def record(
+    kind: str, strength: float, baseline: dict[str, Any] | None = None
+) -> tuple[dict[str, Any], Evidence]:
     settings = Settings(mode="monte-carlo", budget=BUDGET, executor="inline")
     accepted = cells_of({"results": []} if baseline is None else baseline)
     (result,) = assay([target(kind, strength)], GROUP, settings, baseline=accepted)
@@ -81,7 +93,9 @@ def record(kind: str, strength: float, baseline: dict[str, Any] | None = None) -
     return found, result.evidence
 
 
-def by_hand(kind: str, strength: float, cell: dict[str, Any], size: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def by_hand(
+    kind: str, strength: float, cell: dict[str, Any], size: int
+) -> tuple[NDArray[Any], NDArray[Any]]:
     """Answers at the query of a cell, on its first and its second side."""
     subject, sides = target(kind, strength), []
     base = GROUP.pairs.base
@@ -90,7 +104,9 @@ def by_hand(kind: str, strength: float, cell: dict[str, Any], size: int) -> tupl
         key, drawn = stream_key(subject, GROUP, change, phase="certify", seed=0), []
         for block in range(-(-size // BLOCK)):
             trials = min(BLOCK, size - block * BLOCK)
-            drawn.append(subject.mechanism.sample(state, GROUP.queries, trials, stream(*key, block)))
+            drawn.append(
+                subject.mechanism.sample(state, GROUP.queries, trials, stream(*key, block))
+            )
         sides.append(np.concatenate(drawn)[:, cell["query"]])
     return (sides[0], sides[1]) if cell["direction"] == "S to S'" else (sides[1], sides[0])
 
@@ -103,23 +119,39 @@ def test_every_listed_cell_is_counted_again_at_its_own_event(kind: str) -> None:
     (first,), (second,) = old["results"], new["results"]
     assert len(second["again"]) == len(first["per_query"]) == 2
     for cell, again in zip(first["per_query"], second["again"], strict=True):
-        assert {name: again[name] for name in ("group", "data", "query", "pair", "change", "direction", "event", "method")} == {
-            name: cell[name] for name in ("group", "data", "query", "pair", "change", "direction", "event", "method")
+        assert {
+            name: again[name]
+            for name in ("group", "data", "query", "pair", "change", "direction", "event", "method")
+        } == {
+            name: cell[name]
+            for name in ("group", "data", "query", "pair", "change", "direction", "event", "method")
         }
         one, other = by_hand(kind, after, again, 2 * BUDGET)
         if kind == "means":
             assert [sum(again["histograms"][side]) for side in ("one", "other")] == [2 * BUDGET] * 2
             points = np.linspace(0, 1, len(again["histograms"]["one"]))
-            means = [np.array(again["histograms"][side]) @ points / (2 * BUDGET) for side in ("one", "other")]
-            assert means == pytest.approx([one.mean(), other.mean()], abs=1e-3)  # answers are rounded to a grid at random
+            means = [
+                np.array(again["histograms"][side]) @ points / (2 * BUDGET)
+                for side in ("one", "other")
+            ]
+            # answers are rounded to a grid at random
+            assert means == pytest.approx([one.mean(), other.mean()], abs=1e-3)
             continue
         inside = [
-            np.isin(side, cell["event"]) if kind in ("labels", "a probability") else half(side, cell["event"])
+            np.isin(side, cell["event"])
+            if kind in ("labels", "a probability")
+            else half(side, cell["event"])
             for side in (one, other)
         ]
-        found = {"x": int(inside[0].sum()), "n1": len(one), "y": int(inside[1].sum()), "n0": len(other)}
+        found = {
+            "x": int(inside[0].sum()),
+            "n1": len(one),
+            "y": int(inside[1].sum()),
+            "n0": len(other),
+        }
         assert again["counts"] == found
-    assert evidence.lower.value == record(kind, after)[1].lower.value  # no other number of the run depends on it
+    # no other number of the run depends on it
+    assert evidence.lower.value == record(kind, after)[1].lower.value
 
 
 def half(answers: NDArray[Any], event: dict[str, float]) -> NDArray[np.bool_]:

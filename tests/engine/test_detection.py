@@ -1,4 +1,7 @@
-"""What a whole audit would see: held against screenings and certifications that are simulated one by one."""
+"""What a whole audit would see.
+
+Held against screenings and certifications that are simulated one by one.
+"""
 
 from __future__ import annotations
 
@@ -32,32 +35,60 @@ def design(
     finalists: int = 1,
 ) -> Design:
     screening = Screening(draws=draws, pairs=pairs, finalists=finalists)
-    return Design(scale=scale, promised=promised, answers=answers_of(scale, labels), n=n, alpha=1e-3, screening=screening)
+    return Design(
+        scale=scale,
+        promised=promised,
+        answers=answers_of(scale, labels),
+        n=n,
+        alpha=1e-3,
+        screening=screening,
+    )
 
 
 def ranks(one: Counts, other: Counts, n: int, scale: Scale) -> NDArray[np.float64]:
     """As the screening ranks: by the best bound of each label, forward and backward."""
-    faces = [ranking_bound(a, n, b, n, scale=scale, alpha=SCREEN_ALPHA) for a, b in ((one, other), (other, one))]
+    faces = [
+        ranking_bound(a, n, b, n, scale=scale, alpha=SCREEN_ALPHA)
+        for a, b in ((one, other), (other, one))
+    ]
     return np.concatenate(faces, axis=-1)
 
 
-def refuted(audited: Design, frequency: float, leak: float, runs: int, *, decoys: bool = False) -> int:
-    """Simulated as it is done, against either end of what the claim allows the crowd; the certification by the Stouffer test."""
-    scale, screening, labels, n = audited.scale, audited.screening, audited.answers.labels, audited.n
+def refuted(
+    audited: Design, frequency: float, leak: float, runs: int, *, decoys: bool = False
+) -> int:
+    """Simulated as it is done, against either end of what the claim allows the crowd.
+
+    The certification by the Stouffer test.
+    """
+    scale, screening, labels, n = (
+        audited.scale,
+        audited.screening,
+        audited.answers.labels,
+        audited.n,
+    )
     rng, found = np.random.default_rng(5), 0
     family = through_event(audited.answers, frequency, scale, audited.promised, decoys=decoys)
     for run in range(runs):
         base, law = family.base, family.other(leak)
         one, two = rng.multinomial(screening.draws, base), rng.multinomial(screening.draws, law)
         own = ranks(one, two, screening.draws, scale)
-        others = rng.multinomial(screening.draws, family.crowd[run % len(family.crowd)], size=screening.pairs - 1)
+        others = rng.multinomial(
+            screening.draws, family.crowd[run % len(family.crowd)], size=screening.pairs - 1
+        )
         ahead = (ranks(one, others, screening.draws, scale).max(axis=1) >= own.max()).sum()
         if ahead >= screening.finalists:
             continue
         backward, label = divmod(int(own.argmax()), labels)
         p1, p0 = (law[label], base[label]) if backward else (base[label], law[label])
         x, y = rng.binomial(n, p1), rng.binomial(n, p0)
-        limit = largest_rejecting("stouffer", np.array([x]), n, allowed=scale.allowed(audited.promised), alpha=audited.alpha)
+        limit = largest_rejecting(
+            "stouffer",
+            np.array([x]),
+            n,
+            allowed=scale.allowed(audited.promised),
+            alpha=audited.alpha,
+        )
         found += bool(y <= limit[0])
     return found
 
@@ -125,7 +156,8 @@ def test_the_curve_falls_to_answers_that_are_never_seen() -> None:
     leaks = [leak for _, leak in said.curve]
     assert leaks == sorted(leaks)
     assert leaks[0] == said.detectable < math.inf == leaks[-1]
-    assert sight(design(scale=Ratio(0.05)), 0.05).detectable == math.inf  # so rare an answer may leak all, as claimed
+    # so rare an answer may leak all, as claimed
+    assert sight(design(scale=Ratio(0.05)), 0.05).detectable == math.inf
     assert sight(design(labels=5), None).frequency == 0.2
     assert sight(design(labels=2, scale=Difference(), promised=0.2), 0.01).frequency is None
 
@@ -134,25 +166,46 @@ def test_the_curve_falls_to_answers_that_are_never_seen() -> None:
 def test_the_frontier_is_that_of_the_test(method: Method) -> None:
     x = np.arange(300, 420)
     found = Frontier(method, Line(1.0, 0.0), 1000, 1e-3).at(x)
-    true = np.array([largest_rejecting(method, np.array([count]), 1000, allowed=Line(1.0, 0.0), alpha=1e-3)[0] for count in x])
+    true = np.array(
+        [
+            largest_rejecting(method, np.array([count]), 1000, allowed=Line(1.0, 0.0), alpha=1e-3)[
+                0
+            ]
+            for count in x
+        ]
+    )
     assert np.all(found <= true)
     assert np.all(found >= true - 1)
 
 
-@pytest.mark.parametrize(("kind", "delta", "leak", "move"), [("Laplace", 0.0, 1.2, 1.2), ("Gaussian", 0.01, 1.0, 0.5)])
-def test_noise_that_moves_leaks_so_much_at_its_worst_threshold(kind: str, delta: float, leak: float, move: float) -> None:
+@pytest.mark.parametrize(
+    ("kind", "delta", "leak", "move"), [("Laplace", 0.0, 1.2, 1.2), ("Gaussian", 0.01, 1.0, 0.5)]
+)
+def test_noise_that_moves_leaks_so_much_at_its_worst_threshold(
+    kind: str, delta: float, leak: float, move: float
+) -> None:
     found = move_of(kind, leak, Ratio(delta))
     if kind == "Laplace":
         assert found == pytest.approx(move)
-    else:  # delta(epsilon) of the normal law: Phi(m / 2 - epsilon / m) - e^epsilon Phi(-m / 2 - epsilon / m)
+    else:
         from scipy.stats import norm
 
-        assert norm.cdf(found / 2 - leak / found) - math.exp(leak) * norm.cdf(-found / 2 - leak / found) == pytest.approx(
-            delta, rel=1e-3
-        )
+        # of the normal law delta(epsilon) = Phi(m/2 - epsilon/m) - e^epsilon Phi(-m/2 - epsilon/m)
+        assert norm.cdf(found / 2 - leak / found) - math.exp(leak) * norm.cdf(
+            -found / 2 - leak / found
+        ) == pytest.approx(delta, rel=1e-3)
 
 
 def test_the_words_name_the_answer() -> None:
-    assert seen_words("loss", 1.234567, 0.1) == "a loss of 1.235 or more through an answer of probability 0.1 or more"
-    assert seen_words("loss", math.inf, 0.1) == "no loss, however large, through an answer of probability 0.1 or more"
-    assert seen_words("change of the prediction", 0.2, None) == "a change of the prediction of 0.2 or more"
+    assert (
+        seen_words("loss", 1.234567, 0.1)
+        == "a loss of 1.235 or more through an answer of probability 0.1 or more"
+    )
+    assert (
+        seen_words("loss", math.inf, 0.1)
+        == "no loss, however large, through an answer of probability 0.1 or more"
+    )
+    assert (
+        seen_words("change of the prediction", 0.2, None)
+        == "a change of the prediction of 0.2 or more"
+    )

@@ -37,7 +37,8 @@ D = 5
 MIX = np.tril(np.ones((D, D))) / 2 + np.eye(D)
 """The noise is MIX z, z standard normal: the coordinates hang together."""
 SHIFT = np.array([0.0, 0.0, 0.6, 0.0, 0.8])
-"""A flipped first label moves the vector by MIX SHIFT: by 1 standard deviation along MIX^-T SHIFT, by less along others."""
+"""A flipped first label moves the vector by MIX SHIFT: by 1 standard deviation along MIX^-T SHIFT,
+by less along others."""
 EPSILON = 1.0
 
 
@@ -83,11 +84,22 @@ class Seeing(Blind):
 
 FIRST = np.array([[1.0, 0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0, 0.0]])
 """Coordinates of MIX SHIFT that are 0."""
-ONE = Pairs(base=Labelled(np.zeros((3, D)), [1, 0, 0]), changes=(FlipLabel(0), FlipLabel(1)), how="by hand")  # type: ignore[arg-type]
+ONE = Pairs(
+    base=Labelled(np.zeros((3, D)), [1, 0, 0]),  # type: ignore[arg-type]
+    changes=(FlipLabel(0), FlipLabel(1)),
+    how="by hand",
+)
 
 
 def run(mechanism: Any, seed: int = 0, **settings: Any) -> Result:
-    return audit(mechanism, pairs=ONE, queries=FIRST, mode="monte-carlo", seed=seed, **{"executor": "inline"} | settings)
+    return audit(
+        mechanism,
+        pairs=ONE,
+        queries=FIRST,
+        mode="monte-carlo",
+        seed=seed,
+        **{"executor": "inline"} | settings,
+    )
 
 
 def test_the_given_queries_see_nothing() -> None:
@@ -110,10 +122,12 @@ def test_a_false_claim_is_refuted_only_with_learning() -> None:
     best = np.linalg.solve(MIX.T, SHIFT)
     told = query @ MIX @ SHIFT / np.linalg.norm(MIX.T @ query)
     assert abs(told) > 0.99
-    assert not np.allclose(np.abs(query), np.abs(best) / np.linalg.norm(best), atol=1e-6)  # it was learned, not known
+    # it was learned, not known
+    assert not np.allclose(np.abs(query), np.abs(best) / np.linalg.norm(best), atol=1e-6)
     said = seeing.evidence.searched["how"][1]
     assert said.startswith(
-        "learned direction: in this direction the vectors released on S and on S' (label of record 0 flipped) are"
+        "learned direction: in this direction the vectors released on S and on S' (label of "
+        "record 0 flipped) are"
     )
     assert said.endswith("learned from 10000 trials a side that are used for nothing else")
 
@@ -127,13 +141,18 @@ def test_the_claim_on_the_boundary_is_not_refuted() -> None:
 def test_the_claim_on_the_boundary_in_a_thousand_runs() -> None:
     """Refuted no more often than alpha = 0.05 allows."""
     refuted = sum(
-        run(Seeing(), seed=seed, budget=2000, confidence=0.95, executor="inline").verdict == "refuted" for seed in range(1000)
+        run(Seeing(), seed=seed, budget=2000, confidence=0.95, executor="inline").verdict
+        == "refuted"
+        for seed in range(1000)
     )
     assert refuted <= binom.ppf(0.999, 1000, 0.05)
 
 
 def test_a_discriminant_by_hand() -> None:
-    """Covariance ((2, 1), (1, 1)), inverse ((1, -1), (-1, 2)), means apart by (1, 0): along (1, -1), by 1."""
+    """Covariance ((2, 1), (1, 1)), inverse ((1, -1), (-1, 2)), means apart by (1, 0).
+
+    Along (1, -1), by 1.
+    """
     side = np.array([[0.0, 2.0, 1.0], [0.0, 1.0, 1.0]])
     other = side + np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
     way, distance = discriminant(side, other)
@@ -141,7 +160,10 @@ def test_a_discriminant_by_hand() -> None:
     assert distance == pytest.approx(1.0, abs=1e-4)
 
 
-@pytest.mark.parametrize("side", [np.zeros((2, 3)), np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), np.full((2, 3), np.inf)])
+@pytest.mark.parametrize(
+    "side",
+    [np.zeros((2, 3)), np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), np.full((2, 3), np.inf)],
+)
 def test_no_direction_where_there_is_none(side: Array) -> None:
     way, distance = discriminant(side, side)
     assert (way == 0).all()
@@ -157,7 +179,9 @@ def test_a_coordinate_without_noise_is_the_direction() -> None:
 
 
 def test_moments_are_those_of_numpy() -> None:
-    vectors = np.random.default_rng(0).normal(size=(100, 3)) @ np.array([[1.0, 2, 0], [0, 1, 0], [0, 0, 5]])
+    vectors = np.random.default_rng(0).normal(size=(100, 3)) @ np.array(
+        [[1.0, 2, 0], [0, 1, 0], [0, 0, 5]]
+    )
     counts, mark = Moments(3).count(vectors, np.random.default_rng(0))
     found = counts.view(np.float64)
     np.testing.assert_allclose(found[:, 0], vectors.mean(axis=0))
@@ -166,7 +190,9 @@ def test_moments_are_those_of_numpy() -> None:
     assert counts.shape == (3, Moments(3).size)
 
 
-def test_few_pairs_of_many_are_learned_and_the_leaking_one_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_pairs_of_many_are_learned_and_the_leaking_one_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     phases: list[tuple[str, int | None]] = []
     drawn = Executor.drawn
 
@@ -177,7 +203,11 @@ def test_few_pairs_of_many_are_learned_and_the_leaking_one_is_found(monkeypatch:
     monkeypatch.setattr(Executor, "drawn", spy)
     n = SHORTLIST + 4
     y = np.zeros(n, dtype=int)
-    pairs = Pairs(base=Labelled(np.zeros((n, D)), y), changes=tuple(FlipLabel(i) for i in reversed(range(n))), how="flips")
+    pairs = Pairs(
+        base=Labelled(np.zeros((n, D)), y),
+        changes=tuple(FlipLabel(i) for i in reversed(range(n))),
+        how="flips",
+    )
     result = audit(Seeing(), pairs=pairs, queries=FIRST, mode="monte-carlo", budget=4000)
     assert result.evidence is not None
     learned = [group for group in result.evidence.groups if group.kind == "learned"]
@@ -185,7 +215,14 @@ def test_few_pairs_of_many_are_learned_and_the_leaking_one_is_found(monkeypatch:
     assert learned[0].pairs.changes == (FlipLabel(0),)
     assert sum(phase == "learn" for phase, _ in phases) == 1 + n
     assert sum(phase == "learn 0" for phase, _ in phases) == 1 + SHORTLIST
-    assert {phase for phase, _ in phases} == {"learn", "learn 0", "learn 1", "pilot", "screen", "certify"}
+    assert {phase for phase, _ in phases} == {
+        "learn",
+        "learn 0",
+        "learn 1",
+        "pilot",
+        "screen",
+        "certify",
+    }
     assert result.evidence.searched["pairs"] == n
 
 
@@ -208,7 +245,11 @@ def test_workers_change_nothing() -> None:
 def learned_worst(result: Result) -> Result:
     """The same result as if its worst cell were the first learned one."""
     assert result.evidence is not None
-    cell = next(cell for cell in result.evidence.cells if result.evidence.groups[cell.group].kind == "learned")
+    cell = next(
+        cell
+        for cell in result.evidence.cells
+        if result.evidence.groups[cell.group].kind == "learned"
+    )
     return replace(result, evidence=replace(result.evidence, worst=cell, lower=cell.lower))
 
 
@@ -224,8 +265,13 @@ def test_a_witness_carries_the_direction_and_replays() -> None:
 def test_a_witness_on_named_data_carries_the_direction_and_no_record() -> None:
     parts = split(load("breast-cancer"), train=20, queries=1, seed=0)
     pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, seed=0)
-    group = Group(pairs=pairs, queries=parts.queries, kind="data", reason=pairs.how, source=parts.source)
-    target = resolve("output-perturbation", {"n": 20, "m": 0, "d": 3, "release": "vector", "feature_scale": "20;30;100"})
+    group = Group(
+        pairs=pairs, queries=parts.queries, kind="data", reason=pairs.how, source=parts.source
+    )
+    target = resolve(
+        "output-perturbation",
+        {"n": 20, "m": 0, "d": 3, "release": "vector", "feature_scale": "20;30;100"},
+    )
     (result,) = assay([target], group, Settings(mode="monte-carlo", budget=1000))
     witness = make_witness(learned_worst(result))
     assert witness is not None
@@ -239,7 +285,14 @@ def test_resumed_trials_of_learning_are_the_same(tmp_path: Path) -> None:
     records = []
     for resume in (False, True):
         with Ledger(tmp_path / "ledger.sqlite", resume=resume) as ledger:
-            results = list(assay([target_of(Seeing())], group, Settings(mode="monte-carlo", budget=2000), ledger=ledger))
+            results = list(
+                assay(
+                    [target_of(Seeing())],
+                    group,
+                    Settings(mode="monte-carlo", budget=2000),
+                    ledger=ledger,
+                )
+            )
         records.append(make_record({"confidence": 0.999}, results)["results"])
     assert records[0] == records[1]
     assert records[0][0]["verdict"] != "error"
@@ -261,7 +314,10 @@ class Narrow(Seeing):
 
 @pytest.mark.parametrize(
     ("mechanism", "cause"),
-    [(Wrong(), "dimension is 2.5; expected an integer >= 0"), (Narrow(), "towards returned shape (5, 2); expected (directions")],
+    [
+        (Wrong(), "dimension is 2.5; expected an integer >= 0"),
+        (Narrow(), "towards returned shape (5, 2); expected (directions"),
+    ],
 )
 def test_what_a_mechanism_says_wrongly_of_its_vector(mechanism: Any, cause: str) -> None:
     result = run(mechanism, budget=1000)

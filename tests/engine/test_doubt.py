@@ -1,4 +1,4 @@
-"""Numerical doubt: it hides no violation, and it is not called rounding where it is more than that."""
+"""Numerical doubt hides no violation, and is not called rounding where it is more."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from dpassay.stats.divergence import privacy_loss
 
 @dataclass(frozen=True, kw_only=True)
 class Declared:
-    """Answers 1 with probability sigma(a) on the base dataset and sigma(-a) on every neighbour; declares this error."""
+    """Answers 1 with probability sigma(a) on the base dataset and sigma(-a) on every neighbour.
+
+    Declares this error.
+    """
 
     a: float
     error: float
@@ -31,7 +34,9 @@ class Declared:
     def prepare(self, data: object) -> float:
         return self.a if data.y[0] == 0 else -self.a  # type: ignore[attr-defined]
 
-    def sample(self, state: float, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def sample(
+        self, state: float, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         return np.asarray(rng.random((size, len(queries))) < 1 / (1 + np.exp(-state)), dtype=int)
 
     def distribution(self, state: float, queries: np.ndarray) -> FiniteLaw:
@@ -41,15 +46,27 @@ class Declared:
 
 @pytest.mark.parametrize(
     ("a", "error", "verdict"),
-    [(1.6, 1.0, "inconclusive"), (0.5, 1.0, "inconclusive"), (1.6, 1e-12, "refuted"), (0.5, 1e-12, "not refuted")],
+    [
+        (1.6, 1.0, "inconclusive"),
+        (0.5, 1.0, "inconclusive"),
+        (1.6, 1e-12, "refuted"),
+        (0.5, 1e-12, "not refuted"),
+    ],
 )
-def test_a_law_that_is_not_sure_of_itself_decides_nothing(a: float, error: float, verdict: str) -> None:
+def test_a_law_that_is_not_sure_of_itself_decides_nothing(
+    a: float, error: float, verdict: str
+) -> None:
     pairs = replace_one([[0.0]], [0])
-    assert audit(Declared(a=a, error=error), pairs=pairs, queries=[[0.0]], mode="exact").verdict == verdict
+    assert (
+        audit(Declared(a=a, error=error), pairs=pairs, queries=[[0.0]], mode="exact").verdict
+        == verdict
+    )
 
 
 def test_a_loss_equal_to_the_claim_is_not_refuted() -> None:
-    result = audit(Declared(a=1.0, error=1e-15), pairs=replace_one([[0.0]], [0]), queries=[[0.0]], mode="exact")
+    result = audit(
+        Declared(a=1.0, error=1e-15), pairs=replace_one([[0.0]], [0]), queries=[[0.0]], mode="exact"
+    )
     assert result.verdict == "not refuted"
     assert "equal to the claim within numerical error" in result.outcome.reason
 
@@ -67,7 +84,9 @@ def test_cells_are_ranked_by_what_is_certain() -> None:
 
 def test_probabilities_too_small_for_a_float_are_not_lost() -> None:
     for epsilon in (700.0, 742.0, 744.0, 800.0):
-        result = audit(SoftMajority(epsilon=epsilon, r=2), claim=DP(epsilon=min(epsilon, 700), delta=0.1))
+        result = audit(
+            SoftMajority(epsilon=epsilon, r=2), claim=DP(epsilon=min(epsilon, 700), delta=0.1)
+        )
         assert result.exact == pytest.approx(epsilon + np.log(0.4), abs=1e-6)
         assert result.verdict == ("not refuted" if epsilon == 700 else "refuted")
 
@@ -85,11 +104,18 @@ def test_a_domain_that_is_too_small_to_show_it_does_not_verify_a_false_claim() -
 
 
 def test_a_mechanism_that_writes_into_its_data_is_an_error() -> None:
-    def writes(data: object, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def writes(
+        data: object, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         data.y.setflags(write=True)  # type: ignore[attr-defined]
         data.y[:] = 1  # type: ignore[attr-defined]
         return np.zeros((size, len(queries)), dtype=int)
 
-    result = audit(writes, claim=DP(epsilon=1.0), pairs=replace_one([[0.0]] * 3, [0, 1, 0]), queries=points([[0.0]], "q"))
+    result = audit(
+        writes,
+        claim=DP(epsilon=1.0),
+        pairs=replace_one([[0.0]] * 3, [0, 1, 0]),
+        queries=points([[0.0]], "q"),
+    )
     assert result.verdict == "error"
     assert "changed the dataset" in result.outcome.reason

@@ -1,4 +1,7 @@
-"""Exact mode: every cell's loss by hand, both directions, and the goodness of fit that ties the sampler to the law."""
+"""Exact mode: every cell's loss by hand, both directions, and the goodness of fit.
+
+This ties the sampler to the law.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,9 @@ def one(mechanism: TableMechanism, claim: DP | None = None, **settings: object) 
     target = target_of(mechanism)
     if claim is not None:
         target = dataclasses.replace(target, claims=(claim,))
-    return next(assay([target], flip_group(queries=2), Settings(**settings)))  # type: ignore[arg-type]
+    return next(
+        assay([target], flip_group(queries=2), Settings(**settings)),  # type: ignore[arg-type]
+    )
 
 
 def test_both_directions_by_hand() -> None:
@@ -46,7 +51,9 @@ def test_both_directions_by_hand() -> None:
 
 
 @pytest.mark.parametrize("table", [LOPSIDED, LOPSIDED[::-1]])
-def test_the_worst_cell_is_found_in_either_direction(table: tuple[tuple[float, ...], tuple[float, ...]]) -> None:
+def test_the_worst_cell_is_found_in_either_direction(
+    table: tuple[tuple[float, ...], tuple[float, ...]],
+) -> None:
     result = one(TableMechanism(table=table))
     assert result.evidence is not None
     worst = result.evidence.worst
@@ -144,7 +151,10 @@ def test_impossible_labels_have_p_value_one_or_zero() -> None:
 
 
 def test_a_probability_one_rounding_above_one_is_one() -> None:
-    """A law admits logarithms up to 1e-12; the test of the sampler must not turn into NaN, which raises no alarm."""
+    """A law admits logarithms up to 1e-12.
+
+    The test of the sampler must not turn into NaN, which raises no alarm.
+    """
     law = FiniteLaw(log_p=np.array([[-np.inf, 2.0**-52]]), error=1e-15)
     assert law.p.max() <= 1
     assert two_sided(np.array([[0, 10]]), 10, law).tolist() == [[1, 1]]
@@ -157,8 +167,12 @@ def test_a_sampler_that_follows_its_law_raises_no_alarm() -> None:
     assert fit.p_value > 1e-3
 
 
-@pytest.mark.parametrize("declared", [((0.8, 0.2), (0.5, 0.5)), ((0.9, 0.1), (0.6, 0.4))], ids=["base", "neighbour"])
-def test_a_sampler_that_does_not_follow_its_law_is_an_error(declared: tuple[tuple[float, ...], tuple[float, ...]]) -> None:
+@pytest.mark.parametrize(
+    "declared", [((0.8, 0.2), (0.5, 0.5)), ((0.9, 0.1), (0.6, 0.4))], ids=["base", "neighbour"]
+)
+def test_a_sampler_that_does_not_follow_its_law_is_an_error(
+    declared: tuple[tuple[float, ...], tuple[float, ...]],
+) -> None:
     result = one(TableMechanism(table=LOPSIDED, declared=declared, epsilon=5.0))
     assert result.verdict == "error"
     assert "sample and distribution disagree" in result.outcome.reason

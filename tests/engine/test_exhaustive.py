@@ -1,4 +1,7 @@
-"""Exhaustive mode: the domain, what it enumerates, and how its worst case is named (the numbers: tests/mechanisms)."""
+"""Exhaustive mode: the domain, what it enumerates, and how its worst case is named.
+
+The numbers: tests/mechanisms.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +50,11 @@ def test_domains_that_are_refused(n: int, points: int, message: str) -> None:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_the_worst_pair_is_where_it_must_be(n: int) -> None:
-    """Only the label of record 0 matters, so every worst pair changes it from one label to the other."""
+    """Only the label of record 0 matters, so every worst pair changes it to the other one."""
     mechanism = TableMechanism(table=((0.9, 0.1), (0.5, 0.5)), epsilon=2.0)
-    (result,) = assay([target_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=n, points=2)))
+    (result,) = assay(
+        [target_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=n, points=2))
+    )
     assert result.verdict == "verified"
     assert result.exact == pytest.approx(math.log(5), abs=1e-12)
     assert result.evidence is not None
@@ -66,14 +71,18 @@ def test_the_worst_pair_is_where_it_must_be(n: int) -> None:
 
 def test_delta_is_taken_off() -> None:
     mechanism = TableMechanism(table=((0.9, 0.1), (0.5, 0.5)), epsilon=1.0, delta=0.2)
-    (result,) = assay([target_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
+    (result,) = assay(
+        [target_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1))
+    )
     assert result.exact == pytest.approx(math.log(0.3 / 0.1), abs=1e-12)
     assert result.verdict == "refuted"
 
 
 def test_equal_within_rounding_is_verified() -> None:
     mechanism = TableMechanism(table=((0.9, 0.1), (0.5, 0.5)), epsilon=math.log(5))
-    (result,) = assay([target_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
+    (result,) = assay(
+        [target_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1))
+    )
     assert result.verdict == "verified"
     assert "equal to the claim within numerical error" in result.outcome.reason
 
@@ -113,9 +122,14 @@ class Counting:
         return FiniteLaw(log_p=np.log(np.tile([1 - p, p], (len(queries), 1))), error=1e-15)
 
 
-@pytest.mark.parametrize(("relation", "k"), [("replace-one", 1), ("replace-2", 2), ("replace-3", 3), ("replace-9", 3)])
+@pytest.mark.parametrize(
+    ("relation", "k"), [("replace-one", 1), ("replace-2", 2), ("replace-3", 3), ("replace-9", 3)]
+)
 def test_as_many_records_as_the_claim_speaks_of(relation: str, k: int) -> None:
-    """Of three records; ln of 2/10, 3/10 or 4/10 against 1/10. 64 datasets; 9, 27 and 27 neighbours at distance 1, 2 and 3."""
+    """Of three records; ln of 2/10, 3/10 or 4/10 against 1/10. 64 datasets.
+
+    9, 27 and 27 neighbours at distance 1, 2 and 3.
+    """
     settings = Settings(mode="exhaustive", domain=Domain(n=3, points=2))
     (result,) = assay([target_of(Counting(relation=relation))], None, settings)
     assert result.verdict == "verified"
@@ -125,12 +139,18 @@ def test_as_many_records_as_the_claim_speaks_of(relation: str, k: int) -> None:
     for group in result.evidence.groups:
         (change,) = group.pairs.changes
         assert group.pairs.relation == relation
-        assert {int(group.pairs.base.y.sum()), int(change.apply(group.pairs.base).y.sum())} == {0, k}
+        assert {int(group.pairs.base.y.sum()), int(change.apply(group.pairs.base).y.sum())} == {
+            0,
+            k,
+        }
 
 
 def test_what_cannot_be_compared_in_time_is_refused() -> None:
     settings = Settings(mode="exhaustive", domain=Domain(n=6, points=4))
-    with pytest.raises(InvalidInput, match=r"--n, --domain = \(6, 4\): must be small enough for .* pairs under 'replace-3'"):
+    with pytest.raises(
+        InvalidInput,
+        match=r"--n, --domain = \(6, 4\): must be small enough for .* pairs under 'replace-3'",
+    ):
         next(assay([target_of(Counting(relation="replace-3"))], None, settings))
 
 
@@ -138,12 +158,19 @@ def test_a_grid_is_enumerated_point_by_point() -> None:
     domain = Domain(n=2, points=(2, 3))
     assert domain.queries.tolist() == [[1, 1], [1, 2], [1, 3], [2, 1], [2, 2], [2, 3]]
     assert len(domain.records) == 12
-    assert str(domain) == "all datasets of 2 records over the points 1..2 x 1..3 with labels 0 and 1"
+    assert (
+        str(domain) == "all datasets of 2 records over the points 1..2 x 1..3 with labels 0 and 1"
+    )
     (result,) = assay(
-        [resolve("soft-majority", {"r": 2, "learner": "nearest"})], None, Settings(mode="exhaustive", domain=domain)
+        [resolve("soft-majority", {"r": 2, "learner": "nearest"})],
+        None,
+        Settings(mode="exhaustive", domain=domain),
     )
     assert result.verdict == "verified"
-    assert result.exact == pytest.approx(result.evidence.any_size.loss, abs=1e-12)  # type: ignore[union-attr]
+    assert result.exact == pytest.approx(
+        result.evidence.any_size.loss,  # type: ignore[union-attr]
+        abs=1e-12,
+    )
 
 
 @pytest.mark.parametrize("points", [(), (2, 0), (2, 1.5), 0])

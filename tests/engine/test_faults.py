@@ -1,4 +1,7 @@
-"""A mechanism that misbehaves in one block of a thousand loses its own result, with cause and input, and nothing else changes."""
+"""A mechanism that misbehaves in one block of a thousand loses its own result only.
+
+With cause and input; nothing else changes.
+"""
 
 from __future__ import annotations
 
@@ -46,12 +49,17 @@ def no_orphans() -> Iterator[None]:
 
 
 def named(name: str, fault: Fault, place: Place) -> AuditTarget:
-    """Randomised response that knows one block by the state of its generator, and begins it with the fault."""
+    """Randomised response that begins one block with the fault.
+
+    It knows the block by the state of its generator.
+    """
     change, phase, block = place
     key = stream_key(target(response(1.0), name), GROUP, change, phase=phase, seed=0)
     marked = stream(*key, block).bit_generator.state
 
-    def answer(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def answer(
+        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         if rng.bit_generator.state == marked:
             found = fault()
             if found is not None:
@@ -62,7 +70,7 @@ def named(name: str, fault: Fault, place: Place) -> AuditTarget:
 
 
 def between(*doubtful: tuple[Fault, Place], **settings: Any) -> list[dict[str, Any]]:
-    """A run of mechanisms each with a fault at one place, one after another, between two that have none."""
+    """A run of mechanisms each with a fault at one place, between two that have none."""
     subjects = [named(f"doubtful {k}", fault, place) for k, (fault, place) in enumerate(doubtful)]
     subjects = [target(response(1.0), "before"), *subjects, target(response(0.5), "after")]
     return entries(run(*subjects, group=GROUP, budget=BUDGET, **settings))
@@ -74,12 +82,14 @@ def undisturbed(*places: Place) -> list[dict[str, Any]]:
     met: list[None] = []
     found = between(*((lambda: met.append(None), place) for place in places), executor="inline")
     assert len(met) == len(places)
-    assert {(entry["verdict"], entry["trials"]) for entry in found} == {("not refuted", 1000 * BLOCK)}
+    assert {(entry["verdict"], entry["trials"]) for entry in found} == {
+        ("not refuted", 1000 * BLOCK)
+    }
     return found
 
 
 def reasons(found: list[dict[str, Any]], *places: Place) -> list[str]:
-    """The reasons of the errors in the middle, once everything around them has been found to be as it should."""
+    """The reasons of the errors in the middle, once all around them is as it should be."""
     expected = undisturbed(*places)
     assert [found[0], found[-1]] == [expected[0], expected[-1]]
     for entry, (change, phase, block) in zip(found[1:-1], places, strict=True):
@@ -104,7 +114,10 @@ WRONG = {
         lambda: np.where(np.arange(BLOCK * QUERIES).reshape(BLOCK, QUERIES) == 73, np.nan, 1),
         MIDDLE,
     ),
-    "returned shape (999, 7); expected (size, queries) = (1000, 7)": (lambda: np.zeros((BLOCK - 1, QUERIES)), LATE),
+    "returned shape (999, 7); expected (size, queries) = (1000, 7)": (
+        lambda: np.zeros((BLOCK - 1, QUERIES)),
+        LATE,
+    ),
     "returned 2 in trial 999 at query 6; expected one of (0, 1)": (
         lambda: np.arange(BLOCK * QUERIES).reshape(BLOCK, QUERIES) // (BLOCK * QUERIES - 1) * 2,
         LAST,
@@ -118,7 +131,9 @@ def test_a_wrong_answer_in_one_block_of_a_thousand() -> None:
     places = [place for _, place in WRONG.values()]
     found = [between(*WRONG.values(), **who) for who in ({}, {"jobs": 2}, {"executor": "inline"})]
     assert found[0] == found[1] == found[2]
-    for reason, wrong, (change, phase, block) in zip(reasons(found[0], *places), WRONG, places, strict=True):
+    for reason, wrong, (change, phase, block) in zip(
+        reasons(found[0], *places), WRONG, places, strict=True
+    ):
         trials = f"{phase} trials {block * BLOCK} to {block * BLOCK + BLOCK - 1}"
         dataset = f"the neighbour with {change}" if change else "the base dataset"
         assert reason == f"sample on {dataset} {wrong} ({trials})"
@@ -198,13 +213,20 @@ DEATHS: list[tuple[Fault, str]] = [
     (throws(KeyboardInterrupt()), "KeyboardInterrupt was raised"),
     (throws(Interrupt()), "Interrupt was raised"),
 ]
-HANGS: list[tuple[Fault, str]] = [(hangs, OVERTIME), (stops, OVERTIME), (is_deaf, OVERTIME), (runs_over, "")]
+HANGS: list[tuple[Fault, str]] = [
+    (hangs, OVERTIME),
+    (stops, OVERTIME),
+    (is_deaf, OVERTIME),
+    (runs_over, ""),
+]
 
 
 @pytest.mark.parametrize("place", [FIRST, LATE], ids=["first", "late"])
 @pytest.mark.parametrize(("faults", "limit"), [(DEATHS, 600), (HANGS, 1)], ids=["dies", "hangs"])
 @pytest.mark.slow
-def test_a_worker_lost_over_one_block_of_a_thousand(faults: list[tuple[Fault, str]], limit: float, place: Place) -> None:
+def test_a_worker_lost_over_one_block_of_a_thousand(
+    faults: list[tuple[Fault, str]], limit: float, place: Place
+) -> None:
     began = time.monotonic()
     found = between(*((fault, place) for fault, _ in faults), jobs=2, shard_timeout=limit)
     assert time.monotonic() - began < 500, "no worker's death waits for the time limit"
@@ -256,7 +278,9 @@ def comes_back_twice() -> None:
 def test_what_a_worker_may_do_to_itself_harms_nobody() -> None:
     faults = [goes_away, leaves_a_thread, ignores_signals, keeps_little, comes_back_twice]
     expected = undisturbed(*[MIDDLE] * len(faults))
-    for found, entry in zip(between(*((fault, MIDDLE) for fault in faults), jobs=2), expected, strict=True):
+    for found, entry in zip(
+        between(*((fault, MIDDLE) for fault in faults), jobs=2), expected, strict=True
+    ):
         assert found == entry
 
 
@@ -273,8 +297,18 @@ def test_a_process_that_a_worker_started_ends_with_it() -> None:
 
         return fault
 
-    found = between(*((starts_another(then), FIRST) for then in (lambda: None, hangs, exits(0))), jobs=2, shard_timeout=1)
-    assert [entry["verdict"] for entry in found] == ["not refuted", "not refuted", "error", "error", "not refuted"]
+    found = between(
+        *((starts_another(then), FIRST) for then in (lambda: None, hangs, exits(0))),
+        jobs=2,
+        shard_timeout=1,
+    )
+    assert [entry["verdict"] for entry in found] == [
+        "not refuted",
+        "not refuted",
+        "error",
+        "error",
+        "not refuted",
+    ]
     os.close(writer)
     assert os.read(reader, 1) == b"", "nobody holds the other end any more"
     os.close(reader)

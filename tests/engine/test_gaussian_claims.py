@@ -1,4 +1,7 @@
-"""Whole audits of claims of Gaussian differential privacy: exact, exhaustive and sampled, on record and replayed."""
+"""Whole audits of claims of Gaussian differential privacy.
+
+Exact, exhaustive and sampled, on record and replayed.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,17 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
-from dpassay import GDP, Domain, FiniteLaw, InvalidInput, Labelled, Noise, NoiseLaw, audit, replace_one
+from dpassay import (
+    GDP,
+    Domain,
+    FiniteLaw,
+    InvalidInput,
+    Labelled,
+    Noise,
+    NoiseLaw,
+    audit,
+    replace_one,
+)
 from dpassay.claims import claim_from_json
 from dpassay.cli.main import main
 from dpassay.engine.alternatives import answers_of
@@ -34,7 +47,10 @@ QUERY = [[0.0]]
 
 
 class Response:
-    """Randomised response on the label of record 0; with `labels` three, a third answer comes as often as told."""
+    """Randomised response on the label of record 0.
+
+    With `labels` three, a third answer comes as often as told.
+    """
 
     def __init__(self, mu: float, third: float = 0.0, *, known: bool = True) -> None:
         self.p, self.third, self.known = float(ndtr(mu / 2)), third, known
@@ -48,15 +64,27 @@ class Response:
     def prepare(self, data: Labelled) -> int:
         return int(data.y[0])
 
-    def sample(self, state: int, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(
+        self, state: int, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         return rng.choice(self.labels, size=(size, len(queries)), p=self.law(state))
 
     def distribution(self, state: int, queries: NDArray[np.float64]) -> FiniteLaw | None:
-        return FiniteLaw(log_p=np.tile(np.log(self.law(state)), (len(queries), 1)), error=1e-15) if self.known else None
+        return (
+            FiniteLaw(log_p=np.tile(np.log(self.law(state)), (len(queries), 1)), error=1e-15)
+            if self.known
+            else None
+        )
 
 
 def sampled(mechanism: Any, mu: float, **changes: Any) -> Result:
-    settings: dict[str, Any] = {"pairs": PAIR, "queries": QUERY, "mode": "monte-carlo", "budget": 3000, "confidence": 0.99}
+    settings: dict[str, Any] = {
+        "pairs": PAIR,
+        "queries": QUERY,
+        "mode": "monte-carlo",
+        "budget": 3000,
+        "confidence": 0.99,
+    }
     return audit(mechanism, claim=GDP(mu=mu), **settings | changes)
 
 
@@ -74,7 +102,12 @@ def test_a_claim_is_read_back() -> None:
     told = claim.as_json()
     assert told["mu"] == 0.75
     assert claim_from_json(json.loads(json.dumps(told)), "refuted") == claim
-    assert (str(claim), claim.promised, claim.profiled, claim.beside()) == ("GDP(0.75)", 0.75, True, None)
+    assert (str(claim), claim.promised, claim.profiled, claim.beside()) == (
+        "GDP(0.75)",
+        0.75,
+        True,
+        None,
+    )
     assert math.isinf(claim.most(None))
 
 
@@ -87,7 +120,9 @@ def test_normal_noise_has_the_shift_over_its_deviation(sigma: float, shift: floa
     result = audit(mechanism, pairs=PAIR, queries=QUERY, mode="exact")
     assert result.verdict == "not refuted"
     assert result.exact == pytest.approx(shift / sigma, rel=1e-12)
-    half = audit(mechanism, claim=GDP(mu=shift / sigma / 2), pairs=PAIR, queries=QUERY, mode="exact")
+    half = audit(
+        mechanism, claim=GDP(mu=shift / sigma / 2), pairs=PAIR, queries=QUERY, mode="exact"
+    )
     assert half.verdict == "refuted"
     assert half.evidence is not None
     worst = half.evidence.worst
@@ -102,12 +137,16 @@ def test_laplace_noise_projected_to_a_range_has_the_same_distance() -> None:
         def prepare(self, data: Labelled) -> float:
             return float(data.y[0])
 
-        def sample(self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Any:
+        def sample(
+            self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+        ) -> Any:
             return np.clip(state + rng.laplace(size=(size, len(queries))), 0.0, 1.0)
 
         def distribution(self, state: float, queries: NDArray[np.float64]) -> NoiseLaw:
             noise = Noise(kind="laplace", scale=1.0)
-            return NoiseLaw(values=np.full(len(queries), state), noise=noise, error=0.0, low=0.0, high=1.0)
+            return NoiseLaw(
+                values=np.full(len(queries), state), noise=noise, error=0.0, low=0.0, high=1.0
+            )
 
     result = audit(Limited(), pairs=PAIR, queries=QUERY, mode="exact")
     assert result.exact == pytest.approx(-2 * ndtri(math.exp(-0.5) / 2), rel=1e-12)
@@ -125,7 +164,10 @@ def test_the_law_of_labels_is_read_in_exact_and_exhaustive_mode() -> None:
 
 
 def test_a_union_of_labels_may_be_the_worst_event() -> None:
-    """A third answer that tells nothing: added to the likelier one or not, neither label alone shows all."""
+    """A third answer that tells nothing.
+
+    Added to the likelier one or not, neither label alone shows all.
+    """
 
     class Three(Response):
         def law(self, state: int) -> NDArray[np.float64]:
@@ -182,9 +224,13 @@ def test_nothing_that_moves_is_inconclusive() -> None:
 
 @pytest.mark.slow
 def test_a_claim_that_holds_is_refuted_no_more_often_than_promised() -> None:
-    runs = [sampled(Response(1.0, known=False), 1.0, seed=seed, budget=300, confidence=0.8) for seed in range(120)]
+    runs = [
+        sampled(Response(1.0, known=False), 1.0, seed=seed, budget=300, confidence=0.8)
+        for seed in range(120)
+    ]
     refuted = sum(run.verdict == "refuted" for run in runs)
-    assert refuted <= binom.isf(1e-4, len(runs), 0.1)  # half of what is not confidence is for the lower bound
+    # half of what is not confidence is for the lower bound
+    assert refuted <= binom.isf(1e-4, len(runs), 0.1)
 
 
 # record, bounds made anew, words
@@ -196,12 +242,19 @@ def test_a_record_is_bounded_anew() -> None:
     assert (raw["claim"]["kind"], raw["claim"]["mu"], raw["verdict"]) == ("GDP", 0.5, "refuted")
     cell, spent = raw["per_query"][0], raw["spending"]["each_lower"]
     assert at_alpha(cell, result.claim, spent) == pytest.approx(result.lower, rel=1e-11)
-    assert at_alpha(cell, result.claim, 1e-6) < result.lower < 1.0 < upper_at_alpha(cell, result.claim, 1e-6)
+    assert (
+        at_alpha(cell, result.claim, 1e-6)
+        < result.lower
+        < 1.0
+        < upper_at_alpha(cell, result.claim, 1e-6)
+    )
     assert upper_at_alpha(cell, result.claim, 0.01, floor=9.0) == 9.0
     seen = [detectable_at_alpha(raw, result.claim, draws, 1e-3) for draws in (1000, 10_000)]
     assert 0.5 < seen[1] < seen[0]
     profile = cell["profile"]
-    for epsilon, low, high in zip(profile["epsilon"], profile["lower"], profile["upper"], strict=True):
+    for epsilon, low, high in zip(
+        profile["epsilon"], profile["lower"], profile["upper"], strict=True
+    ):
         assert low <= gaussian_delta(1.0, epsilon) + 0.05
         assert high >= max(0.0, (E**-epsilon * ndtr(0.5) - ndtr(-0.5)) if epsilon else 0.0)
 
@@ -219,9 +272,22 @@ def test_the_claimed_profile_is_that_of_two_normal_laws(mu: float) -> None:
 
 
 @pytest.mark.slow
-def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    run = ["run", "soft-majority", "--profile", "quick", "--claim", "mu=0.4", "--mode", "monte-carlo", "--budget", "3000"]
+    run = [
+        "run",
+        "soft-majority",
+        "--profile",
+        "quick",
+        "--claim",
+        "mu=0.4",
+        "--mode",
+        "monte-carlo",
+        "--budget",
+        "3000",
+    ]
     assert main([*run, "--out", "out", "-q"]) == 1
     report = Path("out/report.md").read_text(encoding="utf-8")
     assert "0.4-Gaussian differential privacy" in report
@@ -232,7 +298,9 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], mo
     assert main(["compare", "out/record.json", "out/record.json"]) == 1  # refuted is never excused
     assert main([*run[:5], "mu=0.4,delta=1"]) == 2
     assert "or mu=M" in capsys.readouterr().err
-    Path("dpassay.toml").write_text('[[mechanisms]]\ntarget = "soft-majority"\nclaim = { mu = 0.4 }\n', encoding="utf-8")
+    Path("dpassay.toml").write_text(
+        '[[mechanisms]]\ntarget = "soft-majority"\nclaim = { mu = 0.4 }\n', encoding="utf-8"
+    )
     assert main(["run", "--configured", "--profile", "quick", "-q"]) == 1
     assert "μ = 0.4" in capsys.readouterr().out
 
@@ -247,15 +315,26 @@ def test_every_kind_has_a_tester_and_words() -> None:
 
 
 FOLDERS = ("audit", "reports")
-OWN = {"audit/targets/coupled.py", "audit/cli/attack.py", "audit/targets/guard.py", "audit/config/mechanisms.py"}
-"""Of one kind only, score stability or what an attack is held against; or whether something is a claim at all."""
+OWN = {
+    "audit/targets/coupled.py",
+    "audit/cli/attack.py",
+    "audit/targets/guard.py",
+    "audit/config/mechanisms.py",
+}
+"""Of one kind only, score stability or what an attack is held against; or whether something is a
+claim at all."""
 
 
 def test_no_one_asks_of_what_kind_a_claim_is() -> None:
     root = Path(__file__).parents[2]
     paths = [file for name in FOLDERS for file in (root / name).rglob("*.py")]
     files = {str(file.relative_to(root)): file.read_text(encoding="utf-8") for file in paths}
-    chains = {name for name, text in files.items() if re.search(r"isinstance\((\w+\.)*claim,", text)}
+    chains = {
+        name for name, text in files.items() if re.search(r"isinstance\((\w+\.)*claim,", text)
+    }
     assert chains <= OWN
-    kinds = re.compile(r"\[['\"]kind['\"]\] (==|!=) ['\"](DP|GDP|Stability|PredictionStability|ScoreStability|Accuracy)")
+    kinds = re.compile(
+        r"\[['\"]kind['\"]\] (==|!=) ['\"](DP|GDP|Stability|PredictionStability|ScoreStability|"
+        r"Accuracy)"
+    )
     assert not [name for name, text in files.items() if kinds.search(text)]

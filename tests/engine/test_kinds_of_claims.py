@@ -1,4 +1,7 @@
-"""Whole audits of every kind of claim: exact, exhaustive and sampled; their witnesses replay, their records are valid."""
+"""Whole audits of every kind of claim: exact, exhaustive and sampled.
+
+Their witnesses replay, their records are valid.
+"""
 
 from __future__ import annotations
 
@@ -40,15 +43,21 @@ GAMMA = 2 / (1 + math.exp(-1)) - 1
 def noisy(scale: float) -> Function:
     """The label of record 0 plus Laplace noise: loss 1 / scale."""
 
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         return np.asarray(data.y[0] + rng.laplace(0, scale, size=(size, len(queries))))
 
     return answer
 
 
-def score(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+def score(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> NDArray[Any]:
     """A prediction around .2 or .5, by the label of record 0."""
-    return np.asarray(np.clip(0.2 + 0.3 * data.y[0] + 0.05 * rng.normal(size=(size, len(queries))), 0, 1))
+    return np.asarray(
+        np.clip(0.2 + 0.3 * data.y[0] + 0.05 * rng.normal(size=(size, len(queries))), 0, 1)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +74,9 @@ class Share:
     def prepare(self, data: Labelled) -> float:
         return float(data.y.mean())
 
-    def sample(self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def sample(
+        self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         return np.full((size, len(queries)), state)
 
     def distribution(self, state: float, queries: NDArray[np.float64]) -> PointLaw:
@@ -75,7 +86,8 @@ class Share:
 def valid(result: Result, confidence: float = 0.999) -> dict[str, Any]:
     """The record of one result, as it is read back."""
     run = {
-        "seed": 0, "confidence": confidence, "budget": 1, "profile": "", "command": "", "catalogue": False, "complete": True,
+        "seed": 0, "confidence": confidence, "budget": 1, "profile": "", "command": "",
+        "catalogue": False, "complete": True,
         "data": None, "commit": None,
     }  # fmt: skip
     record = json.loads(dumps(make_record(run, [result])))
@@ -90,7 +102,9 @@ def replayed(result: Result) -> None:
     """The witness, as a file would hold it, gives the same number from the same target."""
     witness = json.loads(dumps(make_witness(result) or {}))
     assert result.evidence is not None
-    found = replay(witness, target=result.target, group=result.evidence.groups[result.evidence.worst.group])
+    found = replay(
+        witness, target=result.target, group=result.evidence.groups[result.evidence.worst.group]
+    )
     assert found.reproduced
     assert found.refuted == (result.verdict == "refuted")
 
@@ -98,7 +112,12 @@ def replayed(result: Result) -> None:
 def test_a_stability_that_holds_and_one_that_does_not_by_sampling() -> None:
     for gamma, verdict in ((GAMMA, "not refuted"), (GAMMA / 2, "refuted")):
         result = audit(
-            response(1.0), claim=Stability(gamma=gamma), pairs=PAIRS, queries=QUERIES, budget=10_000, executor="inline"
+            response(1.0),
+            claim=Stability(gamma=gamma),
+            pairs=PAIRS,
+            queries=QUERIES,
+            budget=10_000,
+            executor="inline",
         )
         assert result.verdict == verdict
         assert GAMMA - 0.05 < result.lower <= GAMMA <= result.upper < GAMMA + 0.05
@@ -112,7 +131,10 @@ def test_a_stability_that_holds_and_one_that_does_not_by_sampling() -> None:
 
 
 def test_a_stability_by_the_law() -> None:
-    """Theorem 4.1 with epsilon = 1 and three teachers: sigma(1.5) - sigma(.5) is .195 and sigma(.5) - sigma(-.5) .245."""
+    """Theorem 4.1 with epsilon = 1 and three teachers.
+
+    sigma(1.5) - sigma(.5) is .195 and sigma(.5) - sigma(-.5) .245.
+    """
     true = 1 / (1 + math.exp(-0.5)) - 1 / (1 + math.exp(0.5))
     for gamma, verdict in ((0.25, "not refuted"), (0.24, "refuted")):
         mechanism = SoftMajority(epsilon=1.0, r=5)
@@ -122,21 +144,37 @@ def test_a_stability_by_the_law() -> None:
         assert result.exact == pytest.approx(true, abs=1e-12)
         replayed(result)
         assert valid(result)["any_size"]["exact"] == pytest.approx(true, abs=1e-9)
-    domain = audit(SoftMajority(epsilon=1.0, r=3), claim=Stability(gamma=0.3), mode="exhaustive", domain=Domain(n=3, points=1))
+    domain = audit(
+        SoftMajority(epsilon=1.0, r=3),
+        claim=Stability(gamma=0.3),
+        mode="exhaustive",
+        domain=Domain(n=3, points=1),
+    )
     assert domain.verdict == "verified"
     assert domain.exact == pytest.approx(true, abs=1e-12)
     replayed(domain)
 
 
 def test_three_labels_are_judged_one_by_one() -> None:
-    """(.3, .3, .4) against (.15, .15, .7): .3 by the third label, though a union of two moves as much the other way."""
+    """(.3, .3, .4) against (.15, .15, .7).
+
+    .3 by the third label, though a union of two moves as much the other way.
+    """
     table = np.array([[0.3, 0.3, 0.4], [0.15, 0.15, 0.7]])
 
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         return rng.choice(3, p=table[data.y[0]], size=(size, len(queries)))
 
     result = audit(
-        answer, claim=Stability(gamma=0.25), pairs=PAIRS, queries=[[0.0]], labels=(0, 1, 2), budget=20_000, executor="inline"
+        answer,
+        claim=Stability(gamma=0.25),
+        pairs=PAIRS,
+        queries=[[0.0]],
+        labels=(0, 1, 2),
+        budget=20_000,
+        executor="inline",
     )
     assert result.verdict == "refuted"
     assert result.evidence is not None
@@ -147,7 +185,13 @@ def test_three_labels_are_judged_one_by_one() -> None:
 def test_numbers_are_audited_by_half_lines() -> None:
     for scale, verdict in ((1.0, "not refuted"), (0.5, "refuted")):
         result = audit(
-            noisy(scale), claim=DP(epsilon=1.0), pairs=PAIRS, queries=QUERIES, numbers=ANY, budget=20_000, executor="inline"
+            noisy(scale),
+            claim=DP(epsilon=1.0),
+            pairs=PAIRS,
+            queries=QUERIES,
+            numbers=ANY,
+            budget=20_000,
+            executor="inline",
         )
         assert result.verdict == verdict
         assert 0.85 / scale < result.lower < 1 / scale
@@ -181,7 +225,9 @@ def test_a_mean_prediction_is_bounded_on_both_sides() -> None:
 
 
 def test_a_mean_prediction_in_other_units() -> None:
-    def celsius(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def celsius(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         return 100 * score(data, queries, size, rng) - 50
 
     result = audit(
@@ -209,7 +255,9 @@ def test_predictions_without_coins_are_computed() -> None:
     domain = audit(Share(), mode="exhaustive", domain=Domain(n=4, points=1))
     assert domain.verdict == "verified"
     assert domain.exact == pytest.approx(0.25, abs=1e-15)
-    sampled = audit(Share(), pairs=pairs, queries=QUERIES, mode="monte-carlo", budget=20_000, executor="inline")
+    sampled = audit(
+        Share(), pairs=pairs, queries=QUERIES, mode="monte-carlo", budget=20_000, executor="inline"
+    )
     assert sampled.lower <= 0.25 <= sampled.upper
 
 
@@ -226,21 +274,28 @@ def test_a_sampler_that_belies_its_point_law_is_an_error() -> None:
 def test_claims_of_several_kinds_share_what_they_can() -> None:
     calls: list[int] = []
 
-    def counted(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def counted(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         calls.append(size)
         return score(data, queries, size, rng)
 
     claims: tuple[Claim, ...] = (DP(epsilon=1.0), DP(epsilon=2.0), PredictionStability(gamma=0.25))
     mechanism = FunctionMechanism(function=counted, claims=claims, numbers=(0.0, 1.0))
     group = Group(pairs=PAIRS, queries=flip_group(queries=1).queries, kind="data", reason="by hand")
-    settings = Settings(mode="monte-carlo", budget=1000, executor="inline")  # so that calls are counted here
+    # so that calls are counted here
+    settings = Settings(mode="monte-carlo", budget=1000, executor="inline")
     results = list(assay([target_of(mechanism)], group, settings))
     assert [result.verdict for result in results] == ["refuted", "refuted", "refuted"]
-    guards = 2 * 1000 + 2 * 200 + 2 * 1000  # one block of both sides again, single rows, the refutation once more
-    assert sum(calls) == 1000 + 2 * (2 * (1000 + 1000) + guards)  # pilot, half-lines and means; both phases and sides
+    # one block of both sides again, single rows, the refutation once more
+    guards = 2 * 1000 + 2 * 200 + 2 * 1000
+    # pilot, half-lines and means; both phases and sides
+    assert sum(calls) == 1000 + 2 * (2 * (1000 + 1000) + guards)
     calls.clear()
 
-    def label(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def label(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         calls.append(size)
         return response(1.0)(data, queries, size, rng)
 
@@ -256,7 +311,10 @@ def test_claims_of_several_kinds_share_what_they_can() -> None:
         ({"claim": Stability(gamma=0.1), "numbers": (0, 1)}, "is about labels"),
         ({"claim": PredictionStability(gamma=0.1)}, "is about real predictions"),
         ({"claim": PredictionStability(gamma=0.1), "numbers": ANY}, "no certified mean"),
-        ({"claim": PredictionStability(gamma=1e300), "numbers": (-1.7e308, 1.7e308)}, "range too wide"),
+        (
+            {"claim": PredictionStability(gamma=1e300), "numbers": (-1.7e308, 1.7e308)},
+            "range too wide",
+        ),
         ({"claim": DP(epsilon=1.0), "numbers": (1, 0)}, "the least below the greatest"),
         ({"claim": DP(epsilon=1.0), "numbers": (0, 1), "labels": (0, 1)}, "not both"),
     ],
@@ -291,12 +349,20 @@ def test_stability_of_impossible_rates(gamma: float) -> None:
 def test_more_than_one_finalist_where_there_are_few_queries() -> None:
     """Two leaking pairs of twenty, one query: both are certified, with two that do not leak."""
 
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         p = 0.5 + 0.3 * data.y[3] - 0.2 * data.y[5]
         return np.asarray(rng.random((size, len(queries))) < p, dtype=int)
 
-    pairs = Pairs(base=Labelled(np.zeros((20, 1)), np.zeros(20, dtype=int)), changes=tuple(map(FlipLabel, range(20))), how="all")
-    result = audit(answer, claim=DP(epsilon=1.0), pairs=pairs, queries=[[0.0]], budget=5000, executor="inline")
+    pairs = Pairs(
+        base=Labelled(np.zeros((20, 1)), np.zeros(20, dtype=int)),
+        changes=tuple(map(FlipLabel, range(20))),
+        how="all",
+    )
+    result = audit(
+        answer, claim=DP(epsilon=1.0), pairs=pairs, queries=[[0.0]], budget=5000, executor="inline"
+    )
     assert result.evidence is not None
     assert len(result.evidence.cells) == 1
     assert result.evidence.worst.pair == 3
@@ -306,16 +372,35 @@ def test_more_than_one_finalist_where_there_are_few_queries() -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "numbers"), [(DP(epsilon=1.0), ANY), (PredictionStability(gamma=0.25), (-3.0, 4.0)), (Stability(gamma=0.5), None)]
+    ("claim", "numbers"),
+    [
+        (DP(epsilon=1.0), ANY),
+        (PredictionStability(gamma=0.25), (-3.0, 4.0)),
+        (Stability(gamma=0.5), None),
+    ],
 )
-def test_no_number_depends_on_who_runs_the_trials(claim: Claim, numbers: tuple[float, float] | None) -> None:
-    def clipped(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+def test_no_number_depends_on_who_runs_the_trials(
+    claim: Claim, numbers: tuple[float, float] | None
+) -> None:
+    def clipped(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         return np.clip(noisy(1.0)(data, queries, size, rng), -3, 4)
 
     function = response(1.0) if numbers is None else clipped
     pairs = replace_one(np.zeros((6, 1)), np.zeros(6, dtype=int))
     found = [
-        valid(audit(function, claim=claim, pairs=pairs, queries=QUERIES, numbers=numbers, budget=3000, jobs=jobs))
+        valid(
+            audit(
+                function,
+                claim=claim,
+                pairs=pairs,
+                queries=QUERIES,
+                numbers=numbers,
+                budget=3000,
+                jobs=jobs,
+            )
+        )
         for jobs in (1, 2, 4)
     ]
     assert found[0] == found[1] == found[2]

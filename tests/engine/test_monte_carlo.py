@@ -1,4 +1,4 @@
-"""Monte Carlo mode: the finalists, how the error probability is shared, and what the bounds are made from."""
+"""Monte Carlo mode: finalists, shares of the error probability, what bounds are made from."""
 
 from __future__ import annotations
 
@@ -30,10 +30,16 @@ LOPSIDED = ((0.9, 0.1), (0.5, 0.5))
 
 
 def one(
-    mechanism: Sampled, group: Group | None = None, budget: int = 2000, confidence: float = 0.95, seed: int = 0
+    mechanism: Sampled,
+    group: Group | None = None,
+    budget: int = 2000,
+    confidence: float = 0.95,
+    seed: int = 0,
 ) -> tuple[Result, Evidence]:
     """The result, with its evidence."""
-    settings = Settings(mode="monte-carlo", budget=budget, confidence=confidence, seed=seed, executor="inline")
+    settings = Settings(
+        mode="monte-carlo", budget=budget, confidence=confidence, seed=seed, executor="inline"
+    )
     (result,) = assay([target_of(mechanism)], group or flip_group(queries=2), settings)
     assert result.evidence is not None
     return result, result.evidence
@@ -48,7 +54,9 @@ def test_the_worst_cell_is_chosen_and_bounded_on_both_sides() -> None:
 
 
 def test_the_pair_that_leaks_is_found_among_those_that_do_not() -> None:
-    group = flip_group(records=20, queries=2, changes=tuple(FlipLabel(i) for i in reversed(range(20))))
+    group = flip_group(
+        records=20, queries=2, changes=tuple(FlipLabel(i) for i in reversed(range(20)))
+    )
     _, evidence = one(Sampled(table=LOPSIDED), group, budget=20_000)
     assert [cell.pair for cell in evidence.cells] == [19, 19]
 
@@ -80,18 +88,37 @@ def test_bounds_are_those_of_the_counts() -> None:
         x, y, n = counts.x, counts.y, 1234
         assert (counts.n1, counts.n0) == (n, n)
         assert (cell.p1, cell.p0) == (x / n, y / n)
-        bounds = [lower_bound(method, counts, scale=Ratio(0.0), alpha=cell.lower.alpha) for method in NAMES]
+        bounds = [
+            lower_bound(method, counts, scale=Ratio(0.0), alpha=cell.lower.alpha)
+            for method in NAMES
+        ]
         assert cell.lower in bounds
-        assert cell.lower.value >= float(leak_lower(x, n, y, n, scale=Ratio(0.0), alpha=cell.lower.alpha))
+        assert cell.lower.value >= float(
+            leak_lower(x, n, y, n, scale=Ratio(0.0), alpha=cell.lower.alpha)
+        )
         faces = [(x, y), (y, x), (n - x, n - y), (n - y, n - x)]
-        limits = [float(leak_upper(a, n, b, n, scale=Ratio(), alpha=cell.upper.alpha)) for a, b in faces]
-        sharp = [upper(STOUFFER, a, n, b, n, scale=Ratio(), alpha=cell.upper.alpha) for a, b in faces]
+        limits = [
+            float(leak_upper(a, n, b, n, scale=Ratio(), alpha=cell.upper.alpha)) for a, b in faces
+        ]
+        sharp = [
+            upper(STOUFFER, a, n, b, n, scale=Ratio(), alpha=cell.upper.alpha) for a, b in faces
+        ]
         assert max(sharp) - 1e-3 <= cell.upper.value <= max(limits)
-    assert evidence.lower == max((cell.lower for cell in evidence.cells), key=lambda bound: bound.value)
+    assert evidence.lower == max(
+        (cell.lower for cell in evidence.cells), key=lambda bound: bound.value
+    )
     again = [face for cell in evidence.cells for face in _faces(cell)]
-    sharpest = max(upper(STOUFFER, *face, scale=Ratio(), alpha=evidence.upper.alpha) for face in again)
-    limit = max(float(leak_upper(*face, scale=Ratio(), alpha=evidence.upper.alpha)) for face in again)
-    assert sharpest - 1e-3 <= evidence.upper.value <= min(limit, max(cell.upper.value for cell in evidence.cells))
+    sharpest = max(
+        upper(STOUFFER, *face, scale=Ratio(), alpha=evidence.upper.alpha) for face in again
+    )
+    limit = max(
+        float(leak_upper(*face, scale=Ratio(), alpha=evidence.upper.alpha)) for face in again
+    )
+    assert (
+        sharpest - 1e-3
+        <= evidence.upper.value
+        <= min(limit, max(cell.upper.value for cell in evidence.cells))
+    )
 
 
 def _faces(cell: Cell) -> list[tuple[int, int, int, int]]:
@@ -104,19 +131,30 @@ def _faces(cell: Cell) -> list[tuple[int, int, int, int]]:
 @pytest.mark.slow
 @pytest.mark.usefixtures("bounds_only")
 def test_all_printed_bounds_of_many_queries_hold_together() -> None:
-    """Twenty queries at exactly the claim: a run with any wrong bound, upper or lower, is as rare as the confidence says."""
+    """Twenty queries at exactly the claim.
+
+    A run with any wrong bound, upper or lower, is as rare as the confidence says.
+    """
     runs, wrong = 60, 0
     loss = math.log(0.5 / 0.1)
     group = flip_group(queries=20)
     for seed in range(runs):
-        settings = Settings(mode="monte-carlo", budget=300, confidence=0.8, seed=seed, executor="inline")
+        settings = Settings(
+            mode="monte-carlo", budget=300, confidence=0.8, seed=seed, executor="inline"
+        )
         (result,) = assay([target_of(Sampled(table=LOPSIDED))], group, settings)
         evidence = result.evidence
         assert evidence is not None
         low = max(cell.lower.value for cell in evidence.cells)
-        wrong += low > loss + 1e-9 or min(evidence.upper.value, *(cell.upper.value for cell in evidence.cells)) < loss - 1e-9
+        wrong += (
+            low > loss + 1e-9
+            or min(evidence.upper.value, *(cell.upper.value for cell in evidence.cells))
+            < loss - 1e-9
+        )
     assert wrong <= binom.isf(0.001, runs, 0.2)
-    assert 0.2 * runs < binom.isf(0.001, runs, 0.2) < 0.66 * runs, "undivided upper bounds were wrong in two runs of three"
+    assert 0.2 * runs < binom.isf(0.001, runs, 0.2) < 0.66 * runs, (
+        "undivided upper bounds were wrong in two runs of three"
+    )
 
 
 def test_screening_trials_are_not_certification_trials() -> None:
@@ -145,7 +183,11 @@ def test_own_worst_cases_are_certified_too() -> None:
 @pytest.mark.parametrize("delta", [0.0, 0.1])
 def test_a_union_of_labels_is_looked_at_where_delta_makes_it_worse(delta: float) -> None:
     """STATISTICS section 3: (.3, .3, .4) against (.15, .15, .7)."""
-    _, evidence = one(Sampled(table=((0.3, 0.3, 0.4), (0.15, 0.15, 0.7)), delta=delta), flip_group(), budget=50_000)
+    _, evidence = one(
+        Sampled(table=((0.3, 0.3, 0.4), (0.15, 0.15, 0.7)), delta=delta),
+        flip_group(),
+        budget=50_000,
+    )
     truth = math.log((0.6 - delta) / 0.3) if delta else math.log(2)
     assert evidence.lower.value < truth < evidence.upper.value
     if delta:
@@ -154,8 +196,13 @@ def test_a_union_of_labels_is_looked_at_where_delta_makes_it_worse(delta: float)
 
 @pytest.mark.parametrize("labels", [2, 3, 4])
 def test_events(labels: int) -> None:
-    assert label_events(Ratio(0.0), 1.0, tuple(range(labels))).masks.tolist() == np.eye(labels, dtype=int).tolist()
-    found = {tuple(row) for row in label_events(Ratio(0.1), 1.0, tuple(range(labels))).masks.tolist()}
+    assert (
+        label_events(Ratio(0.0), 1.0, tuple(range(labels))).masks.tolist()
+        == np.eye(labels, dtype=int).tolist()
+    )
+    found = {
+        tuple(row) for row in label_events(Ratio(0.1), 1.0, tuple(range(labels))).masks.tolist()
+    }
     proper = {each for each in itertools.product((0, 1), repeat=labels) if 0 < sum(each) < labels}
     assert found == proper
 
@@ -183,7 +230,10 @@ def test_an_audit_that_saw_nothing_move_is_inconclusive() -> None:
 
 
 def test_what_is_detectable_is_said_for_the_answer_that_looked_worst() -> None:
-    """A label of 10 % against 4 % is seen to move; through it a loss of 1.5 would be missed, through one of 70 % not."""
+    """A label of 10 % against 4 % is seen to move.
+
+    Through it a loss of 1.5 would be missed, through one of 70 % not.
+    """
     rare, evidence = one(Sampled(table=((0.1, 0.9), (0.04, 0.96)), epsilon=1.0), budget=2000)
     assert not evidence.sight.assumed
     assert evidence.sight.frequency == pytest.approx(0.1, abs=0.03)
@@ -196,10 +246,13 @@ def test_what_is_detectable_is_said_for_the_answer_that_looked_worst() -> None:
 
 @pytest.mark.usefixtures("bounds_only")
 def test_screening_tells_cells_apart_whose_lower_bounds_are_all_below_zero() -> None:
-    """One pair leaks a rare answer, .04 against .001, and 40 do not; with 100 screening trials nothing is significant yet.
+    """One pair leaks a rare answer, .04 against .001, and 40 do not.
 
-    The certification sees the leak only if the screening sends it the right pair, which it cannot do if it takes all bounds
-    below zero for equal: chance picks that pair in 1 or 2 of 60 runs, the bounds as they are in 24.
+    With 100 screening trials nothing is significant yet.
+
+    The certification sees the leak only if the screening sends it the right pair, which it cannot
+    do if it takes all bounds below zero for equal: chance picks that pair in 1 or 2 of 60 runs, the
+    bounds as they are in 24.
     """
     changes = (*(FlipLabel(i) for i in range(1, 41)), FlipLabel(0))
     base = Labelled(np.zeros((41, 1)), np.zeros(41, dtype=int))
@@ -215,7 +268,16 @@ def test_bounds_are_made_from_trials_of_the_certification_alone() -> None:
     target, group = target_of(Sampled(table=LOPSIDED)), flip_group(queries=2)
     _, evidence = one(Sampled(table=LOPSIDED), group, budget=1000, seed=5)
     for phase, same in (("certify", True), ("screen", False)):
-        base = draw(target, target.prepare(group.pairs.base), group, None, 1000, Labels((0, 1)), phase=phase, seed=5)
+        base = draw(
+            target,
+            target.prepare(group.pairs.base),
+            group,
+            None,
+            1000,
+            Labels((0, 1)),
+            phase=phase,
+            seed=5,
+        )
         for cell in evidence.cells:
             assert cell.lower.counts is not None
             assert isinstance(cell.event, tuple)

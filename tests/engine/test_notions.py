@@ -56,15 +56,24 @@ def test_an_infinite_loss_has_a_witness_that_replays_and_is_no_refutation() -> N
     assert other.exact == math.inf
     witness = make_witness(other)
     assert witness is not None
-    assert (witness["loss"], witness["p1"], witness["p0"], witness["event"]) == ("inf", pytest.approx(0.1), 0, [1])
+    assert (witness["loss"], witness["p1"], witness["p0"], witness["event"]) == (
+        "inf",
+        pytest.approx(0.1),
+        0,
+        [1],
+    )
     again = replay(witness, target=target_of(TableMechanism(table=NEVER)), group=group)
     assert again.reproduced
     assert not again.refuted
 
 
 def test_claims_of_one_kind_share_what_is_measured() -> None:
-    results = list(assay([resolve("averaged"), resolve("noisy-average")], flip_group(30), Settings()))
-    assert [result.measured is None for result in results if result.target.name == "averaged"] == [True]
+    results = list(
+        assay([resolve("averaged"), resolve("noisy-average")], flip_group(30), Settings())
+    )
+    assert [result.measured is None for result in results if result.target.name == "averaged"] == [
+        True
+    ]
     others = [measured(result) for result in results if result.target.name == "noisy-average"]
     assert len(others) > 1
     assert len({id(other.evidence) for other in others}) == 1
@@ -72,11 +81,18 @@ def test_claims_of_one_kind_share_what_is_measured() -> None:
 
 def test_nothing_is_measured_without_a_law() -> None:
     group = flip_group()
-    assert audit(Sampled(table=TABLE), pairs=group.pairs, queries=group.queries, budget=2000).measured is None
+    assert (
+        audit(Sampled(table=TABLE), pairs=group.pairs, queries=group.queries, budget=2000).measured
+        is None
+    )
 
 
 def test_an_enumerated_domain_is_measured_too() -> None:
-    (result,) = assay([resolve("soft-majority", {"r": 3})], None, Settings(mode="exhaustive", domain=Domain(n=3, points=1)))
+    (result,) = assay(
+        [resolve("soft-majority", {"r": 3})],
+        None,
+        Settings(mode="exhaustive", domain=Domain(n=3, points=1)),
+    )
     other = measured(result)
     assert other.exact == pytest.approx(math.tanh(1 / 4), abs=1e-12)  # from 1 to 2 of 3 votes
     assert other.evidence is not None
@@ -86,14 +102,26 @@ def test_an_enumerated_domain_is_measured_too() -> None:
 
 def test_an_infinite_loss_outside_of_the_domain_is_found_at_the_own_worst_case() -> None:
     mechanism = WithWorstCase(table=((0.5, 0.5), (0.25, 0.75)))
-    (result,) = assay([target_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1)))
+    (result,) = assay(
+        [target_of(mechanism)], None, Settings(mode="exhaustive", domain=Domain(n=1, points=1))
+    )
     assert measured(result).exact == pytest.approx(0.25, abs=1e-12)
 
 
 def test_the_record_holds_both_and_the_report_puts_them_side_by_side() -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    results = [run(TableMechanism(table=NEVER), Stability(gamma=0.2)), run(TableMechanism(table=TABLE))]
-    facts = {"seed": 0, "confidence": 0.95, "command": "", "complete": True, "catalogue": False, "commit": None}
+    results = [
+        run(TableMechanism(table=NEVER), Stability(gamma=0.2)),
+        run(TableMechanism(table=TABLE)),
+    ]
+    facts = {
+        "seed": 0,
+        "confidence": 0.95,
+        "command": "",
+        "complete": True,
+        "catalogue": False,
+        "commit": None,
+    }
     record = make_record(facts | {"data": None, "profile": "none", "budget": 1}, results)
     jsonschema.validate(json.loads(json.dumps(record)), record_schema())
     table = notions_table(record["results"][:1])

@@ -1,4 +1,7 @@
-"""How many trials a wanted leak takes: enough, and hardly more than enough; and what a run would do."""
+"""How many trials a wanted leak takes: enough, and hardly more than enough.
+
+And what a run would do.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,12 @@ def function(claim: Claim) -> AuditTarget:
 
 @pytest.mark.parametrize(
     ("claim", "detect"),
-    [(DP(epsilon=1.0), 1.1), (DP(epsilon=0.1), 0.2), (DP(epsilon=1.0, delta=0.01), 1.3), (Stability(gamma=0.1), 0.15)],
+    [
+        (DP(epsilon=1.0), 1.1),
+        (DP(epsilon=0.1), 0.2),
+        (DP(epsilon=1.0, delta=0.01), 1.3),
+        (Stability(gamma=0.1), 0.15),
+    ],
 )
 def test_enough_and_hardly_more(claim: Claim, detect: float) -> None:
     n = draws_needed(function(claim), claim, GROUPS, detect, 0.05)
@@ -40,7 +48,14 @@ def test_enough_and_hardly_more(claim: Claim, detect: float) -> None:
     def seen(draws: int) -> bool:
         scale, screening = scale_of(claim), Screening(draws=draws, pairs=1, finalists=4)
         answers = answers_of(scale, 2)
-        design = Design(scale=scale, promised=claim.promised, answers=answers, n=draws, alpha=0.025, screening=screening)
+        design = Design(
+            scale=scale,
+            promised=claim.promised,
+            answers=answers,
+            n=draws,
+            alpha=0.025,
+            screening=screening,
+        )
         found = smallest_seen(design, usual_frequency(design))
         assert is_seen(design, usual_frequency(design), detect) == (found <= detect)
         return found <= detect
@@ -51,13 +66,19 @@ def test_enough_and_hardly_more(claim: Claim, detect: float) -> None:
 
 def test_a_mean_takes_as_many_as_its_bound_needs() -> None:
     claim = PredictionStability(gamma=0.1)
-    few, many = (draws_needed(function(claim), claim, GROUPS, detect, 0.05) for detect in (0.3, 0.15))
+    few, many = (
+        draws_needed(function(claim), claim, GROUPS, detect, 0.05) for detect in (0.3, 0.15)
+    )
     assert 100 <= few < many < 100 * few
 
 
 @pytest.mark.parametrize(
     ("detect", "said"),
-    [(1.0, "above the claim, 1"), (0.5, "above the claim, 1"), pytest.param(1 + 1e-6, "trials show it", marks=pytest.mark.slow)],
+    [
+        (1.0, "above the claim, 1"),
+        (0.5, "above the claim, 1"),
+        pytest.param(1 + 1e-6, "trials show it", marks=pytest.mark.slow),
+    ],
 )
 def test_losses_that_cannot_be_planned(detect: float, said: str) -> None:
     claim = DP(epsilon=1.0)
@@ -83,9 +104,14 @@ def test_the_ladder_holds_what_can_be(claim: Claim, leaks: list[float]) -> None:
 
 @pytest.mark.parametrize("gamma", [0.5, 0.6, 0.9, 0.98])
 @pytest.mark.parametrize("kind", [Stability, PredictionStability])
-def test_every_leak_of_the_ladder_can_be_planned(kind: type[Stability | PredictionStability], gamma: float) -> None:
+def test_every_leak_of_the_ladder_can_be_planned(
+    kind: type[Stability | PredictionStability], gamma: float
+) -> None:
     claim = kind(gamma=gamma)
-    draws = [draws_needed(function(claim), claim, GROUPS, leak, 1e-3) for leak in ladder(function(claim), claim)]
+    draws = [
+        draws_needed(function(claim), claim, GROUPS, leak, 1e-3)
+        for leak in ladder(function(claim), claim)
+    ]
     assert draws == sorted(draws)
     assert draws[0] >= 100
 
@@ -93,7 +119,10 @@ def test_every_leak_of_the_ladder_can_be_planned(kind: type[Stability | Predicti
 @pytest.mark.parametrize("claim", [Stability(gamma=0.5), PredictionStability(gamma=0.5)], ids=str)
 @pytest.mark.parametrize("detect", [1.0, 2.0, 0.5])
 def test_leaks_that_cannot_be_or_are_allowed(claim: Claim, detect: float) -> None:
-    said = rf"^detect = {detect}: must be above the claim, 0.5, and below the largest {claim.quantity} there can be, 1 \(toy\)$"
+    said = (
+        rf"^detect = {detect}: must be above the claim, 0.5, and below the largest "
+        rf"{claim.quantity} there can be, 1 \(toy\)$"
+    )
     with pytest.raises(InvalidInput, match=said):
         draws_needed(function(claim), claim, GROUPS, detect, 0.05)
     with pytest.raises(InvalidInput, match=said):
@@ -104,8 +133,13 @@ def test_a_detectable_leak_is_held_against_every_claim_before_anything_runs() ->
     def never(*_: object) -> None:
         raise AssertionError("was run")
 
-    targets = [target_of(FunctionMechanism(function=never, claims=(DP(epsilon=epsilon),))) for epsilon in (0.5, 1.5)]
-    with pytest.raises(InvalidInput, match=r"^detect = 1.0: must be above the claim, 1\.5 \(toy\)$"):
+    targets = [
+        target_of(FunctionMechanism(function=never, claims=(DP(epsilon=epsilon),)))
+        for epsilon in (0.5, 1.5)
+    ]
+    with pytest.raises(
+        InvalidInput, match=r"^detect = 1.0: must be above the claim, 1\.5 \(toy\)$"
+    ):
         next(assay(targets, GROUPS[0], Settings(detect=1)))
 
 
@@ -118,7 +152,9 @@ def test_where_nothing_can_be_seen_nothing_is_planned_and_the_run_is_not_inconcl
     assert "which cannot be exceeded" in result.outcome.reason
 
 
-def test_plan_on_the_command_line_is_what_a_run_then_detects(capsys: pytest.CaptureFixture[str]) -> None:
+def test_plan_on_the_command_line_is_what_a_run_then_detects(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     sizes = ["soft-majority", "-p", "r=5", "--train", "20", "--queries", "2"]
     assert main(["plan", *sizes, "--detect", "1.3", "--json"]) == 0
     (need,) = json.loads(capsys.readouterr().out)
@@ -140,7 +176,20 @@ def test_a_dry_run_says_what_a_run_does_and_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = ["run", "soft-majority", "-p", "r=5", "--train", "20", "--queries", "2", "--mode", "monte-carlo", "--budget", "1000"]
+    words = [
+        "run",
+        "soft-majority",
+        "-p",
+        "r=5",
+        "--train",
+        "20",
+        "--queries",
+        "2",
+        "--mode",
+        "monte-carlo",
+        "--budget",
+        "1000",
+    ]
     assert main([*words, "--dry-run", "--json", "--out", "report"]) == 0
     (plan,) = json.loads(capsys.readouterr().out)
     assert list(tmp_path.iterdir()) == []
@@ -154,5 +203,22 @@ def test_a_dry_run_says_what_a_run_does_and_writes_nothing(
     assert "detectable: a loss of" in text
     assert "through an answer of probability 0.7" in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
-    assert main(["run", "soft-majority", "--mode", "exhaustive", "--n", "2", "--domain", "1", "--dry-run", "-p", "r=2"]) == 0
+    assert (
+        main(
+            [
+                "run",
+                "soft-majority",
+                "--mode",
+                "exhaustive",
+                "--n",
+                "2",
+                "--domain",
+                "1",
+                "--dry-run",
+                "-p",
+                "r=2",
+            ]
+        )
+        == 0
+    )
     assert "all datasets of 2 records" in capsys.readouterr().out

@@ -30,13 +30,21 @@ def leaky(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generat
 def result_of(function: object, *, by_value: bool = False) -> Result:
     pairs = replace_one(X, Y, neighbours="flip")
     if by_value:
-        pairs = Pairs(base=pairs.base, changes=(Replace(0, np.array([SECRET, 7.0]), 1),), how="by hand")
-    return audit(function, claim=DP(epsilon=1.0), pairs=pairs, queries=X, budget=200, mode="monte-carlo")
+        pairs = Pairs(
+            base=pairs.base, changes=(Replace(0, np.array([SECRET, 7.0]), 1),), how="by hand"
+        )
+    return audit(
+        function, claim=DP(epsilon=1.0), pairs=pairs, queries=X, budget=200, mode="monte-carlo"
+    )
 
 
 @pytest.mark.parametrize("by_value", [False, True])
-@pytest.mark.parametrize(("function", "word"), [(coin, "inconclusive"), (leaky, "refuted"), (failing, "error")])
-def test_a_result_prints_as_three_lines_without_a_record(function: object, word: str, *, by_value: bool) -> None:
+@pytest.mark.parametrize(
+    ("function", "word"), [(coin, "inconclusive"), (leaky, "refuted"), (failing, "error")]
+)
+def test_a_result_prints_as_three_lines_without_a_record(
+    function: object, word: str, *, by_value: bool
+) -> None:
     result = result_of(function, by_value=by_value)
     assert str(result) == repr(result)
     lines = repr(result).splitlines()
@@ -49,7 +57,9 @@ def test_a_result_prints_as_three_lines_without_a_record(function: object, word:
 
 
 def test_a_notebook_gets_html_that_is_escaped() -> None:
-    def nameless(data: object, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def nameless(
+        data: object, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         return coin(data, queries, size, rng)
 
     text = result_of(nameless)._repr_html_()

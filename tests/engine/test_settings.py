@@ -27,7 +27,8 @@ def record_of(**arguments: Any) -> str:
     """The record of a small sampled audit."""
     result = audit(response(0.5), pairs=PAIRS, queries=[[0.0]], executor="inline", **arguments)
     run: dict[str, Any] = {
-        "commit": None, "seed": result.seed, "confidence": 0.999, "profile": "default", "command": "",
+        "commit": None, "seed": result.seed, "confidence": 0.999, "profile": "default",
+        "command": "",
         "catalogue": False, "complete": True, "data": None, "budget": result.draws,
     }  # fmt: skip
     return dumps(make_record(run, [result]))
@@ -40,19 +41,41 @@ def record_of(**arguments: Any) -> str:
         ({"budget": np.int32(200)}, {"budget": 200}),
         ({"confidence": Fraction(9, 10)}, {"confidence": 0.9}),
         ({"detect": np.float32(1.5)}, {"detect": 1.5}),
-        ({"claim": DP(epsilon=np.float32(0.5))}, {"claim": DP(epsilon=0.5)}),  # type: ignore[arg-type]
-        ({"claim": DP(epsilon=np.int64(1), delta=Fraction(1, 8))}, {"claim": DP(epsilon=1.0, delta=0.125)}),  # type: ignore[arg-type]
-        ({"claim": Stability(gamma=np.float32(0.5))}, {"claim": Stability(gamma=0.5)}),  # type: ignore[arg-type]
+        (
+            {
+                "claim": DP(
+                    epsilon=np.float32(0.5),  # type: ignore[arg-type]
+                )
+            },
+            {"claim": DP(epsilon=0.5)},
+        ),
+        (
+            {"claim": DP(epsilon=np.int64(1), delta=Fraction(1, 8))},  # type: ignore[arg-type]
+            {"claim": DP(epsilon=1.0, delta=0.125)},
+        ),
+        (
+            {
+                "claim": Stability(
+                    gamma=np.float32(0.5),  # type: ignore[arg-type]
+                )
+            },
+            {"claim": Stability(gamma=0.5)},
+        ),
         ({"labels": np.array([0, 1])}, {"labels": (0, 1)}),
         ({"labels": (False, True)}, {"labels": (0, 1)}),
         (
-            {"claim": PredictionStability(gamma=Fraction(1, 2)), "numbers": (np.int64(0), np.float32(1))},  # type: ignore[arg-type]
+            {
+                "claim": PredictionStability(gamma=Fraction(1, 2)),  # type: ignore[arg-type]
+                "numbers": (np.int64(0), np.float32(1)),
+            },
             {"claim": PredictionStability(gamma=0.5), "numbers": (0.0, 1.0)},
         ),
     ],
     ids=str,
 )
-def test_numbers_of_every_type_make_the_record_that_plain_ones_make(given: dict[str, Any], plain: dict[str, Any]) -> None:
+def test_numbers_of_every_type_make_the_record_that_plain_ones_make(
+    given: dict[str, Any], plain: dict[str, Any]
+) -> None:
     common: dict[str, Any] = {"claim": DP(epsilon=1.0), "budget": 200}
     assert record_of(**common | given) == record_of(**common | plain)
 
@@ -67,8 +90,14 @@ def test_they_are_kept_as_plain_ones() -> None:
         shard_timeout=np.float16(9),  # type: ignore[arg-type]
     )
     assert [type(getattr(settings, name)) for name in ("seed", "budget", "jobs")] == [int] * 3
-    assert [type(getattr(settings, name)) for name in ("confidence", "detect", "shard_timeout")] == [float] * 3
-    claims: tuple[Claim, ...] = (DP(epsilon=1), Stability(gamma=1), PredictionStability(gamma=np.int64(2)))  # type: ignore[arg-type]
+    assert [
+        type(getattr(settings, name)) for name in ("confidence", "detect", "shard_timeout")
+    ] == [float] * 3
+    claims: tuple[Claim, ...] = (
+        DP(epsilon=1),
+        Stability(gamma=1),
+        PredictionStability(gamma=np.int64(2)),  # type: ignore[arg-type]
+    )
     assert [type(claim.promised) for claim in claims] == [float] * 3
     assert DP(epsilon=1).as_json() == DP(epsilon=1.0).as_json()
     assert str(DP(epsilon=1).as_json()["epsilon"]) == "1.0"
@@ -102,19 +131,34 @@ def test_what_no_float_can_hold_is_refused_in_one_line(make: Any) -> None:
 
 
 def test_no_run_has_a_bound_at_an_error_probability_that_a_test_is_not_proven_at() -> None:
-    result = audit(response(0.5), claim=Stability(gamma=0.4), pairs=PAIRS, queries=[[0.0]], budget=200, confidence=0.5)
+    result = audit(
+        response(0.5),
+        claim=Stability(gamma=0.4),
+        pairs=PAIRS,
+        queries=[[0.0]],
+        budget=200,
+        confidence=0.5,
+    )
     assert result.evidence is not None
     assert result.evidence.lower.alpha <= MOST_ALPHA
     assert result.evidence.upper.alpha == MOST_ALPHA / 2  # the other half is the single queries'
 
 
 def test_the_limits_of_numbers_are_plain() -> None:
-    mechanism = FunctionMechanism(function=response(1.0), claims=(DP(epsilon=1.0),), numbers=(0, np.float32(1)))  # type: ignore[arg-type]
-    target = AuditTarget(name="toy", address=None, parameters={}, mechanism=mechanism, claims=mechanism.claims)
+    mechanism = FunctionMechanism(
+        function=response(1.0),
+        claims=(DP(epsilon=1.0),),
+        numbers=(0, np.float32(1)),  # type: ignore[arg-type]
+    )
+    target = AuditTarget(
+        name="toy", address=None, parameters={}, mechanism=mechanism, claims=mechanism.claims
+    )
     assert repr(target.numbers) == "(0.0, 1.0)"
 
 
 @pytest.mark.parametrize("labels", [3, (), ("a", "b")])
 def test_wrong_labels_of_a_function(labels: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"^labels = .*: must be at least two integers, all different$"):
+    with pytest.raises(
+        InvalidInput, match=r"^labels = .*: must be at least two integers, all different$"
+    ):
         audit(response(0.5), claim=DP(epsilon=1.0), pairs=PAIRS, queries=[[0.0]], labels=labels)

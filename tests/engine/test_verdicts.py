@@ -24,7 +24,14 @@ CLAIM = DP(epsilon=1.0)
 
 
 def evidence(
-    mode: Mode, lower: float, upper: float, detectable: float = 1.2, error: float = 0.0, *, assumed: bool = False, **more: Any
+    mode: Mode,
+    lower: float,
+    upper: float,
+    detectable: float = 1.2,
+    error: float = 0.0,
+    *,
+    assumed: bool = False,
+    **more: Any,
 ) -> Evidence:
     """Evidence with these bounds."""
     counts = Counts(x=30, n1=40, y=10, n0=40) if mode == "monte-carlo" else None
@@ -32,11 +39,15 @@ def evidence(
     high = Bound(value=upper, alpha=0.01, method="test")
     exact = None if mode == "monte-carlo" else Computed(value=lower + error, error=error)
     cell = Cell(
-        group=0, pair=0, query=0, direction="S to S'", event=(1,), p1=0.75, p0=0.25, lower=low, upper=high, exact=exact
+        group=0, pair=0, query=0, direction="S to S'", event=(1,), p1=0.75, p0=0.25, lower=low,
+        upper=high, exact=exact
     )  # fmt: skip
-    sight = DetectionCurve(detectable=detectable, frequency=0.1 if mode == "monte-carlo" else None, assumed=assumed)
+    sight = DetectionCurve(
+        detectable=detectable, frequency=0.1 if mode == "monte-carlo" else None, assumed=assumed
+    )
     return Evidence(
-        mode=mode, lower=low, upper=high, cells=(cell,), worst=cell, groups=(flip_group(),), sight=sight, trials=0, alpha=0.01,
+        mode=mode, lower=low, upper=high, cells=(cell,), worst=cell, groups=(flip_group(),),
+        sight=sight, trials=0, alpha=0.01,
         searched={}, table={"lower": np.array([lower]), "upper": np.array([upper])}, **more,
     )  # fmt: skip
 
@@ -48,10 +59,22 @@ def evidence(
         (evidence("monte-carlo", 1.0, 2.0), "not refuted", "the claim allows 1"),
         (evidence("monte-carlo", 0.2, 0.5), "not refuted", "the loss is at least 0.2"),
         (evidence("monte-carlo", 0.2, 9.0), "not refuted", "the loss is at least 0.2"),
-        (evidence("monte-carlo", 0.2, 9.0, detectable=1.51), "inconclusive", "1.51 or more through an answer of probability 0.1"),
-        (evidence("monte-carlo", 0.2, 9.0, detectable=math.inf), "inconclusive", "no loss, however large, through an answer of"),
+        (
+            evidence("monte-carlo", 0.2, 9.0, detectable=1.51),
+            "inconclusive",
+            "1.51 or more through an answer of probability 0.1",
+        ),
+        (
+            evidence("monte-carlo", 0.2, 9.0, detectable=math.inf),
+            "inconclusive",
+            "no loss, however large, through an answer of",
+        ),
         (evidence("monte-carlo", 0.0, 0.3), "inconclusive", "saw nothing move"),
-        (evidence("monte-carlo", 0.2, 1.4, assumed=True), "not refuted", "the loss is at least 0.2"),
+        (
+            evidence("monte-carlo", 0.2, 1.4, assumed=True),
+            "not refuted",
+            "the loss is at least 0.2",
+        ),
         (
             evidence("monte-carlo", 0.2, 1.6, assumed=True),
             "inconclusive",
@@ -59,14 +82,42 @@ def evidence(
         ),
         (evidence("monte-carlo", 1.1, 9.0, detectable=math.inf), "refuted", "at least 1.1"),
         (evidence("exact", 1.1, 1.1), "refuted", "the worst loss at the audited cells is 1.1"),
-        (evidence("exact", 1.692061, 1.693729, error=0.000834), "refuted", "at the audited cells is at least 1.692061;"),
-        (evidence("exact", 0.2, 0.202, error=0.001), "not refuted", "audited cells is between 0.200000 and 0.202000;"),
-        (evidence("exact", math.inf, math.inf), "refuted", "the worst loss at the audited cells is ∞"),
+        (
+            evidence("exact", 1.692061, 1.693729, error=0.000834),
+            "refuted",
+            "at the audited cells is at least 1.692061;",
+        ),
+        (
+            evidence("exact", 0.2, 0.202, error=0.001),
+            "not refuted",
+            "audited cells is between 0.200000 and 0.202000;",
+        ),
+        (
+            evidence("exact", math.inf, math.inf),
+            "refuted",
+            "the worst loss at the audited cells is ∞",
+        ),
         (evidence("exact", 0.9, 0.9, detectable=9.0), "not refuted", "audited cells is 0.9"),
-        (evidence("exact", 1 - 1e-15, 1 + 1e-15, error=1e-15), "not refuted", "equal to the claim within numerical"),
-        (evidence("exhaustive", 0.9, 0.9, domain="all of it"), "verified", "worst loss over all of it is 0.9"),
-        (evidence("exhaustive", 1 - 1e-15, 1 + 1e-15, error=1e-15, domain="all"), "verified", "within numerical error"),
-        (evidence("exhaustive", 1.1, 1.1, domain="all"), "refuted", "the worst loss over all is 1.1"),
+        (
+            evidence("exact", 1 - 1e-15, 1 + 1e-15, error=1e-15),
+            "not refuted",
+            "equal to the claim within numerical",
+        ),
+        (
+            evidence("exhaustive", 0.9, 0.9, domain="all of it"),
+            "verified",
+            "worst loss over all of it is 0.9",
+        ),
+        (
+            evidence("exhaustive", 1 - 1e-15, 1 + 1e-15, error=1e-15, domain="all"),
+            "verified",
+            "within numerical error",
+        ),
+        (
+            evidence("exhaustive", 1.1, 1.1, domain="all"),
+            "refuted",
+            "the worst loss over all is 1.1",
+        ),
     ],
 )
 def test_word_and_reason(found: Evidence, word: str, said: str) -> None:
@@ -76,13 +127,17 @@ def test_word_and_reason(found: Evidence, word: str, said: str) -> None:
 
 
 def test_equal_to_a_claim_is_what_its_bounds_carry() -> None:
-    """A leak known to lie in [.9, 1 + 1e-10] was called equal to a claim of 1, and .333333 equal to .333334."""
+    """A leak known to lie in [.9, 1 + 1e-10] was called equal to a claim of 1, and .333333 equal to
+    .333334."""
     wide = decide(CLAIM, evidence("exact", 0.9, 1 + 1e-10, error=0.05), detect=1.5).reason
     assert "equal" not in wide
     assert "above the claim by rounding at most; the claim allows 1" in wide
     third = evidence("exact", 1 / 3 - 1e-15, 1 / 3 + 1e-15, error=1e-15)
     said = decide(Stability(gamma=1 / 3), third, detect=0.5).reason
-    assert said.endswith("is 0.333333, equal to the claim within numerical error; the claim allows 0.333334 (rounded up)")
+    assert said.endswith(
+        "is 0.333333, equal to the claim within numerical error; the claim allows 0.333334 "
+        "(rounded up)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,7 +151,9 @@ def test_equal_to_a_claim_is_what_its_bounds_carry() -> None:
         (1e6, 1e6, 1.1e-3, "inconclusive"),
     ],
 )
-def test_rounding_is_a_part_of_the_claim(claimed: float, value: float, error: float, word: str) -> None:
+def test_rounding_is_a_part_of_the_claim(
+    claimed: float, value: float, error: float, word: str
+) -> None:
     found = evidence("exact", max(0.0, value - error), value + error, error=error)
     assert decide(PredictionStability(gamma=claimed), found, detect=2 * claimed).word == word
 
@@ -120,11 +177,20 @@ def test_a_refutation_shows_the_digits_that_tell(mode: Mode, above: float) -> No
     ],
     ids=str,
 )
-def test_a_claim_that_cannot_be_exceeded_is_not_refuted_by_a_blind_audit(claim: Claim, numbers: Any, most: float) -> None:
+def test_a_claim_that_cannot_be_exceeded_is_not_refuted_by_a_blind_audit(
+    claim: Claim, numbers: Any, most: float
+) -> None:
     mechanism = FunctionMechanism(function=lambda *_: None, claims=(claim,), numbers=numbers)
-    target = AuditTarget(name="toy", address=None, parameters={}, mechanism=mechanism, claims=(claim,))
+    target = AuditTarget(
+        name="toy", address=None, parameters={}, mechanism=mechanism, claims=(claim,)
+    )
     assert target.most(claim) == most
-    verdict = decide(claim, evidence("monte-carlo", 0.2, 0.9, detectable=math.inf), Settings().wanted(claim, most), most)
+    verdict = decide(
+        claim,
+        evidence("monte-carlo", 0.2, 0.9, detectable=math.inf),
+        Settings().wanted(claim, most),
+        most,
+    )
     assert verdict.word == "not refuted"
     assert verdict.reason.endswith("which cannot be exceeded")
 
@@ -143,10 +209,16 @@ def test_what_is_asked_for_is_above_the_claim_and_can_be() -> None:
 def test_an_estimate_decides_nothing(side: str, mode: Mode) -> None:
     found: Any = evidence(mode, 1.5, 2.0)
     with pytest.raises(TypeError, match="a verdict needs certified bounds, not Estimate"):
-        decide(CLAIM, dataclasses.replace(found, **{side: Estimate(value=3.0, method="plug-in")}), detect=1.5)
+        decide(
+            CLAIM,
+            dataclasses.replace(found, **{side: Estimate(value=3.0, method="plug-in")}),
+            detect=1.5,
+        )
 
 
-@pytest.mark.parametrize(("p_value", "word"), [(FIT_ALARM / 2, "error"), (FIT_ALARM, "refuted"), (1.0, "refuted")])
+@pytest.mark.parametrize(
+    ("p_value", "word"), [(FIT_ALARM / 2, "error"), (FIT_ALARM, "refuted"), (1.0, "refuted")]
+)
 def test_a_sampler_that_belies_its_law_ends_as_error(p_value: float, word: str) -> None:
     found = evidence("exact", 1.5, 1.5, fit=Fit(draws=10, tests=4, p_value=p_value))
     assert decide(CLAIM, found, detect=1.5).word == word
@@ -154,5 +226,12 @@ def test_a_sampler_that_belies_its_law_ends_as_error(p_value: float, word: str) 
 
 @pytest.mark.parametrize("word", ["private", "safe", "passed"])
 def test_words_that_no_verdict_uses(word: str) -> None:
-    every = [evidence("monte-carlo", 0.1, 0.5), evidence("exact", 0.1, 0.5), evidence("exhaustive", 0.1, 0.5, domain="d")]
-    assert all(word not in f"{decide(CLAIM, each, 1.5).word} {decide(CLAIM, each, 1.5).reason}" for each in every)
+    every = [
+        evidence("monte-carlo", 0.1, 0.5),
+        evidence("exact", 0.1, 0.5),
+        evidence("exhaustive", 0.1, 0.5, domain="d"),
+    ]
+    assert all(
+        word not in f"{decide(CLAIM, each, 1.5).word} {decide(CLAIM, each, 1.5).reason}"
+        for each in every
+    )

@@ -14,7 +14,10 @@ EXPRESSION = re.compile(r"\$\{\{ (.+?) \}\}")
 
 @dataclass
 class ShardResult:
-    """What is left of a job: exit code, outputs, summary page, log, and what the actions that it used were given."""
+    """What is left of a job.
+
+    Exit code, outputs, summary page, log, and what the actions that it used were given.
+    """
 
     code: int = 0
     outputs: dict[str, str] = field(default_factory=dict)
@@ -30,11 +33,16 @@ def run_action(
     environment: Mapping[str, str],
     inputs: Mapping[str, str] | None = None,
 ) -> ShardResult:
-    """Run the steps one after the other: those that use an action are noted, shell steps are done."""
+    """Run the steps one after the other.
+
+    Those that use an action are noted, shell steps are done.
+    """
     files = workspace.parent / "runner"
     files.mkdir(exist_ok=True)
     known = {"github.job": "privacy", "strategy.job-index": "0"}
-    given = {name: fill(str(declared["default"]), known) for name, declared in action["inputs"].items()}
+    given = {
+        name: fill(str(declared["default"]), known) for name, declared in action["inputs"].items()
+    }
     assert set(inputs or {}) <= set(given), "an input that is not declared"
     known |= {f"inputs.{name}": value for name, value in (given | dict(inputs or {})).items()}
     done = ShardResult()
@@ -42,17 +50,26 @@ def run_action(
         if not holds(step.get("if", "success()"), known, failed=done.code != 0):
             continue
         if "uses" in step:
-            done.used[step["uses"]] = {key: fill(str(value), known) for key, value in step.get("with", {}).items()}
+            done.used[step["uses"]] = {
+                key: fill(str(value), known) for key, value in step.get("with", {}).items()
+            }
             continue
-        output, summary, script = (files / f"{number}.{kind}" for kind in ("output", "summary", "sh"))
+        output, summary, script = (
+            files / f"{number}.{kind}" for kind in ("output", "summary", "sh")
+        )
         output.touch()
         summary.touch()
         script.write_text(step["run"])
         variables = {name: fill(str(value), known) for name, value in step.get("env", {}).items()}
-        variables |= {"GITHUB_OUTPUT": str(output), "GITHUB_STEP_SUMMARY": str(summary), "GITHUB_ACTION_PATH": str(path)}
+        variables |= {
+            "GITHUB_OUTPUT": str(output),
+            "GITHUB_STEP_SUMMARY": str(summary),
+            "GITHUB_ACTION_PATH": str(path),
+        }
         found = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
-            cwd=workspace, env=dict(environment) | variables, capture_output=True, text=True, check=False,
+            cwd=workspace, env=dict(environment) | variables, capture_output=True, text=True,
+            check=False,
         )  # fmt: skip
         assert step["shell"] == "bash"
         done.code = done.code or found.returncode
@@ -60,7 +77,9 @@ def run_action(
         done.summary += summary.read_text()
         pairs = (line.split("=", 1) for line in output.read_text().splitlines())
         known |= {f"steps.{step['id']}.outputs.{name}": value for name, value in pairs}
-    done.outputs = {name: fill(declared["value"], known) for name, declared in action["outputs"].items()}
+    done.outputs = {
+        name: fill(declared["value"], known) for name, declared in action["outputs"].items()
+    }
     return done
 
 
@@ -70,12 +89,20 @@ def fill(text: str, known: Mapping[str, str]) -> str:
 
 
 def value_of(name: str, known: Mapping[str, str]) -> str:
-    """Return what a name stands for; an output that no step has set is empty, any other name must be known."""
-    return known.get(name, "") if re.fullmatch(r"steps\.\w+\.outputs\.[\w-]+", name) else known[name]
+    """Return what a name stands for.
+
+    An output that no step has set is empty, any other name must be known.
+    """
+    return (
+        known.get(name, "") if re.fullmatch(r"steps\.\w+\.outputs\.[\w-]+", name) else known[name]
+    )
 
 
 def holds(condition: str, known: Mapping[str, str], *, failed: bool) -> bool:
-    """Whether a step is run: `success()`, `always()`, and comparisons with a text, joined by `&&`."""
+    """Whether a step is run.
+
+    `success()`, `always()`, and comparisons with a text, joined by `&&`.
+    """
     terms = condition.split(" && ")
     if failed and "always()" not in terms:
         return False

@@ -1,4 +1,4 @@
-"""A demo project under git, a copy of this repository under git, and a PATH on which calls are noted."""
+"""A demo project and a copy of this repository under git, and a PATH that notes calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,11 @@ from tests.plugin.demo import CONFIG, make_project
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
-IDENTITY = {f"GIT_{who}_{what}": f"a@{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+IDENTITY = {
+    f"GIT_{who}_{what}": f"a@{what}"
+    for who in ("AUTHOR", "COMMITTER")
+    for what in ("NAME", "EMAIL")
+}
 GIT = IDENTITY | {"GIT_CONFIG_GLOBAL": os.devnull}
 
 NOTE = """#!/usr/bin/env bash
@@ -26,13 +30,15 @@ REAL = f'{NOTE}exec {shlex.quote(str(BIN / "dpassay"))} "$@"\n'
 STUB = f"""{NOTE}
 case $1 in
   run)
-    if [ "$RECORD" != no ]; then mkdir -p report && cp "$PAGES"/* report && echo "${{RECORD:-{{}}}}" > report/record.json; fi
+    if [ "$RECORD" != no ]; then mkdir -p report && cp "$PAGES"/* report && echo \
+"${{RECORD:-{{}}}}" > report/record.json; fi
     exit "$RUN_EXIT" ;;
   report) exit "${{REPORT_EXIT:-0}}" ;;
   baseline) if [ "$BASELINE_EXIT" != 2 ]; then cp "$COMPARISON" report; fi; exit "$BASELINE_EXIT" ;;
 esac
 """
-"""A `dpassay` that audits nothing: it leaves ready-made pages and the exit codes that a test wants."""
+"""A `dpassay` that audits nothing: it leaves ready-made pages and the exit codes that a test
+wants."""
 
 
 @dataclass(frozen=True)
@@ -43,18 +49,31 @@ class Tools:
     calls: Path
 
     def environment(self, **variables: str) -> dict[str, str]:
-        kept = {name: text for name, text in os.environ.items() if not name.startswith(("DPASSAY_", "GATE_", "GIT_", "GITHUB_"))}
+        kept = {
+            name: text
+            for name, text in os.environ.items()
+            if not name.startswith(("DPASSAY_", "GATE_", "GIT_", "GITHUB_"))
+        }
         paths = (str(self.folder), str(BIN), kept["PATH"])
-        return kept | GIT | {"PATH": os.pathsep.join(paths), "CALLS": str(self.calls), "NO_COLOR": "1"} | variables
+        return (
+            kept
+            | GIT
+            | {"PATH": os.pathsep.join(paths), "CALLS": str(self.calls), "NO_COLOR": "1"}
+            | variables
+        )
 
     def called(self, program: str) -> list[str]:
         lines = self.calls.read_text().splitlines() if self.calls.exists() else []
-        return [line.removeprefix(f"{program} ") for line in lines if line.startswith(f"{program} ")]
+        return [
+            line.removeprefix(f"{program} ") for line in lines if line.startswith(f"{program} ")
+        ]
 
 
 def git(folder: Path, *words: str) -> str:
     environment = os.environ | GIT
-    found = subprocess.run(["git", *words], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        ["git", *words], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     assert found.returncode == 0, found.stderr
     return found.stdout
 

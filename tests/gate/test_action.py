@@ -41,7 +41,11 @@ def faults(text: str) -> list[str]:
     used = set(re.findall(r"inputs\.([\w-]+)", text))
     found += [f"input {name} is not declared" for name in used - set(action["inputs"])]
     found += [f"input {name} is not used" for name in set(action["inputs"]) - used]
-    found += [f"input {name} is not described" for name, facts in action["inputs"].items() if not facts.get("description")]
+    found += [
+        f"input {name} is not described"
+        for name, facts in action["inputs"].items()
+        if not facts.get("description")
+    ]
     ids = {step["id"] for step in steps if "id" in step}
     found += [f"no step {name}" for name in set(re.findall(r"steps\.(\w+)", text)) - ids]
     return found
@@ -77,7 +81,9 @@ def test_the_script_reads_what_the_action_and_the_template_set() -> None:
     assert read == set(gate["env"]) == set(template) - {"GATE_REPOSITORY", "GATE_REF"}
 
 
-def action(project: Path, tools: Tools, inputs: Mapping[str, str] | None = None, **variables: str) -> ShardResult:
+def action(
+    project: Path, tools: Tools, inputs: Mapping[str, str] | None = None, **variables: str
+) -> ShardResult:
     return run_action(ACTION, ROOT, project, tools.environment(**variables), inputs)
 
 
@@ -108,7 +114,9 @@ def test_half_the_noise_fails_with_a_summary_that_names_it(demo: Path, tools: To
     assert done.used["actions/upload-artifact@v6"]["path"] == str(demo / "report")
 
 
-def test_a_broken_configuration_is_2_and_an_old_record_is_not_shown(demo: Path, tools: Tools) -> None:
+def test_a_broken_configuration_is_2_and_an_old_record_is_not_shown(
+    demo: Path, tools: Tools
+) -> None:
     (demo / "dpassay.toml").write_text('profile = "quack"\n')
     (demo / "report").mkdir()
     (demo / "report/record.json").write_text("{}")
@@ -149,13 +157,19 @@ def staged(demo: Path, stub: Tools, tmp_path: Path) -> Callable[..., ShardResult
     """The action with a dpassay whose exit codes and pages are given."""
 
     def run(
-        inputs: Mapping[str, str] | None = None, *, report: str = "the report\n", comparison: str = "", **codes: str
+        inputs: Mapping[str, str] | None = None,
+        *,
+        report: str = "the report\n",
+        comparison: str = "",
+        **codes: str,
     ) -> ShardResult:
         (tmp_path / "pages").mkdir(exist_ok=True)
         (tmp_path / "pages/report.md").write_text(report)
         (tmp_path / "comparison.md").write_text(comparison or "the comparison\n")
         pages = {"PAGES": str(tmp_path / "pages"), "COMPARISON": str(tmp_path / "comparison.md")}
-        return action(demo, stub, inputs, **({"RUN_EXIT": "0", "BASELINE_EXIT": "0"} | pages | codes))
+        return action(
+            demo, stub, inputs, **({"RUN_EXIT": "0", "BASELINE_EXIT": "0"} | pages | codes)
+        )
 
     return run
 
@@ -188,15 +202,24 @@ def staged(demo: Path, stub: Tools, tmp_path: Path) -> Callable[..., ShardResult
         (137, 1, 0, 1),
     ],
 )
-def test_the_worst_code_is_left_with(staged: Callable[..., ShardResult], audit: int, report: int, check: int, code: int) -> None:
-    done = staged({"baseline": "check"}, RUN_EXIT=str(audit), REPORT_EXIT=str(report), BASELINE_EXIT=str(check))
+def test_the_worst_code_is_left_with(
+    staged: Callable[..., ShardResult], audit: int, report: int, check: int, code: int
+) -> None:
+    done = staged(
+        {"baseline": "check"},
+        RUN_EXIT=str(audit),
+        REPORT_EXIT=str(report),
+        BASELINE_EXIT=str(check),
+    )
     assert done.code == code
     assert done.outputs["exit-code"] == str(code)
     assert "the report" in done.summary
     assert ("the comparison" in done.summary) == (check != 2)
 
 
-def test_the_calls_with_a_baseline_and_without(staged: Callable[..., ShardResult], stub: Tools) -> None:
+def test_the_calls_with_a_baseline_and_without(
+    staged: Callable[..., ShardResult], stub: Tools
+) -> None:
     assert staged({"baseline": "check"}).code == 0
     assert stub.called("dpassay") == [
         "<run> <--configured> <--out> <report>",
@@ -217,7 +240,9 @@ def test_no_record_is_no_pass(staged: Callable[..., ShardResult]) -> None:
     assert done.outputs["record"] == ""
 
 
-def test_inconclusive_behind_what_is_let_pass_stays_unless_it_is_allowed(staged: Callable[..., ShardResult], stub: Tools) -> None:
+def test_inconclusive_behind_what_is_let_pass_stays_unless_it_is_allowed(
+    staged: Callable[..., ShardResult], stub: Tools
+) -> None:
     weak = '{\n  "results": [\n    {\n      "verdict": "inconclusive"\n    }\n  ]\n}'
     codes = {"RUN_EXIT": "1", "REPORT_EXIT": "1", "RECORD": weak}
     assert staged({"baseline": "check"}, **codes).code == 4
@@ -226,7 +251,9 @@ def test_inconclusive_behind_what_is_let_pass_stays_unless_it_is_allowed(staged:
 
 
 @pytest.mark.parametrize("columns", ["80", "12"])
-def test_a_project_of_which_nothing_would_be_audited(demo: Path, tools: Tools, columns: str) -> None:
+def test_a_project_of_which_nothing_would_be_audited(
+    demo: Path, tools: Tools, columns: str
+) -> None:
     (demo / "dpassay.toml").unlink()
     done = action(demo, tools, COLUMNS=columns)
     assert done.code == 2
@@ -241,7 +268,9 @@ LEAVES_LATE = f"import atexit, os\natexit.register(os._exit, 0)\n{HALF}"
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("api", "code"), [(LEAVES, 3), (LEAVES_LATE, 1)])
-def test_code_that_ends_the_process_with_0_is_no_pass(demo: Path, tools: Tools, api: str, code: int) -> None:
+def test_code_that_ends_the_process_with_0_is_no_pass(
+    demo: Path, tools: Tools, api: str, code: int
+) -> None:
     (demo / "audit/api.py").write_text(api)
     done = action(demo, tools)
     assert done.code == code, done.log
@@ -249,25 +278,38 @@ def test_code_that_ends_the_process_with_0_is_no_pass(demo: Path, tools: Tools, 
 
 
 @pytest.mark.slow
-def test_what_is_suppressed_is_green_and_an_open_regression_is_in_the_junit_file(demo: Path, tools: Tools) -> None:
+def test_what_is_suppressed_is_green_and_an_open_regression_is_in_the_junit_file(
+    demo: Path, tools: Tools
+) -> None:
     action(demo, tools)
     run_dpassay(demo, "baseline", "accept")
     (demo / "audit/api.py").write_text(HALF)
     assert action(demo, tools, {"baseline": "check"}).code == 1
-    failures = [case.attrib["name"] for case in cases(demo / "report/comparison.xml") if case.find("failure") is not None]
+    failures = [
+        case.attrib["name"]
+        for case in cases(demo / "report/comparison.xml")
+        if case.find("failure") is not None
+    ]
     assert "refuted: label api.own.monte-carlo" in failures
     day = (datetime.now(tz=UTC) + timedelta(days=9)).date()
-    rule = '[[suppressions]]\nresult = "label api.own.monte-carlo"\nkind = "{}"\nreason = "minute 7"\nexpires = {}\n'
+    rule = (
+        '[[suppressions]]\nresult = "label api.own.monte-carlo"\nkind = "{}"\nreason = "minute '
+        '7"\nexpires = {}\n'
+    )
     with (demo / "dpassay.toml").open("a") as file:
         file.write("".join(rule.format(name.partition(":")[0], day) for name in failures))
     done = action(demo, tools, {"baseline": "check"})
     assert done.code == 0, done.log
-    assert not [case for case in cases(demo / "report/comparison.xml") if case.find("failure") is not None]
+    assert not [
+        case for case in cases(demo / "report/comparison.xml") if case.find("failure") is not None
+    ]
     assert action(demo, tools).code == 1, "without the check nothing is let pass"
 
 
 def run_dpassay(project: Path, *words: str) -> None:
-    subprocess.run([sys.executable, "-m", "dpassay", *words], cwd=project, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "dpassay", *words], cwd=project, check=True, capture_output=True
+    )
 
 
 def cases(path: Path) -> list[ET.Element]:
@@ -285,7 +327,11 @@ def cases(path: Path) -> list[ET.Element]:
     ],
 )
 def test_before_the_audit_everything_is_2(
-    staged: Callable[..., ShardResult], stub: Tools, inputs: dict[str, str], codes: dict[str, str], said: str
+    staged: Callable[..., ShardResult],
+    stub: Tools,
+    inputs: dict[str, str],
+    codes: dict[str, str],
+    said: str,
 ) -> None:
     done = staged(inputs, **codes)
     assert done.code == 2
@@ -294,7 +340,9 @@ def test_before_the_audit_everything_is_2(
     assert stub.called("dpassay") == []
 
 
-def test_inputs_are_words_and_never_run(staged: Callable[..., ShardResult], stub: Tools, demo: Path) -> None:
+def test_inputs_are_words_and_never_run(
+    staged: Callable[..., ShardResult], stub: Tools, demo: Path
+) -> None:
     evil = '"; touch pwned; $(touch pwned) `touch pwned` * '
     words = " ".join(f"<{word}>" for word in evil.split())
     done = staged({"install": evil, "targets": evil, "arguments": evil})
@@ -305,14 +353,18 @@ def test_inputs_are_words_and_never_run(staged: Callable[..., ShardResult], stub
 
 
 def test_the_summary_stays_below_the_limit(staged: Callable[..., ShardResult]) -> None:
-    done = staged({"baseline": "check"}, report="r" * 999_999 + "\n", comparison="c" * 60_000 + "\n")
+    done = staged(
+        {"baseline": "check"}, report="r" * 999_999 + "\n", comparison="c" * 60_000 + "\n"
+    )
     assert "r" * 999_999 in done.summary
     assert "`comparison.md` is too long for this page" in done.summary
     assert len(done.summary.encode()) < LIMIT
 
 
 def test_both_pages_are_shown_where_they_fit(staged: Callable[..., ShardResult]) -> None:
-    done = staged({"baseline": "check"}, report="r" * 980_000 + "\n", comparison="c" * 60_000 + "\n")
+    done = staged(
+        {"baseline": "check"}, report="r" * 980_000 + "\n", comparison="c" * 60_000 + "\n"
+    )
     assert "c" * 60_000 in done.summary
     assert len(done.summary.encode()) < LIMIT
 

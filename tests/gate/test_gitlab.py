@@ -18,8 +18,13 @@ TEMPLATE: dict[str, Any] = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text
 JOB: dict[str, Any] = TEMPLATE["dpassay"]
 
 
-def job(project: Path, tools: Tools, variables: Mapping[str, str]) -> tuple[int, str, dict[str, str]]:
-    """Run the job: all lines of the script in one shell, which stops at the first that fails; then what its variables are."""
+def job(
+    project: Path, tools: Tools, variables: Mapping[str, str]
+) -> tuple[int, str, dict[str, str]]:
+    """Run the job: all lines of the script in one shell, which stops at the first that fails.
+
+    Then what its variables are.
+    """
     known = JOB["variables"] | dict(variables)
     found = subprocess.run(
         ["bash", "-eo", "pipefail", "-c", "\n".join(JOB["script"])],
@@ -39,7 +44,9 @@ def test_its_form() -> None:
 
 
 @pytest.mark.slow
-def test_correct_half_the_noise_and_correct_again(demo: Path, tools: Tools, repository: Path) -> None:
+def test_correct_half_the_noise_and_correct_again(
+    demo: Path, tools: Tools, repository: Path
+) -> None:
     good = (demo / "audit/api.py").read_text()
     variables = {"GATE_REPOSITORY": repository.as_uri(), "GATE_INSTALL": "-e ."}
     code, log, known = job(demo, tools, variables)
@@ -58,19 +65,27 @@ def test_correct_half_the_noise_and_correct_again(demo: Path, tools: Tools, repo
 
 
 @pytest.mark.parametrize("variables", [{}, {"GATE_REF": "v99"}])
-def test_what_cannot_be_fetched_is_no_verdict(demo: Path, stub: Tools, repository: Path, variables: dict[str, str]) -> None:
+def test_what_cannot_be_fetched_is_no_verdict(
+    demo: Path, stub: Tools, repository: Path, variables: dict[str, str]
+) -> None:
     address = {"GATE_REPOSITORY": repository.as_uri()} if variables else {}
     code, log, _ = job(demo, stub, address | variables)
     assert code == 128, log
     assert stub.called("dpassay") == []
 
 
-def test_the_baseline_is_compared_where_it_is_asked_for(demo: Path, stub: Tools, repository: Path, tmp_path: Path) -> None:
+def test_the_baseline_is_compared_where_it_is_asked_for(
+    demo: Path, stub: Tools, repository: Path, tmp_path: Path
+) -> None:
     (tmp_path / "comparison.md").write_text("the comparison\n")
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/report.md").write_text("the report\n")
     (tmp_path / "pages/junit.xml").write_text("<testsuites/>\n")
-    variables = {"PAGES": str(tmp_path / "pages"), "COMPARISON": str(tmp_path / "comparison.md"), "RUN_EXIT": "0"}
+    variables = {
+        "PAGES": str(tmp_path / "pages"),
+        "COMPARISON": str(tmp_path / "comparison.md"),
+        "RUN_EXIT": "0",
+    }
     variables |= {"GATE_REPOSITORY": repository.as_uri(), "BASELINE_EXIT": "1"}
     assert job(demo, stub, variables)[0] == 0
     assert job(demo, stub, variables | {"GATE_BASELINE": "check"})[0] == 1

@@ -24,7 +24,9 @@ repos:
 
 
 def run(folder: Path, environment: Mapping[str, str], *words: str) -> tuple[int, str]:
-    found = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     return found.returncode, found.stdout + found.stderr
 
 
@@ -54,7 +56,7 @@ def test_its_entry(demo: Path, tools: Tools) -> None:
 
 @pytest.fixture
 def surroundings(tools: Tools, tmp_path: Path) -> dict[str, str]:
-    """The variables of a machine on which pre-commit has never run, and on which there is no dpassay but the hook's."""
+    """The variables of a machine that never ran pre-commit and has only the hook's dpassay."""
     (tools.folder / "dpassay").unlink()
     (tools.folder / "pip").unlink()
     (tmp_path / "tmp").mkdir()
@@ -63,14 +65,18 @@ def surroundings(tools: Tools, tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_a_push_is_stopped(demo: Path, surroundings: dict[str, str], repository: Path, tmp_path: Path) -> None:
+def test_a_push_is_stopped(
+    demo: Path, surroundings: dict[str, str], repository: Path, tmp_path: Path
+) -> None:
     rev = git(repository, "rev-parse", "HEAD").strip()
     (demo / ".pre-commit-config.yaml").write_text(CONFIG.format(repository=repository, rev=rev))
     git(tmp_path, "init", "-q", "--bare", "-b", "main", "remote")
     git(demo, "remote", "add", "origin", str(tmp_path / "remote"))
     git(demo, "add", ".")
     git(demo, "commit", "-qm", "a hook")
-    code, said = run(demo, surroundings, sys.executable, "-m", "pre_commit", "install", "--hook-type", "pre-push")
+    code, said = run(
+        demo, surroundings, sys.executable, "-m", "pre_commit", "install", "--hook-type", "pre-push"
+    )
     assert code == 0, said
     code, said = run(demo, surroundings, "git", "push", "origin", "main")
     assert code == 0, said

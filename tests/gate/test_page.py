@@ -31,7 +31,9 @@ def test_every_example_is_run_here() -> None:
     assert PAGE.count("```yaml") == len(BLOCKS)
 
 
-@pytest.mark.parametrize(("example", "called"), [(0, ["run", "report"]), (1, ["run", "report", "baseline"])])
+@pytest.mark.parametrize(
+    ("example", "called"), [(0, ["run", "report"]), (1, ["run", "report", "baseline"])]
+)
 def test_github(demo: Path, stub: Tools, tmp_path: Path, example: int, called: list[str]) -> None:
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages/report.md").touch()
@@ -48,7 +50,9 @@ def test_github(demo: Path, stub: Tools, tmp_path: Path, example: int, called: l
 @pytest.mark.slow
 def test_the_readme_s_pipeline_is_green_then_red_then_green(demo: Path, tools: Tools) -> None:
     ((name, text),) = re.findall(
-        r"^```yaml\n# (\S+)\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
+        r"^```yaml\n# (\S+)\n(.*?)^```$",
+        (ROOT / "README.md").read_text("utf-8"),
+        re.MULTILINE | re.DOTALL,
     )
     assert name == ".github/workflows/privacy.yml"
     _, ours = yaml.safe_load(text)["jobs"]["dpassay"]["steps"]
@@ -101,5 +105,7 @@ def test_a_seed_from_the_commit_is_the_plugin_s() -> None:
     (line,) = re.findall(r'`(echo "DPASSAY_SEED=.*?)`', PAGE)
     sha = "00abcdef" + 32 * "0"
     words = line.replace(' >> "$GITHUB_ENV"', "")
-    found = subprocess.run(["bash", "-c", words], env={"GITHUB_SHA": sha}, capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        ["bash", "-c", words], env={"GITHUB_SHA": sha}, capture_output=True, text=True, check=True
+    )
     assert found.stdout == f"DPASSAY_SEED={int(sha[:8], 16)}\n"

@@ -1,4 +1,7 @@
-"""Data that every mechanism can be shown: labelled 0 and 1, so noisy that no prediction is certain."""
+"""Data that every mechanism can be shown.
+
+Labelled 0 and 1, so noisy that no prediction is certain.
+"""
 
 from __future__ import annotations
 
@@ -27,4 +30,9 @@ def group() -> Group:
     """A dataset with every kind of change to it, a pool, and 8 queries."""
     base, pool = noisy(RECORDS, seed=11), noisy(10, seed=12)
     queries = points(np.random.default_rng(13).normal(size=(8, FEATURES)), "queries")
-    return Group(pairs=replace_one(base.X, base.y, pool=pool), queries=queries, kind="data", reason="conformance")
+    return Group(
+        pairs=replace_one(base.X, base.y, pool=pool),
+        queries=queries,
+        kind="data",
+        reason="conformance",
+    )

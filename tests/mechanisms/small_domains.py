@@ -1,4 +1,7 @@
-"""Every dataset of a small domain, up to the order of its records, and every neighbour: for laws that depend on no order."""
+"""Every dataset of a small domain, up to the order of its records, and every neighbour.
+
+For laws that depend on no order.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +31,19 @@ class Found:
 
 
 def law_of(learner: StableLearner, records: Multiset, places: list[tuple[int, ...]]) -> FiniteLaw:
-    data = Labelled(np.array([x for x, _ in records], dtype=float), np.array([y for _, y in records]))
+    data = Labelled(
+        np.array([x for x, _ in records], dtype=float), np.array([y for _, y in records])
+    )
     law = learner.distribution(learner.prepare(data), np.array(places, dtype=float))
     assert law is not None
     return law
 
 
 def worst(learner: StableLearner, places: list[tuple[int, ...]]) -> tuple[Found, Found]:
-    """Worst gamma and epsilon over all datasets of n records at these places, which are also the queries."""
+    """Worst gamma and epsilon over all datasets of n records at these places.
+
+    The places are also the queries.
+    """
     records = [(x, y) for x in places for y in (0, 1)]
     every = list(itertools.combinations_with_replacement(records, learner.n))
     number = {each: i for i, each in enumerate(every)}
@@ -44,13 +52,17 @@ def worst(learner: StableLearner, places: list[tuple[int, ...]]) -> tuple[Found,
     for rest in itertools.combinations_with_replacement(records, learner.n - 1):
         near = [number[tuple(sorted((*rest, record)))] for record in records]
         one, other = log_p[near][:, None], log_p[near][None]
-        for which, loss in enumerate((label_difference(one, other).value, privacy_loss(one, other).value)):
+        for which, loss in enumerate(
+            (label_difference(one, other).value, privacy_loss(one, other).value)
+        ):
             i, j, query = np.unravel_index(np.argmax(loss), loss.shape)
             known = best[which]
             if known is None or loss[i, j, query] > known.value + 1e-12:
                 first, second = near[i], near[j]
                 p = (float(np.exp(log_p[first, query, 1])), float(np.exp(log_p[second, query, 1])))
-                best[which] = Found(float(loss[i, j, query]), every[first], every[second], places[query], p)
+                best[which] = Found(
+                    float(loss[i, j, query]), every[first], every[second], places[query], p
+                )
     gamma, epsilon = best
     assert gamma is not None
     assert epsilon is not None

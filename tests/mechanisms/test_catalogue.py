@@ -1,4 +1,7 @@
-"""Every entry of the catalogue, and the catalogue against the folder of mechanisms. A new entry is tested without being named."""
+"""Every entry of the catalogue, and the catalogue against the folder of mechanisms.
+
+A new entry is tested without being named.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,11 @@ def mechanisms_in_the_folder() -> set[str]:
         inside = ".".join(path.relative_to(FOLDER).with_suffix("").parts)
         module = importlib.import_module(f"dpassay.mechanisms.{inside}")
         for name, thing in inspect.getmembers(module, inspect.isclass):
-            if thing.__module__ == module.__name__ and issubclass(thing, Mechanism) and "claims" in vars(thing):
+            if (
+                thing.__module__ == module.__name__
+                and issubclass(thing, Mechanism)
+                and "claims" in vars(thing)
+            ):
                 found.add(f"{module.__name__}:{name}")
     return found
 

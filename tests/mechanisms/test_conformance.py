@@ -1,4 +1,7 @@
-"""What every entry of the catalogue must keep to; a new entry is tested without being named here."""
+"""What every entry of the catalogue must keep to.
+
+A new entry is tested without being named here.
+"""
 
 from __future__ import annotations
 
@@ -49,9 +52,19 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("psgd-laplace", {"threshold": 0.01, "order": "random"}),
     ("psgd-laplace", {"loss": "logistic", "average": "after", "epsilon": 0.5}),
     ("psgd-laplace", {"loss": "huber", "order": "random", "R": 2.0}),
-    ("interface", {"base": "projected-walk,T=2,feature=1", "m": 2, "adversary": "adaptive", "epsilon": 0.4}),
+    (
+        "interface",
+        {"base": "projected-walk,T=2,feature=1", "m": 2, "adversary": "adaptive", "epsilon": 0.4},
+    ),
     ("interface", {"base": "soft-majority,r=3,learner=stump", "adversary": "sweep", "step": 0.5}),
-    ("interface", {"base": "soft-majority-overview,r=2,learner=majority,partition=fresh", "m": 1, "epsilon": 0.1}),
+    (
+        "interface",
+        {
+            "base": "soft-majority-overview,r=2,learner=majority,partition=fresh",
+            "m": 1,
+            "epsilon": 0.1,
+        },
+    ),
     ("interface", {"base": "noisy-average,r=5,learner=tree", "m": 2, "delta_prime": 0.1}),
     ("group", {"k": 2, "base": "projected-walk,T=2,feature=1", "epsilon": 0.5}),
     ("group", {"k": 1, "base": "soft-majority,r=3,partition=fresh,learner=stump"}),
@@ -60,7 +73,10 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("stable-learner", {"gamma": 0.2, "representative": "greatest", "calibration": "lemma7"}),
     ("stable-learner", {"gamma": 0.14, "representative": "middle"}),
     ("stable-learner", {"gamma": 0.1, "rounding": "up", "representative": "adverse"}),
-    ("subsampled", {"eta": 0.1, "base": "projected-walk,T=2,feature=1", "epsilon": 0.9, "order": "kept"}),
+    (
+        "subsampled",
+        {"eta": 0.1, "base": "projected-walk,T=2,feature=1", "epsilon": 0.9, "order": "kept"},
+    ),
     ("subsampled", {"eta": 0.1, "base": "soft-majority,r=3", "epsilon": 2.0}),
     ("subsampled", {"eta": 0.03, "base": "projected-walk-overview,alpha=0.2"}),
     ("subsampled", {"eta": 0.1, "base": "stable-laplace,r=2"}),
@@ -68,16 +84,43 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("bagged", {"r": 3, "how": "subset"}),
     ("label-flip", {"base": "bagged,r=10,learner=tree"}),
     ("label-flip", {"base": "bagged,r=3,how=subset", "calibration": "overview", "epsilon": 2.0}),
-    ("label-flip", {"base": "stable-learner,representative=greatest", "alpha": 0.25, "calibration": "overview"}),
-    ("exponential", {"epsilon": 1.0, "low": -4.0, "high": 4.0, "representative": "middle", "feature": 1}),
-    ("exponential", {"H": "intervals", "points": 7, "low": -3.0, "high": 3.0, "representative": "greatest"}),
-    ("exponential", {"H": "corners", "points": 5, "low": -3.0, "high": 3.0, "representative": "greatest"}),
+    (
+        "label-flip",
+        {
+            "base": "stable-learner,representative=greatest",
+            "alpha": 0.25,
+            "calibration": "overview",
+        },
+    ),
+    (
+        "exponential",
+        {"epsilon": 1.0, "low": -4.0, "high": 4.0, "representative": "middle", "feature": 1},
+    ),
+    (
+        "exponential",
+        {"H": "intervals", "points": 7, "low": -3.0, "high": 3.0, "representative": "greatest"},
+    ),
+    (
+        "exponential",
+        {"H": "corners", "points": 5, "low": -3.0, "high": 3.0, "representative": "greatest"},
+    ),
     ("relabelled", {"representative": "greatest", "feature": 1, "alpha": 0.2}),
     ("relabelled", {"representative": "middle", "n_prime": 3, "eta": 0.1, "r": 5}),
     ("relabelled", {"representative": "middle", "n_prime": 7}),
     ("histogram", {"release": "count"}),
     ("histogram", {"release": "comparison", "low": -3.0, "high": 3.0, "h": 0.25}),
-    ("histogram", {"release": "density", "low": -2.0, "high": 2.0, "h": 0.5, "d": 2, "H": "1 0.5", "alpha": 4.0}),
+    (
+        "histogram",
+        {
+            "release": "density",
+            "low": -2.0,
+            "high": 2.0,
+            "h": 0.5,
+            "d": 2,
+            "H": "1 0.5",
+            "alpha": 4.0,
+        },
+    ),
     ("example61-exponential", {"cut": 0.0, "alpha": 0.3}),
     ("example61-exponential", {"cut": 0.0, "release": "index", "m": 0}),
     ("example61-noisy-max", {"cut": 0.0, "alpha": 0.1, "m": 0}),
@@ -89,25 +132,40 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("private-knn", {"k": 4, "gamma": 0.2}),
     ("private-knn", {"k": 5, "K": 3, "gamma": 1.0}),
     ("distance-to-instability", {"r": 8, "delta": 0.2, "epsilon": 0.3, "learner": "tree"}),
-    ("distance-to-instability", {"r": 6, "K": 3, "delta": 0.1, "distance": "margin", "learner": "stump"}),
-    ("validate-train", {"m": 5, "release": "index", "base": "output-perturbation,lambdas=0.1;1,loss=huber"}),
+    (
+        "distance-to-instability",
+        {"r": 6, "K": 3, "delta": 0.1, "distance": "margin", "learner": "stump"},
+    ),
+    (
+        "validate-train",
+        {"m": 5, "release": "index", "base": "output-perturbation,lambdas=0.1;1,loss=huber"},
+    ),
     ("validate", {"m": 5, "alpha2": 3.0, "beta1": 0.5, "beta2": 0.5, "seed": 1}),
     ("validate-train", {"m": 5, "base": "output-perturbation,lambdas=0.1;1", "release": "vector"}),
-    ("alpha-split", {"m": 5, "release": "index", "base": "objective-perturbation,oplr=true,lambdas=0.1;0.5;1"}),
+    (
+        "alpha-split",
+        {"m": 5, "release": "index", "base": "objective-perturbation,oplr=true,lambdas=0.1;0.5;1"},
+    ),
     ("data-split", {"m": 5, "base": "output-perturbation,lambdas=0.1;1"}),
     ("random-choice", {"m": 5, "alpha": 0.5, "base": "output-perturbation,lambdas=0.1;1"}),
     ("control", {"m": 5, "release": "prediction"}),
     ("group", {"k": 2, "base": "pate,r=5,learner=stump"}),
     ("interface", {"base": "private-knn,k=5", "m": 2}),
     ("objective-perturbation", {"release": "prediction", "lambda_": 0.01, "m": 5}),
-    ("objective-perturbation", {"loss": "huber", "alpha": 0.5, "oplr": True, "m": 0, "lambda_": 0.02}),
+    (
+        "objective-perturbation",
+        {"loss": "huber", "alpha": 0.5, "oplr": True, "m": 0, "lambda_": 0.02},
+    ),
     ("objective-perturbation", {"d": 2, "release": "vector", "feature_scale": "2;1", "g": "hinge"}),
     ("objective-perturbation", {"d": 2, "loss": "huber", "edges": "-1;0;0.5", "n": None}),
     ("output-perturbation", {"release": "prediction", "loss": "huber", "h": 0.1}),
     ("output-perturbation", {"release": "bins", "edges": "-0.5;0.5", "alpha": 0.3}),
     ("output-perturbation", {"d": 2, "release": "prediction"}),
     ("output-perturbation", {"d": 2, "release": "auc"}),
-    ("objective-perturbation", {"release": "auc", "public": "1:1; 0.5:0; 0.7:1; 0.8:0", "alpha": 0.05}),
+    (
+        "objective-perturbation",
+        {"release": "auc", "public": "1:1; 0.5:0; 0.7:1; 0.8:0", "alpha": 0.05},
+    ),
     ("objective-perturbation", {"loss": "hinge", "m": 0}),
     ("alpha-split", {"m": 5, "release": "auc"}),
     ("data-split", {"m": 5, "release": "vector", "base": "output-perturbation,d=2,lambdas=0.1;1"}),
@@ -118,8 +176,19 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("validate-train", {"m": 5, "base": "output-perturbation,d=2,lambdas=0.1;1", "release": "auc"}),
 ]
 HEAVY: list[tuple[str, dict[str, Any]]] = [
-    ("validate-train", {"m": 5, "release": "bins", "base": "objective-perturbation,lambdas=0.1;1,loss=huber"}),
-    ("validate", {"m": 5, "coins": "fresh", "alpha2": 20.0, "base": "objective-perturbation,lambdas=0.1;1,g=hinge"}),
+    (
+        "validate-train",
+        {"m": 5, "release": "bins", "base": "objective-perturbation,lambdas=0.1;1,loss=huber"},
+    ),
+    (
+        "validate",
+        {
+            "m": 5,
+            "coins": "fresh",
+            "alpha2": 20.0,
+            "base": "objective-perturbation,lambdas=0.1;1,g=hinge",
+        },
+    ),
     ("stable-learner", {"gamma": 0.14, "cover": "net", "alpha": 0.4, "feature": 1}),
     ("stable-learner", {"gamma": 0.07, "H": "intervals", "calibration": "lemma7"}),
     ("validate", {"m": 5, "coins": "fresh", "base": "output-perturbation,lambdas=0.1;1"}),
@@ -132,14 +201,20 @@ HEAVY: list[tuple[str, dict[str, Any]]] = [
 SLOW = {"projected-walk-risk"}
 """The same at their defaults."""
 FITTED: dict[str, dict[str, Any]] = {"histogram": {"low": -30.0, "high": 15.0}}
-"""Nearly all records in one bin: elsewhere the two bits that a histogram answers are next to certain."""
-PLAIN = [pytest.param((name, FITTED.get(name, {})), marks=pytest.mark.slow if name in SLOW else ()) for name in CATALOGUE]
+"""Nearly all records in one bin: elsewhere the two bits that a histogram answers are next to
+certain."""
+PLAIN = [
+    pytest.param((name, FITTED.get(name, {})), marks=pytest.mark.slow if name in SLOW else ())
+    for name in CATALOGUE
+]
 CASES = [*PLAIN, *VARIANTS, *(pytest.param(case, marks=pytest.mark.slow) for case in HEAVY)]
 DRAWS = 32_000
 LEVEL = 1e-3
 
 
-@pytest.fixture(params=CASES, ids=lambda case: "-".join([case[0], *(f"{k}={v}" for k, v in case[1].items())]))
+@pytest.fixture(
+    params=CASES, ids=lambda case: "-".join([case[0], *(f"{k}={v}" for k, v in case[1].items())])
+)
 def target(request: pytest.FixtureRequest) -> AuditTarget:
     """One mechanism of the catalogue, newly made."""
     name, parameters = request.param
@@ -159,11 +234,15 @@ def sample(target: AuditTarget, state: Any, group: Group, size: int, seed: int) 
 
 def has_coins(target: AuditTarget, group: Group) -> bool:
     """Whether its answers are drawn at all."""
-    return not isinstance(target.law(target.prepare(group.pairs.base), group.queries, "the base dataset"), PointLaw)
+    return not isinstance(
+        target.law(target.prepare(group.pairs.base), group.queries, "the base dataset"), PointLaw
+    )
 
 
 @pytest.mark.parametrize("size", [1, 37])
-def test_samples_are_answers_of_shape_size_by_queries(target: AuditTarget, group: Group, size: int) -> None:
+def test_samples_are_answers_of_shape_size_by_queries(
+    target: AuditTarget, group: Group, size: int
+) -> None:
     draws = sample(target, target.prepare(group.pairs.base), group, size, seed=0)
     assert isinstance(draws, np.ndarray)
     assert draws.shape == (size, len(group.queries))
@@ -241,11 +320,16 @@ def test_update_equals_prepare_on_the_neighbour(target: AuditTarget, group: Grou
         updated = target.neighbour(data, state, change)
         new = again(target)
         prepared = new.prepare(change.apply(data))
-        law, expected = target.law(updated, queries, "updated"), new.law(prepared, queries, "prepared")
+        law, expected = (
+            target.law(updated, queries, "updated"),
+            new.law(prepared, queries, "prepared"),
+        )
         if law is None or expected is None:
             assert law is None
             assert expected is None
-            np.testing.assert_array_equal(sample(target, updated, group, 3, seed=1), sample(new, prepared, group, 3, seed=1))
+            np.testing.assert_array_equal(
+                sample(target, updated, group, 3, seed=1), sample(new, prepared, group, 3, seed=1)
+            )
         else:
             np.testing.assert_array_equal(law.table, expected.table)
 
@@ -253,14 +337,21 @@ def test_update_equals_prepare_on_the_neighbour(target: AuditTarget, group: Grou
 def test_an_update_of_an_update_is_a_walk_back(target: AuditTarget, group: Group) -> None:
     data = group.pairs.base
     state = target.prepare(data)
-    flip: Change = next(change for change in group.pairs.changes if change.as_json()["kind"] == "flip-label")
+    flip: Change = next(
+        change for change in group.pairs.changes if change.as_json()["kind"] == "flip-label"
+    )
     there = target.neighbour(data, state, flip)
     back = target.neighbour(flip.apply(data), there, flip)
-    np.testing.assert_array_equal(sample(target, back, group, 20, seed=4), sample(target, state, group, 20, seed=4))
+    np.testing.assert_array_equal(
+        sample(target, back, group, 20, seed=4), sample(target, state, group, 20, seed=4)
+    )
 
 
 def telling(target: AuditTarget, group: Group) -> Group:
-    """The given data, or one of the own worst cases where every answer to the given ones is all but certain."""
+    """The given data, or an own worst case where given answers are all but certain.
+
+    Almost every answer to the given ones.
+    """
 
     def doubt(each: Group) -> float:
         law = target.law(target.prepare(each.pairs.base), each.queries, "the base dataset")
@@ -269,8 +360,13 @@ def telling(target: AuditTarget, group: Group) -> Group:
     return group if doubt(group) >= 0.01 else max(groups_for(target, None), key=doubt)
 
 
-def counted(target: AuditTarget, group: Group, seed: int) -> tuple[FiniteLaw, FiniteLaw, NDArray[np.int64]]:
-    """Law of the symbols that answers are counted by, the law mis-scaled by a tenth, and how often each symbol came."""
+def counted(
+    target: AuditTarget, group: Group, seed: int
+) -> tuple[FiniteLaw, FiniteLaw, NDArray[np.int64]]:
+    """Law of the symbols that answers are counted by, mis-scaled by a tenth, and counts.
+
+    The counts say how often each symbol came.
+    """
     group = telling(target, group)
     state = target.prepare(group.pairs.base)
     law = target.law(state, group.queries, "the base dataset")
@@ -284,13 +380,17 @@ def counted(target: AuditTarget, group: Group, seed: int) -> tuple[FiniteLaw, Fi
 
 
 def mis_scaled(coding: Coding, law: FiniteLaw | NoiseLaw) -> FiniteLaw:
-    """Noise made wider by a tenth; or one probability of every row larger, the others smaller to make up for it.
+    """Noise made wider by a tenth.
+
+    Or one probability of every row larger, the others smaller to make up for it.
 
     It is the largest one up to a half: the rarer of two labels.
     """
     if isinstance(law, NoiseLaw):
         assert isinstance(coding, Bins)
-        return replace(law, noise=Noise(kind=law.noise.kind, scale=1.1 * law.noise.scale)).binned(coding.edges)
+        return replace(law, noise=Noise(kind=law.noise.kind, scale=1.1 * law.noise.scale)).binned(
+            coding.edges
+        )
     p = law.p
     chosen = np.where(p <= 0.5, p, -1.0).argmax(axis=1)
     rows = np.arange(len(p))
@@ -302,9 +402,12 @@ def mis_scaled(coding: Coding, law: FiniteLaw | NoiseLaw) -> FiniteLaw:
 
 
 def power_of_two_sided(law: FiniteLaw, against: FiniteLaw) -> NDArray[np.float64]:
-    """Chance under `law` that a count alone makes `two_sided` reject `against`, shape (q, K); at least that, exactly computed.
+    """Chance under `law` that a count alone makes `two_sided` reject `against`, shape (q, K).
 
-    Each tail is monotone in the count, so what is rejected is all counts up to one and all counts from another.
+    At least that, exactly computed.
+
+    Each tail is monotone in the count, so what is rejected is all counts up to one and all counts
+    from another.
     """
     share = LEVEL / (2 * law.p.size)
     low = np.asarray(binom.ppf(share, DRAWS, against.p) - 1)
@@ -315,8 +418,10 @@ def power_of_two_sided(law: FiniteLaw, against: FiniteLaw) -> NDArray[np.float64
     return np.asarray(binom.cdf(low, DRAWS, law.p) + binom.sf(high - 1, DRAWS, law.p))
 
 
-def test_sampler_agrees_with_the_law_and_not_with_one_mis_scaled_by_a_tenth(target: AuditTarget, group: Group) -> None:
-    """The power is exact at the best single query and symbol, so at least that much over all of them."""
+def test_sampler_agrees_with_the_law_and_not_with_one_mis_scaled_by_a_tenth(
+    target: AuditTarget, group: Group
+) -> None:
+    """The power is exact at the best single query and symbol, so a floor over all of them."""
     law, wrong, counts = counted(target, group, seed=21)
     p_values = two_sided(counts, DRAWS, law)
     assert p_values.min() * p_values.size >= LEVEL
@@ -326,7 +431,10 @@ def test_sampler_agrees_with_the_law_and_not_with_one_mis_scaled_by_a_tenth(targ
 
 
 def test_worst_case_of_any_size_is_its_own_worst_pair(target: AuditTarget) -> None:
-    """What is worst of transcripts for a delta > 0 depends on it; own pairs are then only held to be no worse."""
+    """What is worst of transcripts for a delta > 0 depends on it.
+
+    Own pairs are then only held to be no worse.
+    """
     if target.reachable() is None:
         pytest.skip("knows no reachable states")
     for claim in target.claims:
@@ -344,13 +452,18 @@ def test_worst_case_of_any_size_is_its_own_worst_pair(target: AuditTarget) -> No
         assert found.argument
 
 
-def test_no_pair_of_real_neighbours_exceeds_the_worst_case_of_any_size(target: AuditTarget, group: Group) -> None:
+def test_no_pair_of_real_neighbours_exceeds_the_worst_case_of_any_size(
+    target: AuditTarget, group: Group
+) -> None:
     group = replace(group, pairs=replace_several(group.pairs, claimed_records(target)))
     laws = group_laws(target, group, silent)
     found = any_size(target, target.claims[0])
     if laws is None or found is None:
         pytest.skip("no exact law, or no reachable states")
-    assert both_directions(laws, readable(target, target.claims[0], laws.law)).value.max() <= found.loss + found.error
+    assert (
+        both_directions(laws, readable(target, target.claims[0], laws.law)).value.max()
+        <= found.loss + found.error
+    )
 
 
 def test_claims_name_their_source(target: AuditTarget) -> None:

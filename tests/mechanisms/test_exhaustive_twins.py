@@ -1,4 +1,7 @@
-"""Exhaustive mode against the brute-force twins: the worst loss, per query point and over all, and every single law."""
+"""Exhaustive mode against the brute-force twins.
+
+The worst loss, per query point and over all, and every single law.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,11 @@ def compare(name: str, parameters: dict[str, Any], n: int, points: int, law: Law
     for result in results:
         assert result.evidence is not None
         assert result.mode == "exhaustive"
-        cells = [cell for cell in result.evidence.cells if result.evidence.groups[cell.group].kind == "domain"]
+        cells = [
+            cell
+            for cell in result.evidence.cells
+            if result.evidence.groups[cell.group].kind == "domain"
+        ]
         found = [cell.exact.value for cell in cells if cell.exact is not None]
         assert found == pytest.approx(expected, rel=0, abs=TOLERANCE)
         if len(cells) == len(result.evidence.cells):
@@ -50,7 +57,10 @@ def compare(name: str, parameters: dict[str, Any], n: int, points: int, law: Law
     target = resolve(name, parameters)
     laws = domain_laws(target, Domain(n=n, points=points), silent)
     table = np.exp(laws.table).reshape(-1, points, 2)[:, :, 1]
-    twin = [[law(dataset, query) for query in range(1, points + 1)] for dataset in every_dataset(n, points)]
+    twin = [
+        [law(dataset, query) for query in range(1, points + 1)]
+        for dataset in every_dataset(n, points)
+    ]
     np.testing.assert_allclose(table, twin, rtol=1e-12, atol=0)
     return results
 
@@ -84,7 +94,9 @@ def test_fresh_partition(
     name: str, answer: Answer, n: int, points: int, r: int, learner: str, twin_learner: vote.Learner
 ) -> None:
     law = functools.partial(vote.fresh, epsilon=1.0, r=r, learner=twin_learner, answer=answer)
-    compare(name, {"epsilon": 1.0, "r": r, "learner": learner, "partition": "fresh"}, n, points, law)
+    compare(
+        name, {"epsilon": 1.0, "r": r, "learner": learner, "partition": "fresh"}, n, points, law
+    )
 
 
 @pytest.mark.parametrize("ties", ["sum", "index"])
@@ -96,12 +108,21 @@ def test_projected_walk(ties: str, T: int, n: int) -> None:
 
 
 @pytest.mark.parametrize("ties", ["sum", "index"])
-@pytest.mark.parametrize(("epsilon", "alpha", "n"), [(1.0, 0.05, 3), pytest.param(0.3, 0.2, 4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("epsilon", "alpha", "n"), [(1.0, 0.05, 3), pytest.param(0.3, 0.2, 4, marks=pytest.mark.slow)]
+)
 def test_projected_walk_of_the_overview(ties: str, epsilon: float, alpha: float, n: int) -> None:
-    """Three records reach the worst case of any size for the catalogue's parameters, four for the others."""
+    """Three records reach the worst case of any size, four for other parameters.
+
+    Three for the catalogue's parameters.
+    """
     law = functools.partial(bias.probability_of_one, epsilon=epsilon, alpha=alpha, ties=ties)
     printed, corrected = compare(
-        "projected-walk-overview", {"epsilon": epsilon, "alpha": alpha, "ties": ties}, n, 3 if n == 3 else 4, law
+        "projected-walk-overview",
+        {"epsilon": epsilon, "alpha": alpha, "ties": ties},
+        n,
+        3 if n == 3 else 4,
+        law,
     )
     assert (printed.verdict, corrected.verdict) == ("refuted", "verified")
     assert printed.exact == pytest.approx(corrected.claim.promised, abs=1e-12)
@@ -111,10 +132,19 @@ def test_the_theorem_is_verified_and_the_overview_refuted() -> None:
     parameters = {"epsilon": 1.0, "r": 3, "learner": "majority"}
     (theorem,) = exhaust("soft-majority", parameters, 3, 1)
     printed, corrected = exhaust("soft-majority-overview", parameters, 3, 1)
-    assert (theorem.verdict, printed.verdict, corrected.verdict) == ("verified", "refuted", "verified")
-    # one of three votes: ln(sigma(-1/2) / sigma(-3/2)) and ln(sigma(-1) / sigma(-3)), worked out by hand
-    assert theorem.exact == pytest.approx(math.log((1 + math.exp(1.5)) / (1 + math.exp(0.5))), abs=1e-12)
-    assert printed.exact == pytest.approx(math.log((1 + math.exp(3)) / (1 + math.exp(1))), abs=1e-12)
+    assert (theorem.verdict, printed.verdict, corrected.verdict) == (
+        "verified",
+        "refuted",
+        "verified",
+    )
+    # one of three votes: ln(sigma(-1/2) / sigma(-3/2)) and ln(sigma(-1) / sigma(-3)), worked out by
+    # hand
+    assert theorem.exact == pytest.approx(
+        math.log((1 + math.exp(1.5)) / (1 + math.exp(0.5))), abs=1e-12
+    )
+    assert printed.exact == pytest.approx(
+        math.log((1 + math.exp(3)) / (1 + math.exp(1))), abs=1e-12
+    )
 
 
 def test_the_counts_of_what_was_searched() -> None:

@@ -1,4 +1,7 @@
-"""Readings of printed statements that are false: what they are called, and on what data they are looked at."""
+"""Readings of printed statements that are false.
+
+What they are called, and on what data they are looked at.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ def test_other_claims_are_not_declared_wrong() -> None:
 
 
 def test_a_reading_of_one_size_is_asked_about_its_own_pairs_alone() -> None:
-    """Other datasets, the default one included, have another size; at another size nothing is known of it."""
+    """Other datasets, the default one included, have another size.
+
+    At another size nothing is known of it.
+    """
     assert resolve("projected-walk-below").alone
     assert not resolve("projected-walk-below", {"n": "9"}).alone
     assert resolve("projected-walk-below", {"n": "9"}).claims[0].expected is None
@@ -30,11 +36,17 @@ def test_a_reading_of_one_size_is_asked_about_its_own_pairs_alone() -> None:
 def test_readings_of_one_size_run_with_any_data(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "projected-walk-below", "projected-walk", "-p", "T=1", "--json", "-q"]) == 0
     results = json.loads(capsys.readouterr().out)["results"]
-    assert [(result["verdict"], result["searched"]["pairs"]) for result in results] == [("refuted", 1), ("not refuted", 797)]
+    assert [(result["verdict"], result["searched"]["pairs"]) for result in results] == [
+        ("refuted", 1),
+        ("not refuted", 797),
+    ]
 
 
 def test_errors_are_left_out_of_a_sampled_catalogue() -> None:
-    """In a run of every dataset of a size they are looked at, and a reading of another size is looked at in that size."""
+    """In a run of every dataset of a size they are looked at.
+
+    A reading of another size is looked at in that size.
+    """
     every = tuple(Configured(target=name) for name in ENTRIES)
     for mode in ("exact", "exhaustive", "monte-carlo"):
         targets = targets_of(Wanted(mechanisms=every, named=False, parameters={}, mode=mode), 100)
@@ -42,7 +54,9 @@ def test_errors_are_left_out_of_a_sampled_catalogue() -> None:
         assert ("projected-walk-error" in names) is (mode != "monte-carlo")
         assert "stable-laplace-printed-scale" in names
         if mode != "monte-carlo":
-            assert names["projected-walk-below"].parameters["n"] == (100 if mode == "exhaustive" else 7)
+            assert names["projected-walk-below"].parameters["n"] == (
+                100 if mode == "exhaustive" else 7
+            )
 
 
 @pytest.mark.parametrize("name", READINGS)
@@ -56,9 +70,18 @@ def test_nothing_is_put_into_the_mouth_of_a_paper_that_says_otherwise() -> None:
     """What a paper denies or hedges is not its claim: it is not called printed."""
     for name in ENTRIES:
         for claim in resolve(name).claims:
-            assert not (claim.status == "printed" and {"says", "without"} & set(claim.source.split())), claim.source
-    assert resolve("algorithm-3-hinge-loss").claims[0].source.endswith("without its conditions on the loss")
-    assert "the stability of Chaudhuri and Vinterbo 2013, Theorem 4" in resolve("equation-9-with-theorem-4").claims[0].source
+            assert not (
+                claim.status == "printed" and {"says", "without"} & set(claim.source.split())
+            ), claim.source
+    assert (
+        resolve("algorithm-3-hinge-loss")
+        .claims[0]
+        .source.endswith("without its conditions on the loss")
+    )
+    assert (
+        "the stability of Chaudhuri and Vinterbo 2013, Theorem 4"
+        in resolve("equation-9-with-theorem-4").claims[0].source
+    )
 
 
 @pytest.mark.parametrize("name", ["random-choice", "data-split-overlooked"])

@@ -1,4 +1,7 @@
-"""Every classifier entry on real data: it trains, its loss is audited per query, and only claims known to be wrong fall."""
+"""Every classifier entry on real data.
+
+It trains, its loss is audited per query, and only claims known to be wrong fall.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,13 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT.parent / "shared" / "data"
 SETS = ["breast-cancer", "adult", "magic"]
 TRAIN, QUERIES, BUDGET = 200, 5, 2_000
-ON_A_LINE = ("objective-perturbation", "output-perturbation", "alpha-split", "data-split", "random-choice")
+ON_A_LINE = (
+    "objective-perturbation",
+    "output-perturbation",
+    "alpha-split",
+    "data-split",
+    "random-choice",
+)
 """Linear classifiers with an exact law in one dimension."""
 SAMPLED = (*ON_A_LINE, "validate-train", "control")
 """What has no law in more dimensions, or none at all."""
@@ -32,7 +41,9 @@ def data() -> dict[str, Labelled]:
     return dict(accuracy.tables(FOLDER if FOLDER.is_dir() else None))
 
 
-def audited(entry: str, train: Labelled, queries: NDArray[np.float64], column: int, *, exact: bool) -> None:
+def audited(
+    entry: str, train: Labelled, queries: NDArray[np.float64], column: int, *, exact: bool
+) -> None:
     """Audit every query against every claim; only claims that are known to be wrong fall."""
     mechanism: Any = resolve(entry, accuracy.parameters(entry, 1.0, train, column)).mechanism
     assert (accuracy.law_of(mechanism, mechanism.prepare(train), queries) is not None) == exact
@@ -43,7 +54,11 @@ def audited(entry: str, train: Labelled, queries: NDArray[np.float64], column: i
     for claim in mechanism.claims:
         result = audit(mechanism, claim=claim, pairs=pairs, queries=queries, budget=BUDGET)
         assert result.evidence is not None
-        asked = [cell for cell in result.evidence.cells if result.evidence.groups[cell.group].kind == "data"]
+        asked = [
+            cell
+            for cell in result.evidence.cells
+            if result.evidence.groups[cell.group].kind == "data"
+        ]
         assert sorted(cell.query for cell in asked) == list(range(QUERIES))
         if exact:
             assert all(cell.exact is not None and cell.exact.value >= 0 for cell in asked)
@@ -54,7 +69,10 @@ def audited(entry: str, train: Labelled, queries: NDArray[np.float64], column: i
             corrected = any(other.status == "corrected" for other in mechanism.claims)
             assert claim.expected == "refuted" or (claim.status == "printed" and corrected)
         else:
-            assert result.verdict == "not refuted" or (result.verdict == "inconclusive" and not exact)  # few trials see little
+            # few trials see little
+            assert result.verdict == "not refuted" or (
+                result.verdict == "inconclusive" and not exact
+            )
             assert result.evidence.lower.value <= claim.promised
 
 
@@ -65,13 +83,21 @@ def test_every_query_is_audited(name: str, entry: str, data: dict[str, Labelled]
     if name not in data:
         pytest.skip("no such data on this machine")
     split = accuracy.split_of(name, data[name], 0)
-    audited(entry, split.train.take(slice(TRAIN)), split.test.X[:QUERIES], accuracy.COLUMN[name], exact=entry not in SAMPLED)
+    audited(
+        entry,
+        split.train.take(slice(TRAIN)),
+        split.test.X[:QUERIES],
+        accuracy.COLUMN[name],
+        exact=entry not in SAMPLED,
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ON_A_LINE)
 @pytest.mark.parametrize("name", SETS)
-def test_on_one_column_the_linear_classifiers_are_audited_exactly(name: str, entry: str, data: dict[str, Labelled]) -> None:
+def test_on_one_column_the_linear_classifiers_are_audited_exactly(
+    name: str, entry: str, data: dict[str, Labelled]
+) -> None:
     if name not in data:
         pytest.skip("no such data on this machine")
     split, column = accuracy.split_of(name, data[name], 0), accuracy.COLUMN[name]
@@ -90,7 +116,8 @@ def test_the_published_accuracies_are_found_again(name: str, data: dict[str, Lab
     assert len(published[name]) == 20
     again = accuracy.accuracies(name, data[name], 0)
     assert again.keys() == published[name][0].keys()
-    for key, value in again.items():  # an answer that falls the other way on another machine is 1 of 50 per test record
+    # an answer that falls the other way on another machine is 1 of 50 per test record
+    for key, value in again.items():
         sampled = key.partition(" ")[0] in SAMPLED
         assert value == pytest.approx(published[name][0][key], rel=0, abs=1e-4 if sampled else 1e-6)
 
@@ -98,7 +125,8 @@ def test_the_published_accuracies_are_found_again(name: str, data: dict[str, Lab
 def test_the_page_says_what_was_found() -> None:
     published = json.loads((ROOT / "docs" / "accuracy.json").read_text(encoding="utf-8"))
     assert accuracy.page(published) == (ROOT / "docs" / "accuracy.md").read_text(encoding="utf-8")
-    for name in ("adult", "breast-cancer"):  # what the introduction says of the choice without noise
+    # what the introduction says of the choice without noise
+    for name in ("adult", "breast-cancer"):
         less = np.array([run["control 0.5"] - run["random-choice 0.5"] for run in published[name]])
         assert accuracy.interval(less)[1] < 0
 

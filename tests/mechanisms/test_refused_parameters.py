@@ -15,24 +15,52 @@ from dpassay.targets.resolve import accepts, resolve
 
 PRIVATE = [name for name in CATALOGUE if "epsilon" in resolve(name).parameters]
 VOTES = ["soft-majority", "soft-majority-overview"]
-BLOCKS = [*VOTES, "averaged", "stable-laplace", "stable-gaussian", "noisy-average", "noisy-average-number", "bagged"]
+BLOCKS = [
+    *VOTES,
+    "averaged",
+    "stable-laplace",
+    "stable-gaussian",
+    "noisy-average",
+    "noisy-average-number",
+    "bagged",
+]
 TEACHERS = ["pate", "pate-data-dependent", "pate-gaussian", "distance-to-instability"]
-BLOCKS = [*VOTES, "averaged", "stable-laplace", "stable-gaussian", "noisy-average", "noisy-average-number", *TEACHERS]
+BLOCKS = [
+    *VOTES,
+    "averaged",
+    "stable-laplace",
+    "stable-gaussian",
+    "noisy-average",
+    "noisy-average-number",
+    *TEACHERS,
+]
 WALK, OVERVIEW = "projected-walk", "projected-walk-overview"
 TRAINERS = ["objective-perturbation", "output-perturbation"]
 NOISY = ["stable-laplace", "stable-gaussian", "noisy-average-number"]
 BAD = [
-    *[(name, "epsilon", value, "finite number > 0") for name in PRIVATE for value in (0, -1, math.inf, math.nan)],
+    *[
+        (name, "epsilon", value, "finite number > 0")
+        for name in PRIVATE
+        for value in (0, -1, math.inf, math.nan)
+    ],
     *[(name, "r", value, "integer >= 1") for name in BLOCKS for value in (0, -3, 2.5)],
     *[(name, "partition", "random", "'fixed' or 'fresh'") for name in VOTES],
     *[(name, "learner", "oracle", "logistic") for name in BLOCKS],
-    *[(name, "gamma", value, "finite number > 0") for name in BLOCKS if "gamma" in resolve(name).parameters for value in (0, -1)],
+    *[
+        (name, "gamma", value, "finite number > 0")
+        for name in BLOCKS
+        if "gamma" in resolve(name).parameters
+        for value in (0, -1)
+    ],
     *[(name, "predictor", "nowhere", "module:object") for name in NOISY],
     ("stable-laplace", "scale", "b", "'meant' or 'printed'"),
     ("stable-gaussian", "calibration", "b", "'analytic' or 'classic'"),
     *[("stable-gaussian", "delta", value, "number in (0, 1)") for value in (0, 1, -1, math.nan)],
     *[(WALK, "T", value, "integer >= 1") for value in (0, -1, 1.5)],
-    *[(OVERVIEW, "alpha", value, "number in [1e-06, 1/2)") for value in (0, -1, 0.5, 1e-10, math.nan)],
+    *[
+        (OVERVIEW, "alpha", value, "number in [1e-06, 1/2)")
+        for value in (0, -1, 0.5, 1e-10, math.nan)
+    ],
     *[(name, "feature", -1, "integer >= 0") for name in (WALK, OVERVIEW)],
     *[
         (name, letter, value, "finite number > 0")
@@ -42,27 +70,50 @@ BAD = [
     ],
     *[(name, "h", 0, "number in (0, 1]") for name in TRAINERS],
     *[(name, "delta", value, "number in (0, 1)") for name in TRAINERS for value in (0, 1)],
-    *[(name, "ties", "random", "'sum', 'index' or 'label'") for name in (WALK, "projected-walk-error", "projected-walk-risk")],
+    *[
+        (name, "ties", "random", "'sum', 'index' or 'label'")
+        for name in (WALK, "projected-walk-error", "projected-walk-risk")
+    ],
     (OVERVIEW, "ties", "random", "'sum' or 'index'"),
     ("erm-laplace", "regulariser", "once", "'mean' or 'sum'"),
-    *[("psgd-laplace", "threshold", value, "a finite number, or None") for value in (math.inf, math.nan)],
+    *[
+        ("psgd-laplace", "threshold", value, "a finite number, or None")
+        for value in (math.inf, math.nan)
+    ],
     ("psgd-laplace", "sign", "plus", "'-' or '+'"),
     (WALK, "traversed", "all", "'up-to' or 'below'"),
     *[("subsampled", "eta", value, "number in (0, 1)") for value in (0, 1, -1, math.nan)],
-    *[("label-flip", "alpha", value, "number in (0, 1), but not 1/2") for value in (0, 0.5, 1, -1, math.nan)],
+    *[
+        ("label-flip", "alpha", value, "number in (0, 1), but not 1/2")
+        for value in (0, 0.5, 1, -1, math.nan)
+    ],
     ("label-flip", "calibration", "b", "'corollary' or 'overview'"),
-    *[(name, "K", value, "integer >= 2") for name in (*TEACHERS, "private-knn") for value in (1, 0, 2.5)],
-    *[(name, "gamma", value, "finite number > 0") for name in ("pate", "private-knn") for value in (0, math.inf, math.nan)],
+    *[
+        (name, "K", value, "integer >= 2")
+        for name in (*TEACHERS, "private-knn")
+        for value in (1, 0, 2.5)
+    ],
+    *[
+        (name, "gamma", value, "finite number > 0")
+        for name in ("pate", "private-knn")
+        for value in (0, math.inf, math.nan)
+    ],
     *[("private-knn", "k", value, "integer >= 1") for value in (0, 1.5)],
     *[("pate-data-dependent", "lead", value, "integer from 1 to r = 25") for value in (0, 26, 1.5)],
-    *[(name, "delta", value, "number in (0, 1)") for name in TEACHERS[1:] for value in (0, 1, math.nan)],
+    *[
+        (name, "delta", value, "number in (0, 1)")
+        for name in TEACHERS[1:]
+        for value in (0, 1, math.nan)
+    ],
     *[("pate-gaussian", "sigma", value, "finite number > 0") for value in (0, -1, math.inf)],
     ("distance-to-instability", "distance", "gap", "'replacements' or 'margin'"),
 ]
 
 
 @pytest.mark.parametrize(("name", "parameter", "value", "allowed"), BAD)
-def test_refused_with_name_value_and_range(name: str, parameter: str, value: Any, allowed: str) -> None:
+def test_refused_with_name_value_and_range(
+    name: str, parameter: str, value: Any, allowed: str
+) -> None:
     with pytest.raises(InvalidInput) as refusal:
         resolve(name, {parameter: value})
     text = str(refusal.value)

@@ -1,4 +1,7 @@
-"""Coordinate ascent on the exact leak: records are exchanged one by one as long as a flipped label leaks more."""
+"""Coordinate ascent on the exact leak.
+
+Records are exchanged one by one as long as a flipped label leaks more.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,9 @@ ELSEWHERE = {
     "histogram": "it looks at no label; test_histogram tries all pairs of counts",
     "example61-exponential": "it looks at no label; its own tests enumerate",
     "example61-noisy-max": "it looks at no label; its own tests enumerate",
-    "projected-walk-risk": "its records are a distribution; test_projected_walk_error tries all small ones",
+    "projected-walk-risk": (
+        "its records are a distribution; test_projected_walk_error tries all small ones"
+    ),
     "control": "nothing true is claimed of it",
 }
 """Entries that are not searched here, and why."""
@@ -47,7 +52,10 @@ def leak(target: AuditTarget, X: list[float], y: list[int], claim: int) -> float
     assert other is not None
     leaks = readable(target, target.claims[claim], one)
     error = max(one.error, other.error)
-    return max(float(leaks.loss(*tables, error).value[0]) for tables in ((one.table, other.table), (other.table, one.table)))
+    return max(
+        float(leaks.loss(*tables, error).value[0])
+        for tables in ((one.table, other.table), (other.table, one.table))
+    )
 
 
 def ascend(target: AuditTarget, n: int, claim: int, seed: int) -> tuple[float, float]:
@@ -70,10 +78,17 @@ def ascend(target: AuditTarget, n: int, claim: int, seed: int) -> tuple[float, f
 def test_no_search_exceeds_what_is_claimed_to_be_true(name: str) -> None:
     n = FEW.get(name, 64 if accepts(name, "learner") else 256)
     known = {"n": n, "learner": "nearest"}
-    parameters = {parameter: value for parameter, value in known.items() if accepts(name, parameter)} | PARAMETERS.get(name, {})
+    parameters = {
+        parameter: value for parameter, value in known.items() if accepts(name, parameter)
+    } | PARAMETERS.get(name, {})
     target = resolve(name, parameters)
-    held = [(claim, place) for place, claim in enumerate(target.claims) if not isinstance(claim, ScoreStability)]
-    true = {claim.kind: place for claim, place in held if claim.expected != "refuted"}  # the last of a kind
+    held = [
+        (claim, place)
+        for place, claim in enumerate(target.claims)
+        if not isinstance(claim, ScoreStability)
+    ]
+    # the last of a kind
+    true = {claim.kind: place for claim, place in held if claim.expected != "refuted"}
     for place in true.values():
         first, best = ascend(target, n, place, seed=place)
         assert best > 0

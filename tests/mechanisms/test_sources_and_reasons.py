@@ -1,4 +1,7 @@
-"""What entries say in words: where a claim comes from, which coins it is about, and why a pair is bad."""
+"""What entries say in words.
+
+Where a claim comes from, which coins it is about, and why a pair is bad.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,12 @@ import pytest
 from dpassay.api import audit
 from dpassay.claims import DP, Claim, PredictionStability
 from dpassay.engine.exact import any_size
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_exponential import Example61Exponential
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_noisy_max import Example61NoisyMax
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_exponential import (
+    Example61Exponential,
+)
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.example61_noisy_max import (
+    Example61NoisyMax,
+)
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.perturbation_scores import Scored
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate
 from dpassay.mechanisms.dagan_feldman_2020.exponential import CERTAIN, Exponential
@@ -41,7 +48,10 @@ def sources(name: str, status: str, parameters: dict[str, Any] | None = None) ->
 
 
 def test_where_a_number_of_erm_is_derived_and_of_what_it_is() -> None:
-    for name, rate, section in (("erm-laplace", "/ (lambda n)", "Theorem 4.9"), (SUM, "/ lambda", "The regulariser on the sum")):
+    for name, rate, section in (
+        ("erm-laplace", "/ (lambda n)", "Theorem 4.9"),
+        (SUM, "/ lambda", "The regulariser on the sum"),
+    ):
         known: Any = resolve(name, {"loss": "absolute"}).mechanism
         argument = known.reachable().argument
         assert f"L_f^2 L_l {rate} (docs/findings.md, '{section}')" in argument
@@ -83,11 +93,17 @@ def test_every_section_that_is_named_is_there() -> None:
 @pytest.mark.parametrize("n", [1, 3, 4])
 @pytest.mark.parametrize("m", [0, 2])
 def test_the_pair_of_section_6_1_is_the_one_that_is_described(n: int, m: int) -> None:
-    assert f"raises every candidate's share by 1/{n}," in Example61NoisyMax(n=n + m, m=m).pairs()[0].reason
+    assert (
+        f"raises every candidate's share by 1/{n},"
+        in Example61NoisyMax(n=n + m, m=m).pairs()[0].reason
+    )
     mechanism = Example61Exponential(n=n + m, m=m)
     for case in mechanism.pairs():
         counts = mechanism.counts(case.pairs.base)
-        said = f"{counts[0]} of {n} training records have a large value for candidate 1, {counts[1]} of {n} for "
+        said = (
+            f"{counts[0]} of {n} training records have a large value for candidate 1, {counts[1]} "
+            f"of {n} for "
+        )
         assert said in case.reason
         if "pair of section 6.1" in case.reason:
             assert counts[0] == n
@@ -98,23 +114,45 @@ def test_the_pair_of_section_6_1_is_the_one_that_is_described(n: int, m: int) ->
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_a_noisy_answer_is_not_said_to_have_no_coins(name: str) -> None:
-    """Stability of its mean is about the prediction before the noise; what is sampled, and tested for its law, is noisy."""
+    """Stability of its mean is about the prediction before the noise.
+
+    What is sampled, and tested for its law, is noisy.
+    """
     target = resolve(name)
     private = any(isinstance(claim, DP) for claim in target.claims)
     for claim in target.claims:
         if private and isinstance(claim, PredictionStability):
-            assert claim.coins.startswith("prediction before noise: none; answer: fresh noise of mean 0")
+            assert claim.coins.startswith(
+                "prediction before noise: none; answer: fresh noise of mean 0"
+            )
 
 
 PRINTED_ELSEWHERE = {
-    "stable-gaussian": "section 4.2, which prints no standard deviation: that of Balle and Wang 2018, Theorem 8",
-    "interface": "Definition 1.1 and the paragraph after it, which prints no constant: that of Dwork and Roth 2014, Theorem 3.16",
-    "objective-perturbation": "section 4.1 (Algorithm 3), with c = 0.25 of Chaudhuri, Monteleoni and Sarwate 2011",
-    "theorem-4-lost-factor": "section 4.1 (Algorithm 3), with c = 1 of Chaudhuri, Monteleoni and Sarwate 2011",
+    "stable-gaussian": (
+        "section 4.2, which prints no standard deviation: that of Balle and Wang 2018, Theorem 8"
+    ),
+    "interface": (
+        "Definition 1.1 and the paragraph after it, which prints no constant: that of Dwork and "
+        "Roth 2014, Theorem 3.16"
+    ),
+    "objective-perturbation": (
+        "section 4.1 (Algorithm 3), with c = 0.25 of Chaudhuri, Monteleoni and Sarwate 2011"
+    ),
+    "theorem-4-lost-factor": (
+        "section 4.1 (Algorithm 3), with c = 1 of Chaudhuri, Monteleoni and Sarwate 2011"
+    ),
     "pate": "Theorem 2, known from restatements only",
-    "pate-data-dependent": "Theorem 3 and Lemma 4 (known from the authors' code), for one dataset only",
-    "pate-gaussian": "Proposition 8, (lambda, lambda / sigma^2)-Renyi privacy; the conversion to (epsilon, delta) is ours",
-    "relabelled": "Theorem 5 by Lemma 8, which prints O(epsilon), with the constants of its proof (Lemmas 10 and 11)",
+    "pate-data-dependent": (
+        "Theorem 3 and Lemma 4 (known from the authors' code), for one dataset only"
+    ),
+    "pate-gaussian": (
+        "Proposition 8, (lambda, lambda / sigma^2)-Renyi privacy; the conversion to (epsilon, "
+        "delta) is ours"
+    ),
+    "relabelled": (
+        "Theorem 5 by Lemma 8, which prints O(epsilon), with the constants of its proof (Lemmas "
+        "10 and 11)"
+    ),
 }
 """What the source of a printed claim says of what that source does not print."""
 
@@ -126,9 +164,16 @@ def test_a_source_says_what_it_does_not_print(name: str) -> None:
 
 def test_other_calibrations_say_so_too() -> None:
     classic = sources("stable-gaussian", "printed", {"calibration": "classic", "epsilon": 0.5})
-    assert any("prints no standard deviation: that of Dwork and Roth 2014, Theorem A.1" in source for source in classic)
+    assert any(
+        "prints no standard deviation: that of Dwork and Roth 2014, Theorem A.1" in source
+        for source in classic
+    )
     oplr = sources("objective-perturbation", "printed", {"oplr": True})
-    assert any("section 5 (oplr), which leaves open how: as Chaudhuri, Monteleoni and Sarwate 2011" in source for source in oplr)
+    assert any(
+        "section 5 (oplr), which leaves open how: as Chaudhuri, Monteleoni and Sarwate 2011"
+        in source
+        for source in oplr
+    )
 
 
 def test_nothing_computed_is_called_printed() -> None:
@@ -136,9 +181,14 @@ def test_nothing_computed_is_called_printed() -> None:
 
 
 STRINGS = {
-    5: "frozen, from seed 5 (good strings: all are no longer than the length that is exceeded with probability delta / k = 0.25)",
-    2: "frozen, from seed 2 (bad strings: not all are no longer than the length that is exceeded with probability delta / k = "
-    "0.25; Equation 9 does not cover them)",
+    5: (
+        "frozen, from seed 5 (good strings: all are no longer than the length that is exceeded "
+        "with probability delta / k = 0.25)"
+    ),
+    2: (
+        "frozen, from seed 2 (bad strings: not all are no longer than the length that is exceeded "
+        "with probability delta / k = 0.25; Equation 9 does not cover them)"
+    ),
 }
 
 
@@ -157,25 +207,37 @@ def test_of_other_trainers_it_is_not_known_whether_strings_are_good() -> None:
     mechanism = Validate(base="histogram", seed=3)
     assert not isinstance(mechanism.trainer, Scored)
     for claim in mechanism.claims:
-        assert claim.coins.endswith("the random strings of training frozen, from seed 3 (not known whether they are good)")
+        assert claim.coins.endswith(
+            "the random strings of training frozen, from seed 3 (not known whether they are good)"
+        )
 
 
 @pytest.mark.parametrize("coins", ["frozen", "fresh"])
 def test_a_searched_pair_says_what_was_searched(coins: Literal["frozen", "fresh"]) -> None:
     mechanism = Validate(base="output-perturbation,lambdas=1;1,n=5", m=2, coins=coins)
-    found = [case.reason for case in mechanism.pairs() if "in a search over datasets" in case.reason]
+    found = [
+        case.reason for case in mechanism.pairs() if "in a search over datasets" in case.reason
+    ]
     assert len(found) == 2
     for reason, where in zip(found, ("training", "validation"), strict=True):
         values = "at -1, -1/2, 0, 1/2 or 1 (label times feature)"
-        assert f"all records of T (n = 3) are equal and all of V (m = 2) are equal, {values}" in reason
+        assert (
+            f"all records of T (n = 3) are equal and all of V (m = 2) are equal, {values}" in reason
+        )
         assert f"and one {where} record moves to another of these values" in reason
         assert reason.startswith("largest loss of the index alone")
         assert ("coarse" in reason) == (coins == "fresh")
 
 
-@pytest.mark.parametrize("name", ["distance-to-instability", "distance-by-margin", "pate-data-dependent", "pate", "private-knn"])
+@pytest.mark.parametrize(
+    "name",
+    ["distance-to-instability", "distance-by-margin", "pate-data-dependent", "pate", "private-knn"],
+)
 def test_the_worst_move_of_a_vote_is_worst_at_the_delta_that_is_named(name: str) -> None:
-    """Whichever claim the pair stands under: its reason is about delta, and where nothing is lost it says so."""
+    """Whichever claim the pair stands under.
+
+    Its reason is about delta, and where nothing is lost it says so.
+    """
     target = resolve(name)
     reasons = [case.reason for case in target.mechanism.pairs()]
     assert not any("DP(" in reason for reason in reasons)
@@ -187,7 +249,9 @@ def test_the_worst_move_of_a_vote_is_worst_at_the_delta_that_is_named(name: str)
         most = re.compile(rf"(^|; )largest loss of all changes of one vote{at}($|;)")
         told = [i for i, reason in enumerate(reasons) if most.search(reason)]
         if worst.loss > 0:
-            assert [own_losses(target.mechanism, claim)[i] for i in told] == pytest.approx([worst.loss], abs=1e-12)
+            assert [own_losses(target.mechanism, claim)[i] for i in told] == pytest.approx(
+                [worst.loss], abs=1e-12
+            )
         else:
             assert told == []
             assert any(f"no change of one vote has a loss{at}" in reason for reason in reasons)
@@ -215,8 +279,13 @@ def test_epsilon_is_approached() -> None:
 
 @pytest.mark.parametrize("name", ["output-perturbation", "objective-perturbation"])
 def test_a_worst_case_says_what_it_is_the_worst_case_of(name: str) -> None:
-    """A validation record moves the score and no weight, a training record of the other case moves the weights."""
-    mechanism: Any = resolve(name, {"n": 110, "m": 10, "lambdas": "2", "release": "prediction"}).mechanism
+    """A validation record moves the score and no weight, a training record the weights.
+
+    A training record of the other case.
+    """
+    mechanism: Any = resolve(
+        name, {"n": 110, "m": 10, "lambdas": "2", "release": "prediction"}
+    ).mechanism
     weights, score = mechanism.pairs()
     assert weights.reason.startswith("for the weights, ")
     assert score.reason.startswith("for the score, ")
@@ -238,20 +307,42 @@ def test_reasons_speak_of_parts_and_errors_only_where_there_are_some(name: str) 
     ("name", "parameters", "said"),
     [
         ("noisy-average-number", {}, "Corollary 4.7"),
-        ("noisy-average-number", {"epsilon": 2.0}, "Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)"),
+        (
+            "noisy-average-number",
+            {"epsilon": 2.0},
+            "Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)",
+        ),
         ("noisy-average", {}, "Corollary 4.7"),
-        ("noisy-average", {"epsilon": 2.0}, "Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)"),
-        ("noisy-average-number", {"gamma": 0.5}, "Lemma 4.5 (Corollary 4.7 is for the mean of Boolean functions)"),
+        (
+            "noisy-average",
+            {"epsilon": 2.0},
+            "Lemmas 4.5 and 4.6 (Corollary 4.7 is for epsilon <= 1)",
+        ),
+        (
+            "noisy-average-number",
+            {"gamma": 0.5},
+            "Lemma 4.5 (Corollary 4.7 is for the mean of Boolean functions)",
+        ),
         ("stable-laplace", {"gamma": 0.04}, "Lemma 4.5"),
-        ("stable-laplace", {"gamma": 0.01}, "Lemma 4.5, with gamma = 0.01 as given; the predictor claims 0.04"),
-        ("stable-gaussian", {"gamma": 0.01}, "Theorem 8, with gamma = 0.01 as given; the predictor claims 0.04"),
+        (
+            "stable-laplace",
+            {"gamma": 0.01},
+            "Lemma 4.5, with gamma = 0.01 as given; the predictor claims 0.04",
+        ),
+        (
+            "stable-gaussian",
+            {"gamma": 0.01},
+            "Theorem 8, with gamma = 0.01 as given; the predictor claims 0.04",
+        ),
         ("label-flip", {"epsilon": 0.9}, "section 3, steps 1 and 2 (proof of Corollary 1)"),
         ("label-flip", {}, "(proof of Corollary 1); Corollary 1 itself is for epsilon < 1"),
         ("validate", {}, "Theorem 1 (Equation 9)"),
         ("validate", {"beta2": 0.5}, "Theorem 1 (Equation 9), with beta_2 = 0.5 as given"),
     ],
 )
-def test_a_source_is_within_its_hypotheses(name: str, parameters: dict[str, Any], said: str) -> None:
+def test_a_source_is_within_its_hypotheses(
+    name: str, parameters: dict[str, Any], said: str
+) -> None:
     for source in sources(name, "printed", parameters):
         assert source.endswith(said)
 
@@ -265,17 +356,26 @@ def test_what_no_line_of_a_paper_says_is_not_called_printed() -> None:
 
 
 OF_ITS_OWN = {"n", "threshold", "public", "edges", "h"}
-"""Parameters that may be left out because nothing is in force for them: datasets of any size, a number instead of a label ..."""
+"""Parameters that may be left out because nothing is in force for them: datasets of any size, a
+number instead of a label ..."""
 
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_what_is_left_out_is_told_and_makes_the_same_claims(name: str) -> None:
     target = resolve(name)
-    left_out = {parameter for parameter, value in target.parameters.items() if value is None or value == ""}
+    left_out = {
+        parameter for parameter, value in target.parameters.items() if value is None or value == ""
+    }
     assert left_out - OF_ITS_OWN <= set(target.derived) <= left_out
-    given = {parameter: value for parameter, value in target.derived.items() if parameter not in ("predictor", "public")}
+    given = {
+        parameter: value
+        for parameter, value in target.derived.items()
+        if parameter not in ("predictor", "public")
+    }
     found: Any = target.mechanism
-    made = type(found)(**{name: value for name, value in target.parameters.items() if value is not None} | given)
+    made = type(found)(
+        **{name: value for name, value in target.parameters.items() if value is not None} | given
+    )
     claims = [[replace(claim, expected=None) for claim in each.claims] for each in (made, found)]
     assert claims[0] == claims[1]
 
@@ -289,7 +389,10 @@ def test_bins_and_the_rounding_of_a_kink_are_told() -> None:
 
 
 def test_every_state_stands_for_itself() -> None:
-    """A state is named beside one other, in any order: 'one of them' may have nothing to refer to."""
+    """A state is named beside one other, in any order.
+
+    'one of them' may have nothing to refer to.
+    """
     for name in ENTRIES:
         reachable = resolve(name).reachable()
         for state in () if reachable is None else reachable.states:

@@ -1,4 +1,7 @@
-"""The tight settings of the catalogue: a claim that is not refuted is never called exceeded, whatever the rounding."""
+"""The tight settings of the catalogue.
+
+A claim that is not refuted is never called exceeded, whatever the rounding.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,8 @@ GRIDS: dict[str, dict[str, tuple[Any, ...]]] = {
     "private-knn": {"gamma": EPSILONS, "k": (3, 25)},
     "distance-to-instability": {"epsilon": EPSILONS, "r": (3, 25)},
 }
-"""Parameters that claims are tight at, of entries that know their worst case over datasets of any size."""
+"""Parameters that claims are tight at, of entries that know their worst case over datasets of any
+size."""
 
 KNOWN = [name for name in CATALOGUE if resolve(name).has_reachable]
 """Those entries; one without a grid is looked at over epsilon, or as it is."""
@@ -66,11 +70,18 @@ def settings_of(name: str) -> Iterator[dict[str, Any]]:
 
 
 def slandered(name: str, parameters: dict[str, Any]) -> list[str]:
-    """Results whose report says more than the verdict: an excess beside 'not refuted', or a number above the claim."""
+    """Results whose report says more than the verdict.
+
+    An excess beside 'not refuted', or a number above the claim.
+    """
     results = list(assay([resolve(name, parameters)], None, Settings(mode="exact")))
     record = make_record({"confidence": 0.999, **FACTS}, results)
     wrong = []
-    for raw, shown in zip(record["results"], sorted(make_view(record).results, key=lambda each: each.place), strict=True):
+    for raw, shown in zip(
+        record["results"],
+        sorted(make_view(record).results, key=lambda each: each.place),
+        strict=True,
+    ):
         assert raw["verdict"] in ("refuted", "not refuted"), (name, parameters, raw["reason"])
         low, high = (raw["exact"] + sign * raw["error"] for sign in (-1, 1))
         assert low <= raw["upper"]
@@ -78,13 +89,17 @@ def slandered(name: str, parameters: dict[str, Any]) -> list[str]:
         if raw["verdict"] == "refuted":
             continue
         finding = shown.finding
-        claimed = float(shown.claim.partition(", δ")[0].removeprefix("γ = ").removeprefix("β = ").split(",")[0])
+        claimed = float(
+            shown.claim.partition(", δ")[0].removeprefix("γ = ").removeprefix("β = ").split(",")[0]
+        )
         if raw["claim"]["kind"] != "ScoreStability":
             numbers = [shown.lower, shown.top.removeprefix("= ").removeprefix("≥ ")]
             numbers += [] if finding is None else [finding.true.removeprefix("≥ ")]
             if any(float(each) > claimed for each in numbers):
                 wrong.append(f"{shown.id} at {parameters}: {numbers} above {shown.claim}")
-        if finding is not None and (finding.kind == "exceeded" or float(finding.factor.removeprefix("≥ ").split()[0]) > 1):
+        if finding is not None and (
+            finding.kind == "exceeded" or float(finding.factor.removeprefix("≥ ").split()[0]) > 1
+        ):
             wrong.append(f"{shown.id} at {parameters}: {finding.kind}, {finding.factor}")
     return wrong
 
@@ -112,4 +127,9 @@ def test_a_correct_theorem_is_not_called_exceeded(name: str) -> None:
 
 @pytest.mark.slow
 def test_no_tight_setting_of_the_catalogue_is_called_exceeded() -> None:
-    assert [each for name in KNOWN for parameters in settings_of(name) for each in slandered(name, parameters)] == []
+    assert [
+        each
+        for name in KNOWN
+        for parameters in settings_of(name)
+        for each in slandered(name, parameters)
+    ] == []

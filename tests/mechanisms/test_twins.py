@@ -1,4 +1,7 @@
-"""The twins share nothing with what they check: they import the standard library and a quadrature only."""
+"""The twins share nothing with what they check.
+
+They import the standard library and a quadrature only.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,17 @@ from pathlib import Path
 import pytest
 
 TWINS = sorted(Path(__file__).parent.rglob("twin_*.py"))
-ALLOWED = {"__future__", "collections.abc", "decimal", "fractions", "functools", "itertools", "math", "scipy.integrate", "typing"}
+ALLOWED = {
+    "__future__",
+    "collections.abc",
+    "decimal",
+    "fractions",
+    "functools",
+    "itertools",
+    "math",
+    "scipy.integrate",
+    "typing",
+}
 
 
 def imported(source: str) -> set[str]:
@@ -35,7 +48,13 @@ def test_a_twin_imports_nothing_of_the_project(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["import numpy", "from dpassay import loss", "def f():\n    import audit.loss", "from . import x"]
+    "line",
+    [
+        "import numpy",
+        "from dpassay import loss",
+        "def f():\n    import audit.loss",
+        "from . import x",
+    ],
 )
 def test_the_check_sees_an_import(line: str) -> None:
     assert not imported(line) <= ALLOWED

@@ -1,4 +1,7 @@
-"""Twin of the noisy pluralities: exact arithmetic where noise of base 2 allows it, plain loops and integrals elsewhere."""
+"""Twin of the noisy pluralities.
+
+Exact arithmetic where noise of base 2 allows it, plain loops and integrals elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +30,15 @@ def times(one: Laurent, other: Laurent) -> Laurent:
 def wins_base_2(counts: Counts, i: int) -> Decimal:
     """P[i wins] with Laplace noise of density (ln 2 / 2) 2^-|z|: e^-gamma = 1/2.
 
-    Between two counts the integrand is a Laurent polynomial in u = 2^z times dz = du / (u ln 2), so that the integral is
-    a + b ln 2 with fractions a, b.
+    Between two counts the integrand is a Laurent polynomial in u = 2^z times dz = du / (u ln 2), so
+    that the integral is a + b ln 2 with fractions a, b.
     """
     ends = sorted(set(counts))
-    pieces: list[tuple[int | None, int | None]] = [(None, ends[0]), *itertools.pairwise(ends), (ends[-1], None)]
+    pieces: list[tuple[int | None, int | None]] = [
+        (None, ends[0]),
+        *itertools.pairwise(ends),
+        (ends[-1], None),
+    ]
     plain, logarithm = Fraction(0), Fraction(0)
     for low, high in pieces:
         product: Laurent = {0: Fraction(1)}
@@ -40,7 +47,9 @@ def wins_base_2(counts: Counts, i: int) -> Decimal:
             if j == i:
                 factor = {1: Fraction(1, 2) / 2**n} if left else {-1: Fraction(2**n, 2)}
             else:
-                factor = {1: Fraction(1, 2) / 2**n} if left else {0: Fraction(1), -1: -Fraction(2**n, 2)}
+                factor = (
+                    {1: Fraction(1, 2) / 2**n} if left else {0: Fraction(1), -1: -Fraction(2**n, 2)}
+                )
             product = times(product, factor)
         for p, coefficient in product.items():
             if p == 0:
@@ -58,7 +67,10 @@ def wins_base_2(counts: Counts, i: int) -> Decimal:
 
 
 def wins(counts: Counts, i: int, scale: float, kind: str) -> float:
-    """P[i wins] by adaptive integration of the density of i's noise times the chance that every other is below."""
+    """P[i wins] by adaptive integration of the density of i's noise.
+
+    Times the chance that every other is below.
+    """
 
     def below(z: float) -> float:
         if kind == "gaussian":
@@ -66,7 +78,11 @@ def wins(counts: Counts, i: int, scale: float, kind: str) -> float:
         return math.exp(z) / 2 if z < 0 else 1 - math.exp(-z) / 2
 
     def density(z: float) -> float:
-        return math.exp(-z * z / 2) / math.sqrt(2 * math.pi) if kind == "gaussian" else math.exp(-abs(z)) / 2
+        return (
+            math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+            if kind == "gaussian"
+            else math.exp(-abs(z)) / 2
+        )
 
     def integrand(z: float) -> float:
         others = math.prod(below(z - n / scale) for j, n in enumerate(counts) if j != i)
@@ -74,7 +90,12 @@ def wins(counts: Counts, i: int, scale: float, kind: str) -> float:
 
     ends = sorted({n / scale for n in counts})
     ends = [ends[0] - 40, ends[0] - 8, *ends, ends[-1] + 8, ends[-1] + 40]
-    return float(sum(quad(integrand, *piece, epsabs=0, epsrel=1e-12, limit=200)[0] for piece in itertools.pairwise(ends)))
+    return float(
+        sum(
+            quad(integrand, *piece, epsabs=0, epsrel=1e-12, limit=200)[0]
+            for piece in itertools.pairwise(ends)
+        )
+    )
 
 
 def winner(votes: tuple[int, ...], K: int) -> int:
@@ -83,7 +104,10 @@ def winner(votes: tuple[int, ...], K: int) -> int:
 
 
 def distance_to_instability(votes: tuple[int, ...], K: int) -> int:
-    """Largest k such that no k votes can be changed to another winner; every vector of votes is tried."""
+    """Largest k such that no k votes can be changed to another winner.
+
+    Every vector of votes is tried.
+    """
     f = winner(votes, K)
     changed = [
         sum(a != b for a, b in zip(votes, other, strict=True))
@@ -109,7 +133,10 @@ def neighbours_votes(dataset: tuple[tuple[int, int], ...], query: int, k: int) -
 
 
 def least_epsilon(p: list[float], q: list[float], delta: float) -> float:
-    """Smallest epsilon with P[E] <= e^epsilon Q[E] + delta for every event E; all events are tried."""
+    """Smallest epsilon with P[E] <= e^epsilon Q[E] + delta for every event E.
+
+    All events are tried.
+    """
     worst = 0.0
     for size in range(1, len(p) + 1):
         for event in itertools.combinations(range(len(p)), size):
@@ -119,7 +146,12 @@ def least_epsilon(p: list[float], q: list[float], delta: float) -> float:
     return worst
 
 
-def worst_pair(law: Callable[[tuple[int, ...]], list[float]], vectors: list[tuple[int, ...]], K: int, delta: float) -> float:
+def worst_pair(
+    law: Callable[[tuple[int, ...]], list[float]],
+    vectors: list[tuple[int, ...]],
+    K: int,
+    delta: float,
+) -> float:
     """Largest `least_epsilon` over all vectors of votes and all changes of one vote."""
     laws = {votes: law(votes) for votes in vectors}
     return max(

@@ -1,4 +1,7 @@
-"""Twin of the exhaustive search: every dataset, every neighbour, every query, every label, in pure Python."""
+"""Twin of the exhaustive search.
+
+Every dataset, every neighbour, every query, every label, in pure Python.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def neighbours(dataset: Dataset, points: int) -> list[Dataset]:
 
 
 def worst_losses(law: Law, n: int, points: int) -> list[float]:
-    """Largest privacy loss per query point, over all ordered pairs of neighbours and both labels."""
+    """Largest privacy loss per query point, over ordered neighbours and both labels."""
     worst = []
     for query in range(1, points + 1):
         one = {dataset: law(dataset, query) for dataset in every_dataset(n, points)}

@@ -13,9 +13,23 @@ import pytest
 import dpassay
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = {"dpassay": "audit", "dpassay/mechanisms": "mechanisms", "dpassay/attacks": "attacks", "dpassay/reports": "reports"}
+FOLDERS = {
+    "dpassay": "audit",
+    "dpassay/mechanisms": "mechanisms",
+    "dpassay/attacks": "attacks",
+    "dpassay/reports": "reports",
+}
 SLOW = {
-    *("pandas", "sklearn", "statsmodels", "seaborn", "matplotlib", "jinja2", "jsonschema", "joblib"),
+    *(
+        "pandas",
+        "sklearn",
+        "statsmodels",
+        "seaborn",
+        "matplotlib",
+        "jinja2",
+        "jsonschema",
+        "joblib",
+    ),
     "scipy.stats",
 }
 HEAVY = SLOW | {"numpy", "scipy", "rich"}
@@ -32,7 +46,9 @@ def sources() -> set[str]:
 
 def test_the_editable_install_links_every_file() -> None:
     installed = Path(dpassay.__file__).parent
-    linked = {f"dpassay/{path.relative_to(installed)}" for path in installed.rglob("*") if path.is_file()}
+    linked = {
+        f"dpassay/{path.relative_to(installed)}" for path in installed.rglob("*") if path.is_file()
+    }
     assert {name for name in linked if "__pycache__" not in name} == sources()
 
 
@@ -40,14 +56,20 @@ def test_the_editable_install_links_every_file() -> None:
 def test_the_wheel_holds_every_file(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     tracked = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     for name in tracked.splitlines():
         if (ROOT / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes((ROOT / name).read_bytes())
     subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(copy)], check=True, capture_output=True
+        [sys.executable, "-m", "build", "--wheel", "--outdir", str(tmp_path), str(copy)],
+        check=True,
+        capture_output=True,
     )
     (wheel,) = tmp_path.glob("*.whl")
     names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
@@ -55,17 +77,27 @@ def test_the_wheel_holds_every_file(tmp_path: Path) -> None:
 
 
 def test_every_folder_is_declared() -> None:
-    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
-    with_code = {Path(name).parent.as_posix().replace("/", ".") for name in sources() if name.endswith(".py")}
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"][
+        "packages"
+    ]
+    with_code = {
+        Path(name).parent.as_posix().replace("/", ".") for name in sources() if name.endswith(".py")
+    }
     assert with_code == set(declared)
 
 
 @pytest.mark.parametrize(
-    "code", ["import dpassay", "from dpassay.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass"]
+    "code",
+    [
+        "import dpassay",
+        "from dpassay.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: pass",
+    ],
 )
 def test_importing_and_help_load_nothing_heavy(code: str) -> None:
     probe = f"{code}\nimport sys\nprint('LOADED', *sorted({HEAVY!r} & set(sys.modules)))"
-    found = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout
+    found = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True
+    ).stdout
     assert found.splitlines()[-1].split() == ["LOADED"]
 
 
@@ -76,9 +108,14 @@ def test_a_command_that_runs_nothing_loads_nothing_slow(command: str) -> None:
         f"assert main({command.split()!r}) == 0\n"
         f"print('LOADED', *sorted({SLOW!r} & set(sys.modules)))"
     )
-    found = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True).stdout
+    found = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True
+    ).stdout
     assert found.splitlines()[-1].split() == ["LOADED"]
 
 
 def test_version_is_said_once() -> None:
-    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == dpassay.__version__
+    assert (
+        tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+        == dpassay.__version__
+    )

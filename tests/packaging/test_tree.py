@@ -1,4 +1,7 @@
-"""The tree: folders that a newcomer can take in, statistics that stand on the nouns alone, old addresses that still work."""
+"""The tree: folders a newcomer can take in, independent statistics, old addresses.
+
+Statistics stand on the nouns alone, and old addresses still work.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,9 @@ def imported(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "audit" / "stats").glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "audit" / "stats").glob("*.py")), ids=lambda path: path.stem
+)
 def test_statistics_stand_on_numpy_scipy_and_the_nouns(path: Path) -> None:
     for name in imported(path):
         first, _, rest = name.partition(".")
@@ -61,28 +66,39 @@ def test_statistics_stand_on_numpy_scipy_and_the_nouns(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("old", "name"),
-    [("erm", "ERM"), ("psgd", "PSGD"), ("erm_class", "ClassERM"), ("interface", "PredictionInterface"), ("pate", "Pate")],
+    [
+        ("erm", "ERM"),
+        ("psgd", "PSGD"),
+        ("erm_class", "ClassERM"),
+        ("interface", "PredictionInterface"),
+        ("pate", "Pate"),
+    ],
 )
 def test_an_old_address_gives_the_very_same_class(old: str, name: str) -> None:
     program = (
-        "import importlib; from dpassay.targets.moved import MOVED; "
-        f"old = importlib.import_module('dpassay.mechanisms.{old}'); "
-        f"new = importlib.import_module('dpassay.mechanisms.' + MOVED['{old}']); "
-        f"assert old.{name} is new.{name}; assert old.__doc__ == new.__doc__; from dpassay.mechanisms.{old} import {name}"
+        "import importlib; from dpassay.targets.moved import MOVED; old = "
+        f"importlib.import_module('dpassay.mechanisms.{old}'); new = "
+        f"importlib.import_module('dpassay.mechanisms.' + MOVED['{old}']); assert old.{name} is "
+        f"new.{name}; assert old.__doc__ == new.__doc__; from dpassay.mechanisms.{old} import "
+        f"{name}"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
 
 
 def test_every_old_address_leads_somewhere() -> None:
     there = {
-        ".".join(path.relative_to(ROOT / "mechanisms").with_suffix("").parts) for path in (ROOT / "mechanisms").rglob("*.py")
+        ".".join(path.relative_to(ROOT / "mechanisms").with_suffix("").parts)
+        for path in (ROOT / "mechanisms").rglob("*.py")
     }
     assert set(MOVED.values()) <= there
     assert len(MOVED) > 70
 
 
 def test_names_and_with_them_random_streams_are_those_of_before_the_move() -> None:
-    """A stream is derived from the name of a mechanism; the name of a class of ours holds where it lay."""
+    """A stream is derived from the name of a mechanism.
+
+    The name of a class of ours holds where it lay.
+    """
     assert known_as("dpassay.mechanisms.relatives.pate") == "dpassay.mechanisms.pate"
     assert known_as("dpassay.selftest.known") == "dpassay.rehearsal"
     assert known_as("my_module") == "my_module"
@@ -91,13 +107,23 @@ def test_names_and_with_them_random_streams_are_those_of_before_the_move() -> No
     result = audit(mechanism, pairs=pairs, queries=[[0.0]], mode="monte-carlo", budget=100)
     assert result.target.name == "dpassay.mechanisms.soft_majority:SoftMajority"
     assert result.evidence is not None
-    assert [counts and (counts.x, counts.y) for cell in result.evidence.cells for counts in [cell.lower.counts]] == COUNTS
+    assert [
+        counts and (counts.x, counts.y)
+        for cell in result.evidence.cells
+        for counts in [cell.lower.counts]
+    ] == COUNTS
 
 
 def test_every_name_that_is_promised_can_be_imported() -> None:
     """What type checkers are told and what is found lazily are two lists."""
     tree = ast.parse((ROOT / "audit" / "__init__.py").read_text(encoding="utf-8"))
-    told = {name.asname for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names if name.asname}
+    told = {
+        name.asname
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+        if name.asname
+    }
     assert told == set(dpassay.__all__)
     for name in told:
         assert getattr(dpassay, name) is not None

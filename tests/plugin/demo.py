@@ -9,7 +9,8 @@ import numpy as np
 
 
 def predict(data, queries, size, rng):
-    """The parity of the labels, flipped with probability 1 / (1 + e): the label of any record moves it."""
+    """The parity of the labels, flipped with probability 1 / (1 + e): the label of any record \
+moves it."""
     p = 1 / (1 + np.exp({noise}))
     label = int(data.y.sum() % 2)
     return np.where(rng.random((size, len(queries))) < p, 1 - label, label)

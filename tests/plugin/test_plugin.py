@@ -1,4 +1,7 @@
-"""The pytest plugin, in somebody else's project: its own package `audit`, its own folder `reports`, its own pipeline."""
+"""The pytest plugin, in somebody else's project.
+
+Its own package `audit`, its own folder `reports`, its own pipeline.
+"""
 
 from __future__ import annotations
 
@@ -52,9 +55,17 @@ def test_a_correct_api_passes_half_the_noise_fails_and_restoring_it_passes(proje
         "replay      dpassay replay ",
     ):
         assert part in said
-    (line,) = {line.split("replay      ")[1] for line in said.splitlines() if "replay      dpassay" in line}
+    (line,) = {
+        line.split("replay      ")[1] for line in said.splitlines() if "replay      dpassay" in line
+    }
     _, *words = shlex.split(line)
-    replayed = subprocess.run([sys.executable, "-m", "dpassay", *words], cwd=project, capture_output=True, text=True, check=False)
+    replayed = subprocess.run(
+        [sys.executable, "-m", "dpassay", *words],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert replayed.returncode == 1, replayed.stderr
     assert "reproduced: " in replayed.stdout
     (project / "audit/api.py").write_text(GOOD)
@@ -71,13 +82,23 @@ def test_the_command_line_beside_a_package_that_is_called_audit_too(project: Pat
         return found.returncode, " ".join(found.stdout.split()) + found.stderr
 
     sizes = ["--train", "20", "--neighbours", "flip", "--profile", "quick"]
-    wanted = ["run", "audit.api:predict", "--claim", "epsilon=1", *sizes, "--out", "reports/privacy"]
+    wanted = [
+        "run",
+        "audit.api:predict",
+        "--claim",
+        "epsilon=1",
+        *sizes,
+        "--out",
+        "reports/privacy",
+    ]
     assert dpassay(*wanted)[0] == 0
     (project / "audit/api.py").write_text(HALF)
     code, said = dpassay(*wanted)
     assert code == 1
     assert "at 99.9 % confidence" in said
-    code, said = dpassay("explain", "audit.api:predict.own.monte-carlo", "--record", "reports/privacy/record.json")
+    code, said = dpassay(
+        "explain", "audit.api:predict.own.monte-carlo", "--record", "reports/privacy/record.json"
+    )
     for part in ("refuted", "the claim allows 1", "certified", "S': ", "dpassay replay "):
         assert part in said
     (path,) = (project / "reports/privacy/witnesses").iterdir()
@@ -92,30 +113,42 @@ def test_the_command_line_beside_a_package_that_is_called_audit_too(project: Pat
 def test_a_refutation_that_nobody_asked_for_fails(project: Path) -> None:
     """Where the method is not called, and where it is not even named."""
     path, other = project / "tests/test_privacy.py", project / "tests/test_other.py"
-    path.write_text(TEST.replace("found.assert_not_refuted(detectable=1.25)", "assert found.detectable"))
+    path.write_text(
+        TEST.replace("found.assert_not_refuted(detectable=1.25)", "assert found.detectable")
+    )
     other.write_text(TEST.replace("(detectable=1.25)", "  # noqa"))
     code, said = run(project)
     assert code == 0, said
     assert "2 passed" in said
-    for api, message in ((HALF, "DP(1) of audit.api:predict is refuted"), (RAISES, "could not be audited")):
+    for api, message in (
+        (HALF, "DP(1) of audit.api:predict is refuted"),
+        (RAISES, "could not be audited"),
+    ):
         (project / "audit/api.py").write_text(api)
         code, said = run(project)
         assert code == 1, said
-        for name in ("test_privacy", "test_other"):  # a failure of each is told between its head and the next
+        # a failure of each is told between its head and the next
+        for name in ("test_privacy", "test_other"):
             part = re.split(r"^_{3,} .* _{3,}$", said, flags=re.MULTILINE)
             told = next(each for each in part[1:] if f"tests/{name}.py" in each)
             assert message in told
             assert "the test never asked: call assert_not_refuted(), or read .verdict" in told
     (project / "audit/api.py").write_text(HALF)
     other.unlink()
-    path.write_text(TEST.replace("found.assert_not_refuted(detectable=1.25)", "assert found.verdict == 'refuted'"))
+    path.write_text(
+        TEST.replace(
+            "found.assert_not_refuted(detectable=1.25)", "assert found.verdict == 'refuted'"
+        )
+    )
     code, said = run(project)
     assert code == 0, said
 
 
 def test_a_property_of_the_user_s_that_is_called_like_ours(project: Path) -> None:
     path = project / "tests/test_privacy.py"
-    more = "".join(f"    record_property('dpassay', {value})\n" for value in ("'x'", "3", "'{}'", "'[]'"))
+    more = "".join(
+        f"    record_property('dpassay', {value})\n" for value in ("'x'", "3", "'{}'", "'[]'")
+    )
     path.write_text(TEST.replace("(assay):", "(assay, record_property):") + more)
     code, said = run(project)
     assert code == 0, said
@@ -123,20 +156,31 @@ def test_a_property_of_the_user_s_that_is_called_like_ours(project: Path) -> Non
 
 
 def test_a_marker_without_names_is_refused(project: Path) -> None:
-    (project / "tests/test_privacy.py").write_text(TEST.replace("dpassay(budget=5000)", "dpassay(3, 0.5)"))
+    (project / "tests/test_privacy.py").write_text(
+        TEST.replace("dpassay(budget=5000)", "dpassay(3, 0.5)")
+    )
     code, said = run(project)
     assert code == 1
-    assert "@pytest.mark.dpassay = (3, 0.5): must be given by name: seed, confidence, budget, jobs, detect" in said
+    assert (
+        "@pytest.mark.dpassay = (3, 0.5): must be given by name: seed, confidence, budget, "
+        "jobs, detect"
+    ) in said
 
 
 @pytest.mark.slow
 def test_what_has_no_name_is_replayed_by_its_test(project: Path) -> None:
     path = project / "tests/test_privacy.py"
-    path.write_text(TEST.replace("assay(predict,", "assay(lambda *given: predict(*given),").replace("budget=5000", "budget=5001"))
+    path.write_text(
+        TEST.replace("assay(predict,", "assay(lambda *given: predict(*given),").replace(
+            "budget=5000", "budget=5001"
+        )
+    )
     (project / "audit/api.py").write_text(HALF)
     code, said = run(project, "--dpassay-seed", "5")
     assert code == 1
-    (line,) = {line.split("replay      ")[1] for line in said.splitlines() if "replay      python" in line}
+    (line,) = {
+        line.split("replay      ")[1] for line in said.splitlines() if "replay      python" in line
+    }
     python, *words = shlex.split(line)
     assert (python, words[-1]) == ("python", "--dpassay-seed=5")
     again = run(project, *words[2:])
@@ -152,7 +196,11 @@ def test_two_processes_and_a_junit_file(project: Path) -> None:
     code, said = run(project, "-n", "2", "--junitxml", "junit.xml")
     assert code == 1, said
     assert "refuted: tests/test_privacy.py" in said
-    (found,) = (each for each in ET.parse(project / "junit.xml").iter("property") if each.get("name") == "dpassay")
+    (found,) = (
+        each
+        for each in ET.parse(project / "junit.xml").iter("property")
+        if each.get("name") == "dpassay"
+    )
     facts = json.loads(found.get("value") or "")
     assert facts["verdict"] == "refuted"
     assert facts["lower"] > 1
@@ -172,8 +220,10 @@ def test_without_the_plugin_nothing_of_it_is_there(project: Path) -> None:
 def test_nothing_but_the_options_is_imported_before_it_is_used(project: Path) -> None:
     (project / "tests/test_privacy.py").write_text(
         "import sys\n\n\ndef test_nothing():\n"
-        "    loaded = {name for name in sys.modules if name.partition('.')[0] in ('dpassay', 'numpy', 'scipy')}\n"
-        "    options = {'dpassay.config', 'dpassay.config.option', 'dpassay.config.options', 'dpassay.config.values'}\n"
+        "    loaded = {name for name in sys.modules if name.partition('.')[0] in ('dpassay', "
+        "'numpy', 'scipy')}\n"
+        "    options = {'dpassay.config', 'dpassay.config.option', 'dpassay.config.options', "
+        "'dpassay.config.values'}\n"
         "    options.add('dpassay.errors')\n"
         "    assert loaded <= {'dpassay', 'dpassay.pytest_plugin'} | options\n"
     )
@@ -182,14 +232,18 @@ def test_nothing_but_the_options_is_imported_before_it_is_used(project: Path) ->
     assert "= dpassay =" not in said
 
 
-def test_an_audit_that_cannot_see_enough_fails_and_so_does_one_that_cannot_run(project: Path) -> None:
+def test_an_audit_that_cannot_see_enough_fails_and_so_does_one_that_cannot_run(
+    project: Path,
+) -> None:
     path = project / "tests/test_privacy.py"
     path.write_text(TEST.replace("budget=5000", "budget=200"))
     code, said = run(project)
     assert code == 1
     assert "is not refuted, but the audit could only see a loss of" in said
     path.write_text(TEST)
-    (project / "audit/api.py").write_text("def predict(data, queries, size, rng):\n    raise KeyError('no model')\n")
+    (project / "audit/api.py").write_text(
+        "def predict(data, queries, size, rng):\n    raise KeyError('no model')\n"
+    )
     code, said = run(project)
     assert code == 1
     assert "could not be audited" in said
@@ -203,13 +257,19 @@ def test_call_over_marker_over_command_line_over_commit(project: Path) -> None:
     assert "seed 7" in run(project, "--dpassay-seed", "7")[1]
     path.write_text(TEST.replace("budget=5000", "budget=5000, seed=8"))
     assert "seed 8" in run(project, "--dpassay-seed", "7")[1]
-    path.write_text(TEST.replace("queries=[[0.0]]", "queries=[[0.0]], seed=9").replace("budget=5000", "budget=5000, seed=8"))
+    path.write_text(
+        TEST.replace("queries=[[0.0]]", "queries=[[0.0]], seed=9").replace(
+            "budget=5000", "budget=5000, seed=8"
+        )
+    )
     assert "seed 9" in run(project)[1]
     path.write_text(TEST)
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
         subprocess.run([*git, *words], cwd=project, check=True)
-    head = subprocess.run([*git, "rev-parse", "HEAD"], cwd=project, check=True, capture_output=True, text=True).stdout
+    head = subprocess.run(
+        [*git, "rev-parse", "HEAD"], cwd=project, check=True, capture_output=True, text=True
+    ).stdout
     assert f"seed {int(head[:8], 16)}" in run(project)[1]
 
 
@@ -222,6 +282,9 @@ def test_the_largest_leak_there_can_be_bounds_what_is_asked_for(tmp_path: Path) 
     found.assert_not_refuted()  # 0.9 is asked for, which these trials show
     found.assert_not_refuted(detectable=0.95)
     for leak in (0.8, 1.0, 1.2):
-        with pytest.raises(InvalidInput, match=f"detectable = {leak}: must be above the claim, 0.8, and below the largest"):
+        with pytest.raises(
+            InvalidInput,
+            match=f"detectable = {leak}: must be above the claim, 0.8, and below the largest",
+        ):
             found.assert_not_refuted(detectable=leak)
     assayed(response(1.0), claim=Stability(gamma=1), **common).assert_not_refuted()

@@ -19,12 +19,16 @@ COUNTS = {"x": 700, "n1": 1000, "y": 200, "n0": 1000}
 
 
 @pytest.mark.parametrize("method", NAMES)
-@pytest.mark.parametrize("claim", [DP(epsilon=1.0), DP(epsilon=1.0, delta=0.05), Stability(gamma=0.1)], ids=str)
+@pytest.mark.parametrize(
+    "claim", [DP(epsilon=1.0), DP(epsilon=1.0, delta=0.05), Stability(gamma=0.1)], ids=str
+)
 def test_the_same_test_on_the_same_counts(method: Method, claim: Claim) -> None:
     cell: dict[str, Any] = {"query": 0, "method": method, "counts": COUNTS, "histograms": None}
     found = [at_alpha(cell, claim, alpha) for alpha in (1e-6, 1e-3, 0.05)]
     assert found == sorted(found)
-    assert found[1] == lower_bound(method, Counts(**COUNTS), scale=scale_of(claim), alpha=1e-3).value
+    assert (
+        found[1] == lower_bound(method, Counts(**COUNTS), scale=scale_of(claim), alpha=1e-3).value
+    )
 
 
 def test_a_cell_that_was_computed_has_no_error_probability() -> None:
@@ -36,7 +40,9 @@ def test_a_cell_that_was_computed_has_no_error_probability() -> None:
 
 @pytest.mark.parametrize("alpha", [0.0, 0.26, 0.6, 1.0, -1.0, math.nan])
 @pytest.mark.parametrize("method", NAMES)
-def test_an_error_probability_that_not_every_test_is_proven_at(alpha: float, method: Method) -> None:
+def test_an_error_probability_that_not_every_test_is_proven_at(
+    alpha: float, method: Method
+) -> None:
     cell: dict[str, Any] = {"query": 0, "method": method, "counts": COUNTS, "histograms": None}
     result = {"exact": None, "per_query": [cell], "searched": {"certified_cells": 4}}
     claim = DP(epsilon=1.0)
@@ -51,7 +57,9 @@ def test_an_error_probability_that_not_every_test_is_proven_at(alpha: float, met
             bound()
 
 
-@pytest.mark.parametrize("claim", [DP(epsilon=1.0), Stability(gamma=0.1), PredictionStability(gamma=0.1)], ids=str)
+@pytest.mark.parametrize(
+    "claim", [DP(epsilon=1.0), Stability(gamma=0.1), PredictionStability(gamma=0.1)], ids=str
+)
 def test_fewer_trials_see_less(claim: Claim) -> None:
     answers = {"one": [1], "other": [1], "spreads": [0.1, 0.1], "limits": [0.0, 1.0]}
     cell = {"histograms": answers if isinstance(claim, PredictionStability) else None}
@@ -63,4 +71,8 @@ def test_fewer_trials_see_less(claim: Claim) -> None:
 @pytest.mark.parametrize("method", NAMES)
 def test_the_largest_error_probability_gives_bounds(method: Method) -> None:
     cell: dict[str, Any] = {"query": 0, "method": method, "counts": COUNTS, "histograms": None}
-    assert at_alpha(cell, DP(epsilon=1.0), 0.25) < math.log(3.5) < upper_at_alpha(cell, DP(epsilon=1.0), 0.25)
+    assert (
+        at_alpha(cell, DP(epsilon=1.0), 0.25)
+        < math.log(3.5)
+        < upper_at_alpha(cell, DP(epsilon=1.0), 0.25)
+    )

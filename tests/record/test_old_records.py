@@ -1,4 +1,7 @@
-"""Words may be changed: no comparison depends on them, and records that knew searches by their words are still understood."""
+"""Words may be changed.
+
+No comparison depends on them, and records that knew searches by their words are still understood.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,15 @@ from dpassay.engine.exhaustive import Domain
 from dpassay.engine.result import Result
 from dpassay.engine.settings import ModeWanted
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
-from dpassay.pairs import NEIGHBOURS, FlipLabel, Neighbours, Pairs, change_key, replace_one, replace_several
+from dpassay.pairs import (
+    NEIGHBOURS,
+    FlipLabel,
+    Neighbours,
+    Pairs,
+    change_key,
+    replace_one,
+    replace_several,
+)
 from dpassay.record.compare import compare
 from dpassay.record.old_records import comparable_searches, search_keys
 from dpassay.record.run_record import _contradiction, make_record
@@ -48,7 +59,9 @@ def reworded(record: Record) -> Record:
     """Return a record with every sentence that describes what was looked at in other words."""
     other = copy.deepcopy(record)
     for result in other["results"]:
-        result["searched"]["how"] = [f"in other words ({k})" for k, _ in enumerate(result["searched"]["how"])]
+        result["searched"]["how"] = [
+            f"in other words ({k})" for k, _ in enumerate(result["searched"]["how"])
+        ]
         for cell in result["per_query"]:
             cell["change"] = "in other words"
     return other
@@ -71,7 +84,9 @@ def said(one: Record, other: Record) -> list[str]:
 def test_other_words_change_nothing(new: Record) -> None:
     assert said(new, reworded(new)) == said(reworded(new), new) == []
     limits = compare(new, reworded(new)).rise_limits
-    assert [limit.cells for limit in limits] == [limit.cells for limit in compare(new, new).rise_limits]
+    assert [limit.cells for limit in limits] == [
+        limit.cells for limit in compare(new, new).rise_limits
+    ]
     assert all(limit.cells for limit in limits)
 
 
@@ -110,9 +125,10 @@ def test_searches_have_keys() -> None:
 def test_old_words_mean_what_they_meant() -> None:
     words = {
         "each of 2 records replaced by one drawn from a pool of 2": "data:one:2:2",
-        "each of 2 records replaced by one drawn from a pool of 2, and its label flipped; 2 of these changes at a time": (
-            "data:one+flip:2:2:2"
-        ),
+        (
+            "each of 2 records replaced by one drawn from a pool of 2, and its label flipped; 2 "
+            "of these changes at a time"
+        ): ("data:one+flip:2:2:2"),
         "the label of each of 2 records flipped": "data:flip:2:0",
         "own worst case: the vote count moves; 3 of these changes at a time": "own:?",
         "learned direction: of pair 3": "learned",
@@ -124,7 +140,9 @@ def test_old_words_mean_what_they_meant() -> None:
 
 def test_a_domain_has_the_key_that_its_old_words_tell() -> None:
     domain = Domain(n=2, points=(3, 2))
-    result = audit(SoftMajority(epsilon=1.0, r=2, learner="majority"), mode="exhaustive", domain=domain)
+    result = audit(
+        SoftMajority(epsilon=1.0, r=2, learner="majority"), mode="exhaustive", domain=domain
+    )
     assert result.evidence is not None
     told = result.evidence.searched
     assert told["keys"] == list(search_keys({"how": told["how"]})) == ["domain:2:3x2"]
@@ -132,7 +150,12 @@ def test_a_domain_has_the_key_that_its_old_words_tell() -> None:
 
 
 def test_what_is_unknown_of_one_record_is_not_held_against_the_other() -> None:
-    old_words = {"how": ["own worst case: the vote moves", "each of 2 records replaced by one drawn from a pool of 2"]}
+    old_words = {
+        "how": [
+            "own worst case: the vote moves",
+            "each of 2 records replaced by one drawn from a pool of 2",
+        ]
+    }
     new_words = {"how": ["in", "other words"], "keys": ["own:77", "data:one:2:2"]}
     assert comparable_searches(old_words, new_words) == (("own", "data:one:2:2"),) * 2
     assert comparable_searches({"how": ["a"]}, {"how": ["b"]}) == (("a",), ("b",))
@@ -148,7 +171,10 @@ def test_the_key_of_a_pair_tells_pairs_apart() -> None:
 
 def test_own_worst_cases_are_known_by_what_they_are() -> None:
     group = flip_group(3, changes=(FlipLabel(0), FlipLabel(1)))
-    one, other = (Group(pairs=group.pairs, queries=group.queries, kind="own", reason=why) for why in ("a", "b"))
+    one, other = (
+        Group(pairs=group.pairs, queries=group.queries, kind="own", reason=why)
+        for why in ("a", "b")
+    )
     assert one.key == other.key
     fewer = Pairs(base=group.pairs.base, changes=group.pairs.changes[:1], how="fewer")
     assert one.key != Group(pairs=fewer, queries=group.queries, kind="own", reason="a").key
@@ -169,5 +195,7 @@ def test_a_test_is_known_by_a_key_and_an_old_record_by_its_words(new: Record) ->
 def test_a_record_whose_keys_and_words_do_not_go_together_is_refused(new: Record) -> None:
     record = copy.deepcopy(new)
     record["results"][0]["searched"]["keys"].append("own:77")
-    assert _contradiction(record["results"][0]).endswith("has not as many keys of searches as words for them")
+    assert _contradiction(record["results"][0]).endswith(
+        "has not as many keys of searches as words for them"
+    )
     assert _contradiction(new["results"][0]) == ""

@@ -27,18 +27,34 @@ LOPSIDED = ((0.9, 0.1), (0.5, 0.5))
 
 
 def results(mode: str = "monte-carlo", seed: int = 0) -> list[Result]:
-    """A mechanism of each kind: one that leaks all, one of the catalogue with two claims, one that fails."""
+    """A mechanism of each kind.
+
+    One that leaks all, one of the catalogue with two claims, one that fails.
+    """
     domain = Domain(n=3, points=1) if mode == "exhaustive" else None
-    settings = Settings(mode=mode, seed=seed, budget=500, domain=domain, executor="inline")  # type: ignore[arg-type]
+    settings = Settings(
+        mode=mode,  # type: ignore[arg-type]
+        seed=seed,
+        budget=500,
+        domain=domain,
+        executor="inline",
+    )
     data = flip_group(records=4, queries=2)
     broken = target_of(TableMechanism(table=((0.5, 0.2), (0.5, 0.5))), name="broken")
     leaky = target_of(TableMechanism(table=((1.0, 0.0), (0.5, 0.5))), name="leaky")
-    return list(assay([leaky, resolve("soft-majority-overview", {"r": 3, "learner": "majority"}), broken], data, settings))
+    return list(
+        assay(
+            [leaky, resolve("soft-majority-overview", {"r": 3, "learner": "majority"}), broken],
+            data,
+            settings,
+        )
+    )
 
 
 def record(mode: str = "monte-carlo", seed: int = 0) -> dict[str, Any]:
     run = {
-        "commit": None, "seed": seed, "confidence": 0.999, "profile": "default", "command": "dpassay run",
+        "commit": None, "seed": seed, "confidence": 0.999, "profile": "default",
+        "command": "dpassay run",
         "catalogue": False, "complete": True, "data": None, "budget": 500,
     }  # fmt: skip
     return make_record(run, results(mode, seed))
@@ -76,8 +92,12 @@ def test_equal_runs_give_equal_bytes_and_another_seed_does_not() -> None:
 def test_the_order_of_the_targets_does_not_change_their_counts() -> None:
     first, second = (target_of(Sampled(table=LOPSIDED), name=name) for name in "ab")
     settings = Settings(mode="monte-carlo", budget=300)
-    there = {result.id: cells_csv([result]) for result in assay([first, second], flip_group(), settings)}
-    back = {result.id: cells_csv([result]) for result in assay([second, first], flip_group(), settings)}
+    there = {
+        result.id: cells_csv([result]) for result in assay([first, second], flip_group(), settings)
+    }
+    back = {
+        result.id: cells_csv([result]) for result in assay([second, first], flip_group(), settings)
+    }
     assert there == back
 
 
@@ -92,7 +112,12 @@ def test_a_mechanism_that_fails_ends_its_own_result_only() -> None:
     broken = words["broken"]
     assert broken.verdict == "error"
     assert "distribution on the base dataset raised InvalidInput" in broken.outcome.reason
-    assert (broken.lower, broken.upper, broken.exact, broken.detectable) == (0.0, math.inf, None, math.inf)
+    assert (broken.lower, broken.upper, broken.exact, broken.detectable) == (
+        0.0,
+        math.inf,
+        None,
+        math.inf,
+    )
     assert words["leaky"].verdict == "refuted"
 
 
@@ -122,7 +147,9 @@ def test_all_cells_are_in_the_sidecar() -> None:
     leaky = [line.split(",")[1:6] for line in exact.splitlines() if line.startswith("leaky")]
     there, back = "inf", f"{math.log(2):.12g}"
     assert sorted(leaky) == sorted(
-        ["0", "0", str(query), direction, loss] for query in (0, 1) for direction, loss in (("0", back), ("1", there))
+        ["0", "0", str(query), direction, loss]
+        for query in (0, 1)
+        for direction, loss in (("0", back), ("1", there))
     )
     assert all(line.count(",") == 7 for line in (exact + sampled).splitlines())
 
@@ -143,7 +170,10 @@ def test_the_sidecar_of_all_cells_is_compressed(tmp_path: Path) -> None:
 
 
 def test_every_number_is_rounded_outwards() -> None:
-    """Thirds have no twelve digits: recorded bounds lie outside the ones that were found, the error holds the rounding."""
+    """Thirds have no twelve digits.
+
+    Recorded bounds lie outside the ones that were found, the error holds the rounding.
+    """
     target = target_of(WithWorstCase(table=((2 / 3, 1 / 3), (1 / 7, 6 / 7))))
     run = record("exact")["run"]
     for mode in ("exact", "monte-carlo"):
@@ -157,12 +187,20 @@ def test_every_number_is_rounded_outwards() -> None:
             assert cell["lower"] <= found.lower.value
             assert float(cell["upper"]) >= found.upper.value
         for line, low, high in zip(
-            cells_csv([result]).splitlines()[1:], result.evidence.table["lower"], result.evidence.table["upper"], strict=True
+            cells_csv([result]).splitlines()[1:],
+            result.evidence.table["lower"],
+            result.evidence.table["upper"],
+            strict=True,
         ):
             assert float(line.split(",")[-2]) <= low
             assert float(line.split(",")[-1]) >= high
         if result.exact is not None:
-            assert entry["exact"] - entry["error"] <= result.lower <= result.upper <= entry["exact"] + entry["error"]
+            assert (
+                entry["exact"] - entry["error"]
+                <= result.lower
+                <= result.upper
+                <= entry["exact"] + entry["error"]
+            )
             assert entry["exact"] != result.exact
 
 

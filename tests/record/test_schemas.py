@@ -55,17 +55,26 @@ CASES: dict[str, tuple[Change, str]] = {
         set_in(*FIRST, "claim", "source", value=7),
         "results[0].claim.source = 7: must be a text",
     ),
-    "below a limit": (set_in("run", "seed", value=-1), "run.seed = -1: must be a whole number of at most 64 bits >= 0"),
+    "below a limit": (
+        set_in("run", "seed", value=-1),
+        "run.seed = -1: must be a whole number of at most 64 bits >= 0",
+    ),
     "too large": (
         set_in("run", "seed", value=2**63),
         "run.seed = 9223372036854775808: must be a whole number of at most 64 bits >= 0",
     ),
-    "true is no number": (set_in("run", "confidence", value=True), f"run.confidence = true: must be {NUMBER}"),
+    "true is no number": (
+        set_in("run", "confidence", value=True),
+        f"run.confidence = true: must be {NUMBER}",
+    ),
     "a choice": (
         set_in(*FIRST, "claim", "epsilon", value="x"),
         f'results[0].claim.epsilon = "x": must be {NUMBER} > 0 or null',
     ),
-    "a list in place of an object": (set_in(*FIRST, "claim", value=[1, 2]), "results[0].claim = a list of 2: must be an object"),
+    "a list in place of an object": (
+        set_in(*FIRST, "claim", value=[1, 2]),
+        "results[0].claim = a list of 2: must be an object",
+    ),
     "a number in a long list": (
         set_in(*CELL, "profile", "upper", 3, value="x\n" * 100),
         'results[0].per_query[0].profile.upper[3] = "x\\nx\\n',
@@ -100,7 +109,9 @@ def damaged_curve(record: dict[str, Any], rng: random.Random) -> dict[str, Any]:
 
 
 def test_lists_of_numbers_are_checked_in_one_go_and_as_strictly(record: dict[str, Any]) -> None:
-    with_items = validators.extend(type(schemas._validator("record")), {"items": Draft202012Validator.VALIDATORS["items"]})
+    with_items = validators.extend(
+        type(schemas._validator("record")), {"items": Draft202012Validator.VALIDATORS["items"]}
+    )
     one_by_one = with_items(read_schema("record"))
     small = copy.deepcopy(record)
     for result in small["results"]:

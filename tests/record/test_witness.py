@@ -54,12 +54,19 @@ def small_group() -> Group:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(7, 2)), np.array([0, 1, 1, 0, 1, 0, 0])
     pairs = replace_one(X, y, pool=Labelled(rng.normal(size=(4, 2)), np.array([0, 1, 1, 0])))
-    return Group(pairs=pairs, queries=flip_group(queries=2).queries.repeat(2, axis=1), kind="data", reason="small")
+    return Group(
+        pairs=pairs,
+        queries=flip_group(queries=2).queries.repeat(2, axis=1),
+        kind="data",
+        reason="small",
+    )
 
 
 @pytest.mark.parametrize("mode", SETTINGS)
 @pytest.mark.parametrize(("name", "parameters"), TARGETS, ids=[name for name, _ in TARGETS])
-def test_a_witness_replays_what_it_was_made_from(mode: str, name: str, parameters: dict[str, Any]) -> None:
+def test_a_witness_replays_what_it_was_made_from(
+    mode: str, name: str, parameters: dict[str, Any]
+) -> None:
     group = None if mode == "exhaustive" else small_group()
     for result in assay([resolve(name, parameters)], group, SETTINGS[mode]):
         witness = through_json(result)
@@ -69,7 +76,9 @@ def test_a_witness_replays_what_it_was_made_from(mode: str, name: str, parameter
         assert again.expected == (result.claim.expected == "refuted")
         if mode == "monte-carlo":
             assert result.evidence is not None
-            assert again.loss == pytest.approx(math.log(result.evidence.worst.p1 / result.evidence.worst.p0))
+            assert again.loss == pytest.approx(
+                math.log(result.evidence.worst.p1 / result.evidence.worst.p0)
+            )
         else:
             assert result.exact is not None
             assert again.loss == pytest.approx(result.exact, abs=1e-9)
@@ -77,7 +86,9 @@ def test_a_witness_replays_what_it_was_made_from(mode: str, name: str, parameter
 
 @pytest.mark.parametrize("mode", ["exact", "monte-carlo"])
 @pytest.mark.parametrize("file", [False, True])
-def test_a_witness_on_named_data_carries_none_of_them(mode: str, file: bool, tmp_path: Path) -> None:
+def test_a_witness_on_named_data_carries_none_of_them(
+    mode: str, file: bool, tmp_path: Path
+) -> None:
     source, target = "breast-cancer", None
     if file:
         rows = "".join(f"{i / 7},{i % 3},{'ill' if i % 2 else 'well'}\n" for i in range(60))
@@ -86,7 +97,9 @@ def test_a_witness_on_named_data_carries_none_of_them(mode: str, file: bool, tmp
         source, target = str(path), "state"
     parts = split(load(source, target), train=20, queries=3, seed=9)
     pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, seed=9)
-    group = Group(pairs=pairs, queries=parts.queries, kind="data", reason="named", source=parts.source)
+    group = Group(
+        pairs=pairs, queries=parts.queries, kind="data", reason="named", source=parts.source
+    )
     vote = resolve("soft-majority", {"r": 4, "learner": "tree", "epsilon": 0.2})
     several = resolve("group", {"base": "soft-majority,r=9,learner=nearest", "epsilon": 0.2})
     for result in assay([vote, several], group, dataclasses.replace(SETTINGS[mode], seed=9)):
@@ -100,7 +113,9 @@ def test_a_witness_on_named_data_carries_none_of_them(mode: str, file: bool, tmp
 
 def test_a_function_is_replayed_by_its_name() -> None:
     pairs, queries = flip_group().pairs, flip_group().queries
-    result = audit(module_response, claim=DP(epsilon=0.5), pairs=pairs, queries=queries, seed=8, budget=2000)
+    result = audit(
+        module_response, claim=DP(epsilon=0.5), pairs=pairs, queries=queries, seed=8, budget=2000
+    )
     assert result.verdict == "refuted"
     again = replay(through_json(result))
     assert again.reproduced
@@ -118,7 +133,9 @@ def test_what_cannot_be_named_is_replayed_from_python() -> None:
 def test_an_object_with_an_object_among_its_parameters_is_replayed_from_python() -> None:
     """Its repr is no parameter: the witness must say so instead of failing on it."""
     group = small_group()
-    result = audit(SoftMajority(r=3, learner=LogisticRegression()), pairs=group.pairs, queries=group.queries)
+    result = audit(
+        SoftMajority(r=3, learner=LogisticRegression()), pairs=group.pairs, queries=group.queries
+    )
     with pytest.raises(InvalidInput, match="replay it from Python"):
         replay(through_json(result))
     assert replay(through_json(result), target=result.target).reproduced
@@ -151,14 +168,18 @@ def exact_witness() -> dict[str, Any]:
 
 def sampled_witness() -> dict[str, Any]:
     name, parameters = TARGETS[0]
-    return through_json(next(assay([resolve(name, parameters)], small_group(), SETTINGS["monte-carlo"])))
+    return through_json(
+        next(assay([resolve(name, parameters)], small_group(), SETTINGS["monte-carlo"]))
+    )
 
 
 def test_another_number_is_not_reproduced() -> None:
     exact, sampled = exact_witness(), sampled_witness()
     assert not replay(exact | {"loss": exact["loss"] + 1e-6}).reproduced
     assert not replay(exact | {"parameters": exact["parameters"] | {"epsilon": 0.6}}).reproduced
-    assert not replay(sampled | {"trials": sampled["trials"] | {"x": sampled["trials"]["x"] + 1}}).reproduced
+    assert not replay(
+        sampled | {"trials": sampled["trials"] | {"x": sampled["trials"]["x"] + 1}}
+    ).reproduced
     assert not replay(sampled | {"trials": sampled["trials"] | {"seed": 5}}).reproduced
 
 
@@ -170,7 +191,20 @@ def test_other_data_are_noticed() -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["claim", "parameters", "data", "change", "query", "direction", "event", "loss", "trials", "target", "labels"]
+    "key",
+    [
+        "claim",
+        "parameters",
+        "data",
+        "change",
+        "query",
+        "direction",
+        "event",
+        "loss",
+        "trials",
+        "target",
+        "labels",
+    ],
 )
 def test_a_missing_field_is_damage(key: str) -> None:
     witness = exact_witness()
@@ -180,7 +214,14 @@ def test_a_missing_field_is_damage(key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "damage", [{"query": 99}, {"query": "x"}, {"loss": "much"}, {"event": None}, {"change": {"kind": "add", "index": 0}}]
+    "damage",
+    [
+        {"query": 99},
+        {"query": "x"},
+        {"loss": "much"},
+        {"event": None},
+        {"change": {"kind": "add", "index": 0}},
+    ],
 )
 def test_a_wrong_field_is_refused(damage: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput):

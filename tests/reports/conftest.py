@@ -1,4 +1,7 @@
-"""A small record made by hand: every status, every mode, every optional field once present and once missing."""
+"""A small record made by hand.
+
+Every status, every mode, every optional field once present and once missing.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +134,9 @@ def witness(name: str, mode: str, loss: Number, trials: dict[str, int] | None) -
     }
 
 
-def sampled(name: str, verdict: str, lower: Number = 1.234567, upper: Number = "inf", **fields: Any) -> Record:
+def sampled(
+    name: str, verdict: str, lower: Number = 1.234567, upper: Number = "inf", **fields: Any
+) -> Record:
     counts = {"x": 2500, "n1": 5000, "y": 625, "n0": 5000}
     return result(
         name,
@@ -140,13 +145,26 @@ def sampled(name: str, verdict: str, lower: Number = 1.234567, upper: Number = "
         lower=lower,
         upper=upper,
         detectable=1.181583,
-        sight={"frequency": 0.2, "assumed": False, "curve": [[0.2, 1.181583], [0.1, 1.5], [0.01, "inf"]]},
+        sight={
+            "frequency": 0.2,
+            "assumed": False,
+            "curve": [[0.2, 1.181583], [0.1, 1.5], [0.01, "inf"]],
+        },
         alpha=0.00025,
         spending=dict(SPENDING),
         confidence=0.999,
         trials=124669,
-        searched={"pairs": 3, "queries": 2, "cells": 12, "how": ["some pairs"], "screening_trials": 131, "certified_cells": 2},
-        witness=witness(name, "monte-carlo", lower, {"seed": 0, "draws": 5000, "x": 2500, "y": 625}),
+        searched={
+            "pairs": 3,
+            "queries": 2,
+            "cells": 12,
+            "how": ["some pairs"],
+            "screening_trials": 131,
+            "certified_cells": 2,
+        },
+        witness=witness(
+            name, "monte-carlo", lower, {"seed": 0, "draws": 5000, "x": 2500, "y": 625}
+        ),
         per_query=[
             cell(0, lower, upper, counts=counts),
             cell(1, 0.0, 1.5, counts=counts),
@@ -156,7 +174,9 @@ def sampled(name: str, verdict: str, lower: Number = 1.234567, upper: Number = "
     )
 
 
-def computed(name: str, verdict: str, loss: Number = 0.75, mode: str = "exact", **fields: Any) -> Record:
+def computed(
+    name: str, verdict: str, loss: Number = 0.75, mode: str = "exact", **fields: Any
+) -> Record:
     return result(
         name,
         verdict,
@@ -176,7 +196,12 @@ def computed(name: str, verdict: str, loss: Number = 0.75, mode: str = "exact", 
 
 
 def any_size(loss: Number) -> Record:
-    return {"exact": loss, "error": 1e-14, "states": ["V = 1", "V = 3"], "argument": "Because it is so."}
+    return {
+        "exact": loss,
+        "error": 1e-14,
+        "states": ["V = 1", "V = 3"],
+        "argument": "Because it is so.",
+    }
 
 
 def run(**fields: Any) -> Record:
@@ -212,7 +237,12 @@ def of_means(made: Record) -> Record:
         each |= {
             "event": [],
             "counts": None,
-            "histograms": {"one": [1, 4999], "other": [2500, 2500], "spreads": [0.1, 0.5], "limits": [0, 1]},
+            "histograms": {
+                "one": [1, 4999],
+                "other": [2500, 2500],
+                "spreads": [0.1, 0.5],
+                "limits": [0, 1],
+            },
             "p1": 0.75,
             "p0": 0.5,
         }
@@ -242,7 +272,9 @@ def make() -> type[Make]:
 @pytest.fixture
 def small() -> Record:
     """One result of every status, in an order that is not worst first."""
-    exhaustive = computed("walk.exhaustive", "verified", loss=0.7, mode="exhaustive", any_size=any_size(0.7))
+    exhaustive = computed(
+        "walk.exhaustive", "verified", loss=0.7, mode="exhaustive", any_size=any_size(0.7)
+    )
     exhaustive["searched"]["datasets"] = 8
     exhaustive["per_query"] = [cell(0, 0.7, 0.7, exact=0.7, group="domain", point=[1.0])]
     return record(
@@ -268,13 +300,24 @@ def small() -> Record:
 def hostile(make: type[Make]) -> Record:
     """Foreign text that tries to be markup, in every place that foreign text can reach."""
     bad = make.sampled(HOSTILE, "refuted", lower=2.0)
-    bad["mechanism"] = bad["reason"] = bad["claim"]["source"] = bad["claim"]["unit"] = bad["claim"]["coins"] = HOSTILE
+    bad["mechanism"] = bad["reason"] = bad["claim"]["source"] = bad["claim"]["unit"] = bad["claim"][
+        "coins"
+    ] = HOSTILE
     bad["parameters"] = {HOSTILE: HOSTILE, "long": "x" * 5000}
     bad["witness"]["words"] = HOSTILE
     bad["searched"]["how"] = [HOSTILE]
     bad["per_query"][0]["change"] = HOSTILE
     other = make.computed(
-        HOSTILE + "!", "not refuted", any_size=make.any_size(0.8) | {"states": [HOSTILE] * 2, "argument": HOSTILE}
+        HOSTILE + "!",
+        "not refuted",
+        any_size=make.any_size(0.8) | {"states": [HOSTILE] * 2, "argument": HOSTILE},
     )
     crash = make.result("crash " + HOSTILE, "error", reason=HOSTILE)
-    return make.record(bad, other, crash, command=HOSTILE, data={"name": HOSTILE, HOSTILE: [HOSTILE]}, commit=HOSTILE)
+    return make.record(
+        bad,
+        other,
+        crash,
+        command=HOSTILE,
+        data={"name": HOSTILE, HOSTILE: [HOSTILE]},
+        commit=HOSTILE,
+    )

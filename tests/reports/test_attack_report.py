@@ -63,14 +63,34 @@ def outcome(attack: str, view: str, epsilon: float | None, auc: float, tpr: floa
         "operating": [{"asked": 0.01, "fpr": 0.0095, "tpr": tpr, "threshold": "inf"}, None],
         "tpr_per_target": [[tpr, tpr + 0.01, tpr + 0.03], [None, None, None]],
         "beyond": None if epsilon is None else 0.0,
-        "one_run": {"epsilon": 0.25, "delta": 0.0, "r": 80, "v": 60, "m": 800, "alpha": 1e-5, "cap": 1.5, "detectable": 0.9},
+        "one_run": {
+            "epsilon": 0.25,
+            "delta": 0.0,
+            "r": 80,
+            "v": 60,
+            "m": 800,
+            "alpha": 1e-5,
+            "cap": 1.5,
+            "detectable": 0.9,
+        },
         "slices": [],
         "roc": {"fpr": [0.0, 0.0095, 0.2, 1.0], "tpr": [0.001, tpr, 0.2 + auc / 3, 1.0]},
     }
 
 
-def subject(name: str, epsilon: float | None, *views: str, lower: float = 0.5, auc: float = 0.55, cap: float = 2.0) -> Record:
-    attacks = {"loss-threshold": (auc - 0.03, 0.02), "lira": (auc, 0.05), "rmia": (auc + 0.01, 0.04)}
+def subject(
+    name: str,
+    epsilon: float | None,
+    *views: str,
+    lower: float = 0.5,
+    auc: float = 0.55,
+    cap: float = 2.0,
+) -> Record:
+    attacks = {
+        "loss-threshold": (auc - 0.03, 0.02),
+        "lira": (auc, 0.05),
+        "rmia": (auc + 0.01, 0.04),
+    }
     rule = {"record": 7, "threshold": 0.5, "above": True, "expected": 0.9}
     bound = {
         "record": 7,
@@ -87,11 +107,20 @@ def subject(name: str, epsilon: float | None, *views: str, lower: float = 0.5, a
         "claim": None if epsilon is None else CLAIM | {"epsilon": epsilon},
         "error": None,
         "accuracy": {"mean": 0.9, "low": 0.88, "high": 0.92},
-        "outcomes": [outcome(attack, view, epsilon, *found) for view in views for attack, found in attacks.items()],
+        "outcomes": [
+            outcome(attack, view, epsilon, *found)
+            for view in views
+            for attack, found in attacks.items()
+        ],
         "certified": [{"view": view, "lower": lower, **bound} for view in views],
         "separations": [-1.0, -0.1, 0.0, 0.2, 3.0],
-        "exposed": [{"record": 3, "label": 1, "separation": 3.0}, {"record": 7, "label": 0, "separation": 2.5}],
-        "slices": [{"slice": f"label {k}", "records": 20, "mean": 0.1, "high": 1.5} for k in (0, 1)],
+        "exposed": [
+            {"record": 3, "label": 1, "separation": 3.0},
+            {"record": 7, "label": 0, "separation": 2.5},
+        ],
+        "slices": [
+            {"slice": f"label {k}", "records": 20, "mean": 0.1, "high": 1.5} for k in (0, 1)
+        ],
     }
 
 
@@ -110,14 +139,40 @@ def ladder(name: str, *lowers: float, **fields: Any) -> Record:
         }
         for k, lower in enumerate(lowers)
     ]
-    return {"name": name, "epsilon": 1.0, "delta": 0.0, "sticky": False, "why": "", "rungs": rungs} | fields
+    return {
+        "name": name,
+        "epsilon": 1.0,
+        "delta": 0.0,
+        "sticky": False,
+        "why": "",
+        "rungs": rungs,
+    } | fields
 
 
 def make(*subjects: Record, **fields: Any) -> Record:
-    facts = {"command": "dpassay attack", "commit": None, "complete": True, "confidence": 0.999, "learner": "tree", "seed": 0}
+    facts = {
+        "command": "dpassay attack",
+        "commit": None,
+        "complete": True,
+        "confidence": 0.999,
+        "learner": "tree",
+        "seed": 0,
+    }
     sizes = {"records": 400, "references": 64, "targets": 32, "test": 100, "data": {"name": "iris"}}
-    sizes |= {"adversary": "nat-minq", "attribute": None, "background": 0, "canaries": [], "planted": None, "poisoned": []}
-    record = {"schema": "dpassay/attack/1", "run": facts | sizes, "repeated": [], "defects": []} | fields
+    sizes |= {
+        "adversary": "nat-minq",
+        "attribute": None,
+        "background": 0,
+        "canaries": [],
+        "planted": None,
+        "poisoned": [],
+    }
+    record = {
+        "schema": "dpassay/attack/1",
+        "run": facts | sizes,
+        "repeated": [],
+        "defects": [],
+    } | fields
     return copy.deepcopy(record | {"subjects": list(subjects)})
 
 
@@ -135,16 +190,43 @@ def build() -> Record:
     """Something of everything."""
     record = make(
         subject("tree (unprotected)", None, "scores", "one label", "labels of 8 copies", auc=0.7),
-        subject("soft-majority, epsilon = 0.1", 0.1, "one label", "8 labels", "labels of 8 copies", lower=0.0),
-        subject("soft-majority, epsilon = 1", 1.0, "one label", "8 labels", "labels of 8 copies", auc=0.56),
-        subject("broken, epsilon = 1", 1.0, "one label", "8 labels", "labels of 8 copies", lower=1.5),
-        {"name": "crash, epsilon = 1", "claim": CLAIM | {"epsilon": 1.0}, "error": "sample returned NaN"},
+        subject(
+            "soft-majority, epsilon = 0.1",
+            0.1,
+            "one label",
+            "8 labels",
+            "labels of 8 copies",
+            lower=0.0,
+        ),
+        subject(
+            "soft-majority, epsilon = 1",
+            1.0,
+            "one label",
+            "8 labels",
+            "labels of 8 copies",
+            auc=0.56,
+        ),
+        subject(
+            "broken, epsilon = 1", 1.0, "one label", "8 labels", "labels of 8 copies", lower=1.5
+        ),
+        {
+            "name": "crash, epsilon = 1",
+            "claim": CLAIM | {"epsilon": 1.0},
+            "error": "sample returned NaN",
+        },
         repeated=[
             ladder("soft-majority", 0.5, 1.2, 3.1),
             ladder("sticky", 0.5, 0.5, 0.5, sticky=True, why="the noise is sticky"),
             ladder("shared", 1.5, 3.0, 5.0),
         ],
-        defects=[{"name": "sticky noise", "seen": "24 of 24 sessions agree", "probability": 1e-9, "again": "ask twice"}],
+        defects=[
+            {
+                "name": "sticky noise",
+                "seen": "24 of 24 sessions agree",
+                "probability": 1e-9,
+                "again": "ask twice",
+            }
+        ],
     )
     record["run"]["complete"] = False
     return record
@@ -176,8 +258,14 @@ def test_the_table_fits_80_columns_and_names_the_best_and_lira(whole: Record) ->
     assert max(map(len, lines)) <= 80
     assert lines[3] == "view             attack                   AUC [95 %]     TPR at FPR  adv."
     place = lines.index("▲ broken, epsilon = 1: claim broken, accuracy 0.900")
-    assert lines[place + 1] == "one label        rmia             0.560 [.540, .580] 0.040 at .0095 0.120"
-    assert lines[place + 2] == "                 lira             0.550 [.530, .570] 0.050 at .0095 0.100"
+    assert (
+        lines[place + 1]
+        == "one label        rmia             0.560 [.540, .580] 0.040 at .0095 0.120"
+    )
+    assert (
+        lines[place + 2]
+        == "                 lira             0.550 [.530, .570] 0.050 at .0095 0.100"
+    )
     assert lines[place + 3] == "  ε ≥ 1.5, cap 2, detectable 3.5, claim 1: claim broken"
     assert lines[place + 6] == "  ε ≥ 1.5, cap 2, detectable 3.5, claim 8: could not have seen it"
     assert lines[place + 7].startswith("labels of 8      rmia ")
@@ -188,31 +276,51 @@ def test_the_table_fits_80_columns_and_names_the_best_and_lira(whole: Record) ->
 
 def test_the_words_tell_what_came_of_it(whole: Record) -> None:
     subjects = subject_views(whole)
-    assert [each.status.word for each in subjects] == ["nothing claimed", INSIDE.word, INSIDE.word, BROKEN.word, "error"]
+    assert [each.status.word for each in subjects] == [
+        "nothing claimed",
+        INSIDE.word,
+        INSIDE.word,
+        BROKEN.word,
+        "error",
+    ]
     said = headline(whole, subjects)
     assert said.startswith(
-        "Attacks on 5 subjects: 4 claims, 2 BROKEN, 2 not broken (could have seen it), 0 could not have been seen, 1 failed, "
+        "Attacks on 5 subjects: 4 claims, 2 BROKEN, 2 not broken (could have seen it), 0 could "
+        "not have been seen, 1 failed, "
     )
     assert said.endswith("1 defect found, interrupted")
     done, reached, claims, repeated, defects = opening(whole, subjects)
     assert "64 reference models" in done
     assert "32 target models" in done
-    assert "Against tree (unprotected), the best attack is rmia on scores, with AUC 0.710" in reached
-    assert "the loss threshold has 0.670; it identifies 4 % of the members at a false positive rate of 0.95 %" in reached
-    assert "On scores, at FPR 1 %, ties broken by a coin, LiRA finds more members than the loss threshold: +3.0 points" in reached
-    assert claims == (
-        "Claims are broken, certified at a simultaneous confidence of 99.9 %: broken, epsilon = 1. The most: record 7 "
-        "loses at least 1.5 on one label of broken, epsilon = 1, where the claim allows ε = 1. Guesses at 32 targets could have "
-        "broken 2 claims. If they reveal the whole leak of a record that the reference models single out, breaking a claim with "
-        "probability 0.9 takes a leak of 2.6 where ε = 0.1 is allowed, a leak of 2.6 where ε = 0.8 is allowed, a leak of 3.5 "
-        "where ε = 1 is allowed; smaller leaks may exist."
+    assert (
+        "Against tree (unprotected), the best attack is rmia on scores, with AUC 0.710" in reached
     )
-    assert "Repeated answers of shared break its claim: at m = 1 the loss is at least 1.5; the claim is 1." in repeated
+    assert (
+        "the loss threshold has 0.670; it identifies 4 % of the members at a false positive "
+        "rate of 0.95 %"
+    ) in reached
+    assert (
+        "On scores, at FPR 1 %, ties broken by a coin, LiRA finds more members than the loss "
+        "threshold: +3.0 points"
+    ) in reached
+    assert claims == (
+        "Claims are broken, certified at a simultaneous confidence of 99.9 %: broken, epsilon = "
+        "1. The most: record 7 loses at least 1.5 on one label of broken, epsilon = 1, where the "
+        "claim allows ε = 1. Guesses at 32 targets could have broken 2 claims. If they reveal the "
+        "whole leak of a record that the reference models single out, breaking a claim with "
+        "probability 0.9 takes a leak of 2.6 where ε = 0.1 is allowed, a leak of 2.6 where ε = "
+        "0.8 is allowed, a leak of 3.5 where ε = 1 is allowed; smaller leaks may exist."
+    )
+    assert (
+        "Repeated answers of shared break its claim: at m = 1 the loss is at least 1.5; the "
+        "claim is 1."
+    ) in repeated
     assert "sticky: the noise is sticky." in repeated
     assert "1 defect" in defects
     words = defect_words(whole["defects"][0])
     assert words.startswith(
-        "sticky noise: 24 of 24 sessions agree. A correct interface shows this with probability at most 1e-09."
+        "sticky noise: 24 of 24 sessions agree. A correct interface shows this with probability "
+        "at most 1e-09."
     )
 
 
@@ -220,12 +328,14 @@ def test_without_a_broken_claim_the_closest_bound_is_told(whole: Record) -> None
     record = make(*whole["subjects"][:3])
     subjects = subject_views(record)
     assert headline(record, subjects) == (
-        "Attacks on 3 subjects: 2 claims, 0 broken, 2 not broken (could have seen it), 0 could not have been seen"
+        "Attacks on 3 subjects: 2 claims, 0 broken, 2 not broken (could have seen it), 0 could "
+        "not have been seen"
     )
     said = opening(record, subjects)[2]
     sure = "at a simultaneous confidence of 99.9 %"
     assert said.startswith(
-        f"No certified lower bound on the loss of a record, {sure}, exceeds what a claim allows. Guesses at 32"
+        f"No certified lower bound on the loss of a record, {sure}, exceeds what a claim allows. "
+        "Guesses at 32"
     )
     assert headline(make(), ()) == "Nothing was attacked"
     alone = make(whole["subjects"][0])
@@ -233,20 +343,31 @@ def test_without_a_broken_claim_the_closest_bound_is_told(whole: Record) -> None
 
 
 def test_what_could_not_have_been_seen_is_never_called_not_broken(whole: Record) -> None:
-    """32 guesses certify at most .41; behind claims of .1, 1 and 8 they could break the first alone."""
+    """32 guesses certify at most .41.
+
+    Behind claims of .1, 1 and 8 they could break the first alone.
+    """
     record = make(
-        *(subject(f"m, epsilon = {epsilon:g}", epsilon, "one label", lower=0.0, cap=0.41) for epsilon in (0.1, 1.0, 8.0))
+        *(
+            subject(f"m, epsilon = {epsilon:g}", epsilon, "one label", lower=0.0, cap=0.41)
+            for epsilon in (0.1, 1.0, 8.0)
+        )
     )
     subjects = subject_views(record)
     assert [each.status for each in subjects] == [INSIDE, BLIND, BLIND]
-    assert told_of_claims(record) == {"m, epsilon = 0.1": HELD, "m, epsilon = 1": UNSEEN, "m, epsilon = 8": UNSEEN}
+    assert told_of_claims(record) == {
+        "m, epsilon = 0.1": HELD,
+        "m, epsilon = 1": UNSEEN,
+        "m, epsilon = 8": UNSEEN,
+    }
     assert headline(record, subjects) == (
-        "Attacks on 3 subjects: 3 claims, 0 broken, 1 not broken (could have seen it), 2 could not have been seen"
+        "Attacks on 3 subjects: 3 claims, 0 broken, 1 not broken (could have seen it), 2 could "
+        "not have been seen"
     )
     assert (
-        "They could not have broken 2 claims, since 32 correct guesses certify no more than 0.41: m, epsilon = 1, m"
-        in (opening(record, subjects)[2])
-    )
+        "They could not have broken 2 claims, since 32 correct guesses certify no more than "
+        "0.41: m, epsilon = 1, m"
+    ) in (opening(record, subjects)[2])
     for text in (printed(record), to_html(record), to_markdown(record)):
         assert "could not have seen it" in text
         assert "0.41" in text
@@ -260,15 +381,24 @@ def test_what_could_not_have_been_seen_is_never_called_not_broken(whole: Record)
 
 
 def test_a_claim_is_counted_once(whole: Record) -> None:
-    """'None of 1 claim broken, 1 claim BROKEN' stood in one headline: guesses did not break it, repeated answers did."""
-    record = make(subject("m, epsilon = 1", 1.0, "one label", lower=0.0), repeated=[ladder("m, epsilon = 1", 1.5)])
+    """'None of 1 claim broken, 1 claim BROKEN' stood in one headline.
+
+    Guesses did not break it, repeated answers did.
+    """
+    record = make(
+        subject("m, epsilon = 1", 1.0, "one label", lower=0.0),
+        repeated=[ladder("m, epsilon = 1", 1.5)],
+    )
     subjects = subject_views(record)
     assert headline(record, subjects) == (
-        "Attacks on 1 subject: 1 claim, 1 BROKEN, 0 not broken (could have seen it), 0 could not have been seen"
+        "Attacks on 1 subject: 1 claim, 1 BROKEN, 0 not broken (could have seen it), 0 could not "
+        "have been seen"
     )
     assert subjects[0].status is BROKEN
     record["repeated"] = [ladder("m, epsilon = 1", 0.5)]
-    assert headline(record, subject_views(record)).startswith("Attacks on 1 subject: 1 claim, 0 broken, 1 not broken")
+    assert headline(record, subject_views(record)).startswith(
+        "Attacks on 1 subject: 1 claim, 0 broken, 1 not broken"
+    )
     assert of_attack(whole, allow_inconclusive=False) == 130
 
 
@@ -284,7 +414,10 @@ def test_every_certified_number_stands_beside_its_cap_and_its_detectable(whole: 
     for table in tables:
         (place,) = [k for k, name in enumerate(table.columns) if name.endswith("ε ≥")]
         assert table.columns[place + 1 : place + 3] == ("cap", "detectable")
-        assert all(row[place + 1] not in ("", "–") and row[place + 2] not in ("", "–") for row in table.rows)
+        assert all(
+            row[place + 1] not in ("", "–") and row[place + 2] not in ("", "–")
+            for row in table.rows
+        )
         assert len({len(row) for row in table.rows} | {len(table.numeric), len(table.columns)}) == 1
     assert exposed_table(subjects[1]).columns[3] == "ε ≥, one label (cap 2, detectable 2.6)"
 
@@ -297,7 +430,10 @@ def test_no_text_calls_anything_private_or_safe(whole: Record, page: str) -> Non
 
 
 def test_paired_intervals_are_students() -> None:
-    one, other = {"tpr_per_target": [[0.3, 0.5, 0.4, None]]}, {"tpr_per_target": [[0.1, 0.2, 0.3, 0.2]]}
+    one, other = (
+        {"tpr_per_target": [[0.3, 0.5, 0.4, None]]},
+        {"tpr_per_target": [[0.1, 0.2, 0.3, 0.2]]},
+    )
     found = paired(one, other)
     gaps = [0.2, 0.3, 0.1]
     half = 4.302652729911275 * stdev(gaps) / math.sqrt(3)
@@ -310,7 +446,9 @@ def test_paired_intervals_are_students() -> None:
 
 def test_ties_are_broken_by_a_coin() -> None:
     tied = {"roc": {"fpr": [0.0, 0.9, 1.0], "tpr": [0.0, 1.0, 1.0]}}
-    assert [tossed(tied, x) for x in (0.0, 0.09, 0.9, 0.95, 1.0)] == pytest.approx([0.0, 0.1, 1.0, 1.0, 1.0])
+    assert [tossed(tied, x) for x in (0.0, 0.09, 0.9, 0.95, 1.0)] == pytest.approx(
+        [0.0, 0.1, 1.0, 1.0, 1.0]
+    )
     assert tossed({"roc": {"fpr": [0.0, 1.0], "tpr": [0.2, 1.0]}}, 0.5) == pytest.approx(0.6)
 
 
@@ -321,7 +459,9 @@ def test_what_is_allowed() -> None:
     assert allowed_tpr(0.01, (800.0, 0.0)) == 1.0
     grid = [k / 10000 for k in range(10001)]
     for region in ((1.0, 0.0), (0.1, 0.05), (3.0, 0.2)):
-        assert allowed_advantage(*region) == pytest.approx(max(allowed_tpr(x, region) - x for x in grid), abs=2e-3)
+        assert allowed_advantage(*region) == pytest.approx(
+            max(allowed_tpr(x, region) - x for x in grid), abs=2e-3
+        )
 
 
 def test_the_page_stands_alone(whole: Record, page: str) -> None:
@@ -329,7 +469,12 @@ def test_the_page_stands_alone(whole: Record, page: str) -> None:
     assert not {"script", "link", "iframe", "img"} & {tag for tag, _ in found}
     ids = [attributes["id"] for _, attributes in found if "id" in attributes]
     assert len(ids) == len(set(ids))
-    targets = [attributes[name] for _, attributes in found for name in ("href", "xlink:href") if name in attributes]
+    targets = [
+        attributes[name]
+        for _, attributes in found
+        for name in ("href", "xlink:href")
+        if name in attributes
+    ]
     assert targets
     assert all(target is not None and target[1:] in ids for target in targets)
     assert sum(tag == "svg" for tag, _ in found) == 1 + 3 + 1 + 2 + 1 + 1
@@ -363,7 +508,13 @@ def test_unlucky_numbers_make_reports() -> None:
     other = subject("m", 1.0, "one label", lower=0.0)
     other["separations"], other["exposed"], other["certified"] = [0.0, 0.0], [], []
     for each in other["outcomes"]:
-        each |= {"auc": 1.0, "auc_low": 1.0, "auc_high": 1.0, "operating": [None, None], "advantage": 0.0}
+        each |= {
+            "auc": 1.0,
+            "auc_low": 1.0,
+            "auc_high": 1.0,
+            "operating": [None, None],
+            "advantage": 0.0,
+        }
         each["roc"] = {"fpr": [0.0, 1.0], "tpr": [0.0, 1.0]}
     record = make(other | {"claim": CLAIM | {"epsilon": 1.0, "delta": 0.01}})
     assert "1.000 [1.00, 1.00]" in printed(record)
@@ -374,10 +525,20 @@ def test_unlucky_numbers_make_reports() -> None:
 
 def test_a_record_of_ladders_in_one_row_each() -> None:
     rows = [
-        {"name": "a", "m": m, "epsilon_claimed": 1.0 * m, "lower": 0.5 * m, "advantage": 0.1, "ceiling": 0.9 * m} for m in (2, 1)
+        {
+            "name": "a",
+            "m": m,
+            "epsilon_claimed": 1.0 * m,
+            "lower": 0.5 * m,
+            "advantage": 0.1,
+            "ceiling": 0.9 * m,
+        }
+        for m in (2, 1)
     ]
     (found,) = ladders(rows)
-    assert [(rung.m, rung.claimed, rung.lower, rung.ceiling, rung.broken) for rung in found.rungs] == [
+    assert [
+        (rung.m, rung.claimed, rung.lower, rung.ceiling, rung.broken) for rung in found.rungs
+    ] == [
         (1, 1.0, 0.5, 0.9, False),
         (2, 2.0, 1.0, 1.8, False),
     ]
@@ -388,7 +549,12 @@ def test_foreign_text_stays_text() -> None:
     bad = subject(HOSTILE, 1.0, "one label")
     bad["slices"][0]["slice"] = bad["outcomes"][0]["attack"] = HOSTILE
     crash = {"name": HOSTILE + "!", "claim": None, "error": HOSTILE}
-    record = make(bad, crash, defects=[{"name": HOSTILE, "seen": HOSTILE}], repeated=[ladder(HOSTILE, 0.5, why=HOSTILE)])
+    record = make(
+        bad,
+        crash,
+        defects=[{"name": HOSTILE, "seen": HOSTILE}],
+        repeated=[ladder(HOSTILE, 0.5, why=HOSTILE)],
+    )
     record["run"] |= {"command": HOSTILE, "data": {"name": HOSTILE}}
     page, markdown = to_html(record), to_markdown(record)
     assert "<script" not in page
@@ -401,7 +567,13 @@ def test_foreign_text_stays_text() -> None:
 
 def test_markdown_has_the_words_and_the_tables(whole: Record) -> None:
     text = to_markdown(whole)
-    for title in ("Defects", "Summary", "LiRA and the loss threshold, paired", "Repeated queries", "The most exposed records"):
+    for title in (
+        "Defects",
+        "Summary",
+        "LiRA and the loss threshold, paired",
+        "Repeated queries",
+        "The most exposed records",
+    ):
         assert f"\n## {title}\n" in text
     assert "<svg" not in text
     assert UNCLAIMED.word in text

@@ -15,12 +15,22 @@ FOLDER = Path("report")
 
 
 def change(kind: str, name: str = "m.own.exact", **fields: str) -> dict[str, str]:
-    return {"id": name, "mechanism": "m", "kind": kind, "words": "worse", "witness": "", "replay": ""} | fields
-
-
-def compared(*regressions: dict[str, str], news: Any = (), suppressed: Any = (), unchanged: Any = ()) -> dict[str, Any]:
     return {
-        "regressions": list(regressions), "news": list(news), "suppressed": list(suppressed), "unchanged": list(unchanged),
+        "id": name,
+        "mechanism": "m",
+        "kind": kind,
+        "words": "worse",
+        "witness": "",
+        "replay": "",
+    } | fields
+
+
+def compared(
+    *regressions: dict[str, str], news: Any = (), suppressed: Any = (), unchanged: Any = ()
+) -> dict[str, Any]:
+    return {
+        "regressions": list(regressions), "news": list(news), "suppressed": list(suppressed),
+        "unchanged": list(unchanged),
         "notes": [], "rise_limits": [], "alpha": 1e-4, "tolerance": 0.05,
     }  # fmt: skip
 
@@ -35,9 +45,19 @@ def suite(comparison: dict[str, Any]) -> ET.Element:
 
 
 def test_a_regression_is_a_failure_and_what_is_let_pass_and_news_are_none() -> None:
-    excuse = {"id": "m.own.exact", "kind": "rose", "reason": "minute 7", "expires": "2027-01-01", "up_to": None}
+    excuse = {
+        "id": "m.own.exact",
+        "kind": "rose",
+        "reason": "minute 7",
+        "expires": "2027-01-01",
+        "up_to": None,
+    }
     worse = change("refuted", witness="S and S'", replay="witnesses/m.json")
-    found = suite(compared(worse, change("rose"), news=[change("new", "n")], suppressed=[excuse], unchanged=["u"]))
+    found = suite(
+        compared(
+            worse, change("rose"), news=[change("new", "n")], suppressed=[excuse], unchanged=["u"]
+        )
+    )
     assert [case.attrib["name"] for case in found.findall("testcase")] == [
         "refuted: m.own.exact",
         "rose: m.own.exact",
@@ -47,13 +67,21 @@ def test_a_regression_is_a_failure_and_what_is_let_pass_and_news_are_none() -> N
     (failure,) = found.iter("failure")
     assert failure.attrib == {"type": "refuted", "message": "refuted: worse"}
     assert failure.text == "worse\nS and S'\n    dpassay replay report/witnesses/m.json"
-    assert "suppressed until 2027-01-01: minute 7" in (found.findall("testcase")[1].findtext("system-out") or "")
+    assert "suppressed until 2027-01-01: minute 7" in (
+        found.findall("testcase")[1].findtext("system-out") or ""
+    )
     assert "1 privacy regression, 1 suppressed" in (found.findtext("system-out") or "")
 
 
 @pytest.mark.parametrize("name", [NASTY, "", "x" * 10_000])
 def test_hostile_names(name: str) -> None:
-    suite(compared(change("rose", name, words=name, witness=name), news=[change("new", name)], unchanged=[name]))
+    suite(
+        compared(
+            change("rose", name, words=name, witness=name),
+            news=[change("new", name)],
+            unchanged=[name],
+        )
+    )
 
 
 def test_nothing_at_all() -> None:

@@ -71,17 +71,26 @@ def test_it_is_one_file_without_scripts_or_links_outward(small: Record) -> None:
     page = Page(text)
     assert not {"script", "link", "iframe", "img", "object"} & {tag for tag, *_ in page.tags}
     targets = [
-        value for _, attributes, _ in page.tags for name, value in attributes.items() if name in {"href", "xlink:href", "src"}
+        value
+        for _, attributes, _ in page.tags
+        for name, value in attributes.items()
+        if name in {"href", "xlink:href", "src"}
     ]
     assert targets
     assert all(target.startswith("#") for target in targets)
-    assert not [name for _, attributes, _ in page.tags for name in attributes if name.startswith("on")]
+    assert not [
+        name for _, attributes, _ in page.tags for name in attributes if name.startswith("on")
+    ]
 
 
 def test_language_viewport_and_headline(page: Page) -> None:
     assert page.all("html") == [{"lang": "en"}]
-    assert {"name": "viewport", "content": "width=device-width, initial-scale=1"} in page.all("meta")
-    assert page.inside("h1").startswith("2 of 7 claims refuted (1 from trials, at 99.9 % confidence; 1 computed)")
+    assert {"name": "viewport", "content": "width=device-width, initial-scale=1"} in page.all(
+        "meta"
+    )
+    assert page.inside("h1").startswith(
+        "2 of 7 claims refuted (1 from trials, at 99.9 % confidence; 1 computed)"
+    )
 
 
 def test_ids_are_unique_and_links_arrive(page: Page) -> None:
@@ -100,9 +109,18 @@ def test_ids_are_unique_and_links_arrive(page: Page) -> None:
 def test_every_plot_is_told_in_words(page: Page) -> None:
     plots = page.all("svg")
     assert len(plots) == 1 + 6
-    assert all(plot["role"] == "img" and plot["aria-labelledby"] == f"{plot['id']}-title {plot['id']}-desc" for plot in plots)
-    assert len([parents for tag, _, parents in page.tags if tag == "desc" and parents[-1] == "svg"]) == 7
-    assert len([parents for tag, _, parents in page.tags if tag == "title" and parents[-1] == "svg"]) == 7
+    assert all(
+        plot["role"] == "img" and plot["aria-labelledby"] == f"{plot['id']}-title {plot['id']}-desc"
+        for plot in plots
+    )
+    assert (
+        len([parents for tag, _, parents in page.tags if tag == "desc" and parents[-1] == "svg"])
+        == 7
+    )
+    assert (
+        len([parents for tag, _, parents in page.tags if tag == "title" and parents[-1] == "svg"])
+        == 7
+    )
 
 
 def test_tables_have_captions_and_scopes(page: Page) -> None:
@@ -138,7 +156,9 @@ def test_query_tables_have_the_numbers_of_the_record(small: Record, page: Page) 
     cells = [cell for result in small["results"] for cell in result["per_query"]]
     for column, name in ((2, "lower"), (3, "upper")):
         wanted = sorted(float(cell[name]) for cell in cells if cell["counts"])
-        assert sorted(float(row[column].replace("∞", "inf")) for row in sampled) == pytest.approx(wanted, abs=5e-7)
+        assert sorted(float(row[column].replace("∞", "inf")) for row in sampled) == pytest.approx(
+            wanted, abs=5e-7
+        )
     wanted = sorted(cell["exact"] for cell in cells if not cell["counts"])
     assert sorted(float(row[2]) for row in computed) == pytest.approx(wanted, abs=5e-7)
     assert all(row[4] == "2,500 of 5,000" for row in sampled)
@@ -146,7 +166,14 @@ def test_query_tables_have_the_numbers_of_the_record(small: Record, page: Page) 
 
 def test_status_is_word_and_shape(page: Page) -> None:
     words = {row[0] for row in page.rows if len(row) == 7}
-    assert words >= {"▲refuted", "△refuted as expected", "■error", "◆inconclusive", "●not refuted", "★verified"}
+    assert words >= {
+        "▲refuted",
+        "△refuted as expected",
+        "■error",
+        "◆inconclusive",
+        "●not refuted",
+        "★verified",
+    }
 
 
 def test_no_verdict_promises_too_much(page: Page) -> None:
@@ -172,7 +199,9 @@ def test_nothing_audited(make: Any) -> None:
 
 
 def test_sixty_results_of_two_hundred_queries(make: Any) -> None:
-    cells = [make.cell(query, 0.5 + query / 1000, 0.8, exact=0.5 + query / 1000) for query in range(200)]
+    cells = [
+        make.cell(query, 0.5 + query / 1000, 0.8, exact=0.5 + query / 1000) for query in range(200)
+    ]
     results = [make.computed(f"m{k}", "not refuted") for k in range(60)]
     results[3]["per_query"] = cells
     page = Page(to_html(make.record(*results)))
@@ -192,10 +221,13 @@ def test_same_bytes_twice_and_in_a_fresh_process(small: Record, tmp_path: Path) 
     (tmp_path / "record.json").write_text(json.dumps(small), encoding="utf-8")
     code = (
         "import hashlib, json, pathlib, sys; from dpassay.reports.run.html import to_html; "
-        "print(hashlib.sha256(to_html(json.loads(pathlib.Path(sys.argv[1]).read_text())).encode()).hexdigest())"
+        "print(hashlib.sha256(to_html(json.loads(pathlib.Path(sys.argv[1]).read_text())).encode())"
+        ".hexdigest())"
     )
     settings = tmp_path / "matplotlibrc"
-    settings.write_text("axes.labelpad: 20\nxtick.minor.visible: True\nsvg.fonttype: path\n", encoding="utf-8")
+    settings.write_text(
+        "axes.labelpad: 20\nxtick.minor.visible: True\nsvg.fonttype: path\n", encoding="utf-8"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "record.json")],
         capture_output=True,

@@ -12,14 +12,18 @@ from dpassay.reports.run.junit import to_junit
 Record = dict[str, Any]
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "junit.xml"
-"""Renew with: python -m pytest tests/reports/test_junit.py --basetemp=T; cp T/test_golden0/junit.xml tests/golden/"""
+"""Renew with: python -m pytest tests/reports/test_junit.py --basetemp=T; cp
+T/test_golden0/junit.xml tests/golden/"""
 
 SCHEMA = xmlschema.XMLSchema(str(Path(__file__).with_name("junit.xsd")))
 NASTY = "a<b>]]>&\"'\x00\x08\x1b\x7f\u0085\u2028\u202e\ud800\udfff\ufffe\uffff\U0001fffe\n\t\r ]]>"
 
 
 def parsed(record: Record) -> ET.Element:
-    """Read the suite that a record gives, after the whole document was held against the schema and its counts counted."""
+    """Read the suite that a record gives, once the document fits the schema.
+
+    And once its counts are counted.
+    """
     root = ET.fromstring(to_junit(record).encode())
     SCHEMA.validate(root)
     (suite,) = root
@@ -46,7 +50,9 @@ def test_golden(small: Record, tmp_path: Path) -> None:
 def test_cases_stand_in_the_order_of_the_record(small: Record) -> None:
     suite = parsed(small)
     names = [case.attrib["name"] for case in suite.findall("testcase")]
-    assert [name.rpartition(": ")[2] for name in names[:-1]] == [result["id"] for result in small["results"]]
+    assert [name.rpartition(": ")[2] for name in names[:-1]] == [
+        result["id"] for result in small["results"]
+    ]
     assert [suite.attrib[key] for key in ("tests", "failures", "errors")] == ["8", "2", "3"]
 
 
@@ -65,13 +71,17 @@ def test_cases_stand_in_the_order_of_the_record(small: Record) -> None:
         ("error", "refuted", "error", "error"),
     ],
 )
-def test_what_each_verdict_becomes(make: Any, verdict: str, expected: str | None, tag: str, kind: str | None) -> None:
+def test_what_each_verdict_becomes(
+    make: Any, verdict: str, expected: str | None, tag: str, kind: str | None
+) -> None:
     case = only_case(make.record(make.sampled("a.monte-carlo", verdict, expected=expected)))
     (outcome,) = case
     assert (outcome.tag, outcome.get("type")) == (tag, kind)
     assert case.attrib == {
         "classname": "dpassay.a",
-        "name": "1-differential privacy, replace-one (computed from what is printed): a.monte-carlo",
+        "name": (
+            "1-differential privacy, replace-one (computed from what is printed): a.monte-carlo"
+        ),
         "time": "0",
     }
 
@@ -80,11 +90,13 @@ def test_a_refutation_says_what_to_do(make: Any) -> None:
     failure = only_case(make.record(make.sampled("a b", "refuted"))).find("failure")
     assert failure is not None
     assert failure.attrib["message"] == (
-        "refuted: 1-differential privacy, replace-one; loss in nats ≥ 1.234567 and ≤ ∞; confidence 99.9 %; detectable 1.181583 "
-        "through an answer of probability 0.2 or more"
+        "refuted: 1-differential privacy, replace-one; loss in nats ≥ 1.234567 and ≤ ∞; "
+        "confidence 99.9 %; detectable 1.181583 through an answer of probability 0.2 or more"
     )
     lines = (failure.text or "").splitlines()
-    assert lines[0].startswith("Claim. 1-differential privacy, replace-one: replacing one record multiplies")
+    assert lines[0].startswith(
+        "Claim. 1-differential privacy, replace-one: replacing one record multiplies"
+    )
     assert "Witness. S: 8 records (data). S': label of record 7 flipped." in lines
     assert "    dpassay replay witnesses/a%20b.json" in lines
     assert "    dpassay explain 'a b' --record record.json" in lines
@@ -94,17 +106,28 @@ def test_an_exact_refutation_and_an_error_have_messages_of_one_line(make: Any) -
     exact = only_case(make.record(make.computed("a", "refuted", loss="inf"))).find("failure")
     assert exact is not None
     assert exact.attrib["message"] == (
-        "refuted: 1-differential privacy, replace-one; loss in nats = ∞; confidence 100 %; detectable 1.000000"
+        "refuted: 1-differential privacy, replace-one; loss in nats = ∞; confidence 100 %; "
+        "detectable 1.000000"
     )
-    error = only_case(make.record(make.result("a", "error", reason="no\nluck " + "x" * 5000))).find("error")
+    error = only_case(make.record(make.result("a", "error", reason="no\nluck " + "x" * 5000))).find(
+        "error"
+    )
     assert error is not None
-    assert error.attrib["message"].startswith("error: 1-differential privacy, replace-one; no luck xxx")
+    assert error.attrib["message"].startswith(
+        "error: 1-differential privacy, replace-one; no luck xxx"
+    )
     assert len(error.attrib["message"]) < 300
 
 
 def test_what_passes_has_a_few_lines(make: Any) -> None:
-    out = only_case(make.record(make.sampled("a", "not refuted", lower=0.1))).findtext("system-out") or ""
-    assert "confidence 99.9 %; detectable 1.181583 through an answer of probability 0.2 or more." in out
+    out = (
+        only_case(make.record(make.sampled("a", "not refuted", lower=0.1))).findtext("system-out")
+        or ""
+    )
+    assert (
+        "confidence 99.9 %; detectable 1.181583 through an answer of probability 0.2 or more."
+        in out
+    )
     assert len(out.splitlines()) == 5
 
 
@@ -116,7 +139,10 @@ def test_an_interrupted_run_is_no_pass(make: Any) -> None:
 
 def test_an_empty_run_is_no_pass(make: Any) -> None:
     assert [error.get("type") for error in parsed(make.record()).iter("error")] == ["empty"]
-    assert [error.get("type") for error in parsed(make.record(complete=False)).iter("error")] == ["interrupted", "empty"]
+    assert [error.get("type") for error in parsed(make.record(complete=False)).iter("error")] == [
+        "interrupted",
+        "empty",
+    ]
 
 
 def test_nothing_of_this_machine_or_moment(small: Record) -> None:
@@ -131,7 +157,9 @@ def test_hostile_records(hostile: Record) -> None:
     assert len(parsed(hostile).findall("testcase")) == 3
 
 
-@pytest.mark.parametrize("name", [NASTY, "x" * 100_000, "", " "], ids=["nasty", "long", "empty", "space"])
+@pytest.mark.parametrize(
+    "name", [NASTY, "x" * 100_000, "", " "], ids=["nasty", "long", "empty", "space"]
+)
 @pytest.mark.parametrize("verdict", ["refuted", "not refuted", "error"])
 def test_hostile_names(make: Any, name: str, verdict: str) -> None:
     made = make.sampled(name, verdict)
@@ -139,10 +167,14 @@ def test_hostile_names(make: Any, name: str, verdict: str) -> None:
     made["parameters"] = {name: name}
     case = only_case(make.record(made, command=name))
     if name == NASTY:
-        assert case.attrib["name"].partition(": ")[2].startswith("a<b>]]>&\"'\ufffd\ufffd\ufffd\ufffd")
+        assert (
+            case.attrib["name"].partition(": ")[2].startswith("a<b>]]>&\"'\ufffd\ufffd\ufffd\ufffd")
+        )
 
 
-def test_a_name_that_was_not_cleaned_cannot_break_the_document(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_was_not_cleaned_cannot_break_the_document(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for module in ("junit", "view", "words"):
         monkeypatch.setattr(f"dpassay.reports.run.{module}.clean", str)
     made = make.sampled(NASTY, "refuted")
@@ -169,6 +201,8 @@ def test_a_name_that_was_not_cleaned_cannot_break_the_document(make: Any, monkey
 def test_the_schema_can_fail(small: Record, old: str, new: str) -> None:
     good = ET.tostring(ET.fromstring(to_junit(small)), encoding="unicode")
     assert SCHEMA.is_valid(good)
-    bad = good.replace(old, new).replace("</failure>", "</failed>" if "<failed" in new else "</failure>")
+    bad = good.replace(old, new).replace(
+        "</failure>", "</failed>" if "<failed" in new else "</failure>"
+    )
     assert bad != good
     assert not SCHEMA.is_valid(bad)

@@ -20,7 +20,11 @@ Record = dict[str, Any]
 def kinds(make: Any) -> Record:
     """One result of every kind of claim, and one about numbers."""
     half_line = make.sampled("laplace.monte-carlo", "not refuted", lower=0.75)
-    for cell, event in zip(half_line["per_query"], ({"at_least": 0.5}, {"below": -1.25}, {"at_least": 0.0}), strict=True):
+    for cell, event in zip(
+        half_line["per_query"],
+        ({"at_least": 0.5}, {"below": -1.25}, {"at_least": 0.0}),
+        strict=True,
+    ):
         cell["event"] = event
     half_line["witness"]["event"] = {"at_least": 0.5}
     half_line["upper"] = "inf"
@@ -56,7 +60,9 @@ def test_the_words_fit_the_kind(kinds: Record) -> None:
     assert "has no finite upper bound" in text
 
 
-@pytest.mark.parametrize(("relation", "records"), [("replace-one", "one record"), ("replace-3", "up to 3 records")])
+@pytest.mark.parametrize(
+    ("relation", "records"), [("replace-one", "one record"), ("replace-3", "up to 3 records")]
+)
 def test_the_words_fit_the_relation(make: Any, kinds: Record, relation: str, records: str) -> None:
     for result in kinds["results"]:
         result["claim"]["relation"] = relation
@@ -66,11 +72,16 @@ def test_the_words_fit_the_relation(make: Any, kinds: Record, relation: str, rec
 
 
 def test_nothing_but_a_loss_is_in_nats(make: Any, kinds: Record) -> None:
-    stable = make.record(make.of_kind(make.computed("stable.exact", "refuted", loss=0.25), "Stability", 0.125))
+    stable = make.record(
+        make.of_kind(make.computed("stable.exact", "refuted", loss=0.25), "Stability", 0.125)
+    )
     console = Console(record=True, width=200, file=io.StringIO())
     print_explanation(stable, "stable.exact", console)
     assert "Query points with the largest change of a probability" in console.export_text()
-    assert make_view(stable).summary.caption == "Every claim, worst first. γ is a change of a probability."  # type: ignore[union-attr]
+    assert (
+        make_view(stable).summary.caption  # type: ignore[union-attr]
+        == "Every claim, worst first. γ is a change of a probability."
+    )
     for text in (to_markdown(stable), to_html(stable)):
         assert "nats." not in text
         assert "loss exceeds" not in text
@@ -99,9 +110,12 @@ def curves(width: float, alpha: float) -> Record:
 
 
 @pytest.mark.parametrize(
-    ("width", "alpha", "said"), [(0.0, 0.0, "is 0.0625; the"), (0.125, 1e-4, "is between 0.0625 and 0.1875 (the")]
+    ("width", "alpha", "said"),
+    [(0.0, 0.0, "is 0.0625; the"), (0.125, 1e-4, "is between 0.0625 and 0.1875 (the")],
 )
-def test_the_profile_of_the_worst_query_is_told_and_drawn(make: Any, width: float, alpha: float, said: str) -> None:
+def test_the_profile_of_the_worst_query_is_told_and_drawn(
+    make: Any, width: float, alpha: float, said: str
+) -> None:
     result = make.sampled("band.monte-carlo", "refuted")
     result["per_query"][0]["profile"] = curves(width, alpha)
     result["per_query"][1]["profile"] = curves(0.5, alpha)

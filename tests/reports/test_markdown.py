@@ -9,7 +9,8 @@ from dpassay.reports.run.markdown import code_md, text_md, to_markdown
 Record = dict[str, Any]
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "report.md"
-"""Renew with: python -m pytest tests/reports/test_markdown.py --basetemp=T; cp T/test_golden0/report.md tests/golden/"""
+"""Renew with: python -m pytest tests/reports/test_markdown.py --basetemp=T; cp
+T/test_golden0/report.md tests/golden/"""
 
 
 def test_golden(small: Record, tmp_path: Path) -> None:
@@ -28,7 +29,9 @@ def test_every_row_of_a_table_has_its_columns(hostile: Record) -> None:
 def test_foreign_text_is_no_markup(hostile: Record) -> None:
     text = to_markdown(hostile)
     outside = re.sub(r"(?ms)^(`{3,})\n.*?^\1$|<summary>.*?</summary>", "", text)
-    assert not [summary for summary in re.findall("<summary>(.*?)</summary>", text) if "<" in summary]
+    assert not [
+        summary for summary in re.findall("<summary>(.*?)</summary>", text) if "<" in summary
+    ]
     assert "<script" not in outside
     assert not re.search(r"(?<!\\)`", outside)
     assert not re.search(r"(?m)^# a", text)

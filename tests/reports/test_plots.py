@@ -64,7 +64,14 @@ def test_infinite_and_missing_numbers_are_drawn(make: Any) -> None:
 
 
 def test_a_claim_of_nothing_where_nothing_is_found_has_an_axis(make: Any) -> None:
-    none = {"kind": "ScoreStability", "epsilon": None, "gamma": None, "beta1": 1.0, "beta2": 1.0, "delta": 0.0}
+    none = {
+        "kind": "ScoreStability",
+        "epsilon": None,
+        "gamma": None,
+        "beta1": 1.0,
+        "beta2": 1.0,
+        "delta": 0.0,
+    }
     quiet = make.computed("quiet", "not refuted", 0.0)
     quiet["claim"] |= none
     quiet["per_query"] = [quiet["per_query"][1]]
@@ -81,10 +88,16 @@ def test_strange_letters_in_labels(make: Any) -> None:
 
 
 def test_bars_end_where_the_numbers_are(make: Any) -> None:
-    view = make_view(make.record(make.computed("half", "not refuted", 0.5), make.computed("whole", "not refuted", 1.0)))
+    view = make_view(
+        make.record(
+            make.computed("half", "not refuted", 0.5), make.computed("whole", "not refuted", 1.0)
+        )
+    )
     bars = [
         [float(number) for number in re.findall(r"[-\d.]+", path)]
-        for path in re.findall(r'<path d="([^"]+)"[^>]*fill: var\(--held[^>]*opacity: 0.32', interval_plot(view))
+        for path in re.findall(
+            r'<path d="([^"]+)"[^>]*fill: var\(--held[^>]*opacity: 0.32', interval_plot(view)
+        )
     ]
     whole, half = (max(bar[::2]) - min(bar[::2]) for bar in bars)
     assert half / whole == pytest.approx(0.5, abs=1e-4)

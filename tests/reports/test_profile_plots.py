@@ -31,7 +31,13 @@ def curves(width: float) -> tuple[dict[str, list[float]], dict[str, list[float]]
 
 
 def plot(width: float = 0.05, **changes: Any) -> str:
-    claim: dict[str, Any] = {"epsilon": 1.0, "delta": 0.0, "slug": "held", "name": "profile-a", "title": "rr, query 3"}
+    claim: dict[str, Any] = {
+        "epsilon": 1.0,
+        "delta": 0.0,
+        "slug": "held",
+        "name": "profile-a",
+        "title": "rr, query 3",
+    }
     return profile_plot(*curves(width), **claim | changes)
 
 
@@ -88,8 +94,18 @@ def test_a_band_is_filled_and_a_computed_curve_is_a_line() -> None:
 
 
 def test_labels_are_text() -> None:
-    sampled, exact = ({element.text for element in ET.fromstring(plot(width)).iter(f"{SVG}text")} for width in (0.05, 0.0))
-    assert {"ε in nats", "δ(ε)", "false positives", "claim (1, 0)", "guessing", "certified band"} <= sampled
+    sampled, exact = (
+        {element.text for element in ET.fromstring(plot(width)).iter(f"{SVG}text")}
+        for width in (0.05, 0.0)
+    )
+    assert {
+        "ε in nats",
+        "δ(ε)",
+        "false positives",
+        "claim (1, 0)",
+        "guessing",
+        "certified band",
+    } <= sampled
     assert "computed" in exact
     assert "certified band" not in exact
 
@@ -99,7 +115,12 @@ def test_the_claim_stands_where_its_numbers_are() -> None:
     delta = DELTA[EPSILON.index(0.5)]
     on_curve, off_curve = plot(0.0, epsilon=0.5, delta=delta), plot(0.0, epsilon=0.5, delta=0.1)
     corner = [float(number) for number in crosses(on_curve)]
-    line = [float(number) for number in re.findall(r"[-\d.]+", max(re.findall(r'<path d="([^"]+)"', on_curve), key=len))]
+    line = [
+        float(number)
+        for number in re.findall(
+            r"[-\d.]+", max(re.findall(r'<path d="([^"]+)"', on_curve), key=len)
+        )
+    ]
     points = list(zip(line[::2], line[1::2], strict=True))
     assert min(math.hypot(x - corner[0], y - corner[1]) for x, y in points) < 0.1
     assert crosses(off_curve)[0] == crosses(on_curve)[0]
@@ -108,7 +129,12 @@ def test_the_claim_stands_where_its_numbers_are() -> None:
 
 def crosses(text: str) -> tuple[str, str]:
     """Place of the only marker that has the colour of the text."""
-    found = [(use[1], use[2]) for use in re.finditer(r'<use [^>]*x="([\d.]+)" y="([\d.]+)" style="fill: currentColor', text)]
+    found = [
+        (use[1], use[2])
+        for use in re.finditer(
+            r'<use [^>]*x="([\d.]+)" y="([\d.]+)" style="fill: currentColor', text
+        )
+    ]
     assert len(found) == 1
     return found[0]
 

@@ -21,7 +21,11 @@ def test_one_row_for_each_sampled_result(small: Record) -> None:
     table = published_table(small["results"])
     assert table is not None
     assert table.columns[-1] == NAME
-    sampled = [result["id"] for result in small["results"] if result["mode"] == "monte-carlo" and result["per_query"]]
+    sampled = [
+        result["id"]
+        for result in small["results"]
+        if result["mode"] == "monte-carlo" and result["per_query"]
+    ]
     assert [row[0] for row in table.rows] == sampled
     assert all(row[-1] == row[-2] for row in table.rows)
     assert "agree to 9 digits" in table.caption
@@ -33,7 +37,10 @@ def test_the_bound_by_hand(make: Any) -> None:
 
     result = make.sampled("a.monte-carlo", "refuted")
     counts, alpha = result["per_query"][0]["counts"], result["per_query"][0]["alpha"]
-    one, other = (binomtest(counts[hits], counts[trials]).proportion_ci(1 - alpha) for hits, trials in (("x", "n1"), ("y", "n0")))
+    one, other = (
+        binomtest(counts[hits], counts[trials]).proportion_ci(1 - alpha)
+        for hits, trials in (("x", "n1"), ("y", "n0"))
+    )
     table = published_table([result])
     assert table is not None
     assert float(table.rows[0][-1]) == pytest.approx(math.log(one.low / other.high), abs=1e-6)
@@ -63,5 +70,9 @@ def test_of_many_results_twenty_are_shown(make: Any) -> None:
 
 def test_both_pages_have_it_where_something_was_sampled(make: Any) -> None:
     pages = (to_html, to_markdown)
-    assert all(NAME in page(make.record(make.sampled("a.monte-carlo", "refuted"))) for page in pages)
-    assert not any(NAME in page(make.record(make.computed("a.exact", "verified"))) for page in pages)
+    assert all(
+        NAME in page(make.record(make.sampled("a.monte-carlo", "refuted"))) for page in pages
+    )
+    assert not any(
+        NAME in page(make.record(make.computed("a.exact", "verified"))) for page in pages
+    )

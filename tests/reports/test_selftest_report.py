@@ -19,25 +19,56 @@ Document = dict[str, Any]
 
 
 def check(group: str, name: str, value: float | None, limit: float, **rest: Any) -> Document:
-    facts = {"what": f"What {name} is.", "relation": "at most", "points": [], "passed": value is not None and value <= limit}
+    facts = {
+        "what": f"What {name} is.",
+        "relation": "at most",
+        "points": [],
+        "passed": value is not None and value <= limit,
+    }
     return {"group": group, "name": name, "value": value, "limit": limit} | facts | rest
 
 
 def make(*more: Document) -> Document:
     errors = [
-        {"method": test, "n": 100, "epsilon": epsilon, "delta": delta, "attained": 0.03, "at_most": 0.04, "p1": 0.2, "p0": 0.1}
+        {
+            "method": test,
+            "n": 100,
+            "epsilon": epsilon,
+            "delta": delta,
+            "attained": 0.03,
+            "at_most": 0.04,
+            "p1": 0.2,
+            "p0": 0.1,
+        }
         for test in ("stouffer", "fisher")
         for epsilon in (0.1, 1.0)
         for delta in (0.0, 0.01)
     ]
-    alarms = [{"claim": "DP(1)", "runs": 200, "refuted": 3, "upper_missed": 1, "alpha": 0.05, "limit": 18}]
-    rate = {"runs": 100, "refuted": 80, "rate": 0.8, "low": 0.7, "high": 0.9, "expected": 0.8, "least": 70, "most": 90}
+    alarms = [
+        {"claim": "DP(1)", "runs": 200, "refuted": 3, "upper_missed": 1, "alpha": 0.05, "limit": 18}
+    ]
+    rate = {
+        "runs": 100,
+        "refuted": 80,
+        "rate": 0.8,
+        "low": 0.7,
+        "high": 0.9,
+        "expected": 0.8,
+        "least": 70,
+        "most": 90,
+    }
     leaks = [
         {"kind": "observed", "factor": 1.2} | rate,
         {"kind": "observed", "factor": 2.0} | rate,
-        *({"kind": "predicted", "method": "stouffer", "factor": k, "power": k / 3, "exact": k / 3} for k in (1.0, 2.0)),
+        *(
+            {"kind": "predicted", "method": "stouffer", "factor": k, "power": k / 3, "exact": k / 3}
+            for k in (1.0, 2.0)
+        ),
     ]
-    reached = [{"kind": "detectable", "factor": 1.4} | {key: rate[key] for key in ("runs", "refuted", "rate", "low", "high")}]
+    reached = [
+        {"kind": "detectable", "factor": 1.4}
+        | {key: rate[key] for key in ("runs", "refuted", "rate", "low", "high")}
+    ]
     checks = [
         check("error", "error of stouffer, n = 100", 0.04, 0.05, points=errors),
         check("calibration", "false alarms, DP(1) true", 4, 18, points=alarms),
@@ -47,7 +78,12 @@ def make(*more: Document) -> Document:
         *more,
     ]
     facts = {"command": "dpassay selftest --seed 0", "python": "3.11.2", "machine": "Linux x86_64"}
-    return {"schema": "dpassay/selftest/1", "passed": all(each["passed"] for each in checks), "checks": checks, "facts": facts}
+    return {
+        "schema": "dpassay/selftest/1",
+        "passed": all(each["passed"] for each in checks),
+        "checks": checks,
+        "facts": facts,
+    }
 
 
 BAD = check("replay", "audits that ignore their seed", 4, 0)
@@ -90,7 +126,12 @@ def test_the_page_stands_alone() -> None:
     assert not {"script", "link", "iframe", "img"} & {tag for tag, _ in found}
     ids = [attributes["id"] for _, attributes in found if "id" in attributes]
     assert len(ids) == len(set(ids))
-    targets = [attributes[name] for _, attributes in found for name in ("href", "xlink:href") if name in attributes]
+    targets = [
+        attributes[name]
+        for _, attributes in found
+        for name in ("href", "xlink:href")
+        if name in attributes
+    ]
     assert all(target is not None and target[1:] in ids for target in targets)
     assert sum(tag == "svg" for tag, _ in found) == 3
     assert page.index("audits that ignore their seed: 4, required: ≤ 0.") < page.index("<svg")

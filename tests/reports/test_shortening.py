@@ -29,11 +29,16 @@ def line(text: str) -> str:
 
 
 def many(make: Any, number: int, **fields: Any) -> Record:
-    return make.record(*(make.computed(f"r{place}", VERDICTS[place % 3], **fields) for place in range(number)))  # type: ignore[no-any-return]
+    return make.record(  # type: ignore[no-any-return]
+        *(make.computed(f"r{place}", VERDICTS[place % 3], **fields) for place in range(number))
+    )
 
 
 def big_table(make: Any, made: Record, rows: int) -> Record:
-    made["per_query"] = [make.cell(query, 0.5, 0.5, exact=0.5) | {"change": f"record {query}"} for query in range(rows)]
+    made["per_query"] = [
+        make.cell(query, 0.5, 0.5, exact=0.5) | {"change": f"record {query}"}
+        for query in range(rows)
+    ]
     return made
 
 
@@ -45,12 +50,17 @@ def test_what_fits_is_whole(small: Record) -> None:
 
 
 def test_tables_of_query_points_go_first_and_the_worst_stays(make: Any) -> None:
-    results = [big_table(make, make.computed(name, verdict), 50) for name, verdict in zip("abc", VERDICTS, strict=True)]
+    results = [
+        big_table(make, make.computed(name, verdict), 50)
+        for name, verdict in zip("abc", VERDICTS, strict=True)
+    ]
     whole = to_markdown(make.record(*results))
     cut = to_markdown(make.record(*results), limit=size(whole))
     assert re.findall("<summary>Every query point of (.)", cut) == ["c", "b"]
     assert re.findall("(?m)^### . (.)", cut) == ["c", "b", "a"]
-    assert line(cut).endswith("The query points of 1 result are left out. index.html and record.json hold them all.")
+    assert line(cut).endswith(
+        "The query points of 1 result are left out. index.html and record.json hold them all."
+    )
     assert cut.replace(line(cut) + "\n\n", "") in whole
 
 
@@ -72,7 +82,8 @@ def test_thousands_of_results(make: Any) -> None:
     assert sections == rows[: len(sections)]
     assert 0 < len(sections) < 1000
     missing = (
-        f"{3000 - len(sections):,} results are left out here, {1000 - len(sections)} refuted; 1,000 not refuted; 1,000 verified."
+        f"{3000 - len(sections):,} results are left out here, {1000 - len(sections)} refuted; "
+        "1,000 not refuted; 1,000 verified."
     )
     assert missing in line(text)
     assert "<details>" not in text
@@ -101,7 +112,10 @@ def test_a_giant_section_is_not_passed_over_for_a_better_result(make: Any) -> No
 
 
 def test_the_findings_and_the_command_go_if_they_leave_no_room(make: Any) -> None:
-    results = [make.computed(f"r{k}" + "x" * 200, "verified", loss=1.0, any_size=make.any_size(1.0)) for k in range(300)]
+    results = [
+        make.computed(f"r{k}" + "x" * 200, "verified", loss=1.0, any_size=make.any_size(1.0))
+        for k in range(300)
+    ]
     text = to_markdown(make.record(*results, command="y" * 40_000), limit=100_000)
     assert "## Findings" not in text
     assert "## Reproduce" not in text
@@ -158,17 +172,28 @@ def test_a_tiny_limit_leaves_the_headline_of_an_empty_record(make: Any) -> None:
     headline = "# Nothing was audited\n\n"
     assert to_markdown(make.record(), limit=len(headline) + 1) == headline
     assert to_markdown(make.record(), limit=len(headline)) == ""
-    assert line(to_markdown(make.record(), limit=200)).startswith("**Shortened.** Left out: the notes, how to reproduce.")
+    assert line(to_markdown(make.record(), limit=200)).startswith(
+        "**Shortened.** Left out: the notes, how to reproduce."
+    )
 
 
 LENGTH = st.integers(0, 400)
 RESULT = st.tuples(st.sampled_from(ALL), LENGTH, LENGTH, LENGTH)
 
 
-@given(results=st.lists(RESULT, max_size=12), parts=st.tuples(*[LENGTH] * 4), limit=st.integers(1, 6000))
+@given(
+    results=st.lists(RESULT, max_size=12),
+    parts=st.tuples(*[LENGTH] * 4),
+    limit=st.integers(1, 6000),
+)
 @settings(deadline=None)
-def test_every_shortening(results: list[tuple[Status, int, int, int]], parts: tuple[int, ...], limit: int) -> None:
-    """Pieces of any sizes: below the limit, worst first without gaps, and the line's numbers are those of what is missing."""
+def test_every_shortening(
+    results: list[tuple[Status, int, int, int]], parts: tuple[int, ...], limit: int
+) -> None:
+    """Pieces of any sizes.
+
+    Below the limit, worst first without gaps, and the line's numbers are those of what is missing.
+    """
     results = sorted(results, key=lambda result: result[0].rank)
     made = Pieces(
         headline="h" * parts[0] + "\n",
@@ -178,17 +203,26 @@ def test_every_shortening(results: list[tuple[Status, int, int, int]], parts: tu
         reproduce="p" * parts[2] + "\n",
         findings="f" * parts[3] + "\n",
         results=tuple(f"<section {k}>" + "é" * result[2] for k, result in enumerate(results)),
-        tables=tuple(f"<table {k}>" + "é" * result[3] if result[3] else "" for k, result in enumerate(results)),
+        tables=tuple(
+            f"<table {k}>" + "é" * result[3] if result[3] else ""
+            for k, result in enumerate(results)
+        ),
         statuses=tuple(result[0] for result in results),
     )
     text = shortened(made, limit)
     assert size(text) < limit
-    kept = {kind: [int(k) for k in re.findall(rf"<{kind} (\d+)>", text)] for kind in ("row", "section", "table")}
+    kept = {
+        kind: [int(k) for k in re.findall(rf"<{kind} (\d+)>", text)]
+        for kind in ("row", "section", "table")
+    }
     assert kept["row"] == list(range(len(kept["row"])))
     assert kept["section"] == list(range(len(kept["section"])))
     assert not kept["table"] or len(kept["section"]) == len(results)
     if "index.html and record.json" in text:
-        for kind, pattern in (("section", r"(\d+) results? (?:is|are) left out here, "), ("row", r"its last (\d+) rows?, ")):
+        for kind, pattern in (
+            ("section", r"(\d+) results? (?:is|are) left out here, "),
+            ("row", r"its last (\d+) rows?, "),
+        ):
             said = re.search(pattern, text)
             assert len(results) - len(kept[kind]) == (int(said[1]) if said else 0)
 

@@ -27,12 +27,24 @@ def test_summary_at_80_columns(small: Record, console: Console) -> None:
     text = printed(console)
     assert max(map(len, text.splitlines())) <= 80
     assert "Not refuted does not mean private." in text
-    for words in ("▲ refuted", "■ error", "★ verified", "◆ inconclusive", "broken.monte-carlo", "1.234567", "≤ ∞", "= 2.000000"):
+    for words in (
+        "▲ refuted",
+        "■ error",
+        "★ verified",
+        "◆ inconclusive",
+        "broken.monte-carlo",
+        "1.234567",
+        "≤ ∞",
+        "= 2.000000",
+    ):
         assert words in text
 
 
 def test_long_ids_break_at_their_joints(make: Any, console: Console) -> None:
-    print_summary(make.record(make.computed("soft-majority-overview.printed.monte-carlo", "not refuted")), console)
+    print_summary(
+        make.record(make.computed("soft-majority-overview.printed.monte-carlo", "not refuted")),
+        console,
+    )
     words = {word for line in printed(console).splitlines() for word in line.split()}
     assert {"soft-majority-", "overview.printed.", "monte-carlo"} <= words
 
@@ -50,10 +62,23 @@ def test_numbers_keep_their_line_beside_long_ids(make: Any, console: Console) ->
 
 def test_a_claim_of_three_numbers_leaves_all_numbers_whole(make: Any, console: Console) -> None:
     long = make.computed("theorem-4-score-at-zero.printed.exact.2", "not refuted", 0.000123)
-    long["claim"] |= {"kind": "ScoreStability", "beta1": 143.445, "beta2": 0.523026, "delta": 1 / 300}
+    long["claim"] |= {
+        "kind": "ScoreStability",
+        "beta1": 143.445,
+        "beta2": 0.523026,
+        "delta": 1 / 300,
+    }
     print_summary(make.record(long, make.computed("other", "refuted", 9.277792)), console)
     words = printed(console).split()
-    assert {"143.445,", "0.523026,", "0.003334", "0.000123", "9.277792", "detectable", "exact/upper"} <= set(words)
+    assert {
+        "143.445,",
+        "0.523026,",
+        "0.003334",
+        "0.000123",
+        "9.277792",
+        "detectable",
+        "exact/upper",
+    } <= set(words)
 
 
 def test_no_number_is_ever_cut(make: Any) -> None:
@@ -83,7 +108,10 @@ def test_explanation_tells_everything(small: Record, console: Console) -> None:
         "at most e^1 ≈ 2.71828",
         "label of record 7 flipped",
         "The answer 1 was given in 2,500 of 5,000 runs on S and in 625 of 5,000 on S'.",
-        "weighted Stouffer of exact binomial tails, chosen before the certification trials; Bonferroni over the 2 certified",
+        (
+            "weighted Stouffer of exact binomial tails, chosen before the certification trials; "
+            "Bonferroni over the 2 certified"
+        ),
         "this result received α = 0.00025",
         "6.25e-05 at each of 2 certified cells",
         "dpassay replay witnesses/broken.monte-carlo.json",

@@ -29,13 +29,16 @@ def test_fixtures_are_records(small: Record, hostile: Record) -> None:
 
 def test_headline_of_a_clean_catalogue(make: Any) -> None:
     record = make.record(
-        make.computed("a", "refuted", 2.0, expected="refuted"), *[make.computed(n, "not refuted") for n in "bcd"]
+        make.computed("a", "refuted", 2.0, expected="refuted"),
+        *[make.computed(n, "not refuted") for n in "bcd"],
     )
     assert headline(record) == "1 of 4 claims refuted, as expected"
 
 
 def test_headline_tells_expected_from_unexpected(make: Any) -> None:
-    record = make.record(make.computed("a", "refuted", 2.0, expected="refuted"), make.computed("b", "refuted", 2.0))
+    record = make.record(
+        make.computed("a", "refuted", 2.0, expected="refuted"), make.computed("b", "refuted", 2.0)
+    )
     assert headline(record) == "2 of 2 claims refuted, 1 of them as expected"
 
 
@@ -45,8 +48,9 @@ def test_headline_without_refutation(make: Any) -> None:
 
 def test_headline_counts_everything_that_went_wrong(small: Record) -> None:
     assert headline(small) == (
-        "2 of 7 claims refuted (1 from trials, at 99.9 % confidence; 1 computed), 1 of them as expected; 1 ended in an error; "
-        "1 known to be wrong was not refuted; 1 inconclusive; the run is incomplete"
+        "2 of 7 claims refuted (1 from trials, at 99.9 % confidence; 1 computed), 1 of them as "
+        "expected; 1 ended in an error; 1 known to be wrong was not refuted; 1 inconclusive; the "
+        "run is incomplete"
     )
 
 
@@ -77,7 +81,11 @@ def test_worst_first(small: Record) -> None:
 def test_equal_status_is_ordered_by_loss_over_claim(make: Any) -> None:
     large = make.computed("large claim", "not refuted", 1.5)
     large["claim"]["epsilon"] = 4.0
-    record = make.record(large, make.computed("tight", "not refuted", 0.9), make.computed("loose", "not refuted", 0.1))
+    record = make.record(
+        large,
+        make.computed("tight", "not refuted", 0.9),
+        make.computed("loose", "not refuted", 0.1),
+    )
     assert [result.id for result in make_view(record).results] == ["tight", "large claim", "loose"]
 
 
@@ -102,7 +110,12 @@ def test_status_words(make: Any, verdict: str, expected: str | None, word: str) 
 
 def test_notes(small: Record, make: Any) -> None:
     notes = " ".join(make_view(small).notes)
-    for words in ("interrupted", "built-in catalogue", "known to be wrong", "3 results sampled, 3 computed"):
+    for words in (
+        "interrupted",
+        "built-in catalogue",
+        "known to be wrong",
+        "3 results sampled, 3 computed",
+    ):
         assert words in notes
     assert make_view(make.record(make.computed("a", "verified"))).notes == (
         "Every number was computed from an exact law; none was sampled.",
@@ -111,7 +124,10 @@ def test_notes(small: Record, make: Any) -> None:
 
 def test_findings(small: Record) -> None:
     found = {result.id: result.finding for result in make_view(small).results}
-    kinds = {name: finding and (finding.kind, finding.true, finding.factor) for name, finding in found.items()}
+    kinds = {
+        name: finding and (finding.kind, finding.true, finding.factor)
+        for name, finding in found.items()
+    }
     assert kinds == {
         "broken.monte-carlo": ("refuted", "≥ 1.234567", "≥ 1.23 ×"),
         "crash": None,
@@ -124,7 +140,9 @@ def test_findings(small: Record) -> None:
 
 
 def test_a_reachable_violation_outside_the_audited_cells_is_a_finding(make: Any) -> None:
-    record = make.record(make.computed("a", "verified", 0.7, mode="exhaustive", any_size=make.any_size(1.2)))
+    record = make.record(
+        make.computed("a", "verified", 0.7, mode="exhaustive", any_size=make.any_size(1.2))
+    )
     (result,) = make_view(record).results
     assert result.finding is not None
     assert result.finding.kind == "exceeded"
@@ -132,10 +150,19 @@ def test_a_reachable_violation_outside_the_audited_cells_is_a_finding(make: Any)
 
 
 def test_what_is_above_the_claim_by_less_than_its_error_is_tight(make: Any) -> None:
-    """Recorded numbers are rounded: they never say that a claim is exceeded, the record's key does."""
-    for key, kind in (({}, "tight"), ({"exceeds": False}, "tight"), ({"exceeds": True}, "exceeded")):
+    """Recorded numbers are rounded.
+
+    They never say that a claim is exceeded, the record's key does.
+    """
+    for key, kind in (
+        ({}, "tight"),
+        ({"exceeds": False}, "tight"),
+        ({"exceeds": True}, "exceeded"),
+    ):
         found = make.any_size(1.000000000001) | {"error": 1e-15} | key
-        (result,) = make_view(make.record(make.computed("a", "not refuted", 1.0, any_size=found))).results
+        (result,) = make_view(
+            make.record(make.computed("a", "not refuted", 1.0, any_size=found))
+        ).results
         assert result.finding is not None
         assert result.finding.kind == kind, key
         assert (float(result.finding.true) > 1.0) == (kind == "exceeded")
@@ -147,21 +174,38 @@ def test_a_small_loss_at_the_audited_cells_is_no_finding(make: Any) -> None:
 
 
 def test_a_refuting_loss_never_looks_equal_to_the_claim() -> None:
-    assert (below(1.0000000123, 1.0), exact(1.0000000123, 1.0, exceeds=True)) == ("1.00000001", "1.00000001")
+    assert (below(1.0000000123, 1.0), exact(1.0000000123, 1.0, exceeds=True)) == (
+        "1.00000001",
+        "1.00000001",
+    )
     assert (below(0.9999999, 1.0), exact(0.9999999, 1.0, exceeds=False)) == ("0.999999", "1.000000")
     assert (below(1.5, 1.0), exact(1.5, 1.0, exceeds=True)) == ("1.500000", "1.500000")
 
 
 def test_numbers() -> None:
-    assert [loss(value) for value in (None, float("inf"), 0.0, 2.5e-9, 1e7)] == ["–", "∞", "0.000000", "2.5e-09", "1e+07"]
+    assert [loss(value) for value in (None, float("inf"), 0.0, 2.5e-9, 1e7)] == [
+        "–",
+        "∞",
+        "0.000000",
+        "2.5e-09",
+        "1e+07",
+    ]
     assert percent(0.999) == "99.9 %"
     assert percent(0.95) == "95 %"
     assert percent(1.0) == "100 %"
     assert percent(0.999999999999) == "99.99999999 %"
     assert percent(1 - 2e-4) == "99.98 %"
     assert percent(1e-9) == "0.0000001 %"
-    assert (factor(2.0, 1.0), factor(0.999994, 1.0), factor(float("inf"), 1.0)) == ("2.00 ×", "0.999994 ×", "∞ ×")
-    assert (plural(1, "query"), plural(2, "query"), plural(1200, "pair")) == ("1 query", "2 queries", "1,200 pairs")
+    assert (factor(2.0, 1.0), factor(0.999994, 1.0), factor(float("inf"), 1.0)) == (
+        "2.00 ×",
+        "0.999994 ×",
+        "∞ ×",
+    )
+    assert (plural(1, "query"), plural(2, "query"), plural(1200, "pair")) == (
+        "1 query",
+        "2 queries",
+        "1,200 pairs",
+    )
 
 
 def test_clean_leaves_one_printable_line() -> None:
@@ -215,7 +259,10 @@ def test_delta_is_told(make: Any) -> None:
 
 def test_import_costs_nothing() -> None:
     heavy = "{'numpy', 'seaborn', 'matplotlib', 'jinja2', 'rich', 'pandas'}"
-    names = ", ".join("dpassay." + ".".join(path.with_suffix("").parts) for path in Path("reports").glob("*/[a-z]*.py"))
+    names = ", ".join(
+        "dpassay." + ".".join(path.with_suffix("").parts)
+        for path in Path("reports").glob("*/[a-z]*.py")
+    )
     code = f"import sys, dpassay.reports, {names}; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
@@ -232,11 +279,19 @@ def test_a_notion_known_at_the_audited_cells_only_is_a_lower_bound() -> None:
     from dpassay.targets.resolve import resolve
 
     targets = [resolve("soft-majority", {"r": 3}), resolve("example61-noisy-max", {"n": 20})]
-    facts: dict[str, Any] = {"confidence": 0.999, "seed": 0, "profile": "default", "command": "", "catalogue": True}
+    facts: dict[str, Any] = {
+        "confidence": 0.999,
+        "seed": 0,
+        "profile": "default",
+        "command": "",
+        "catalogue": True,
+    }
     facts |= {"complete": True, "data": None, "budget": 0, "commit": None}
     view = make_view(make_record(facts, assay(targets, None, Settings(mode="exact"))))
     assert view.notions is not None
-    row = {each[0]: dict(zip(view.notions.columns, each, strict=True)) for each in view.notions.rows}
+    row = {
+        each[0]: dict(zip(view.notions.columns, each, strict=True)) for each in view.notions.rows
+    }
     assert not row["soft-majority"]["γ"].startswith("≥")  # of datasets of any size
     assert row["example61-noisy-max"]["γ"].startswith("≥ ")
     (score,) = (each for each in view.results if each.claim.startswith("β"))
@@ -270,7 +325,10 @@ def test_digits_that_the_error_reaches_are_not_shown(make: Any) -> None:
 
 def test_what_was_computed_needs_no_frequent_answer(make: Any) -> None:
     sampled = make.sampled("a", "not refuted")
-    notes = [make_view(make.record(sampled, *more)).notes for more in ((), (make.computed("b", "not refuted"),))]
+    notes = [
+        make_view(make.record(sampled, *more)).notes
+        for more in ((), (make.computed("b", "not refuted"),))
+    ]
     alone, mixed = ([note for note in each if "'detectable'" in note.lower()] for each in notes)
     assert [note[:12] for note in alone] == ["'Detectable'"][: len(alone)]
     assert [note.startswith("For sampled results,") for note in mixed] == [True] * len(alone)
@@ -280,7 +338,14 @@ def test_what_was_computed_needs_no_frequent_answer(make: Any) -> None:
 @pytest.mark.parametrize("kind", ["Stability", "ScoreStability", "Accuracy"])
 def test_a_number_that_is_no_loss_is_not_called_one(make: Any, kind: str) -> None:
     result = make.computed("a", "not refuted", 0.1)
-    result["claim"] |= {"kind": kind, "gamma": 0.5, "beta1": 1.0, "beta2": 1.0, "bound": 0.5, "unit": "score"}
+    result["claim"] |= {
+        "kind": kind,
+        "gamma": 0.5,
+        "beta1": 1.0,
+        "beta2": 1.0,
+        "bound": 0.5,
+        "unit": "score",
+    }
     (shown,) = make_view(make.record(result)).results
     assert shown.query_table is not None
     assert "loss" not in shown.query_table.columns

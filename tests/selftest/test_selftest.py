@@ -33,7 +33,9 @@ from dpassay.stats.lower_bounds import NAMES, Method
 from dpassay.stats.regions import Line
 from dpassay.trials import blocks as trials
 
-SMALL = Size(n=(20,), runs=10, factor_runs=8, claims=(DP(epsilon=1.0), Stability(gamma=0.2)), medians=60)
+SMALL = Size(
+    n=(20,), runs=10, factor_runs=8, claims=(DP(epsilon=1.0), Stability(gamma=0.2)), medians=60
+)
 
 FAST = dataclasses.replace(SMALL, claims=SMALL.claims[1:])
 
@@ -56,7 +58,13 @@ def test_every_check_passes_and_is_data() -> None:
     checks = list(selftest.selftest(SMALL, progress=lambda *step: seen.append(step)))
     assert [check.name for check in checks if not check.passed] == []
     assert len({check.name for check in checks}) == len(checks)
-    assert {check.group for check in checks} == {"error", "calibration", "sight", "golden", "replay"}
+    assert {check.group for check in checks} == {
+        "error",
+        "calibration",
+        "sight",
+        "golden",
+        "replay",
+    }
     assert {f"error of {method}, n = 20" for method in NAMES} < {check.name for check in checks}
     json.dumps([check.as_json() for check in checks], allow_nan=False)
     assert all(0 <= done <= total for _, done, total in seen)
@@ -79,7 +87,9 @@ def test_probability_is_the_double_sum(method: Method) -> None:
     largest = enumeration.frontier(method, n, allowed=Line(0.5, 0.01), alpha=0.2)
     pairs = [(x, y) for x in range(n + 1) for y in range(n + 1) if y <= largest[x]]
     wanted = sum(binom.pmf(x, n, p1) * binom.pmf(y, n, p0) for x, y in pairs)
-    assert enumeration.probability(largest, np.array([p1]), np.array([p0]))[0] == pytest.approx(wanted, rel=1e-9)
+    assert enumeration.probability(largest, np.array([p1]), np.array([p0]))[0] == pytest.approx(
+        wanted, rel=1e-9
+    )
 
 
 def test_worst_error_of_stouffer_is_that_of_the_specification() -> None:
@@ -102,17 +112,25 @@ def test_the_null_hypothesis_of_the_accuracy_test_holds_both_labels() -> None:
 def bold_frontier(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
     honest = lower_bounds.largest_rejecting
     monkeypatch.setattr(
-        lower_bounds, "largest_rejecting", lambda *args, alpha, **claim: honest(*args, alpha=factor * alpha, **claim)
+        lower_bounds,
+        "largest_rejecting",
+        lambda *args, alpha, **claim: honest(*args, alpha=factor * alpha, **claim),
     )
 
 
 def other_bound(monkeypatch: pytest.MonkeyPatch, factor: float) -> None:
     honest = lower_bounds.lower_bound
-    monkeypatch.setattr(lower_bounds, "lower_bound", lambda *args, alpha, **rest: honest(*args, alpha=factor * alpha, **rest))
+    monkeypatch.setattr(
+        lower_bounds,
+        "lower_bound",
+        lambda *args, alpha, **rest: honest(*args, alpha=factor * alpha, **rest),
+    )
 
 
 @pytest.mark.parametrize("method", NAMES)
-def test_a_test_that_rejects_too_often_is_noticed(method: Method, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_test_that_rejects_too_often_is_noticed(
+    method: Method, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(selftest, "NAMES", {method: NAMES[method]})
     assert failed(error_checks(SMALL)) == set()
     bold_frontier(monkeypatch, 8)
@@ -135,12 +153,23 @@ def test_upper_bounds_that_miss_are_noticed(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_harness_that_sees_less_than_it_says_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rehearsal, "randomised_response", lambda p, honest=rehearsal.randomised_response: honest(0.5))
-    assert failed(sight_checks(10, 8, 0)) == {"leaks refuted too rarely or too often", "refutations at the detectable loss"}
+    monkeypatch.setattr(
+        rehearsal,
+        "randomised_response",
+        lambda p, honest=rehearsal.randomised_response: honest(0.5),
+    )
+    assert failed(sight_checks(10, 8, 0)) == {
+        "leaks refuted too rarely or too often",
+        "refutations at the detectable loss",
+    }
 
 
 def test_a_harness_that_sees_more_than_there_is_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rehearsal, "randomised_response", lambda p, honest=rehearsal.randomised_response: honest(0.99))
+    monkeypatch.setattr(
+        rehearsal,
+        "randomised_response",
+        lambda p, honest=rehearsal.randomised_response: honest(0.99),
+    )
     assert failed(sight_checks(10, 8, 0)) == {"leaks refuted too rarely or too often"}
 
 
@@ -149,20 +178,28 @@ def test_a_harness_that_is_needlessly_weak_is_noticed(monkeypatch: pytest.Monkey
     assert failed(sight_checks(10, 8, 0)) == {"detectable loss of such an audit"}
 
 
-@pytest.mark.parametrize(("lie", "name"), [(1.0, "power promised, too much by"), (0.0, "power promised, too little by")])
-def test_a_power_that_lies_is_noticed(lie: float, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("lie", "name"), [(1.0, "power promised, too much by"), (0.0, "power promised, too little by")]
+)
+def test_a_power_that_lies_is_noticed(
+    lie: float, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sight, "power", lambda *args, **rest: lie)
     assert failed(sight_checks(10, 8, 0)) == {name.partition(",")[0]}
 
 
 def test_a_detectable_loss_that_lies_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "sight", lambda design, _: DetectionCurve(detectable=1.1 * design.promised))
+    monkeypatch.setattr(
+        events, "sight", lambda design, _: DetectionCurve(detectable=1.1 * design.promised)
+    )
     assert failed(sight_checks(10, 8, 0)) == {"refutations at the detectable loss"}
 
 
 def test_a_bound_that_gives_away_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     other_bound(monkeypatch, 0.1)
-    assert failed(golden_checks(60, 0)) == {f"median bound of {method}" for method in golden.MEDIANS}
+    assert failed(golden_checks(60, 0)) == {
+        f"median bound of {method}" for method in golden.MEDIANS
+    }
 
 
 def test_a_wrong_law_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +218,9 @@ def test_a_sampler_that_ignores_its_seed_is_noticed(monkeypatch: pytest.MonkeyPa
     assert failed(replay_checks(0)) == {"audits that ignore their seed"}
 
 
-def test_whatever_cannot_be_run_has_failed_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_cannot_be_run_has_failed_and_the_rest_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def broken(*args: Any) -> Any:
         raise OSError("no luck")
 
@@ -197,5 +236,12 @@ def test_whatever_cannot_be_run_has_failed_and_the_rest_goes_on(monkeypatch: pyt
 
 def test_seeds_of_two_self_tests_share_nothing() -> None:
     assert not set(rehearsal.seeds(0, 1000)) & set(rehearsal.seeds(1, 1000))
-    one, other = (next(KnownAudit(truth=1.0, claim=DP(epsilon=1.0), queries=1, budget=100).runs(range(k, k + 1))) for k in (1, 2))
+    one, other = (
+        next(
+            KnownAudit(truth=1.0, claim=DP(epsilon=1.0), queries=1, budget=100).runs(
+                range(k, k + 1)
+            )
+        )
+        for k in (1, 2)
+    )
     assert rehearsal.counts_of(one) != rehearsal.counts_of(other)

@@ -1,7 +1,8 @@
-"""Functions whose rows are not independent trials, or that look as if they were not, to be audited as wholes.
+"""Functions whose rows are not independent trials, or look as if not, audited as wholes.
 
-Every maker returns a function with memory of its own. But for the memory all of them are randomised response on the label of
-record 0, or its label plus Laplace noise, and lose EPSILON; `weak` loses twice that and draws as it should.
+Every maker returns a function with memory of its own. But for the memory all of them are randomised
+response on the label of record 0, or its label plus Laplace noise, and lose EPSILON; `weak` loses
+twice that and draws as it should.
 """
 
 from __future__ import annotations
@@ -20,37 +21,53 @@ Answers = Any
 Function = Callable[[Labelled, NDArray[np.float64], int, np.random.Generator], Answers]
 
 
-def rows(data: Labelled, q: int, size: int, rng: np.random.Generator, epsilon: float = EPSILON) -> Answers:
+def rows(
+    data: Labelled, q: int, size: int, rng: np.random.Generator, epsilon: float = EPSILON
+) -> Answers:
     """Randomised response, every row with its coins."""
-    answers: Answers = np.where(rng.random((size, q)) < 1 / (1 + np.exp(-epsilon)), data.y[0], 1 - data.y[0])
+    answers: Answers = np.where(
+        rng.random((size, q)) < 1 / (1 + np.exp(-epsilon)), data.y[0], 1 - data.y[0]
+    )
     return answers
 
 
-def plain(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+def plain(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
     return rows(data, len(queries), size, rng)
 
 
-def weak(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+def weak(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
     return rows(data, len(queries), size, rng, 2 * EPSILON)
 
 
-def noisy(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+def noisy(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
     return data.y[0] + rng.laplace(0, 1 / EPSILON, size=(size, len(queries)))
 
 
 # Rows that share coins, or calls that share memory.
 
 
-def one_coin_per_call(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+def one_coin_per_call(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
     return np.tile(rows(data, len(queries), 1, rng), (size, 1))
 
 
-def one_noise_per_call(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+def one_noise_per_call(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
     return np.tile(noisy(data, queries, 1, rng), (size, 1))
 
 
-def one_model_per_call(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
-    """A share of ones, released once per call with noise, is what all rows of the call are drawn with."""
+def one_model_per_call(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
+    """A share of ones, released once per call with noise, drives all rows of the call."""
     share = np.clip(data.y[0] + rng.laplace(0, 1 / EPSILON), 0.05, 0.95)
     return (rng.random((size, len(queries))) < share).astype(int)
 
@@ -58,7 +75,9 @@ def one_model_per_call(data: Labelled, queries: NDArray[np.float64], size: int, 
 def cached_label() -> Function:
     kept: dict[str, Answers] = {}
 
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> Answers:
         if data.digest not in kept:
             kept[data.digest] = rows(data, len(queries), 1, rng)
         return np.tile(kept[data.digest], (size, 1))
@@ -69,7 +88,9 @@ def cached_label() -> Function:
 def cached_noise_with_jitter() -> Function:
     kept: dict[str, float] = {}
 
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> Answers:
         noise = kept.setdefault(data.digest, float(rng.laplace(0, 1 / EPSILON)))
         return data.y[0] + noise + rng.normal(0, 0.05, size=(size, len(queries)))
 
@@ -80,7 +101,9 @@ def drifting(per_call: float = 0.01) -> Function:
     """The answer 1 becomes likelier with every call, whatever the data."""
     calls = [0]
 
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> Answers:
         calls[0] += 1
         kept = rng.random((size, len(queries))) < np.exp(-per_call * calls[0])
         return np.where(kept, rows(data, len(queries), size, rng), 1)
@@ -92,9 +115,15 @@ def warming_up(calls: int = 30) -> Function:
     """The first calls answer 0."""
     left = [calls]
 
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> Answers:
         left[0] -= 1
-        return plain(data, queries, size, rng) if left[0] < 0 else np.zeros((size, len(queries)), dtype=int)
+        return (
+            plain(data, queries, size, rng)
+            if left[0] < 0
+            else np.zeros((size, len(queries)), dtype=int)
+        )
 
     return answer
 
@@ -103,52 +132,82 @@ def stopping(answers: int = 15_000) -> Function:
     """After so many answers all are 0: the service has no budget left."""
     left = [answers]
 
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> Answers:
         left[0] -= size * len(queries)
-        return plain(data, queries, size, rng) if left[0] > 0 else np.zeros((size, len(queries)), dtype=int)
+        return (
+            plain(data, queries, size, rng)
+            if left[0] > 0
+            else np.zeros((size, len(queries)), dtype=int)
+        )
 
     return answer
 
 
-def noise_for_many_rows_only(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+def noise_for_many_rows_only(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
     return plain(data, queries, size, rng) if size > 1 else np.full((1, len(queries)), data.y[0])
 
 
-def global_coins(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+def global_coins(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
     coins = np.random.random((size, len(queries)))  # noqa: NPY002
     return np.where(coins < 1 / (1 + np.exp(-EPSILON)), data.y[0], 1 - data.y[0])
 
 
-def own_seed(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+def own_seed(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
     return plain(data, queries, size, np.random.default_rng(5))
 
 
-def few_seeds(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+def few_seeds(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
     return plain(data, queries, size, np.random.default_rng(int(rng.integers(8))))
 
 
 # Rows that are trials of their own, or whose counts are as if they were.
 
 
-def in_order(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+def in_order(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
     return np.sort(plain(data, queries, size, rng), axis=0)
 
 
-def balanced(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
-    """Stratified: one coin in each of `size` equal parts of [0, 1]; every row has the right law, the rows balance one another."""
-    coins = (rng.permuted(np.tile(np.arange(size)[:, None], len(queries)), axis=0) + rng.random((size, len(queries)))) / size
+def balanced(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
+    """Stratified: one coin in each of `size` equal parts of [0, 1].
+
+    Every row has the right law, the rows balance one another.
+    """
+    coins = (
+        rng.permuted(np.tile(np.arange(size)[:, None], len(queries)), axis=0)
+        + rng.random((size, len(queries)))
+    ) / size
     return np.where(coins < 1 / (1 + np.exp(-EPSILON)), data.y[0], 1 - data.y[0])
 
 
-def rare(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+def rare(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
     return (rng.random((size, len(queries))) < 0.001 * np.exp(EPSILON * data.y[0])).astype(int)
 
 
-def never(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+def never(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
     return np.zeros((size, len(queries)), dtype=int)
 
 
-def slow_api(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> Answers:
+def slow_api(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> Answers:
     """Asked for one fresh row a call."""
 
     def one_row() -> Answers:

@@ -1,6 +1,9 @@
-"""`detectable` by the shape of the leak: whole audits of mechanisms that leak exactly what the audit says that it would see.
+"""`detectable` by the shape of the leak.
 
-Of a shape that cannot be seen at its frequency the audit says so, and is not content: none of these mechanisms is 'not refuted'.
+Whole audits of mechanisms that leak exactly what the audit says that it would see.
+
+Of a shape that cannot be seen at its frequency the audit says so, and is not content: none of these
+mechanisms is 'not refuted'.
 """
 
 from __future__ import annotations
@@ -46,7 +49,7 @@ Laws = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """A way to leak: the laws at a leak, and the frequency of the event through which it leaks then."""
+    """A way to leak: the laws at a leak, and the frequency of the leaking event then."""
 
     laws: Callable[[float], Any]
     frequency: Callable[[float], float]
@@ -70,7 +73,12 @@ def one_label(labels: int, p1: float) -> Callable[[float], Laws]:
 
     def laws(leak: float) -> Laws:
         p0 = p1 * math.exp(-leak)
-        return tuple(np.array([p, *[(1 - p) / (labels - 1)] * (labels - 1)]) for p in (p1, p0))  # type: ignore[return-value]
+        return tuple(
+            np.array(
+                [p, *[(1 - p) / (labels - 1)] * (labels - 1)],
+            )
+            for p in (p1, p0)
+        )  # type: ignore[return-value]
 
     return laws
 
@@ -94,7 +102,12 @@ def distance(labels: int, p1: float) -> Callable[[float], Laws]:
 
     def laws(leak: float) -> Laws:
         p0 = float(Curve(leak).inverse(p1))
-        return tuple(np.array([p, *[(1 - p) / (labels - 1)] * (labels - 1)]) for p in (p1, p0))  # type: ignore[return-value]
+        return tuple(
+            np.array(
+                [p, *[(1 - p) / (labels - 1)] * (labels - 1)],
+            )
+            for p in (p1, p0)
+        )  # type: ignore[return-value]
 
     return laws
 
@@ -106,56 +119,104 @@ def catastrophe(share: float) -> Laws:
 
 SHAPES = {
     "randomised response": Shape(laws=response, frequency=lambda leak: tight_pair(leak, 0.0)[0]),
-    "geometric": Shape(laws=geometric, frequency=lambda leak: float(geometric(leak)[0].max()), labels=4),
-    "stability": Shape(laws=moved, frequency=lambda leak: (1 + leak) / 2, claim=Stability(gamma=0.2)),
-    "means": Shape(laws=moved, frequency=lambda _: 1.0, claim=PredictionStability(gamma=0.2), labels=0),
+    "geometric": Shape(
+        laws=geometric, frequency=lambda leak: float(geometric(leak)[0].max()), labels=4
+    ),
+    "stability": Shape(
+        laws=moved, frequency=lambda leak: (1 + leak) / 2, claim=Stability(gamma=0.2)
+    ),
+    "means": Shape(
+        laws=moved, frequency=lambda _: 1.0, claim=PredictionStability(gamma=0.2), labels=0
+    ),
     "three labels": Shape(laws=one_label(3, 0.4), frequency=lambda _: 0.4, labels=3),
     "ten labels": Shape(laws=one_label(10, 0.1), frequency=lambda _: 0.1, labels=10),
-    "Laplace numbers": Shape(laws=lambda leak: ("Laplace", leak), frequency=lambda _: 0.5, labels=0),
-    "two answers as one label": Shape(laws=two_answers, frequency=lambda leak: tight_pair(leak / 2, 0.0)[0] ** 2, labels=4),
+    "Laplace numbers": Shape(
+        laws=lambda leak: ("Laplace", leak), frequency=lambda _: 0.5, labels=0
+    ),
+    "two answers as one label": Shape(
+        laws=two_answers, frequency=lambda leak: tight_pair(leak / 2, 0.0)[0] ** 2, labels=4
+    ),
     "a label of 10 %": Shape(laws=one_label(2, 0.1), frequency=lambda _: 0.1),
     "a label of 1 %": Shape(laws=one_label(2, 0.01), frequency=lambda _: 0.01),
-    "Gaussian numbers": Shape(laws=lambda leak: ("Gaussian", leak), frequency=lambda _: 0.5, claim=WITH_DELTA, labels=0),
-    "a distance": Shape(laws=lambda mu: distance(2, Curve(mu).tight[0])(mu), frequency=lambda mu: Curve(mu).tight[0], claim=MU),
+    "Gaussian numbers": Shape(
+        laws=lambda leak: ("Gaussian", leak), frequency=lambda _: 0.5, claim=WITH_DELTA, labels=0
+    ),
+    "a distance": Shape(
+        laws=lambda mu: distance(2, Curve(mu).tight[0])(mu),
+        frequency=lambda mu: Curve(mu).tight[0],
+        claim=MU,
+    ),
     "a distance at 10 %": Shape(laws=distance(2, 0.1), frequency=lambda _: 0.1, claim=MU),
-    "a distance of four labels": Shape(laws=distance(4, 0.3), frequency=lambda _: 0.3, claim=MU, labels=4),
-    "a distance of numbers": Shape(laws=lambda mu: ("Gaussian", mu), frequency=lambda _: 0.5, claim=MU, labels=0),
-    "one of 60 pairs": Shape(laws=response, frequency=lambda leak: tight_pair(leak, 0.0)[0], pairs=60),
+    "a distance of four labels": Shape(
+        laws=distance(4, 0.3), frequency=lambda _: 0.3, claim=MU, labels=4
+    ),
+    "a distance of numbers": Shape(
+        laws=lambda mu: ("Gaussian", mu), frequency=lambda _: 0.5, claim=MU, labels=0
+    ),
+    "one of 60 pairs": Shape(
+        laws=response, frequency=lambda leak: tight_pair(leak, 0.0)[0], pairs=60
+    ),
 }
 
 
 def audits(shape: Shape, laws: Any, setting: tuple[float, int], runs: int) -> list[Result]:
-    """Audits with as many seeds of a mechanism whose answers depend on the label of the first record alone."""
+    """Audits with as many seeds of a mechanism that depends on the first label alone.
 
-    def labels(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    On the label of the first record.
+    """
+
+    def labels(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         law = laws[int(data.y[0])]
         return rng.choice(len(law), p=law, size=(size, len(queries)))
 
-    def numbers(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def numbers(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         draw = rng.laplace if laws[0] == "Laplace" else rng.normal
         return draw(int(data.y[0]) * move, 1.0, size=(size, len(queries)))
 
-    move = move_of(laws[0], float(laws[1]), scale_of(shape.claim)) if isinstance(laws[0], str) else 0.0
-    function, limits = (numbers, (-math.inf, math.inf)) if isinstance(laws[0], str) else (labels, None)
+    move = (
+        move_of(laws[0], float(laws[1]), scale_of(shape.claim)) if isinstance(laws[0], str) else 0.0
+    )
+    function, limits = (
+        (numbers, (-math.inf, math.inf)) if isinstance(laws[0], str) else (labels, None)
+    )
     if isinstance(shape.claim, PredictionStability):
         limits = (0.0, 1.0)
     mechanism = FunctionMechanism(
-        function=function, claims=(shape.claim,), numbers=limits, labels=tuple(range(shape.labels or 2))
+        function=function,
+        claims=(shape.claim,),
+        numbers=limits,
+        labels=tuple(range(shape.labels or 2)),
     )
     changes = tuple(FlipLabel(record) for record in range(shape.pairs))
     base = Labelled(np.zeros((shape.pairs, 1)), np.zeros(shape.pairs, dtype=int))
     group = Group(
-        pairs=Pairs(base=base, changes=changes, how="every label"), queries=points([[0.0]], "queries"), kind="data", reason="test"
+        pairs=Pairs(base=base, changes=changes, how="every label"),
+        queries=points([[0.0]], "queries"),
+        kind="data",
+        reason="test",
     )
     found: list[Result] = []
     for seed in range(runs):
-        settings = Settings(mode="monte-carlo", seed=seed, confidence=setting[0], budget=setting[1], executor="inline")
+        settings = Settings(
+            mode="monte-carlo",
+            seed=seed,
+            confidence=setting[0],
+            budget=setting[1],
+            executor="inline",
+        )
         found += assay([target_of(mechanism)], group, settings)
     return found
 
 
 def stated(shape: Shape, setting: tuple[float, int]) -> tuple[float, float]:
-    """Return the leak that an audit says it would see through the shape's own event, and that event's frequency then."""
+    """Return the leak that an audit says it would see through the shape's own event.
+
+    And that event's frequency then.
+    """
     (result,) = audits(shape, shape.laws(1.5 * shape.claim.promised), setting, 1)
     assert result.verdict != "error"
     assert result.evidence is not None
@@ -173,7 +234,11 @@ def stated(shape: Shape, setting: tuple[float, int]) -> tuple[float, float]:
     for point, leak in result.sight.curve:  # what is computed here is what the audit says
         assert leak >= smallest_seen(design, point)
     if shape is CATASTROPHE:
-        shares = (share for share in np.arange(0.01, 0.5, 0.005) if math.isfinite(smallest_seen(design, float(share))))
+        shares = (
+            share
+            for share in np.arange(0.01, 0.5, 0.005)
+            if math.isfinite(smallest_seen(design, float(share)))
+        )
         return LARGEST, float(next(shares))
     leak = 1.5 * shape.claim.promised
     for _ in range(5):
@@ -184,15 +249,21 @@ def stated(shape: Shape, setting: tuple[float, int]) -> tuple[float, float]:
     return leak, frequency
 
 
-CATASTROPHE = Shape(laws=lambda _: catastrophe(0.1), frequency=lambda _: 0.1, claim=WITH_DELTA, labels=3)
+CATASTROPHE = Shape(
+    laws=lambda _: catastrophe(0.1), frequency=lambda _: 0.1, claim=WITH_DELTA, labels=3
+)
 SHAPES["catastrophe"] = CATASTROPHE
 
 
-def refuted(shape: Shape, laws: Any, setting: tuple[float, int], monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Verdicts of many audits; what they say of their sight plays no part in a refutation, and is not worked out each time.
+def refuted(
+    shape: Shape, laws: Any, setting: tuple[float, int], monkeypatch: pytest.MonkeyPatch
+) -> list[str]:
+    """Verdicts of many audits.
 
-    Nothing is asked again: that this makes an error of no honest audit, `stated` sees for every shape, and tests/statistical/
-    test_guards.py at many seeds.
+    What they say of their sight plays no part in a refutation, and is not worked out each time.
+
+    Nothing is asked again: that this makes an error of no honest audit, `stated` sees for every
+    shape, and tests/statistical/ test_guards.py at many seeds.
     """
     monkeypatch.setattr(Guards, "asked_again", lambda *_: None)
     monkeypatch.setattr(events, "sight", lambda *_: DetectionCurve(detectable=0.0))
@@ -205,7 +276,10 @@ def refuted(shape: Shape, laws: Any, setting: tuple[float, int], monkeypatch: py
 def test_what_is_detectable_is_refuted_nine_times_in_ten(
     shape: Shape, setting: tuple[float, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Within the exact binomial region that all shapes together leave by chance once in a hundred times."""
+    """Within the exact binomial region that all shapes leave by chance once in 100 times.
+
+    All shapes together.
+    """
     leak, frequency = stated(shape, setting)
     if math.isinf(leak):
         verdicts = [result.verdict for result in audits(shape, shape.laws(UNSEEN), setting, FEW)]

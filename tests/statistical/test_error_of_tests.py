@@ -1,4 +1,7 @@
-"""Error probability of the Stouffer and the accuracy test, enumerated on the boundary of the claim: at most alpha, not idle."""
+"""Error probability of the Stouffer and the accuracy test: at most alpha, not idle.
+
+Enumerated on the boundary of the claim.
+"""
 
 from __future__ import annotations
 
@@ -19,35 +22,59 @@ ALPHA = 0.05
 POINTS = 250
 CLAIMS = [(epsilon, delta) for epsilon in (0.1, 0.5, 1.0, 2.0, 3.0) for delta in (0.0, 0.01)]
 STOUFFER = {100: 0.0355, 300: 0.0415, 1000: 0.0445}
-"""The worst case reaches at least this at every claim. STATISTICS section 2: .036-.041, .042-.044 and .046-.050; found here:
-.0358-.0415, .0418-.0461 (.0444 without the claims that have a delta) and .0446-.0476."""
+"""The worst case reaches at least this at every claim. STATISTICS section 2: .036-.041, .042-.044
+and .046-.050; found here: .0358-.0415, .0418-.0461 (.0444 without the claims that have a delta) and
+.0446-.0476."""
 
 
 @functools.cache
-def frontier(n1: int, n0: int, epsilon: float, delta: float, alpha: float = ALPHA) -> tuple[int, ...]:
-    """For each x the largest y that Stouffer rejects, -1 where there is none; it can only rise with x (tests/core checks)."""
+def frontier(
+    n1: int, n0: int, epsilon: float, delta: float, alpha: float = ALPHA
+) -> tuple[int, ...]:
+    """For each x the largest y that Stouffer rejects, -1 where there is none.
+
+    It can only rise with x (tests/core checks).
+    """
     found, y = [], -1
     for x in range(n1 + 1):
-        while y < n0 and stouffer_rejects(x, n1, y + 1, n0, epsilon=epsilon, delta=delta, alpha=alpha):
+        while y < n0 and stouffer_rejects(
+            x, n1, y + 1, n0, epsilon=epsilon, delta=delta, alpha=alpha
+        ):
             y += 1
         found.append(y)
     return tuple(found)
 
 
 def boundary(epsilon: float, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Pairs p1 = min(1, e^epsilon p0 + delta): dense where p1 reaches 1, and down to rare events."""
+    """Pairs p1 = min(1, e^epsilon p0 + delta).
+
+    Dense where p1 reaches 1, and down to rare events.
+    """
     top = (1 - delta) * math.exp(-epsilon)
     even = np.linspace(0, 1, POINTS)
-    p0 = np.unique(np.concatenate([top * even, top * (1 - 10 ** (-4 * even)), top * 10 ** (-4 * even), np.linspace(top, 1, 50)]))
+    p0 = np.unique(
+        np.concatenate(
+            [
+                top * even,
+                top * (1 - 10 ** (-4 * even)),
+                top * 10 ** (-4 * even),
+                np.linspace(top, 1, 50),
+            ]
+        )
+    )
     return np.minimum(1.0, math.exp(epsilon) * p0 + delta), p0
 
 
-def stouffer_error(n1: int, n0: int, epsilon: float, delta: float, alpha: float = ALPHA) -> NDArray[np.float64]:
+def stouffer_error(
+    n1: int, n0: int, epsilon: float, delta: float, alpha: float = ALPHA
+) -> NDArray[np.float64]:
     """P[rejected] at every point of the boundary of the claim."""
     p1, p0 = boundary(epsilon, delta)
     y = np.array(frontier(n1, n0, epsilon, delta, alpha))
     refuted = np.where(y >= 0, binom.cdf(y, n0, p0[:, None]), 0.0)
-    error: NDArray[np.float64] = np.sum(binom.pmf(np.arange(n1 + 1), n1, p1[:, None]) * refuted, axis=1)
+    error: NDArray[np.float64] = np.sum(
+        binom.pmf(np.arange(n1 + 1), n1, p1[:, None]) * refuted, axis=1
+    )
     return error
 
 
@@ -63,13 +90,16 @@ def fisher_frontier(n: int, epsilon: float, delta: float) -> tuple[int, ...]:
 
 
 FISHER = {100: (0.008, 0.024), 300: (0.009, 0.026)}
-"""The worst case lies between these. STATISTICS section 2: .008-.023 and .009-.025; found here, on a denser grid of null points:
-up to .0238 and .0258. About half of alpha is the price of the chi-squared reference for discrete tails."""
+"""The worst case lies between these. STATISTICS section 2: .008-.023 and .009-.025; found here, on
+a denser grid of null points: up to .0238 and .0258. About half of alpha is the price of the
+chi-squared reference for discrete tails."""
 
 
 @pytest.mark.parametrize("n", [100, 300])
 @pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
-def test_fisher_refutes_a_true_claim_with_probability_at_most_alpha(n: int, epsilon: float, delta: float) -> None:
+def test_fisher_refutes_a_true_claim_with_probability_at_most_alpha(
+    n: int, epsilon: float, delta: float
+) -> None:
     p1, p0 = boundary(epsilon, delta)
     y = np.array(fisher_frontier(n, epsilon, delta))
     refuted = np.where(y >= 0, binom.cdf(y, n, p0[:, None]), 0.0)
@@ -83,27 +113,39 @@ def test_a_true_stability_is_refuted_with_probability_at_most_alpha(n: int, gamm
     """p1 <= p0 + gamma is the claim (0, gamma); Stouffer on one label, accuracy on both."""
     assert 0.03 < stouffer_error(n, n, 0.0, gamma).max() <= ALPHA
     p1, p0 = accuracy_null(0.0, gamma)
-    limits = [accuracy_lower(min(k, n), n - max(0, k - n), n, scale=Difference(), alpha=ALPHA) for k in range(2 * n + 1)]
+    limits = [
+        accuracy_lower(min(k, n), n - max(0, k - n), n, scale=Difference(), alpha=ALPHA)
+        for k in range(2 * n + 1)
+    ]
     needed = next(k for k, limit in enumerate(limits) if limit > gamma)
     counts = np.arange(n + 1)
-    error = np.sum(binom.pmf(counts, n, p1[:, None]) * binom.cdf(n + counts - needed, n, p0[:, None]), axis=1)
+    error = np.sum(
+        binom.pmf(counts, n, p1[:, None]) * binom.cdf(n + counts - needed, n, p0[:, None]), axis=1
+    )
     assert 0.03 < error.max() <= ALPHA
 
 
 def within_reach(n0: int, epsilon: float, delta: float, alpha: float) -> bool:
-    """Whether any count refutes the claim: not where even y = 0 is likely at the p0 that lets p1 be 1."""
+    """Whether any count refutes the claim.
+
+    Not where even y = 0 is likely at the p0 that lets p1 be 1.
+    """
     return (1 - (1 - delta) * math.exp(-epsilon)) ** n0 < alpha
 
 
 @pytest.mark.parametrize("n", [100, 300, pytest.param(1000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
-def test_stouffer_refutes_a_true_claim_with_probability_at_most_alpha(n: int, epsilon: float, delta: float) -> None:
+def test_stouffer_refutes_a_true_claim_with_probability_at_most_alpha(
+    n: int, epsilon: float, delta: float
+) -> None:
     assert STOUFFER[n] < stouffer_error(n, n, epsilon, delta).max() <= ALPHA
 
 
 @pytest.mark.parametrize(("n1", "n0"), [(100, 60), (60, 100), (200, 20)])
 @pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
-def test_stouffer_with_unequal_numbers_of_trials(n1: int, n0: int, epsilon: float, delta: float) -> None:
+def test_stouffer_with_unequal_numbers_of_trials(
+    n1: int, n0: int, epsilon: float, delta: float
+) -> None:
     worst = stouffer_error(n1, n0, epsilon, delta).max()
     if within_reach(n0, epsilon, delta, ALPHA):
         assert 0.027 < worst <= ALPHA
@@ -125,36 +167,61 @@ def test_the_enumeration_notices_a_bold_test() -> None:
     """A test that rejects one y more for each x, and one at 1.5 alpha, exceed alpha somewhere."""
     p1, p0 = boundary(1.0, 0.0)
     y = np.array(frontier(100, 100, 1.0, 0.0)) + 1
-    assert np.sum(binom.pmf(np.arange(101), 100, p1[:, None]) * binom.cdf(y, 100, p0[:, None]), axis=1).max() > ALPHA
+    assert (
+        np.sum(
+            binom.pmf(np.arange(101), 100, p1[:, None]) * binom.cdf(y, 100, p0[:, None]), axis=1
+        ).max()
+        > ALPHA
+    )
     assert stouffer_error(100, 100, 1.0, 0.0, 1.5 * ALPHA).max() > ALPHA
 
 
 def accuracy_null(epsilon: float, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Points on both faces of the claim for a binary pair, and inside it, all of which satisfy both inequalities."""
+    """Points on both faces of the claim for a binary pair, and inside it.
+
+    All of them satisfy both inequalities.
+    """
     e = math.exp(epsilon)
     corner = (1 - delta) / (1 + e)
     even = np.linspace(0, 1, POINTS)
-    first = np.unique(np.concatenate([corner * even, corner * (1 - 10 ** (-5 * even)), corner * 10 ** (-5 * even)]))  # p0
-    inside1, inside0 = (half.ravel() for half in np.meshgrid(np.linspace(0, 1, 41), np.linspace(0, 1, 41)))
+    # p0
+    first = np.unique(
+        np.concatenate(
+            [corner * even, corner * (1 - 10 ** (-5 * even)), corner * 10 ** (-5 * even)]
+        )
+    )
+    inside1, inside0 = (
+        half.ravel() for half in np.meshgrid(np.linspace(0, 1, 41), np.linspace(0, 1, 41))
+    )
     kept = (inside1 <= e * inside0 + delta) & (1 - inside0 <= e * (1 - inside1) + delta)
-    p1 = np.concatenate([e * first + delta, 1 - first, inside1[kept]])  # face 1; face 2, its mirror image; the inside
+    # face 1; face 2, its mirror image; the inside
+    p1 = np.concatenate([e * first + delta, 1 - first, inside1[kept]])
     p0 = np.concatenate([first, 1 - (e * first + delta), inside0[kept]])
     assert (p1 <= e * p0 + delta + 1e-12).all()
     assert (1 - p0 <= e * (1 - p1) + delta + 1e-12).all()
-    assert np.hypot(p1 - (1 - corner), p0 - corner).min() < 1e-12  # where the two faces meet: the least favourable pair
+    # where the two faces meet: the least favourable pair
+    assert np.hypot(p1 - (1 - corner), p0 - corner).min() < 1e-12
     return np.clip(p1, 0.0, 1.0), np.clip(p0, 0.0, 1.0)
 
 
 @pytest.mark.parametrize("n", [100, 300])
 @pytest.mark.parametrize(("epsilon", "delta"), CLAIMS)
-def test_accuracy_refutes_a_true_claim_with_probability_at_most_alpha(n: int, epsilon: float, delta: float) -> None:
+def test_accuracy_refutes_a_true_claim_with_probability_at_most_alpha(
+    n: int, epsilon: float, delta: float
+) -> None:
     p1, p0 = accuracy_null(epsilon, delta)
     correct = [
-        x for x in range(2 * n + 1) if accuracy_lower(min(x, n), n - max(0, x - n), n, scale=Ratio(delta), alpha=ALPHA) > epsilon
+        x
+        for x in range(2 * n + 1)
+        if accuracy_lower(min(x, n), n - max(0, x - n), n, scale=Ratio(delta), alpha=ALPHA)
+        > epsilon
     ]
     needed = correct[0]
     assert correct == list(range(needed, 2 * n + 1))
     counts = np.arange(n + 1)
-    error = np.sum(binom.pmf(counts, n, p1[:, None]) * binom.cdf(n + counts - needed, n, p0[:, None]), axis=1)
+    error = np.sum(
+        binom.pmf(counts, n, p1[:, None]) * binom.cdf(n + counts - needed, n, p0[:, None]), axis=1
+    )
     assert error.max() <= ALPHA
-    assert error.max() > (0.0355 if delta == 0 else 0.03)  # STATISTICS section 2: .036 to .047; .0322 at one claim with a delta
+    # STATISTICS section 2: .036 to .047; .0322 at one claim with a delta
+    assert error.max() > (0.0355 if delta == 0 else 0.03)

@@ -1,4 +1,7 @@
-"""The same cells known in two ways: certified lower bounds lie below the exact loss, and not too far below."""
+"""The same cells known in two ways.
+
+Certified lower bounds lie below the exact loss, and not too far below.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ from dpassay.targets.resolve import resolve
 
 BUDGET = 20_000
 MOST = 1.6
-"""Times z(alpha) S / sqrt n; the bound of one cell scatters by S / sqrt n, which is 0.26 of that at these alphas."""
+"""Times z(alpha) S / sqrt n; the bound of one cell scatters by S / sqrt n, which is 0.26 of that at
+these alphas."""
 
 
 def breast_cancer(train: int, queries: int, seed: int) -> Group:
@@ -33,7 +37,9 @@ def scatter(p1: float, p0: float, delta: float, n: int) -> float:
     return math.sqrt((p1 * (1 - p1) / (p1 - delta) ** 2 + (1 - p0) / p0) / n)
 
 
-def both_sides(laws: Laws, pair: int, query: int, direction: str, event: tuple[int, ...]) -> tuple[float, float]:
+def both_sides(
+    laws: Laws, pair: int, query: int, direction: str, event: tuple[int, ...]
+) -> tuple[float, float]:
     """Exact probabilities of an event, the side it is counted on first; labels are 0 and 1."""
     sides = [np.exp(laws.base[query]), np.exp(laws.neighbours[pair, query])]
     if direction == DIRECTIONS[1]:
@@ -48,7 +54,9 @@ def both_ways(laws: Laws, pair: int, query: int) -> list[float]:
 
 
 def shortfalls(name: str, parameters: dict[str, object], seed: int) -> list[float]:
-    """Check every certified cell of one audit; return how far each bound is below the truth, in units of z(alpha) S / sqrt n.
+    """Check every certified cell of one audit.
+
+    Return how far each bound is below the truth, in units of z(alpha) S / sqrt n.
 
     Where the truth is 0 there is nothing to be below, and the bound is 0 too.
     """
@@ -58,7 +66,9 @@ def shortfalls(name: str, parameters: dict[str, object], seed: int) -> list[floa
     (result,) = assay([target], group, Settings(mode="monte-carlo", budget=BUDGET, seed=seed))
     assert result.verdict in ("not refuted", "inconclusive")
     assert result.evidence is not None
-    assert len(result.evidence.cells) == sum(len(each.queries) for each in groups_for(target, group))
+    assert len(result.evidence.cells) == sum(
+        len(each.queries) for each in groups_for(target, group)
+    )
     found = []
     for cell in result.evidence.cells:
         laws = every[cell.group]
@@ -67,7 +77,9 @@ def shortfalls(name: str, parameters: dict[str, object], seed: int) -> list[floa
         p1, p0 = both_sides(laws, cell.pair, cell.query, cell.direction, cell.event)
         exact, z = max(0.0, math.log(p1 / p0)), float(norm.isf(cell.lower.alpha))
         unit = scatter(p1, p0, 0.0, BUDGET)
-        largest = max(exact, math.log((1 - p0) / (1 - p1))) if cell.lower.method == "accuracy" else exact
+        largest = (
+            max(exact, math.log((1 - p0) / (1 - p1))) if cell.lower.method == "accuracy" else exact
+        )
         assert cell.lower.value <= largest
         assert max(both_ways(laws, cell.pair, cell.query)) <= cell.upper.value
         if exact > 0:
@@ -93,15 +105,24 @@ def test_every_certified_cell(name: str, parameters: dict[str, object]) -> None:
 def leaking_queries(name: str, parameters: dict[str, object], seed: int) -> int:
     """Number of query points of one audit at which any pair leaks at all."""
     target = resolve(name, parameters)
-    every = [group_laws(target, each, silent) for each in groups_for(target, breast_cancer(train=60, queries=6, seed=seed))]
-    return sum(int((laws.neighbours != laws.base).any(axis=(0, 2)).sum()) for laws in every if laws is not None)
+    every = [
+        group_laws(target, each, silent)
+        for each in groups_for(target, breast_cancer(train=60, queries=6, seed=seed))
+    ]
+    return sum(
+        int((laws.neighbours != laws.base).any(axis=(0, 2)).sum())
+        for laws in every
+        if laws is not None
+    )
 
 
 @pytest.mark.slow
 def test_more_seeds() -> None:
     parameters: dict[str, object] = {"r": 5, "learner": "naive-bayes", "epsilon": 0.5}
     found = [each for seed in range(20) for each in shortfalls("soft-majority", parameters, seed)]
-    assert len(found) == sum(leaking_queries("soft-majority", parameters, seed) for seed in range(20))
+    assert len(found) == sum(
+        leaking_queries("soft-majority", parameters, seed) for seed in range(20)
+    )
     beyond = sum(each > MOST for each in found)
     assert binom.sf(beyond - 1, len(found), norm.sf(0.6 / 0.26)) > 0.01
     assert 0.7 < float(np.mean(found)) < 1.3

@@ -1,4 +1,7 @@
-"""Golden numbers of STATISTICS section 2, column Clopper-Pearson with Bonferroni: median one-sided 95 % lower bounds."""
+"""Golden numbers of STATISTICS section 2, column Clopper-Pearson with Bonferroni.
+
+Median one-sided 95 % lower bounds.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,8 @@ IDS = [f"{case[0]}, n={case[3]}" for case in CASES]
 ARGUMENTS = ("case", "p0", "epsilon", "n", "golden", "exact")
 REPEATS = 200_001
 TABLE_REPEATS = 100
-"""The table's medians scatter as those of so many simulations do; ours are exact, or made from `REPEATS`."""
+"""The table's medians scatter as those of so many simulations do; ours are exact, or made from
+`REPEATS`."""
 
 
 def median_error(spread: float, repeats: int) -> float:
@@ -36,17 +40,28 @@ def median_error(spread: float, repeats: int) -> float:
 
 
 @pytest.mark.parametrize(ARGUMENTS, CASES, ids=IDS)
-def test_simulated_median(case: str, p0: float, epsilon: float, n: int, golden: float, exact: float) -> None:
+def test_simulated_median(
+    case: str, p0: float, epsilon: float, n: int, golden: float, exact: float
+) -> None:
     rng = np.random.default_rng(2018)
     p1 = math.exp(epsilon) * p0
-    bounds = leak_lower(rng.binomial(n, p1, REPEATS), n, rng.binomial(n, p0, REPEATS), n, scale=Ratio(0.0), alpha=ALPHA)
+    bounds = leak_lower(
+        rng.binomial(n, p1, REPEATS),
+        n,
+        rng.binomial(n, p0, REPEATS),
+        n,
+        scale=Ratio(0.0),
+        alpha=ALPHA,
+    )
     median, spread = float(np.median(bounds)), float(bounds.std())
     assert abs(median - exact) <= median_error(spread, REPEATS)
     assert abs(median - golden) <= median_error(spread, TABLE_REPEATS)
 
 
 @pytest.mark.parametrize(ARGUMENTS, [case for case in CASES if case[3] <= 10_000])
-def test_exact_median(case: str, p0: float, epsilon: float, n: int, golden: float, exact: float) -> None:
+def test_exact_median(
+    case: str, p0: float, epsilon: float, n: int, golden: float, exact: float
+) -> None:
     """From the two binomial laws: half of the probability lies on either side of it."""
     p1 = math.exp(epsilon) * p0
     x, y = (np.arange(binom.ppf(1e-12, n, p), binom.isf(1e-12, n, p) + 1) for p in (p1, p0))

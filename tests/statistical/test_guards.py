@@ -1,7 +1,7 @@
 """Guards, by whole audits: trials that are not independent end as `error`, those that are never do.
 
-The functions are those of `dependent`; their loss is 1, which is also claimed, or looks like it. Without the guards most of them
-are refuted, some at every seed (`test_without_guards`).
+The functions are those of `dependent`; their loss is 1, which is also claimed, or looks like it.
+Without the guards most of them are refuted, some at every seed (`test_without_guards`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,21 @@ from dpassay.engine.result import Result
 from dpassay.pairs import FlipLabel, Pairs
 from tests.statistical import dependent
 
-PAIRS = Pairs(base=Labelled(np.arange(3.0)[:, None], np.zeros(3, dtype=int)), changes=(FlipLabel(0),), how="by hand")
+PAIRS = Pairs(
+    base=Labelled(np.arange(3.0)[:, None], np.zeros(3, dtype=int)),
+    changes=(FlipLabel(0),),
+    how="by hand",
+)
 MAKERS = {"cached_label", "cached_noise_with_jitter", "drifting", "warming_up", "stopping"}
 NUMBERS = {"noisy", "one_noise_per_call", "cached_noise_with_jitter"}
 DEPENDENT = (
-    *("one_coin_per_call", "one_noise_per_call", "one_model_per_call", "cached_label", "cached_noise_with_jitter"),
+    *(
+        "one_coin_per_call",
+        "one_noise_per_call",
+        "one_model_per_call",
+        "cached_label",
+        "cached_noise_with_jitter",
+    ),
     *("drifting", "warming_up", "noise_for_many_rows_only", "global_coins", "own_seed"),
 )
 HONEST = {
@@ -44,7 +54,15 @@ def audited(name: str, seed: int, **settings: Any) -> Result:
     numbers = (-math.inf, math.inf) if name in NUMBERS else None
     given = {"budget": 2000, "confidence": 0.999} | settings
     function = found() if name in MAKERS else found
-    return audit(function, claim=DP(epsilon=dependent.EPSILON), pairs=PAIRS, queries=[[0.0]], numbers=numbers, seed=seed, **given)
+    return audit(
+        function,
+        claim=DP(epsilon=dependent.EPSILON),
+        pairs=PAIRS,
+        queries=[[0.0]],
+        numbers=numbers,
+        seed=seed,
+        **given,
+    )
 
 
 def verdicts(name: str, seeds: int, **settings: Any) -> Counter[str]:
@@ -67,7 +85,9 @@ def test_trials_that_are_independent_are_none(name: str, verdict: str) -> None:
 
 
 def test_trials_in_new_processes_are_those_of_this_one() -> None:
-    assert [audited("weak", 5, **who).lower for who in ({"executor": "inline"}, {"jobs": 2})] == [audited("weak", 5).lower] * 2
+    assert [audited("weak", 5, **who).lower for who in ({"executor": "inline"}, {"jobs": 2})] == [
+        audited("weak", 5).lower
+    ] * 2
 
 
 def test_a_service_that_stops_answering_is_an_error() -> None:
@@ -76,14 +96,22 @@ def test_a_service_that_stops_answering_is_an_error() -> None:
         assert result.verdict == "error"
 
 
-@pytest.mark.parametrize("name", ["global_coins", "own_seed", "one_coin_per_call", "drifting", "plain", "weak"])
+@pytest.mark.parametrize(
+    "name", ["global_coins", "own_seed", "one_coin_per_call", "drifting", "plain", "weak"]
+)
 def test_the_verdict_does_not_depend_on_the_number_of_workers(name: str) -> None:
-    found = [audited(name, 3, **who).verdict for who in ({"executor": "inline"}, {"jobs": 1}, {"jobs": 2})]
+    found = [
+        audited(name, 3, **who).verdict
+        for who in ({"executor": "inline"}, {"jobs": 1}, {"jobs": 2})
+    ]
     assert len(set(found)) == 1
 
 
 def test_rows_that_balance_one_another_are_an_error_too() -> None:
-    """Their counts are those of no independent rows, though they never move a bound to the wrong side."""
+    """Their counts are those of no independent rows.
+
+    They never move a bound to the wrong side, though.
+    """
     assert "balance" in audited("balanced", 0).outcome.reason
 
 
@@ -91,13 +119,24 @@ def test_a_slow_api_is_asked_row_by_row() -> None:
     assert audited("slow_api", 0, budget=400).verdict == "not refuted"
 
 
-def test_a_refutation_that_does_not_come_out_again_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cache that is made anew in every process, with the other guards switched off: only the replay is left to see it."""
+def test_a_refutation_that_does_not_come_out_again_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A cache that is made anew in every process, with the other guards switched off.
+
+    Only the replay is left to see it.
+    """
     monkeypatch.setattr(Guards, "varied", lambda guards: None)
     monkeypatch.setattr(Guards, "asked_again", lambda guards, group, pair: None)
-    errors = [each for seed in range(6) if (each := audited("cached_noise_with_jitter", seed)).verdict == "error"]
+    errors = [
+        each
+        for seed in range(6)
+        if (each := audited("cached_noise_with_jitter", seed)).verdict == "error"
+    ]
     assert len(errors) >= 4
-    assert {"the refutation did not come out again" in each.outcome.reason for each in errors} == {True}
+    assert {"the refutation did not come out again" in each.outcome.reason for each in errors} == {
+        True
+    }
 
 
 SWITCHES: tuple[str, ...] = ("varied", "asked_again", "confirmed")
@@ -111,7 +150,10 @@ def without_guards(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_guards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The guards are needed: without them these are refuted at many seeds, though nothing that they show is true."""
+    """The guards are needed.
+
+    Without them these are refuted at many seeds, though nothing that they show is true.
+    """
     without_guards(monkeypatch)
     for name in ("one_coin_per_call", "one_noise_per_call", "cached_noise_with_jitter"):
         assert verdicts(name, 10, executor="inline")["refuted"] >= 2

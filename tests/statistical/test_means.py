@@ -1,4 +1,7 @@
-"""Bounds on the difference of two means: their error by enumeration, widths against the ideal and Hoeffding's, realised power."""
+"""Bounds on the difference of two means.
+
+Their error by enumeration, widths against the ideal and Hoeffding's, realised power.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,13 @@ from scipy.stats import beta as beta_law
 from scipy.stats import binom, multinomial
 
 from dpassay.engine.testers.means import detectable_difference
-from dpassay.stats.betting import GRID, POINTS, difference_lower, difference_rejects, difference_upper
+from dpassay.stats.betting import (
+    GRID,
+    POINTS,
+    difference_lower,
+    difference_rejects,
+    difference_upper,
+)
 from dpassay.stats.power import Screening
 
 Counts = NDArray[np.int64]
@@ -31,9 +40,16 @@ def two_values(n: int) -> list[Counts]:
     return found
 
 
-def refuted(sides: tuple[list[Counts], list[Counts]], gamma: float, alpha: float, spreads: Spreads) -> NDArray[np.bool_]:
+def refuted(
+    sides: tuple[list[Counts], list[Counts]], gamma: float, alpha: float, spreads: Spreads
+) -> NDArray[np.bool_]:
     """Whether each pair of histograms is rejected."""
-    return np.array([[difference_rejects(x, y, gamma=gamma, alpha=alpha, spreads=spreads) for y in sides[1]] for x in sides[0]])
+    return np.array(
+        [
+            [difference_rejects(x, y, gamma=gamma, alpha=alpha, spreads=spreads) for y in sides[1]]
+            for x in sides[0]
+        ]
+    )
 
 
 def error_for_two_values(n1: int, n0: int, table: NDArray[np.bool_], gamma: float) -> float:
@@ -60,7 +76,10 @@ def test_the_error_enumerated_for_two_values(gamma: float, spreads: Spreads) -> 
 def test_the_error_enumerated_for_unequal_sides(n1: int, n0: int, gamma: float) -> None:
     table = refuted((two_values(n1), two_values(n0)), gamma, 0.1, (0.4, 0.3))
     m = np.linspace(max(0.0, -gamma), min(1.0, 1 - gamma), 201)
-    one, other = binom.pmf(np.arange(n1 + 1), n1, (m + gamma)[:, None]), binom.pmf(np.arange(n0 + 1), n0, m[:, None])
+    one, other = (
+        binom.pmf(np.arange(n1 + 1), n1, (m + gamma)[:, None]),
+        binom.pmf(np.arange(n0 + 1), n0, m[:, None]),
+    )
     assert 0 < np.einsum("mx,xy,my->m", one, table, other).max() <= 0.1
 
 
@@ -69,9 +88,14 @@ def test_an_enumeration_would_notice_a_bold_test() -> None:
     assert error_for_two_values(25, 25, table, 0.0) > 0.05
 
 
-@pytest.mark.parametrize(("gamma", "spreads"), [(0.0, (0.3, 0.3)), (0.1, (0.1, 0.3)), (0.5, (0.2, 0.2))])
+@pytest.mark.parametrize(
+    ("gamma", "spreads"), [(0.0, (0.3, 0.3)), (0.1, (0.1, 0.3)), (0.5, (0.2, 0.2))]
+)
 def test_the_error_enumerated_for_three_values(gamma: float, spreads: Spreads) -> None:
-    """Answers 0, 1/2 and 1 at n = 8 a side; all pairs of laws in twentieths with mu1 <= mu0 + gamma."""
+    """Answers 0, 1/2 and 1 at n = 8 a side.
+
+    All pairs of laws in twentieths with mu1 <= mu0 + gamma.
+    """
     n, alpha = 8, 0.3
     counts = [each for each in itertools.product(range(n + 1), repeat=3) if sum(each) == n]
     sides = np.zeros((len(counts), GRID + 1), dtype=np.int64)
@@ -92,7 +116,11 @@ def law(mean: float, spread: float) -> Law:
     if spread**2 > 0.999 * variance:
         return np.array([1 - mean, *[0.0] * (GRID - 1), mean])
     size = variance / spread**2 - 1
-    found: Law = np.diff(beta_law.cdf(np.clip((np.arange(GRID + 2) - 0.5) / GRID, 0, 1), mean * size, (1 - mean) * size))
+    found: Law = np.diff(
+        beta_law.cdf(
+            np.clip((np.arange(GRID + 2) - 0.5) / GRID, 0, 1), mean * size, (1 - mean) * size
+        )
+    )
     total: float = found.sum()
     return found / total
 
@@ -108,7 +136,9 @@ def width(laws: tuple[Law, Law], n: int, alpha: float, spreads: Spreads) -> floa
     rng, found = np.random.default_rng(n), []
     for _ in range(5):
         x, y = (rng.multinomial(n, each) for each in laws)
-        found.append(float((x - y) @ POINTS) / n - difference_lower(x, y, alpha=alpha, spreads=spreads))
+        found.append(
+            float((x - y) @ POINTS) / n - difference_lower(x, y, alpha=alpha, spreads=spreads)
+        )
     return float(np.median(found))
 
 
@@ -116,11 +146,20 @@ def width(laws: tuple[Law, Law], n: int, alpha: float, spreads: Spreads) -> floa
 @pytest.mark.parametrize("alpha", [0.05, 1e-3])
 @pytest.mark.parametrize(
     ("means", "spreads"),
-    [((0.6, 0.4), (0.49, 0.49)), ((0.6, 0.4), (0.28, 0.28)), ((0.6, 0.4), (0.1, 0.1)), ((0.6, 0.5), (0.4, 0.05)),
-     ((0.05, 0.02), (0.2, 0.1)), ((0.98, 0.95), (0.1, 0.2))],
-)  # fmt: skip
+    [
+        ((0.6, 0.4), (0.49, 0.49)),
+        ((0.6, 0.4), (0.28, 0.28)),
+        ((0.6, 0.4), (0.1, 0.1)),
+        ((0.6, 0.5), (0.4, 0.05)),
+        ((0.05, 0.02), (0.2, 0.1)),
+        ((0.98, 0.95), (0.1, 0.2)),
+    ],
+)
 def test_widths(n: int, alpha: float, means: tuple[float, float], spreads: Spreads) -> None:
-    """At most 1.25 times the ideal of betting (1.3 at n = 100), and 1.2 times that of Hoeffding at the worst."""
+    """At most 1.25 times the ideal of betting (1.3 at n = 100).
+
+    And 1.2 times that of Hoeffding at the worst.
+    """
     laws = (law(means[0], spreads[0]), law(means[1], spreads[1]))
     one, other = (moments(each)[1] for each in laws)
     found = width(laws, n, alpha, (one, other))
@@ -132,16 +171,26 @@ def test_widths(n: int, alpha: float, means: tuple[float, float], spreads: Sprea
 @pytest.mark.parametrize("guess", [0.01, 0.05, 0.2, 0.5, 2.0, 10.0])
 @pytest.mark.parametrize("spread", [0.05, 0.15, 0.28, 0.49])
 @pytest.mark.parametrize("n", [300, 100_000])
-def test_a_wrong_guess_of_the_spreads_leaves_the_width_near_hoeffdings(n: int, spread: float, guess: float) -> None:
-    """At most 1.65 times his, where it was up to 7 times without the bets for the largest spreads."""
+def test_a_wrong_guess_of_the_spreads_leaves_the_width_near_hoeffdings(
+    n: int, spread: float, guess: float
+) -> None:
+    """At most 1.65 times his.
+
+    It was up to 7 times without the bets for the largest spreads.
+    """
     laws = (law(0.6, spread), law(0.4, spread))
-    assert width(laws, n, 0.05, (guess * spread, guess * spread)) < 1.65 * math.sqrt(math.log(20) / n)
+    assert width(laws, n, 0.05, (guess * spread, guess * spread)) < 1.65 * math.sqrt(
+        math.log(20) / n
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("difference", [0.0, 0.05])
 def test_both_bounds_hold_in_simulation(difference: float) -> None:
-    """Skewed laws, spreads from a small pilot; errors within the exact upper 1 % region of Bin(1000, .05)."""
+    """Skewed laws, spreads from a small pilot.
+
+    Errors within the exact upper 1 % region of Bin(1000, .05).
+    """
     rng, laws = np.random.default_rng(4), (law(0.03 + difference, 0.1), law(0.03, 0.1))
     truth, runs, low, high = moments(laws[0])[0] - moments(laws[1])[0], 1000, 0, 0
     for _ in range(runs):
@@ -164,27 +213,51 @@ SETTINGS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("gamma", "n", "alpha", "spreads"), SETTINGS)
-def test_the_power_at_what_is_detectable(gamma: float, n: int, alpha: float, spreads: Spreads) -> None:
+def test_the_power_at_what_is_detectable(
+    gamma: float, n: int, alpha: float, spreads: Spreads
+) -> None:
     """Counted rejections lie in the exact 99 % acceptance region of a power between .85 and .97."""
     found = detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=spreads, screening=ALONE)
-    assert binom.ppf(0.005, 1000, 0.85) <= rejections(found, gamma, n, alpha, spreads, 0.5) <= binom.isf(0.005, 1000, 0.97)
+    assert (
+        binom.ppf(0.005, 1000, 0.85)
+        <= rejections(found, gamma, n, alpha, spreads, 0.5)
+        <= binom.isf(0.005, 1000, 0.97)
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("middle", [0.15, 0.5, 0.85])
-@pytest.mark.parametrize(("n", "alpha", "spread"), [(100, 0.05, 0.03), (300, 1e-4, 0.05), (100, 1e-3, 0.1)])
-def test_the_power_where_bets_are_capped(n: int, alpha: float, spread: float, middle: float) -> None:
-    """At least .85: without the cap in `difference_power` it was 0 to .64 in the first two settings."""
-    found = detectable_difference(gamma=0.0, n=n, alpha=alpha, spreads=(spread, spread), screening=ALONE)
-    assert rejections(found, 0.0, n, alpha, (spread, spread), middle) >= binom.ppf(0.005, 1000, 0.85)
+@pytest.mark.parametrize(
+    ("n", "alpha", "spread"), [(100, 0.05, 0.03), (300, 1e-4, 0.05), (100, 1e-3, 0.1)]
+)
+def test_the_power_where_bets_are_capped(
+    n: int, alpha: float, spread: float, middle: float
+) -> None:
+    """At least .85, in the first two settings too.
+
+    Without the cap in `difference_power` it was 0 to .64 there.
+    """
+    found = detectable_difference(
+        gamma=0.0, n=n, alpha=alpha, spreads=(spread, spread), screening=ALONE
+    )
+    assert rejections(found, 0.0, n, alpha, (spread, spread), middle) >= binom.ppf(
+        0.005, 1000, 0.85
+    )
 
 
-def rejections(found: float, gamma: float, n: int, alpha: float, spreads: Spreads, middle: float) -> int:
-    """Of a thousand at the true difference found; gamma moves with what the grid does to the means."""
+def rejections(
+    found: float, gamma: float, n: int, alpha: float, spreads: Spreads, middle: float
+) -> int:
+    """Of a thousand at the true difference found.
+
+    gamma moves with what the grid does to the means.
+    """
     laws = (law(middle + found / 2, spreads[0]), law(middle - found / 2, spreads[1]))
     moved = gamma + moments(laws[0])[0] - moments(laws[1])[0] - found
     rng = np.random.default_rng(8)
     return sum(
-        difference_rejects(*(rng.multinomial(n, each) for each in laws), gamma=moved, alpha=alpha, spreads=spreads)
+        difference_rejects(
+            *(rng.multinomial(n, each) for each in laws), gamma=moved, alpha=alpha, spreads=spreads
+        )
         for _ in range(1000)
     )

@@ -1,4 +1,7 @@
-"""Real answers: the reference numbers of STATISTICS section 3, and false alarms of whole audits on the boundary of the claim."""
+"""Real answers: the reference numbers of STATISTICS section 3, and false alarms.
+
+Of whole audits on the boundary of the claim.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,18 @@ ANY = (-math.inf, math.inf)
 
 
 def laplace(scale: float) -> Function:
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         return np.asarray(data.y[0] + rng.laplace(0, scale, size=(size, len(queries))))
 
     return answer
 
 
 def gaussian(scale: float) -> Function:
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         return np.asarray(data.y[0] + rng.normal(0, scale, size=(size, len(queries))))
 
     return answer
@@ -38,7 +45,15 @@ def gaussian(scale: float) -> Function:
 def one(function: Function, claim: DP, n: int, seed: int) -> Result:
     """One pair, one query; the lower bound at 95 %."""
     return audit(
-        function, claim=claim, pairs=PAIRS, queries=[[0.0]], numbers=ANY, budget=n, seed=seed, confidence=0.9, executor="inline"
+        function,
+        claim=claim,
+        pairs=PAIRS,
+        queries=[[0.0]],
+        numbers=ANY,
+        budget=n,
+        seed=seed,
+        confidence=0.9,
+        executor="inline",
     )
 
 
@@ -50,8 +65,13 @@ def limit(p1: NDArray[np.float64], p0: NDArray[np.float64], delta: float, n: int
 
 @pytest.mark.usefixtures("bounds_only")
 def test_laplace() -> None:
-    """STATISTICS section 3: .942, limit .962, at 10,000 draws a side; the standard error of a median of 101 is .003."""
-    bounds = np.array([one(laplace(1.0), DP(epsilon=1.0), 10_000, seed).lower for seed in range(101)])
+    """STATISTICS section 3: .942, limit .962, at 10,000 draws a side.
+
+    The standard error of a median of 101 is .003.
+    """
+    bounds = np.array(
+        [one(laplace(1.0), DP(epsilon=1.0), 10_000, seed).lower for seed in range(101)]
+    )
     t = np.linspace(-3, 4, 5001)
     p1, p0 = ((np.where(t < m, 1 - np.exp(t - m) / 2, np.exp(m - t) / 2)) for m in (1.0, 0.0))
     best = limit(p1, p0, 0.0, 10_000)
@@ -63,9 +83,17 @@ def test_laplace() -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("bounds_only")
 def test_gaussian() -> None:
-    """STATISTICS section 3: 2.173, limit 2.210, at 100,000 draws a side; the standard error of a median of 101 is .008."""
+    """STATISTICS section 3: 2.173, limit 2.210, at 100,000 draws a side.
+
+    The standard error of a median of 101 is .008.
+    """
     epsilon, delta = 2.318, 0.01
-    bounds = np.array([one(gaussian(1.0), DP(epsilon=epsilon, delta=delta), 100_000, seed).lower for seed in range(101)])
+    bounds = np.array(
+        [
+            one(gaussian(1.0), DP(epsilon=epsilon, delta=delta), 100_000, seed).lower
+            for seed in range(101)
+        ]
+    )
     t = np.linspace(0, 3.2, 5001)
     best = limit(norm.sf(t - 1), norm.sf(t), delta, 100_000)
     assert best == pytest.approx(2.210, abs=5e-4)
@@ -76,7 +104,9 @@ def test_gaussian() -> None:
 def test_an_answer_that_only_one_side_gives_has_an_unbounded_loss() -> None:
     """Uniform on [0, 1] against [1/4, 5/4]: the bound grows with the logarithm of the budget."""
 
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         return np.asarray(rng.random((size, len(queries))) + 0.25 * data.y[0])
 
     bounds = [one(answer, DP(epsilon=1.0), n, 0).lower for n in (1000, 10_000, 100_000)]
@@ -85,9 +115,14 @@ def test_an_answer_that_only_one_side_gives_has_an_unbounded_loss() -> None:
 
 
 def test_an_atom_is_seen() -> None:
-    """Noise clipped to [0, 1]: the answer 0 alone has loss ln 3, no half-line beyond it more than that."""
+    """Noise clipped to [0, 1].
 
-    def answer(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    The answer 0 alone has loss ln 3, no half-line beyond it more than that.
+    """
+
+    def answer(
+        data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
         zero = rng.random((size, len(queries))) < (0.1 if data.y[0] else 0.3)
         return np.asarray(np.where(zero, 0.0, rng.random((size, len(queries)))))
 
@@ -96,27 +131,53 @@ def test_an_atom_is_seen() -> None:
     assert result.verdict == "refuted"
 
 
-FOUR = Pairs(base=Labelled(np.zeros((4, 1)), np.zeros(4, dtype=int)), changes=tuple(map(FlipLabel, range(4))), how="each label")
+FOUR = Pairs(
+    base=Labelled(np.zeros((4, 1)), np.zeros(4, dtype=int)),
+    changes=tuple(map(FlipLabel, range(4))),
+    how="each label",
+)
 
 
 def alarms(runs: int, function: Function, **arguments: object) -> int:
     """Refutations among whole audits at 95 %, half of which is for the lower bounds."""
-    common: dict[str, Any] = {"pairs": FOUR, "queries": [[0.0], [1.0]], "confidence": 0.95, "mode": "monte-carlo"}
-    found = [audit(function, seed=seed, executor="inline", **common, **arguments) for seed in range(runs)]  # type: ignore[arg-type]
+    common: dict[str, Any] = {
+        "pairs": FOUR,
+        "queries": [[0.0], [1.0]],
+        "confidence": 0.95,
+        "mode": "monte-carlo",
+    }
+    found = [
+        audit(
+            function,
+            seed=seed,
+            executor="inline",
+            **common,
+            **arguments,  # type: ignore[arg-type]
+        )
+        for seed in range(runs)
+    ]
     assert all(result.verdict != "error" for result in found)
     return sum(result.verdict == "refuted" for result in found)
 
 
-def mean_of(data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def mean_of(
+    data: Labelled, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
     """A mean prediction of .25 or .5, by the label of record 0."""
     return np.asarray(rng.beta(2, 6 - 4 * data.y[0], size=(size, len(queries))))
 
 
 BOUNDARY: dict[str, tuple[Function, dict[str, object]]] = {
     "laplace": (laplace(1.0), {"claim": DP(epsilon=1.0), "numbers": ANY, "budget": 300}),
-    "gaussian": (gaussian(1.0), {"claim": DP(epsilon=2.3178, delta=0.01), "numbers": ANY, "budget": 300}),
+    "gaussian": (
+        gaussian(1.0),
+        {"claim": DP(epsilon=2.3178, delta=0.01), "numbers": ANY, "budget": 300},
+    ),
     "stability": (response(1.0), {"claim": Stability(gamma=math.tanh(0.5)), "budget": 300}),
-    "prediction": (mean_of, {"claim": PredictionStability(gamma=0.25), "numbers": (0.0, 1.0), "budget": 300}),
+    "prediction": (
+        mean_of,
+        {"claim": PredictionStability(gamma=0.25), "numbers": (0.0, 1.0), "budget": 300},
+    ),
 }
 
 

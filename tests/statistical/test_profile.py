@@ -1,4 +1,7 @@
-"""The band of the privacy profile misses the truth anywhere, at any epsilon, with probability at most alpha: enumerated."""
+"""The band of the privacy profile misses the truth with probability at most alpha.
+
+Anywhere, at any epsilon: enumerated.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,9 @@ LAWS = [
 
 @functools.cache
 def rectangles(alpha: float) -> tuple[Array, Array]:
-    """The worst and the best that the tests of every pair of counts may be: points (false positives, true positives).
+    """The worst and the best that the tests of every pair of counts may be.
+
+    Points (false positives, true positives).
 
     Clopper-Pearson at alpha / 4, by hand; shape (n + 1, n + 1, 2 directions x 2 labels, 2).
     """
@@ -43,7 +48,9 @@ def rectangles(alpha: float) -> tuple[Array, Array]:
     (low1, low0), (high1, high0) = (np.meshgrid(end, end, indexing="ij") for end in (low, high))
     worst = [(high0, low1), (1 - low0, 1 - high1), (high1, low0), (1 - low1, 1 - high0)]
     best = [(low0, high1), (1 - high0, 1 - low1), (low1, high0), (1 - high1, 1 - low0)]
-    worst_points, best_points = (np.moveaxis(np.array(end), (0, 1), (2, 3)) for end in (worst, best))
+    worst_points, best_points = (
+        np.moveaxis(np.array(end), (0, 1), (2, 3)) for end in (worst, best)
+    )
     return worst_points, best_points
 
 
@@ -53,14 +60,19 @@ def table(x: int, y: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def curve(points: Array, t: Array) -> Array:
     """max(0, p - t q) over the points, by hand; leading axes broadcast."""
-    largest: Array = np.max(points[..., :, 1, None] - t[..., None, :] * points[..., :, 0, None], axis=-2)
+    largest: Array = np.max(
+        points[..., :, 1, None] - t[..., None, :] * points[..., :, 0, None], axis=-2
+    )
     return np.maximum(0.0, largest)
 
 
 def crossings(points: Array) -> Array:
-    """Every t = e^epsilon >= 1 at which two of the lines p - t q (and 0) meet, and one beyond all of them.
+    """Every t = e^epsilon >= 1 at which two of the lines p - t q (and 0) meet, and one beyond.
 
-    Differences of piecewise linear curves are largest at a kink, at the ends, or rise for ever, which the last one shows.
+    Beyond all of them.
+
+    Differences of piecewise linear curves are largest at a kink, at the ends, or rise for ever,
+    which the last one shows.
     """
     zero = np.zeros((*points.shape[:-2], 1, 2))
     q, p = np.moveaxis(np.concatenate([points, zero], axis=-2), -1, 0)
@@ -72,13 +84,17 @@ def crossings(points: Array) -> Array:
 
 
 def misses(alpha: float, p1: float, p0: float) -> NDArray[np.bool_]:
-    """Which pairs of counts give a band that the true profile leaves somewhere, at any real epsilon >= 0."""
+    """Which pairs of counts give a band that the true profile leaves somewhere.
+
+    At any real epsilon >= 0.
+    """
     worst, best = rectangles(alpha)
     truth = np.array([(p0, p1), (1 - p0, 1 - p1), (p1, p0), (1 - p1, 1 - p0)])
     true = np.broadcast_to(truth, worst.shape)
     t = crossings(np.concatenate([worst, best, true], axis=-2))
     wrong: NDArray[np.bool_] = np.any(
-        (curve(worst, t) > curve(true, t) + 1e-12) | (curve(true, t) > curve(best, t) + 1e-12), axis=-1
+        (curve(worst, t) > curve(true, t) + 1e-12) | (curve(true, t) > curve(best, t) + 1e-12),
+        axis=-1,
     )
     return wrong
 
@@ -92,17 +108,23 @@ def probability(wrong: NDArray[np.bool_], p1: float, p0: float) -> float:
 def test_the_rectangles_are_the_bands(alpha: float) -> None:
     epsilon = np.array([0.0, 0.1, 0.3, 0.7, 1.2, 2.0, 5.0])
     expected = [
-        np.minimum(1.0, curve(points, np.broadcast_to(np.exp(epsilon), (N + 1, N + 1, 7)))) for points in rectangles(alpha)
+        np.minimum(1.0, curve(points, np.broadcast_to(np.exp(epsilon), (N + 1, N + 1, 7))))
+        for points in rectangles(alpha)
     ]
     for x, y in itertools.product(range(N + 1), repeat=2):
         band = profile_band(*table(x, y), epsilon, alpha=alpha)
-        np.testing.assert_allclose([band.lower, band.upper], [curves[x, y] for curves in expected], atol=1e-9)
+        np.testing.assert_allclose(
+            [band.lower, band.upper], [curves[x, y] for curves in expected], atol=1e-9
+        )
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
-def test_the_band_of_two_labels_misses_anywhere_with_probability_at_most_alpha(alpha: float) -> None:
+def test_the_band_of_two_labels_misses_anywhere_with_probability_at_most_alpha(
+    alpha: float,
+) -> None:
     found = [probability(misses(alpha, *law), *law) for law in LAWS]
-    assert 0.15 * alpha < max(found) <= alpha  # found: .0087 and .0793, as careful as every Bonferroni rectangle is
+    # found: .0087 and .0793, as careful as every Bonferroni rectangle is
+    assert 0.15 * alpha < max(found) <= alpha
 
 
 def test_the_enumeration_notices_a_bold_band() -> None:
@@ -134,7 +156,11 @@ def test_three_labels() -> None:
     """Every pair of samples of 10, at 60 epsilons: the law of STATISTICS, section 3, and others."""
     n, alpha, epsilon = 10, 0.3, np.linspace(0, 3, 60)
     samples = np.array([(a, b, n - a - b) for a in range(n + 1) for b in range(n + 1 - a)])
-    laws = [((0.3, 0.3, 0.4), (0.15, 0.15, 0.7)), ((0.2, 0.3, 0.5), (0.2, 0.3, 0.5)), ((0.7, 0.25, 0.05), (0.1, 0.2, 0.7))]
+    laws = [
+        ((0.3, 0.3, 0.4), (0.15, 0.15, 0.7)),
+        ((0.2, 0.3, 0.5), (0.2, 0.3, 0.5)),
+        ((0.7, 0.25, 0.05), (0.1, 0.2, 0.7)),
+    ]
     truths = [exact_profile(np.log(p), np.log(q), epsilon, 1e-15) for p, q in laws]
     chances = [[multinomial.pmf(samples, n, side) for side in law] for law in laws]
     wrong = np.zeros(len(laws))
@@ -151,17 +177,28 @@ def test_the_union_that_no_single_label_shows() -> None:
     p, q, epsilon = [0.3, 0.3, 0.4], [0.15, 0.15, 0.7], np.array([math.log(5 / 3)])
     rng = np.random.default_rng(0)
     lower = [
-        profile_band(rng.multinomial(10_000, p), rng.multinomial(10_000, q), epsilon, alpha=0.05).lower[0] for _ in range(50)
+        profile_band(
+            rng.multinomial(10_000, p), rng.multinomial(10_000, q), epsilon, alpha=0.05
+        ).lower[0]
+        for _ in range(50)
     ]
     assert 0.06 < np.median(lower) < max(lower) <= 0.1
 
 
 def test_unions_are_sharper_where_many_labels_decide_and_hardly_worse_where_one_does() -> None:
-    """The choice for K <= 10, though there are 511 unions of ten labels: even laws at epsilon = 0, and one rare label."""
+    """The choice for K <= 10, though there are 511 unions of ten labels.
+
+    Even laws at epsilon = 0, and one rare label.
+    """
     even, none = np.full(10, 1000), np.zeros((0, 10), dtype=bool)
-    unions, sums = (profile_band(even, even, np.zeros(1), alpha=0.05, events=events) for events in (None, none))
+    unions, sums = (
+        profile_band(even, even, np.zeros(1), alpha=0.05, events=events) for events in (None, none)
+    )
     assert (round(unions.upper[0], 3), round(sums.upper[0], 3)) == (0.042, 0.182)
-    x, y = np.array([300, *[1000] * 8, 1700]), np.array([30, *[1000] * 8, 1970])  # delta(1) = .03 - .003 e = .0218
-    unions, sums = (profile_band(x, y, np.ones(1), alpha=0.05, events=events) for events in (None, none))
+    # delta(1) = .03 - .003 e = .0218
+    x, y = np.array([300, *[1000] * 8, 1700]), np.array([30, *[1000] * 8, 1970])
+    unions, sums = (
+        profile_band(x, y, np.ones(1), alpha=0.05, events=events) for events in (None, none)
+    )
     assert (round(unions.lower[0], 4), round(sums.lower[0], 4)) == (0.0106, 0.0114)
     assert (round(unions.upper[0], 4), round(sums.upper[0], 4)) == (0.0317, 0.0311)

@@ -1,4 +1,7 @@
-"""Reference tables of STATISTICS: median bounds of the Stouffer and the accuracy test (section 2), `detectable` (section 6)."""
+"""Reference tables of STATISTICS.
+
+Median bounds of the Stouffer and the accuracy test (section 2), `detectable` (section 6).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,10 @@ CASES = [
     ("rare", 1e-3, 3.0, 10_000, 2.468, 2.383, None),
     ("rare", 1e-3, 3.0, 100_000, 2.832, 2.804, None),
 ]
-BY_STOUFFER = [pytest.param(*case, marks=pytest.mark.slow) if case[3] >= 1_000_000 else pytest.param(*case) for case in CASES]
+BY_STOUFFER = [
+    pytest.param(*case, marks=pytest.mark.slow) if case[3] >= 1_000_000 else pytest.param(*case)
+    for case in CASES
+]
 BY_ACCURACY = [case for case in CASES if case[6] is not None]
 ARGUMENTS = ("case", "rare", "epsilon", "n", "limit", "stouffer", "accuracy")
 
@@ -45,29 +51,52 @@ def median_error(spread: float, repeats: int) -> float:
 
 @pytest.mark.parametrize(ARGUMENTS, BY_STOUFFER)
 def test_median_of_stouffer(
-    case: str, rare: float | None, epsilon: float, n: int, limit: float, stouffer: float, accuracy: float | None
+    case: str,
+    rare: float | None,
+    epsilon: float,
+    n: int,
+    limit: float,
+    stouffer: float,
+    accuracy: float | None,
 ) -> None:
-    """Half of the bounds are below the table's median and half are not, within the scatter of both."""
+    """Half of the bounds are below the table's median, within the scatter of both.
+
+    And half are not.
+    """
     p1, p0 = pair(rare, epsilon)
     rng = np.random.default_rng(2018)
     counts = zip(rng.binomial(n, p1, ASK).tolist(), rng.binomial(n, p0, ASK).tolist(), strict=True)
-    bounds = np.array([stouffer_lower(x, n, y, n, scale=Ratio(0.0), alpha=ALPHA) for x, y in counts])
+    bounds = np.array(
+        [stouffer_lower(x, n, y, n, scale=Ratio(0.0), alpha=ALPHA) for x, y in counts]
+    )
     spread = float(bounds.std())
-    assert abs(float(np.median(bounds)) - stouffer) <= math.hypot(median_error(spread, TABLE_REPEATS), median_error(spread, ASK))
+    assert abs(float(np.median(bounds)) - stouffer) <= math.hypot(
+        median_error(spread, TABLE_REPEATS), median_error(spread, ASK)
+    )
     # near the asymptotic limit, from which it differs by a small part of its distance to the truth
-    assert abs(float(np.median(bounds)) - limit) <= median_error(spread, ASK) + 0.2 * (epsilon - limit)
+    assert abs(float(np.median(bounds)) - limit) <= median_error(spread, ASK) + 0.2 * (
+        epsilon - limit
+    )
     assert int((bounds > epsilon).sum()) <= binom.isf(0.005, ASK, ALPHA)
 
 
 @pytest.mark.parametrize(ARGUMENTS, BY_ACCURACY)
 def test_median_of_accuracy(
-    case: str, rare: float | None, epsilon: float, n: int, limit: float, stouffer: float, accuracy: float
+    case: str,
+    rare: float | None,
+    epsilon: float,
+    n: int,
+    limit: float,
+    stouffer: float,
+    accuracy: float,
 ) -> None:
     """Exact: the median of a rising function of x + n - y ~ Bin(2n, p1) for a symmetric pair."""
     p1, p0 = pair(rare, epsilon)
     assert p1 + p0 == pytest.approx(1)
     correct = int(binom.ppf(0.5, 2 * n, p1))
-    exact = accuracy_lower(min(correct, n), n - max(0, correct - n), n, scale=Ratio(0.0), alpha=ALPHA)
+    exact = accuracy_lower(
+        min(correct, n), n - max(0, correct - n), n, scale=Ratio(0.0), alpha=ALPHA
+    )
     spread = 1 / math.sqrt(2 * n * p1 * p0)  # of the log odds
     assert abs(exact - accuracy) <= median_error(spread, TABLE_REPEATS)
     assert exact < epsilon
@@ -96,8 +125,14 @@ REPEATS = 1000
 
 def test_what_is_detectable_is_detected_nine_times_in_ten() -> None:
     n, epsilon = 10_000, 0.1
-    p1, p0 = tight_pair(detectable(promised=epsilon, scale=Ratio(0.0), n=n, alpha=ALPHA, method="stouffer"), 0.0)
+    p1, p0 = tight_pair(
+        detectable(promised=epsilon, scale=Ratio(0.0), n=n, alpha=ALPHA, method="stouffer"), 0.0
+    )
     rng = np.random.default_rng(31)
-    counts = zip(rng.binomial(n, p1, REPEATS).tolist(), rng.binomial(n, p0, REPEATS).tolist(), strict=True)
-    refuted = sum(stouffer_rejects(x, n, y, n, epsilon=epsilon, delta=0.0, alpha=ALPHA) for x, y in counts)
+    counts = zip(
+        rng.binomial(n, p1, REPEATS).tolist(), rng.binomial(n, p0, REPEATS).tolist(), strict=True
+    )
+    refuted = sum(
+        stouffer_rejects(x, n, y, n, epsilon=epsilon, delta=0.0, alpha=ALPHA) for x, y in counts
+    )
     assert binom.ppf(0.005, REPEATS, 0.9) <= refuted <= binom.isf(0.005, REPEATS, 0.9)

@@ -1,4 +1,7 @@
-"""Two examples of the specification, audited whole: a union of labels that no single label shows, and a symmetric answer."""
+"""Two examples of the specification, audited whole.
+
+A union of labels that no single label shows, and a symmetric answer.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,9 @@ class ThreeLabels:
     def prepare(self, data: object) -> np.ndarray:
         return ON_ONE if data.y[0] == 0 else ON_OTHER  # type: ignore[attr-defined]
 
-    def sample(self, state: np.ndarray, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def sample(
+        self, state: np.ndarray, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         return rng.choice(3, size=(size, len(queries)), p=state)
 
     def distribution(self, state: np.ndarray, queries: np.ndarray) -> FiniteLaw:
@@ -38,7 +43,14 @@ class ThreeLabels:
 
 def run(mode: str) -> Result:
     pairs = replace_one([[0.0]], [0])
-    return audit(ThreeLabels(), pairs=pairs, queries=[[0.0]], mode=mode, budget=50_000, confidence=0.95)  # type: ignore[arg-type]
+    return audit(
+        ThreeLabels(),
+        pairs=pairs,
+        queries=[[0.0]],
+        mode=mode,  # type: ignore[arg-type]
+        budget=50_000,
+        confidence=0.95,
+    )
 
 
 @pytest.mark.parametrize("mode", ["exact", "monte-carlo"])
@@ -55,14 +67,22 @@ def test_the_union_of_two_labels_shows_what_neither_shows(mode: str) -> None:
 
 
 def test_a_correct_symmetric_answer_is_not_refuted_and_little_more_would_have_been() -> None:
-    def randomised_response(data: object, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def randomised_response(
+        data: object, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         keep = rng.random((size, len(queries))) < 1 / (1 + math.exp(-1))
         return np.asarray(np.where(keep, data.y[0], 1 - data.y[0]))  # type: ignore[attr-defined]
 
     pairs = replace_one([[0.0]], [0])
     for seed in range(5):
         result = audit(
-            randomised_response, claim=DP(epsilon=1.0), pairs=pairs, queries=[[0.0]], budget=10_000, confidence=0.95, seed=seed
+            randomised_response,
+            claim=DP(epsilon=1.0),
+            pairs=pairs,
+            queries=[[0.0]],
+            budget=10_000,
+            confidence=0.95,
+            seed=seed,
         )
         assert result.verdict == "not refuted"
         assert result.detectable <= 1.07

@@ -1,4 +1,7 @@
-"""Whole audits, screening and choice of cells included: false alarms on the boundary of the claim, and power beyond it."""
+"""Whole audits, screening and choice of cells included.
+
+False alarms on the boundary of the claim, and power beyond it.
+"""
 
 from __future__ import annotations
 
@@ -42,9 +45,14 @@ def audit(truth: float, claim: float, seed: int, budget: int) -> Result:
 
 
 def false_alarms(runs: int, claim: float, budget: int) -> tuple[int, int]:
-    """Number of audits that refute a claim which holds exactly, and of those whose upper bound lies below it."""
+    """Number of audits that refute a claim which holds, or bound it from too low above.
+
+    The claim holds exactly, and their upper bound lies below it.
+    """
     results = [audit(claim, claim, seed, budget) for seed in range(runs)]
-    return sum(result.verdict == "refuted" for result in results), sum(result.upper < claim for result in results)
+    return sum(result.verdict == "refuted" for result in results), sum(
+        result.upper < claim for result in results
+    )
 
 
 @pytest.mark.usefixtures("bounds_only")
@@ -68,9 +76,14 @@ def test_false_alarms_of_a_thousand_audits(claim: float) -> None:
 
 
 def test_twice_the_claim_is_refuted() -> None:
-    """At least as often as the power of one certified cell says, by the exact region of its binomial law."""
+    """At least as often as one certified cell's power says.
+
+    By the exact region of its binomial law.
+    """
     runs, budget = 60, 400
-    expected = power(*tight_pair(2.0, 0.0), epsilon=1.0, delta=0.0, n=budget, alpha=ALPHA / 2 / QUERIES)
+    expected = power(
+        *tight_pair(2.0, 0.0), epsilon=1.0, delta=0.0, n=budget, alpha=ALPHA / 2 / QUERIES
+    )
     assert expected > 0.99
     refuted = sum(audit(2.0, 1.0, seed, budget).verdict == "refuted" for seed in range(runs))
     assert refuted >= binom.ppf(0.01, runs, expected)

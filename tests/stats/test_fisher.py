@@ -1,4 +1,7 @@
-"""Fisher's combination against a twin that takes it from its definition on a dense grid of the nuisance."""
+"""Fisher's combination against a twin from its definition.
+
+On a dense grid of the nuisance.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,13 @@ def twin(x: int, n1: int, y: int, n0: int, epsilon: float, delta: float, alpha: 
 
 CASES = [
     (x, n1, y, n0, epsilon, delta, alpha)
-    for x, n1, y, n0 in ((8, 100, 1, 100), (30, 100, 2, 60), (5, 40, 0, 200), (60, 60, 40, 60), (15, 200, 15, 200))
+    for x, n1, y, n0 in (
+        (8, 100, 1, 100),
+        (30, 100, 2, 60),
+        (5, 40, 0, 200),
+        (60, 60, 40, 60),
+        (15, 200, 15, 200),
+    )
     for epsilon, delta in ((0.1, 0.0), (1.0, 0.0), (1.0, 0.01), (0.0, 0.05), (2.5, 0.0))
     for alpha in (0.05, 1e-4)
 ]
@@ -58,10 +67,15 @@ def test_the_bound_inverts_the_test(scale: Ratio | Difference) -> None:
 
 
 def test_it_is_the_best_for_rare_events_only() -> None:
-    """Expected counts of 12 against 1: better than Stouffer and Clopper-Pearson; with a hundred times as many, Stouffer is."""
+    """Expected counts of 12 against 1: better than Stouffer and Clopper-Pearson.
+
+    With a hundred times as many, Stouffer is.
+    """
     bounds = (fisher_lower, stouffer_lower, leak_lower)
     rare = [float(bound(12, 1000, 0, 1000, scale=Ratio(), alpha=0.001)) for bound in bounds]
-    frequent = [float(bound(1200, 100_000, 100, 100_000, scale=Ratio(), alpha=0.001)) for bound in bounds]
+    frequent = [
+        float(bound(1200, 100_000, 100, 100_000, scale=Ratio(), alpha=0.001)) for bound in bounds
+    ]
     assert rare[0] == max(rare)
     assert frequent[1] == max(frequent)
     assert frequent[0] > frequent[2]

@@ -1,4 +1,7 @@
-"""Gaussian differential privacy: regions, exact distances and sampled bounds, against definitions and enumeration."""
+"""Gaussian differential privacy.
+
+Regions, exact distances and sampled bounds, against definitions and enumeration.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,8 @@ def probabilities(count: int) -> st.SearchStrategy[list[float]]:
 
 
 def brute(p: Array, q: Array) -> float:
-    """Largest Phi^-1(P[E]) - Phi^-1(Q[E]) over all sets of labels, each sum taken from its smaller side."""
+    """Largest Phi^-1(P[E]) - Phi^-1(Q[E]) over all sets of labels, each sum taken from its smaller
+    side."""
     worst = 0.0
     for inside in itertools.product((False, True), repeat=len(p)):
         chosen = np.array(inside)
@@ -63,7 +67,9 @@ def logs(p: list[float] | Array) -> Array:
 
 @pytest.mark.parametrize("labels", [2, 3, 5])
 @given(data=st.data())
-def test_the_distance_is_the_largest_over_all_sets_of_labels(labels: int, data: st.DataObject) -> None:
+def test_the_distance_is_the_largest_over_all_sets_of_labels(
+    labels: int, data: st.DataObject
+) -> None:
     p, q = (np.array(data.draw(probabilities(labels))) for _ in range(2))
     found, wanted = gaussian_shift(logs(p), logs(q)), brute(p, q)
     if math.isinf(wanted):
@@ -72,7 +78,8 @@ def test_the_distance_is_the_largest_over_all_sets_of_labels(labels: int, data: 
         return
     assert abs(float(found.value) - wanted) <= float(found.error) + 1e-12 * (1 + wanted)
     back = gaussian_shift(logs(q), logs(p))
-    assert float(back.value) == pytest.approx(float(found.value), abs=1e-9)  # the complement, the other way round
+    # the complement, the other way round
+    assert float(back.value) == pytest.approx(float(found.value), abs=1e-9)
 
 
 @given(data=st.data())
@@ -91,15 +98,19 @@ def test_tests_that_toss_coins_do_no_better(data: st.DataObject, coin: float) ->
     mu = float(gaussian_shift(logs(p), logs(q)).value)
     if math.isinf(mu):
         return
-    accept = np.array(data.draw(st.lists(st.sampled_from([0.0, coin, 1.0]), min_size=3, max_size=3)))
+    accept = np.array(
+        data.draw(st.lists(st.sampled_from([0.0, coin, 1.0]), min_size=3, max_size=3))
+    )
     assert accept @ p <= float(Curve(mu).edge(np.array(accept @ q), both=False)) + 1e-9
 
 
-# The golden numbers below are of mpmath at 60 digits or more, Phi^-1(p) as sqrt(2) erfinv(2 p - 1), or as the root of ln Phi.
+# The golden numbers below are of mpmath at 60 digits or more, Phi^-1(p) as sqrt(2) erfinv(2 p - 1),
+# or as the root of ln Phi.
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "golden"), [(0.1, 0.12530901221160758802), (1.0, 1.2320353853449009729), (5.0, 4.9466784455956585928)]
+    ("epsilon", "golden"),
+    [(0.1, 0.12530901221160758802), (1.0, 1.2320353853449009729), (5.0, 4.9466784455956585928)],
 )
 def test_randomised_response_has_twice_the_quantile(epsilon: float, golden: float) -> None:
     p = math.exp(epsilon) / (1 + math.exp(epsilon))
@@ -107,7 +118,9 @@ def test_randomised_response_has_twice_the_quantile(epsilon: float, golden: floa
     assert float(found.value) == pytest.approx(golden, rel=1e-13)
 
 
-@pytest.mark.parametrize(("far", "golden"), [(-800.0, 0.075099014840303907345), (-60.0, 0.27576943609409117733)])
+@pytest.mark.parametrize(
+    ("far", "golden"), [(-800.0, 0.075099014840303907345), (-60.0, 0.27576943609409117733)]
+)
 def test_far_tails_keep_their_digits(far: float, golden: float) -> None:
     one, other = (np.array([tail, np.log1p(-math.exp(tail))]) for tail in (far, far - 3.0))
     found = gaussian_shift(one, other)
@@ -127,7 +140,11 @@ def test_the_error_of_a_law_is_carried() -> None:
 
 def test_noise_has_the_distance_of_its_worst_half_line() -> None:
     thresholds = np.linspace(-20, 30, 500_001)
-    for shift, golden in ((0.1, 0.12232592908449794879), (1.0, 1.0300639976244338757), (4.0, 2.9867788213145184141)):
+    for shift, golden in (
+        (0.1, 0.12232592908449794879),
+        (1.0, 1.0300639976244338757),
+        (4.0, 2.9867788213145184141),
+    ):
         gaussian, laplace = (Noise(kind=kind, scale=1.0) for kind in ("gaussian", "laplace"))
         assert gaussian.distance(np.array(shift))[0] == shift
         one, other = (np.exp(laplace.log_below(centre - thresholds)) for centre in (shift, 0.0))
@@ -168,13 +185,19 @@ def test_the_tight_pair_and_the_accuracy_have_the_distance() -> None:
         assert float(MU.between(p1, p0)) == pytest.approx(mu)
         assert Curve(mu).accuracy == pytest.approx(p1)
         low, high = Curve(mu).around(0.3)
-        assert float(MU.between(0.3, low)) == pytest.approx(mu) == pytest.approx(float(MU.between(high, 0.3)))
+        assert (
+            float(MU.between(0.3, low))
+            == pytest.approx(mu)
+            == pytest.approx(float(MU.between(high, 0.3)))
+        )
 
 
 def test_the_noise_of_a_quantile_is_log_convex_so_weights_are_monotone() -> None:
     z = np.linspace(-37, 37, 20_001)
     assert (np.diff(log_noise(z), 2) > 0).all()
-    assert log_noise(np.array(0.3)) == pytest.approx(math.log(ndtr(0.3) * ndtr(-0.3) * 2 * math.pi * math.exp(0.09)))
+    assert log_noise(np.array(0.3)) == pytest.approx(
+        math.log(ndtr(0.3) * ndtr(-0.3) * 2 * math.pi * math.exp(0.09))
+    )
     for mu in (-3.0, -0.5, 0.5, 3.0):
         ratio, one = Curve(mu).errors(ndtr(np.linspace(-30, 8, 3000)), np.empty(0), 10, 20)
         assert (np.sign(np.diff(ratio)) * np.sign(mu) >= 0).all()
@@ -196,8 +219,11 @@ def test_reverses_of_regions(epsilon: float) -> None:
 
 @pytest.mark.parametrize("method", NAMES)
 @pytest.mark.parametrize("mu", [0.2, 0.5, 1.0])
-def test_no_test_refutes_a_claim_that_holds_more_often_than_alpha(method: Method, mu: float) -> None:
-    """Enumerated from the binomial laws at every point of the boundary, with a proof between the points of the grid."""
+def test_no_test_refutes_a_claim_that_holds_more_often_than_alpha(
+    method: Method, mu: float
+) -> None:
+    """Enumerated from the binomial laws at every point of the boundary, with a proof between the
+    points of the grid."""
     largest = frontier(method, N, allowed=Curve(mu), alpha=ALPHA)
     found = worst_error(method, largest, allowed=Curve(mu), alpha=ALPHA)
     assert 0 < found.attained <= found.at_most <= ALPHA
@@ -210,11 +236,15 @@ def test_a_test_that_forgets_half_of_the_claim_is_found_out() -> None:
 
 @pytest.mark.parametrize("method", NAMES)
 def test_lower_bounds_cover_every_pair(method: Method) -> None:
-    """P[bound > true distance], enumerated over all counts of 12 trials a side, at many true pairs."""
+    """P[bound > true distance], enumerated over all counts of 12 trials a side, at many true
+    pairs."""
     n, counts = 12, np.arange(13)
     bounds = np.array(
         [
-            [lower_bound(method, Counts(x=x, n1=n, y=y, n0=n), scale=MU, alpha=ALPHA).value for y in counts.tolist()]
+            [
+                lower_bound(method, Counts(x=x, n1=n, y=y, n0=n), scale=MU, alpha=ALPHA).value
+                for y in counts.tolist()
+            ]
             for x in counts.tolist()
         ]
     )
@@ -228,8 +258,15 @@ def test_lower_bounds_cover_every_pair(method: Method) -> None:
 
 def test_upper_bounds_cover_every_pair() -> None:
     n, counts = 12, np.arange(13)
-    limits = np.array([[float(leak_upper(x, n, y, n, scale=MU, alpha=ALPHA)) for y in counts] for x in counts])
-    sharp = np.array([[upper(STOUFFER, x, n, y, n, scale=MU, alpha=ALPHA) for y in counts.tolist()] for x in counts.tolist()])
+    limits = np.array(
+        [[float(leak_upper(x, n, y, n, scale=MU, alpha=ALPHA)) for y in counts] for x in counts]
+    )
+    sharp = np.array(
+        [
+            [upper(STOUFFER, x, n, y, n, scale=MU, alpha=ALPHA) for y in counts.tolist()]
+            for x in counts.tolist()
+        ]
+    )
     for p1, p0 in itertools.product((0.02, 0.3, 0.5, 0.9, 0.999), repeat=2):
         truth = max(0.0, float(MU.between(p1, p0)))
         law = np.outer(binom.pmf(counts, n, p1), binom.pmf(counts, n, p0))
@@ -243,10 +280,15 @@ def test_upper_bounds_cover_every_pair() -> None:
 @pytest.mark.parametrize("y", [0, 1, 30, 59, 60])
 @pytest.mark.parametrize("method", COMBINED)
 def test_a_combined_bound_is_refuted_by_its_test(method: Method, x: int, y: int) -> None:
-    """And little more is; Stouffer's weights are made for events that are expected often, on both sides."""
+    """And little more is.
+
+    Stouffer's weights are made for events that are expected often, on both sides.
+    """
     bound = lower(COMBINED[method], x, N, y, N, scale=MU, alpha=ALPHA)
     if method == "fisher" or {x, y} == {30}:
-        assert not rejects(COMBINED[method], Null(x=x, n1=N, y=y, n0=N, allowed=Curve(bound + 0.05)), ALPHA)
+        assert not rejects(
+            COMBINED[method], Null(x=x, n1=N, y=y, n0=N, allowed=Curve(bound + 0.05)), ALPHA
+        )
     if bound > 0:
         assert rejects(COMBINED[method], Null(x=x, n1=N, y=y, n0=N, allowed=Curve(bound)), ALPHA)
         assert bound <= float(MU.between(MU.share(x, N), MU.share(y, N)))
@@ -268,11 +310,15 @@ def test_the_complement_in_the_other_direction_is_bounded_alike() -> None:
         offs: dict[Method, float] = {"clopper-pearson": 1e-12, "accuracy": 1e-12, "fisher": 0.02}
         for method, off in offs.items():
             one = lower_bound(method, Counts(x=x, n1=N, y=y, n0=N), scale=MU, alpha=ALPHA).value
-            other = lower_bound(method, Counts(x=N - y, n1=N, y=N - x, n0=N), scale=MU, alpha=ALPHA).value
+            other = lower_bound(
+                method, Counts(x=N - y, n1=N, y=N - x, n0=N), scale=MU, alpha=ALPHA
+            ).value
             assert other == pytest.approx(one, abs=off)
 
 
-@pytest.mark.parametrize("method", ["clopper-pearson", "accuracy", pytest.param("stouffer", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "method", ["clopper-pearson", "accuracy", pytest.param("stouffer", marks=pytest.mark.slow)]
+)
 def test_what_is_detectable_is_refuted_nine_times_in_ten(method: Method) -> None:
     n, alpha = 2000, 1e-3
     found = detectable(scale=MU, promised=1.0, n=n, alpha=alpha, method=method)
@@ -280,4 +326,6 @@ def test_what_is_detectable_is_refuted_nine_times_in_ten(method: Method) -> None
     for leak, enough in ((found + 0.01, True), (found - 0.01, False)):
         p1, p0 = (np.array([p]) for p in Curve(leak).tight)
         assert (float(probability(largest, p1, p0)[0]) >= POWER) == enough
-    assert power_of(*Curve(found).tight, np.arange(n + 1), largest, n) == pytest.approx(POWER, abs=0.02)
+    assert power_of(*Curve(found).tight, np.arange(n + 1), largest, n) == pytest.approx(
+        POWER, abs=0.02
+    )

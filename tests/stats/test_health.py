@@ -1,4 +1,7 @@
-"""Health: every statistic has an expectation of at most 1 under independent trials, by enumeration, and sees what it is for."""
+"""Health: every statistic has an expectation of at most 1 under independent trials.
+
+By enumeration; and it sees what it is for.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,25 @@ from dpassay.stats.health import COMPARED, log_average, log_copied, log_uneven, 
 
 
 def expectation(statistic: object, sizes: tuple[int, ...], law: tuple[float, ...]) -> float:
-    """E of exp(statistic) where calls of these sizes have independent trials with this law, over all outcomes."""
-    columns = [[each for each in itertools.product(range(n + 1), repeat=len(law)) if sum(each) == n] for n in sizes]
+    """E of exp(statistic) where calls of these sizes have independent trials.
+
+    With this law, over all outcomes.
+    """
+    columns = [
+        [each for each in itertools.product(range(n + 1), repeat=len(law)) if sum(each) == n]
+        for n in sizes
+    ]
     total = 0.0
     for calls in itertools.product(*columns):
-        weights = [math.factorial(sum(each)) / math.prod(map(math.factorial, each)) for each in calls]
-        chance = math.prod(weights) * math.prod(p**k for each in calls for p, k in zip(law, each, strict=True))
-        total += chance * math.exp(float(statistic(np.array(calls)[:, None, :])[0]))  # type: ignore[operator]
+        weights = [
+            math.factorial(sum(each)) / math.prod(map(math.factorial, each)) for each in calls
+        ]
+        chance = math.prod(weights) * math.prod(
+            p**k for each in calls for p, k in zip(law, each, strict=True)
+        )
+        total += chance * math.exp(
+            float(statistic(np.array(calls)[:, None, :])[0]),  # type: ignore[operator]
+        )
     return total
 
 
@@ -37,7 +52,9 @@ def expectation(statistic: object, sizes: tuple[int, ...], law: tuple[float, ...
         ((9, 1), (0.5, 0.5)),
     ],
 )
-def test_no_statistic_exceeds_one_on_average(statistic: object, sizes: tuple[int, ...], law: tuple[float, ...]) -> None:
+def test_no_statistic_exceeds_one_on_average(
+    statistic: object, sizes: tuple[int, ...], law: tuple[float, ...]
+) -> None:
     assert expectation(statistic, sizes, law) <= 1 + 1e-9
 
 
@@ -69,7 +86,9 @@ def test_what_is_uneven_is_seen_and_what_is_not_is_not() -> None:
     assert log_varied(calls(level, 1) * 100)[0] > 100, "one coin for all rows of a call"
     assert log_varied(calls(np.linspace(0.6, 0.8, 20), 1000))[0] > 50, "a drift"
     assert log_varied(calls(np.repeat([0.1, 0.7], [3, 17]), 100))[0] > 50, "a warm-up"
-    assert log_copied(np.repeat(calls(level[:1], 1000), 20, axis=0))[0] > 40, "the same again and again"
+    assert log_copied(np.repeat(calls(level[:1], 1000), 20, axis=0))[0] > 40, (
+        "the same again and again"
+    )
 
 
 def test_only_so_many_calls_are_compared() -> None:

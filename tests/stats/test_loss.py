@@ -17,14 +17,20 @@ from dpassay.stats.divergence import Loss, privacy_loss
 
 ULP = 2.0**-53
 Weights = list[int]
-DELTAS = st.one_of(st.just(0.0), st.floats(1e-12, 0.999), st.sampled_from([1e-9, 0.01, 0.1, 0.25, 0.5]))
+DELTAS = st.one_of(
+    st.just(0.0), st.floats(1e-12, 0.999), st.sampled_from([1e-9, 0.01, 0.1, 0.25, 0.5])
+)
 
 
 @st.composite
 def laws(draw: st.DrawFn, largest: int = 10**6) -> tuple[Weights, Weights]:
     """Two laws over 2 to 5 labels as integer weights, zeros included."""
     labels = draw(st.integers(2, 5))
-    weights = st.lists(st.one_of(st.just(0), st.integers(1, 9), st.integers(0, largest)), min_size=labels, max_size=labels)
+    weights = st.lists(
+        st.one_of(st.just(0), st.integers(1, 9), st.integers(0, largest)),
+        min_size=labels,
+        max_size=labels,
+    )
     return draw(weights.filter(any)), draw(weights.filter(any))
 
 
@@ -38,7 +44,10 @@ def logs(weights: Weights) -> NDArray[np.float64]:
 
 
 def log_error(*each: NDArray[np.float64]) -> float:
-    """What `logs` may be wrong by: two logarithms and a difference, each to an ulp of at most ln(5e6)."""
+    """What `logs` may be wrong by.
+
+    Two logarithms and a difference, each to an ulp of at most ln(5e6).
+    """
     return 4 * ULP * 20.0
 
 
@@ -47,10 +56,15 @@ def ln(value: Fraction) -> Decimal:
 
 
 def worst_ratio(p: list[Fraction], q: list[Fraction], delta: float) -> Fraction | None:
-    """max over all events of (P[E] - delta) / Q[E]; None for infinity, 0 where no event exceeds delta."""
+    """max over all events of (P[E] - delta) / Q[E].
+
+    None for infinity, 0 where no event exceeds delta.
+    """
     best = Fraction(0)
     for event in itertools.product((False, True), repeat=len(p)):
-        excess = sum((a for a, inside in zip(p, event, strict=True) if inside), Fraction(0)) - Fraction(delta)
+        excess = sum(
+            (a for a, inside in zip(p, event, strict=True) if inside), Fraction(0)
+        ) - Fraction(delta)
         below = sum((b for b, inside in zip(q, event, strict=True) if inside), Fraction(0))
         if excess > 0 and below == 0:
             return None
@@ -77,14 +91,18 @@ def assert_within_error(loss: Loss, ratio: Fraction | None) -> None:
 
 
 @given(laws(), DELTAS)
-def test_equals_the_worst_of_all_events_within_its_error(pair: tuple[Weights, Weights], delta: float) -> None:
+def test_equals_the_worst_of_all_events_within_its_error(
+    pair: tuple[Weights, Weights], delta: float
+) -> None:
     p, q = pair
     loss = privacy_loss(logs(p), logs(q), delta, log_error())
     assert_within_error(loss, worst_ratio(fractions(p), fractions(q), delta))
 
 
 @given(laws(), st.floats(0.01, 0.9))
-def test_the_error_is_small_where_nothing_cancels(pair: tuple[Weights, Weights], delta: float) -> None:
+def test_the_error_is_small_where_nothing_cancels(
+    pair: tuple[Weights, Weights], delta: float
+) -> None:
     p, q = pair
     sums = [sum(event) for event in itertools.product(*((0, weight) for weight in p))]
     assume(all(abs(Fraction(each, sum(p)) - Fraction(delta)) > Fraction(1, 1000) for each in sums))
@@ -108,7 +126,10 @@ def test_the_error_covers_a_delta_next_to_the_probability_of_an_event(
 
 
 def test_a_loss_that_hangs_on_the_last_bit_of_delta() -> None:
-    """P = (3/10, 7/10) exactly, Q = (0, 1): infinite for delta < 3/10, and the float 0.3 is below 3/10."""
+    """P = (3/10, 7/10) exactly, Q = (0, 1).
+
+    Infinite for delta < 3/10, and the float 0.3 is below 3/10.
+    """
     loss = privacy_loss(logs([3, 7]), logs([0, 1]), 0.3, log_error())
     assert worst_ratio(fractions([3, 7]), fractions([0, 1]), 0.3) is None
     assert math.isinf(loss.value) or math.isinf(loss.error)
@@ -123,7 +144,9 @@ def test_the_event_attains_the_loss(pair: tuple[Weights, Weights], delta: float)
     if loss.value == 0 or float(loss.error) > 1e-9:
         return
     above, below = p[loss.event].sum() - delta, q[loss.event].sum()
-    assert (math.log(above / below) if below > 0 else math.inf) == pytest.approx(float(loss.value), abs=1e-8)
+    assert (math.log(above / below) if below > 0 else math.inf) == pytest.approx(
+        float(loss.value), abs=1e-8
+    )
 
 
 @given(laws())
@@ -146,7 +169,9 @@ def test_is_zero_between_equal_laws(pair: tuple[Weights, Weights], delta: float)
 
 
 @given(laws(), DELTAS, st.permutations(range(5)))
-def test_names_of_labels_do_not_matter(pair: tuple[Weights, Weights], delta: float, order: list[int]) -> None:
+def test_names_of_labels_do_not_matter(
+    pair: tuple[Weights, Weights], delta: float, order: list[int]
+) -> None:
     places = [place for place in order if place < len(pair[0])]
     p, q = map(logs, pair)
     one, other = privacy_loss(p, q, delta, 1e-14), privacy_loss(p[places], q[places], delta, 1e-14)
@@ -168,7 +193,9 @@ def test_a_union_of_labels_where_single_ones_show_less() -> None:
     loss = privacy_loss(p, q, 0.1)
     assert loss.value == pytest.approx(math.log(0.5 / 0.3), abs=1e-12)
     assert loss.event.tolist() == [True, True, False]
-    assert max(math.log((a - 0.1) / b) for a, b in ((0.3, 0.15), (0.4, 0.7))) == pytest.approx(0.288, abs=5e-4)
+    assert max(math.log((a - 0.1) / b) for a, b in ((0.3, 0.15), (0.4, 0.7))) == pytest.approx(
+        0.288, abs=5e-4
+    )
 
 
 def test_impossible_answers() -> None:

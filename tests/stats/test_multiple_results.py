@@ -25,7 +25,10 @@ RUNS, RESULTS, FALSE = 4_000, 20, 10
 def test_the_table_of_the_page(results: int) -> None:
     (row,) = re.findall(rf"\| {results} \|((?: [\d.]+ \|){{4}})", PAGE)
     refuted = (0, results // 4, results // 2, results - 1)
-    found = [detectable(scale=Ratio(), promised=1.0, n=DRAWS, alpha=ALPHA / (results - k) / 2) for k in refuted]
+    found = [
+        detectable(scale=Ratio(), promised=1.0, n=DRAWS, alpha=ALPHA / (results - k) / 2)
+        for k in refuted
+    ]
     assert [f"{loss:.4f}" for loss in found] == [cell.strip() for cell in row.split("|")[:-1]]
 
 
@@ -41,7 +44,9 @@ def holm(p: Array) -> NDArray[np.bool_]:
     """Refute the smallest p-values, each at alpha over the number of those that are left."""
     order = np.argsort(p, axis=1)
     left = RESULTS - np.arange(RESULTS)
-    reached = np.logical_and.accumulate(np.take_along_axis(p, order, axis=1) <= ALPHA / left, axis=1)
+    reached = np.logical_and.accumulate(
+        np.take_along_axis(p, order, axis=1) <= ALPHA / left, axis=1
+    )
     refuted = np.zeros(p.shape, dtype=bool)
     np.put_along_axis(refuted, order, reached, axis=1)
     return refuted
@@ -59,5 +64,7 @@ def test_what_holm_wins_over_equal_division() -> None:
     stepped, trials = int(holm(p)[:, :FALSE].sum()), RUNS * FALSE
     assert binom.ppf(0.005, trials, POWER) <= equal <= binom.isf(0.005, trials, POWER)
     assert stepped > equal
-    (said,) = re.findall(r"equal division refutes ([\d.]+) on average, Holm's procedure ([\d.]+)", PAGE)
+    (said,) = re.findall(
+        r"equal division refutes ([\d.]+) on average, Holm's procedure ([\d.]+)", PAGE
+    )
     assert (f"{equal / RUNS:.2f}", f"{stepped / RUNS:.2f}") == said

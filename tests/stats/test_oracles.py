@@ -57,7 +57,9 @@ def test_clopper_pearson_limits_are_those_of_statsmodels(n: int, alpha: float) -
     assert clopper_pearson_upper(x, n, alpha) == pytest.approx(upper, rel=1e-9)
 
 
-@pytest.mark.parametrize(("x", "n"), [(1, 20_000), (37, 20_000), (9_000, 20_000), (19_990, 20_000), (60, 100)])
+@pytest.mark.parametrize(
+    ("x", "n"), [(1, 20_000), (37, 20_000), (9_000, 20_000), (19_990, 20_000), (60, 100)]
+)
 @pytest.mark.parametrize("alpha", [0.05, 4.5e-6, 1e-12])
 def test_the_tail_at_a_limit_is_alpha(x: int, n: int, alpha: float) -> None:
     """Its relative error is at most n times that of the limit."""
@@ -67,7 +69,9 @@ def test_the_tail_at_a_limit_is_alpha(x: int, n: int, alpha: float) -> None:
     assert abs(tail(n - x, n, 1 - high) / alpha - 1) < n * 1e-14 / min(1.0, 1 - high)
 
 
-@pytest.mark.parametrize(("x", "n"), [(1, 400), (3, 400), (120, 400), (390, 400), (400, 400), (900, 20_000)])
+@pytest.mark.parametrize(
+    ("x", "n"), [(1, 400), (3, 400), (120, 400), (390, 400), (400, 400), (900, 20_000)]
+)
 @pytest.mark.parametrize("factor", [0.02, 0.5, 0.9, 1.0, 1.02])
 def test_normal_scores_of_binomial_tails(x: int, n: int, factor: float) -> None:
     """Close to the true score, and where the tail is below 1e-290 never above it."""
@@ -95,14 +99,18 @@ def test_hockey_stick_of_gaussian_noise_within_its_error(s: float, epsilon: floa
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 6.0])
 @pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.1])
-def test_the_largest_shift_is_private_and_hardly_more_would_be(epsilon: float, delta: float) -> None:
+def test_the_largest_shift_is_private_and_hardly_more_would_be(
+    epsilon: float, delta: float
+) -> None:
     s = largest_shift(epsilon, delta)
     assert gaussian(s, epsilon) <= delta < gaussian(s * (1 + 1e-6), epsilon)
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 @pytest.mark.parametrize("counts", [(3.0, 1.0, 0.0), (0.0, 0.5, 0.5, 6.0)])
-def test_quadratures_of_noisy_votes_within_their_error(kind: Any, counts: tuple[float, ...]) -> None:
+def test_quadratures_of_noisy_votes_within_their_error(
+    kind: Any, counts: tuple[float, ...]
+) -> None:
     """P[i wins] = the integral of f(z - n_i) times the product of the other F(z - n_j)."""
 
     def density(z: Any) -> Any:

@@ -1,4 +1,7 @@
-"""Power against the double sum over all counts, against simulation, and `detectable` against the definition."""
+"""Power against the double sum over all counts, simulation and `detectable`.
+
+Against the definition of `detectable`.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +36,23 @@ def test_power_is_the_double_sum(n: int, epsilon: float, delta: float, truth: fl
 REPEATS = 20_000
 
 
-@pytest.mark.parametrize(("truth", "n", "alpha"), [(1.2, 1000, 0.05), (1.08, 10_000, 1e-3), (2.0, 100, 0.01)])
+@pytest.mark.parametrize(
+    ("truth", "n", "alpha"), [(1.2, 1000, 0.05), (1.08, 10_000, 1e-3), (2.0, 100, 0.01)]
+)
 def test_power_is_the_frequency_of_refutations(truth: float, n: int, alpha: float) -> None:
     """Within the exact two-sided 1 % region of the binomial law that the power stands for."""
     p1, p0 = tight_pair(truth, 0.0)
     expected = power(p1, p0, epsilon=1.0, delta=0.0, n=n, alpha=alpha)
     assert 0.1 < expected < 0.99
     rng = np.random.default_rng(17)
-    bounds = leak_lower(rng.binomial(n, p1, REPEATS), n, rng.binomial(n, p0, REPEATS), n, scale=Ratio(0.0), alpha=alpha)
+    bounds = leak_lower(
+        rng.binomial(n, p1, REPEATS),
+        n,
+        rng.binomial(n, p0, REPEATS),
+        n,
+        scale=Ratio(0.0),
+        alpha=alpha,
+    )
     refuted = int((bounds > 1.0).sum())
     assert binom.ppf(0.005, REPEATS, expected) <= refuted <= binom.isf(0.005, REPEATS, expected)
 
@@ -48,7 +60,9 @@ def test_power_is_the_frequency_of_refutations(truth: float, n: int, alpha: floa
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("delta", [0.0, 0.01])
 @pytest.mark.parametrize(("n", "alpha"), [(300, 0.05), (20_000, 5e-4), (100_000, 1e-6)])
-def test_detectable_is_the_smallest_loss_with_power_nine_tenths(epsilon: float, delta: float, n: int, alpha: float) -> None:
+def test_detectable_is_the_smallest_loss_with_power_nine_tenths(
+    epsilon: float, delta: float, n: int, alpha: float
+) -> None:
     def at(loss: float) -> float:
         return power(*tight_pair(loss, delta), epsilon=epsilon, delta=delta, n=n, alpha=alpha)
 
@@ -59,13 +73,19 @@ def test_detectable_is_the_smallest_loss_with_power_nine_tenths(epsilon: float, 
 
 
 def test_detectable_falls_with_trials_and_rises_with_confidence() -> None:
-    found = [detectable(promised=1.0, scale=Ratio(0.0), n=n, alpha=0.05) for n in (100, 1000, 10_000, 100_000)]
+    found = [
+        detectable(promised=1.0, scale=Ratio(0.0), n=n, alpha=0.05)
+        for n in (100, 1000, 10_000, 100_000)
+    ]
     assert found == sorted(found, reverse=True)
     assert detectable(promised=1.0, scale=Ratio(0.0), n=1000, alpha=1e-3) > found[1]
 
 
 def test_detectable_is_close_to_the_fast_form() -> None:
-    """STATISTICS section 6 for a single test; two limits at alpha / 2 cost up to a factor sqrt 2 and never less than it."""
+    """STATISTICS section 6 for a single test.
+
+    Two limits at alpha / 2 cost up to a factor sqrt 2 and never less than it.
+    """
     for n, limit in ((1000, 1.169), (10_000, 1.052), (100_000, 1.016)):
         found = detectable(promised=1.0, scale=Ratio(0.0), n=n, alpha=0.05)
         assert limit - 1 < found - 1 < 1.5 * (limit - 1)

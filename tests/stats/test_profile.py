@@ -1,4 +1,7 @@
-"""Privacy profile and trade-off function against brute force over all events and tests, and against closed forms."""
+"""Privacy profile and trade-off function against brute force and closed forms.
+
+Over all events and tests.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,11 @@ LEVELS = np.linspace(0, 1, 41)
 def laws(draw: st.DrawFn) -> tuple[Weights, Weights]:
     """Two laws over 2 to 5 labels as integer weights, zeros included."""
     labels = draw(st.integers(2, 5))
-    weights = st.lists(st.one_of(st.just(0), st.integers(1, 9), st.integers(0, 10**6)), min_size=labels, max_size=labels)
+    weights = st.lists(
+        st.one_of(st.just(0), st.integers(1, 9), st.integers(0, 10**6)),
+        min_size=labels,
+        max_size=labels,
+    )
     return draw(weights.filter(any)), draw(weights.filter(any))
 
 
@@ -54,7 +61,10 @@ def logs(weights: Sequence[float]) -> Array:
 
 
 def profile_of(
-    p: Sequence[float], q: Sequence[float], epsilon: Sequence[float] | Array = GRID, error: float = LAW_ERROR
+    p: Sequence[float],
+    q: Sequence[float],
+    epsilon: Sequence[float] | Array = GRID,
+    error: float = LAW_ERROR,
 ) -> Profile:
     return exact_profile(logs(p), logs(q), np.asarray(epsilon, dtype=float), error)
 
@@ -72,13 +82,17 @@ def naive_delta(p: Weights, q: Weights, epsilon: float) -> Decimal:
         for one, other in ((p, q), (q, p)):
             for event in all_events(len(p)):
                 first, second = (Fraction(total(side, event), sum(side)) for side in (one, other))
-                as_decimal = [Decimal(each.numerator) / Decimal(each.denominator) for each in (first, second)]
+                as_decimal = [
+                    Decimal(each.numerator) / Decimal(each.denominator) for each in (first, second)
+                ]
                 best = max(best, as_decimal[0] - factor * as_decimal[1])
         return best
 
 
 def naive_trade_off(p: Array, q: Array, a: float) -> float:
-    """Linear programme over mixtures of a randomised test of S against S' and one of S' against S, at level a together.
+    """Linear programme over mixtures of tests of S against S' and of S' against S.
+
+    Randomised tests, at level a together.
 
     u and v are the acceptance probabilities of the two tests times their shares of the mixture.
     """
@@ -88,30 +102,45 @@ def naive_trade_off(p: Array, q: Array, a: float) -> float:
     share_u = np.hstack([np.eye(k), np.zeros((k, k)), -np.ones((k, 1))])
     share_v = np.hstack([np.zeros((k, k)), np.eye(k), np.ones((k, 1))])
     found = linprog(
-        cost, A_ub=np.vstack([level, share_u, share_v]), b_ub=np.concatenate([[a], np.zeros(k), np.ones(k)]), bounds=(0, 1)
+        cost,
+        A_ub=np.vstack([level, share_u, share_v]),
+        b_ub=np.concatenate([[a], np.zeros(k), np.ones(k)]),
+        bounds=(0, 1),
     )
     assert found.fun is not None
     return 1 + float(found.fun)
 
 
 def claim_trade_off(epsilon: float, delta: float, a: Array) -> Array:
-    return np.maximum(0, np.maximum(1 - delta - math.exp(epsilon) * a, math.exp(-epsilon) * (1 - delta - a)))
+    return np.maximum(
+        0, np.maximum(1 - delta - math.exp(epsilon) * a, math.exp(-epsilon) * (1 - delta - a))
+    )
 
 
 # The exact profile
 
 
-@given(laws(), st.one_of(st.just(0.0), st.floats(0, 20), st.sampled_from([math.log(2), math.log(9)])))
-def test_the_exact_profile_encloses_the_best_of_all_events(pair: tuple[Weights, Weights], epsilon: float) -> None:
+@given(
+    laws(), st.one_of(st.just(0.0), st.floats(0, 20), st.sampled_from([math.log(2), math.log(9)]))
+)
+def test_the_exact_profile_encloses_the_best_of_all_events(
+    pair: tuple[Weights, Weights], epsilon: float
+) -> None:
     truth = naive_delta(*pair, epsilon)
     profile = profile_of(*pair, epsilon=[epsilon])
-    assert Decimal(float(profile.lower[0])) <= truth <= Decimal(float(profile.upper[0])) + Decimal("1e-300")
+    assert (
+        Decimal(float(profile.lower[0]))
+        <= truth
+        <= Decimal(float(profile.upper[0])) + Decimal("1e-300")
+    )
     assert profile.upper[0] - profile.lower[0] < 1e-11
 
 
 @given(laws(), st.floats(0, 1))
 @settings(max_examples=60)
-def test_the_exact_trade_off_is_that_of_the_best_randomised_test(pair: tuple[Weights, Weights], a: float) -> None:
+def test_the_exact_trade_off_is_that_of_the_best_randomised_test(
+    pair: tuple[Weights, Weights], a: float
+) -> None:
     p, q = (np.exp(logs(side)) for side in pair)
     lower, upper = trade_off(profile_of(*pair), np.array([a]))
     truth = naive_trade_off(p, q, a)
@@ -122,8 +151,14 @@ def test_the_exact_trade_off_is_that_of_the_best_randomised_test(pair: tuple[Wei
 @given(laws())
 @settings(max_examples=60)
 def test_the_trade_off_is_the_dual_of_the_profile(pair: tuple[Weights, Weights]) -> None:
-    """The duality of Dong, Roth and Su: the supremum is attained where two events give the same line P[E] - t Q[E]."""
-    p, q = (np.array([total(side, event) / sum(side) for event in all_events(len(side))]) for side in pair)
+    """The duality of Dong, Roth and Su.
+
+    The supremum is attained where two events give the same line P[E] - t Q[E].
+    """
+    p, q = (
+        np.array([total(side, event) / sum(side) for event in all_events(len(side))])
+        for side in pair
+    )
     height, slope = np.concatenate([p, q]), np.concatenate([q, p])
     with np.errstate(divide="ignore", invalid="ignore"):
         crossings = ((height[:, None] - height) / (slope[:, None] - slope)).ravel()
@@ -131,7 +166,10 @@ def test_the_trade_off_is_the_dual_of_the_profile(pair: tuple[Weights, Weights])
     profile = profile_of(*pair, epsilon=np.concatenate([[0.0, 50.0], np.log(crossings)]))
     lower, upper = trade_off(profile, LEVELS)
     for delta, bound in ((profile.upper, lower), (profile.lower, upper)):
-        dual = np.max([claim_trade_off(e, d, LEVELS) for e, d in zip(profile.epsilon, delta, strict=True)], axis=0)
+        dual = np.max(
+            [claim_trade_off(e, d, LEVELS) for e, d in zip(profile.epsilon, delta, strict=True)],
+            axis=0,
+        )
         np.testing.assert_allclose(bound, dual, atol=1e-9)
 
 
@@ -165,7 +203,9 @@ def test_disjoint_supports() -> None:
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.1), (1.0, 0.01), (2.0, 1e-6)])
-def test_the_least_private_law_of_a_claim_has_the_trade_off_of_the_claim(epsilon: float, delta: float) -> None:
+def test_the_least_private_law_of_a_claim_has_the_trade_off_of_the_claim(
+    epsilon: float, delta: float
+) -> None:
     e = math.exp(epsilon)
     p = [delta, (1 - delta) * e / (1 + e), (1 - delta) / (1 + e), 0]
     profile = profile_of(p, p[::-1], epsilon=[epsilon, 2 * epsilon])
@@ -175,7 +215,10 @@ def test_the_least_private_law_of_a_claim_has_the_trade_off_of_the_claim(epsilon
 
 
 def test_both_directions_by_hand() -> None:
-    """From S the label 0 loses .9 - .5 e^epsilon; from S' the label 1 loses .5 - .1 e^epsilon, which is more from the start."""
+    """From S the label 0 loses .9 - .5 e^epsilon.
+
+    From S' the label 1 loses .5 - .1 e^epsilon, which is more from the start.
+    """
     e = np.exp(GRID)
     expected = np.maximum(0, np.maximum(0.9 - 0.5 * e, 0.5 - 0.1 * e))
     for p, q in (([0.9, 0.1], [0.5, 0.5]), ([0.5, 0.5], [0.9, 0.1])):
@@ -183,7 +226,10 @@ def test_both_directions_by_hand() -> None:
 
 
 def test_the_union_of_two_labels_counts() -> None:
-    """STATISTICS, section 3: delta = .1 needs epsilon .511 = ln(5/3); single labels would say .05 there."""
+    """STATISTICS, section 3: delta = .1 needs epsilon .511 = ln(5/3).
+
+    Single labels would say .05 there.
+    """
     profile = profile_of([0.3, 0.3, 0.4], [0.15, 0.15, 0.7], epsilon=[math.log(5 / 3)])
     np.testing.assert_allclose([profile.lower[0], profile.upper[0]], 0.1, atol=1e-12)
 
@@ -229,13 +275,25 @@ def naive_family(labels: int, events: list[list[bool]] | None) -> list[tuple[int
     """Events with an interval: none trivial, all complements among them."""
     if events is None:
         return [event for event in all_events(labels) if 0 < sum(event) < labels]
-    rows = {tuple(int(k == j) for k in range(labels)) for j in range(labels)} | {tuple(map(int, event)) for event in events}
-    return sorted({row for row in rows | {tuple(1 - k for k in row) for row in rows} if 0 < sum(row) < labels})
+    rows = {tuple(int(k == j) for k in range(labels)) for j in range(labels)} | {
+        tuple(map(int, event)) for event in events
+    }
+    return sorted(
+        {row for row in rows | {tuple(1 - k for k in row) for row in rows} if 0 < sum(row) < labels}
+    )
 
 
-def naive_intervals(sample: Weights, family: list[tuple[int, ...]], alpha: float) -> dict[tuple[int, ...], tuple[float, float]]:
-    """Half of alpha for single labels and their complements, half for the rest: 2 datasets x 2 tails x half of the events."""
-    groups = [[event for event in family if (min(sum(event), len(event) - sum(event)) == 1) == flag] for flag in (True, False)]
+def naive_intervals(
+    sample: Weights, family: list[tuple[int, ...]], alpha: float
+) -> dict[tuple[int, ...], tuple[float, float]]:
+    """Half of alpha for single labels and their complements, half for the rest.
+
+    2 datasets x 2 tails x half of the events.
+    """
+    groups = [
+        [event for event in family if (min(sum(event), len(event) - sum(event)) == 1) == flag]
+        for flag in (True, False)
+    ]
     n, found = sum(sample), {}
     for group in groups:
         for event in group:
@@ -245,8 +303,13 @@ def naive_intervals(sample: Weights, family: list[tuple[int, ...]], alpha: float
     return found
 
 
-def naive_band(x: Weights, y: Weights, epsilon: float, alpha: float, events: list[list[bool]] | None) -> tuple[float, float]:
-    """By brute force over all events, each with its own interval or with sums over its labels or its complement's."""
+def naive_band(
+    x: Weights, y: Weights, epsilon: float, alpha: float, events: list[list[bool]] | None
+) -> tuple[float, float]:
+    """By brute force over all events, each with its own interval or with sums.
+
+    Sums over its labels or its complement's.
+    """
     labels = len(x)
     family = naive_family(labels, events)
     sides = [naive_intervals(sample, family, alpha) for sample in (x, y)]
@@ -283,7 +346,8 @@ HALF_LINES = [[True, False, False, False], [True, True, False, False], [True, Tr
         ([30, 0, 10, 60], [20, 60, 15, 5], []),
         ([300, 200, 100, 600], [200, 650, 150, 50], HALF_LINES),
         ([300, 200, 100], [100, 200, 300], []),
-        ([4500, 4500, *[143] * 7], [2000, 2000, *[857] * 7], []),  # the complement of seven labels is two
+        # the complement of seven labels is two
+        ([4500, 4500, *[143] * 7], [2000, 2000, *[857] * 7], []),
     ],
 )
 def test_the_band_is_that_of_brute_force_over_all_events(
@@ -299,7 +363,9 @@ def test_the_band_is_that_of_brute_force_over_all_events(
 
 @given(counts(), st.sampled_from([None, "single"]), st.sampled_from([0.5, 0.05, 1e-9]))
 @settings(max_examples=60)
-def test_the_shape_of_the_band(pair: tuple[Weights, Weights], kind: str | None, alpha: float) -> None:
+def test_the_shape_of_the_band(
+    pair: tuple[Weights, Weights], kind: str | None, alpha: float
+) -> None:
     x, y = (np.array(side) for side in pair)
     events = None if kind is None else np.zeros((0, len(x)), dtype=bool)
     band = profile_band(x, y, GRID, alpha=alpha, events=events)
@@ -318,7 +384,8 @@ def test_the_shape_of_the_band(pair: tuple[Weights, Weights], kind: str | None, 
     assert (np.diff(slopes) >= -1e-9).all()  # convex in e^epsilon
     assert (np.diff([lower, upper], n=2) >= -1e-12).all()  # convex
     assert (upper <= 1 - LEVELS + 1e-12).all()
-    assert (trade_off(band, upper)[1] <= LEVELS + 1e-12).all()  # symmetric: S and S' may be exchanged
+    # symmetric: S and S' may be exchanged
+    assert (trade_off(band, upper)[1] <= LEVELS + 1e-12).all()
 
 
 @given(st.data(), counts(most=200), st.sampled_from([None, "single", "half-lines"]))
@@ -327,9 +394,15 @@ def test_every_pair_of_laws_inside_the_intervals_has_its_curves_inside_the_band(
 ) -> None:
     """What is certain once the intervals hold, at epsilons and levels that no grid has."""
     alpha, labels = 0.05, len(pair[0])
-    events = {"single": np.zeros((0, labels), dtype=bool), "half-lines": np.tri(labels, labels, dtype=bool)[:-1]}.get(kind or "")
+    events = {
+        "single": np.zeros((0, labels), dtype=bool),
+        "half-lines": np.tri(labels, labels, dtype=bool)[:-1],
+    }.get(kind or "")
     shifts = st.lists(st.integers(-6, 6), min_size=labels, max_size=labels)
-    moved = [[max(0, count + shift) for count, shift in zip(side, data.draw(shifts), strict=True)] for side in pair]
+    moved = [
+        [max(0, count + shift) for count, shift in zip(side, data.draw(shifts), strict=True)]
+        for side in pair
+    ]
     assume(all(any(side) for side in moved))
     family = naive_family(labels, None if events is None else events.tolist())
     for side, law in zip(pair, moved, strict=True):
@@ -339,7 +412,10 @@ def test_every_pair_of_laws_inside_the_intervals_has_its_curves_inside_the_band(
     epsilon = np.array(data.draw(st.lists(st.floats(0, 8), min_size=1, max_size=4)))
     a = np.array(data.draw(st.lists(st.floats(0, 1), min_size=1, max_size=4)))
     x, y = (np.array(side) for side in pair)
-    band, truth = profile_band(x, y, epsilon, alpha=alpha, events=events), profile_of(moved[0], moved[1], epsilon)
+    band, truth = (
+        profile_band(x, y, epsilon, alpha=alpha, events=events),
+        profile_of(moved[0], moved[1], epsilon),
+    )
     assert (band.lower <= truth.upper + 1e-12).all()
     assert (truth.lower <= band.upper + 1e-12).all()
     lower, upper = trade_off(band, a)
@@ -351,7 +427,8 @@ def test_every_pair_of_laws_inside_the_intervals_has_its_curves_inside_the_band(
 def test_two_labels_are_a_rectangle() -> None:
     """delta and the trade-off from the four Clopper-Pearson limits at alpha / 4, by hand."""
     (low1, high1), (low0, high0) = (
-        (float(beta.ppf(0.0125, k, 1001 - k)), float(beta.isf(0.0125, k + 1, 1000 - k))) for k in (730, 270)
+        (float(beta.ppf(0.0125, k, 1001 - k)), float(beta.isf(0.0125, k + 1, 1000 - k)))
+        for k in (730, 270)
     )
     band = profile_band(np.array([730, 270]), np.array([270, 730]), GRID, alpha=0.05)
     np.testing.assert_allclose(band.lower, np.maximum(0, low1 - np.exp(GRID) * high0), atol=1e-12)
@@ -362,7 +439,9 @@ def test_two_labels_are_a_rectangle() -> None:
 
 
 def test_no_label_on_one_side_is_no_infinite_loss() -> None:
-    band = profile_band(np.array([1000, 0]), np.array([0, 1000]), np.array([0.0, 5.0, 6.0]), alpha=0.05)
+    band = profile_band(
+        np.array([1000, 0]), np.array([0, 1000]), np.array([0.0, 5.0, 6.0]), alpha=0.05
+    )
     assert band.lower[0] > 0.98
     assert band.lower[1] > 0
     assert band.lower[2] == 0

@@ -28,7 +28,9 @@ def test_scales_of_claims() -> None:
 
 
 @given(st.sampled_from(SCALES), st.floats(0.001, 0.95), st.floats(0.001, 0.9))
-def test_a_pair_lies_on_the_boundary_of_the_null_that_its_leak_stands_for(scale: Scale, p1: float, p0: float) -> None:
+def test_a_pair_lies_on_the_boundary_of_the_null_that_its_leak_stands_for(
+    scale: Scale, p1: float, p0: float
+) -> None:
     leak = float(scale.between(p1, p0))
     if not 0 <= leak < math.inf:
         return

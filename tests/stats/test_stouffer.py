@@ -1,4 +1,7 @@
-"""The Stouffer test against a naive twin on a dense grid of the nuisance, and the bound against the test it inverts."""
+"""The Stouffer test against a naive twin, and the bound against the test it inverts.
+
+On a dense grid of the nuisance.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +25,16 @@ DENSE = 20_001
 def interval(y: int, n0: int, alpha: float) -> tuple[float, float]:
     """Clopper-Pearson's two-sided interval at level alpha / 500."""
     side = alpha / 1000
-    return float(beta_law.ppf(side, y, n0 - y + 1)) if y else 0.0, float(beta_law.isf(side, y + 1, n0 - y)) if y < n0 else 1.0
+    return float(beta_law.ppf(side, y, n0 - y + 1)) if y else 0.0, float(
+        beta_law.isf(side, y + 1, n0 - y)
+    ) if y < n0 else 1.0
 
 
 def normal_score(x: int, n: int, p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """-Phi^-1 P[Bin(n, p) >= x] for x >= 1; where a tail underflows, from its first term times a geometric series."""
+    """-Phi^-1 P[Bin(n, p) >= x] for x >= 1.
+
+    Where a tail underflows, from its first term times a geometric series.
+    """
     upper, lower = binom.sf(x - 1, n, p), binom.cdf(x - 1, n, p)
     score = np.where(upper < 0.5, norm.isf(upper), norm.ppf(lower))
     deep = (p > 0) & (upper < 1e-290)
@@ -34,16 +42,28 @@ def normal_score(x: int, n: int, p: NDArray[np.float64]) -> NDArray[np.float64]:
     score[deep] = -ndtri_exp(binom.logpmf(x, n, p[deep]) - np.log1p(-odds * (n - x) / (x + 1)))
     deep = (p < 1) & (lower < 1e-290)
     odds = (1 - p[deep]) / p[deep]
-    score[deep] = ndtri_exp(binom.logpmf(x - 1, n, p[deep]) - np.log1p(-odds * (x - 1) / (n - x + 2)))
+    score[deep] = ndtri_exp(
+        binom.logpmf(x - 1, n, p[deep]) - np.log1p(-odds * (x - 1) / (n - x + 2))
+    )
     return score
 
 
-def least_statistic(x: int, n1: int, y: int, n0: int, epsilon: float, delta: float, alpha: float) -> float:
-    """Smallest w1 z1 + w0 z0 on a dense grid, term by term from the definition, less the critical value."""
+def least_statistic(
+    x: int, n1: int, y: int, n0: int, epsilon: float, delta: float, alpha: float
+) -> float:
+    """Smallest w1 z1 + w0 z0 on a dense grid, less the critical value.
+
+    Term by term from the definition.
+    """
     low, high = interval(y, n0, alpha)
     p0 = low + (high - low) * np.sin(np.linspace(0, math.pi / 2, DENSE)) ** 2
     top = (1 - delta) * math.exp(-epsilon)
-    corners = [0.01 / n0, 0.01 / n0 * (1 + 1e-9), top, *(top * (1 - 10 ** np.linspace(-11, -1, 400)))]
+    corners = [
+        0.01 / n0,
+        0.01 / n0 * (1 + 1e-9),
+        top,
+        *(top * (1 - 10 ** np.linspace(-11, -1, 400))),
+    ]
     p0 = np.union1d(p0, [corner for corner in corners if low < corner < high])
     p1 = math.exp(epsilon) * p0 + delta
     certain, silent = p1 >= 1 - 1e-12, n0 * p0 <= 0.01
@@ -92,17 +112,26 @@ UNDERFLOW: list[Case] = [
     (1_893 - 344, 1_893, 0, 1_893, 0.5, 1e-3),
     (100_704, 101_368, 2_338, 8_449, 0.01, 0.05),
 ]
-"""Where p1 comes so near to 1 that P[Bin(n1, p1) < x] is below the smallest float, though it is not 0."""
+"""Where p1 comes so near to 1 that P[Bin(n1, p1) < x] is below the smallest float, though it is not
+0."""
 
 
 def random_cases(seed: int, number: int) -> list[Case]:
-    """Counts whose loss is above 0 more often than not: balanced, rare, nearly certain; all sizes, equal or not."""
+    """Counts whose loss is above 0 more often than not: balanced, rare, nearly certain.
+
+    All sizes, equal or not.
+    """
     rng, cases = np.random.default_rng(seed), list[Case]()
     while len(cases) < number:
         n1 = int(10 ** rng.uniform(0.5, 6))
         n0 = n1 if rng.random() < 0.5 else int(10 ** rng.uniform(0.5, 6))
-        delta, alpha = float(rng.choice([0.0, 0.0, 1e-5, 0.01, 0.2])), float(rng.choice([0.05, 0.05, 1e-3, 1e-7]))
-        p1 = float(rng.choice([rng.random(), 10 ** rng.uniform(-4, 0), 1 - 10 ** rng.uniform(-4, 0), 1.0]))
+        delta, alpha = (
+            float(rng.choice([0.0, 0.0, 1e-5, 0.01, 0.2])),
+            float(rng.choice([0.05, 0.05, 1e-3, 1e-7])),
+        )
+        p1 = float(
+            rng.choice([rng.random(), 10 ** rng.uniform(-4, 0), 1 - 10 ** rng.uniform(-4, 0), 1.0])
+        )
         p0 = float(np.clip((p1 - delta) * math.exp(-rng.exponential(1.5)), 0, 1))
         x, y = int(rng.binomial(n1, p1)), int(rng.binomial(n0, p0))
         if x > delta * n1:
@@ -121,8 +150,12 @@ def check_envelope(case: Case) -> int:
         margin = least_statistic(x, n1, y, n0, epsilon, delta, alpha)
         above += margin > 0.02
         # at the last digit, 1e-7 of rounding in tails of 1e6 trials
-        assert not found or margin > -1e-6, f"{case}, epsilon {epsilon}: rejected, though the statistic falls short by {-margin}"
-        assert found or margin <= 0.02, f"{case}, epsilon {epsilon}: not rejected, though the statistic is above by {margin}"
+        assert not found or margin > -1e-6, (
+            f"{case}, epsilon {epsilon}: rejected, though the statistic falls short by {-margin}"
+        )
+        assert found or margin <= 0.02, (
+            f"{case}, epsilon {epsilon}: not rejected, though the statistic is above by {margin}"
+        )
     return above
 
 
@@ -146,17 +179,27 @@ def test_envelope_for_more_random_counts() -> None:
 
 
 def check_inversion(case: Case) -> bool:
-    """Every claim below the bound is refuted, the one a little above is not; whether there is a bound."""
+    """Every claim below the bound is refuted, the one a little above is not.
+
+    Whether there is a bound.
+    """
     x, n1, y, n0, delta, alpha = case
     bound = stouffer_lower(x, n1, y, n0, scale=Ratio(delta), alpha=alpha)
-    # the documented slack is 1e-3 of the distance to the plug-in loss; what is found is up to .04 S / sqrt n
+    # the documented slack is 1e-3 of the distance to the plug-in loss; what is found is up to .04
+    # S / sqrt n
     above = bound + 0.04 * spread(x, n1, y, n0, delta)
-    assert not stouffer_rejects(x, n1, y, n0, epsilon=above, delta=delta, alpha=alpha), f"{case}: {above} > {bound} is refuted"
+    assert not stouffer_rejects(x, n1, y, n0, epsilon=above, delta=delta, alpha=alpha), (
+        f"{case}: {above} > {bound} is refuted"
+    )
     if bound == 0:
         return False
     assert stouffer_rejects(x, n1, y, n0, epsilon=bound, delta=delta, alpha=alpha)
     grid = np.concatenate([np.linspace(0, bound, 25)[:-1], bound * (1 - np.logspace(-6, -1.5, 8))])
-    kept = [e for e in grid.tolist() if not stouffer_rejects(x, n1, y, n0, epsilon=e, delta=delta, alpha=alpha)]
+    kept = [
+        e
+        for e in grid.tolist()
+        if not stouffer_rejects(x, n1, y, n0, epsilon=e, delta=delta, alpha=alpha)
+    ]
     assert kept == [], f"{case}: {bound} is refuted and {kept} not"
     return True
 
@@ -180,13 +223,21 @@ def test_the_bound_inverts_the_test_for_more_counts() -> None:
     assert sum(map(check_inversion, random_cases(2, 3000))) > 1800
 
 
-@pytest.mark.parametrize(("epsilon", "delta", "alpha"), [(0.1, 0.0, 0.05), (1.0, 0.01, 0.05), (1.0, 0.0, 1e-3), (0.5, 0.1, 0.3)])
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "alpha"),
+    [(0.1, 0.0, 0.05), (1.0, 0.01, 0.05), (1.0, 0.0, 1e-3), (0.5, 0.1, 0.3)],
+)
 @pytest.mark.parametrize(("n1", "n0"), [(30, 30), (12, 40)])
-def test_rejection_is_monotone_in_both_counts(n1: int, n0: int, epsilon: float, delta: float, alpha: float) -> None:
+def test_rejection_is_monotone_in_both_counts(
+    n1: int, n0: int, epsilon: float, delta: float, alpha: float
+) -> None:
     """Every pair of counts: what rejects still rejects with a larger x or a smaller y."""
     table = np.array(
         [
-            [stouffer_rejects(x, n1, y, n0, epsilon=epsilon, delta=delta, alpha=alpha) for y in range(n0 + 1)]
+            [
+                stouffer_rejects(x, n1, y, n0, epsilon=epsilon, delta=delta, alpha=alpha)
+                for y in range(n0 + 1)
+            ]
             for x in range(n1 + 1)
         ]
     ).astype(int)
@@ -201,7 +252,9 @@ def test_rejection_is_monotone_in_y_at_larger_n(n: int, epsilon: float) -> None:
     p1 = 1 / (1 + math.exp(-epsilon))
     for x in (round(n * p1), round(n * (p1 + (1 - p1) / 3))):
         y = np.unique(np.linspace(0, 1.2 * n * (1 - p1), 150).astype(int)).tolist()
-        refuted = [stouffer_rejects(x, n, count, n, epsilon=epsilon, delta=0.0, alpha=0.05) for count in y]
+        refuted = [
+            stouffer_rejects(x, n, count, n, epsilon=epsilon, delta=0.0, alpha=0.05) for count in y
+        ]
         assert refuted == sorted(refuted, reverse=True)
         assert refuted[0]
         assert not refuted[-1]
@@ -222,7 +275,10 @@ def test_equal_or_fewer_counts_give_zero(x: int, y: int) -> None:
 
 
 def test_no_count_on_the_other_side_still_gives_a_finite_bound() -> None:
-    """At y = 0 and x = n: the largest epsilon whose p0 = e^-epsilon makes y = 0 less likely than alpha, roughly."""
+    """At y = 0 and x = n.
+
+    The largest epsilon whose p0 = e^-epsilon makes y = 0 less likely than alpha, roughly.
+    """
     found = stouffer_lower(1000, 1000, 0, 1000, scale=Ratio(0.0), alpha=0.05)
     assert found == pytest.approx(-math.log(-math.expm1(math.log(0.05) / 1000)), abs=0.02)
 

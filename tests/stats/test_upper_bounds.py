@@ -30,15 +30,24 @@ def above(x: int, y: int, n: int, t: float, scale: Scale, alpha: float) -> bool:
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize(("x", "y", "n"), [(700, 400, 1000), (60, 20, 100), (900, 300, 3000)])
 @pytest.mark.parametrize("alpha", [0.05, 1e-4])
-def test_the_bound_is_where_the_test_begins_to_reject(scale: Scale, x: int, y: int, n: int, alpha: float) -> None:
+def test_the_bound_is_where_the_test_begins_to_reject(
+    scale: Scale, x: int, y: int, n: int, alpha: float
+) -> None:
     bound = upper(STOUFFER, x, n, y, n, scale=scale, alpha=alpha)
     reach = bound - float(scale.between(x / n, y / n))
     assert reach > 0
     assert above(x, y, n, bound, scale, alpha)
     assert not above(x, y, n, bound - 0.02 * reach, scale, alpha)
-    assert all(above(x, y, n, bound + k * reach, scale, alpha) for k in (0.01, 0.1, 0.5) if bound + k * reach < scale.most)
+    assert all(
+        above(x, y, n, bound + k * reach, scale, alpha)
+        for k in (0.01, 0.1, 0.5)
+        if bound + k * reach < scale.most
+    )
     assert bound < float(leak_upper(x, n, y, n, scale=scale, alpha=alpha))
-    assert upper(STOUFFER, x, n, y, n, scale=scale, alpha=alpha, floor=bound + 0.1 * reach) == bound + 0.1 * reach
+    assert (
+        upper(STOUFFER, x, n, y, n, scale=scale, alpha=alpha, floor=bound + 0.1 * reach)
+        == bound + 0.1 * reach
+    )
 
 
 @functools.cache
@@ -52,7 +61,10 @@ def least(n: int, t: float, scale: Scale, alpha: float) -> tuple[int, ...]:
     return tuple(found)
 
 
-@pytest.mark.parametrize(("scale", "t"), [(Ratio(), 0.1), (Ratio(), 1.0), (Ratio(), 3.0), (Ratio(0.01), 0.5), (Ratio(0.1), 1.0)])
+@pytest.mark.parametrize(
+    ("scale", "t"),
+    [(Ratio(), 0.1), (Ratio(), 1.0), (Ratio(), 3.0), (Ratio(0.01), 0.5), (Ratio(0.1), 1.0)],
+)
 def test_a_leak_is_denied_with_probability_at_most_alpha(scale: Ratio, t: float) -> None:
     n, alpha, counts = 100, 0.05, np.arange(101)
     epsilon, delta = scale.at(t)
@@ -76,14 +88,22 @@ def test_what_is_rejected_stays_rejected_farther_away(scale: Scale) -> None:
 
 
 def test_the_reference_number() -> None:
-    """STATISTICS section 3: RR 1 at 10,000 a side, 95 %: median 1.037 over both directions and labels, limit 1.029 for one."""
+    """STATISTICS section 3: RR 1 at 10,000 a side, 95 %.
+
+    Median 1.037 over both directions and labels, limit 1.029 for one.
+    """
     n, rng = 10_000, np.random.default_rng(5)
     found = []
     for _ in range(201):
         x, y = int(rng.binomial(n, expit(1))), int(rng.binomial(n, expit(-1)))
         counts = np.array([n - x, x]), np.array([n - y, y])
-        found.append(largest_upper(counts[0], n, counts[1], n, np.ones((2, 2), dtype=bool), scale=Ratio(), alpha=0.05))
-    assert float(np.median(found)) == pytest.approx(1.037, abs=0.006)  # two standard errors of this median
+        found.append(
+            largest_upper(
+                counts[0], n, counts[1], n, np.ones((2, 2), dtype=bool), scale=Ratio(), alpha=0.05
+            )
+        )
+    # two standard errors of this median
+    assert float(np.median(found)) == pytest.approx(1.037, abs=0.006)
     assert sum(each < 1 for each in found) <= binom.isf(0.01, 201, 0.05)
 
 
@@ -98,20 +118,32 @@ def test_the_largest_is_that_of_every_face_alone() -> None:
             for event in range(3):
                 a, b = int(one[event]), int(other[event])
                 quick = float(leak_upper(a, n, b, n, scale=Ratio(), alpha=0.05))
-                alone.append(upper(STOUFFER, a, n, b, n, scale=Ratio(), alpha=0.05) if stouffer[direction, event] else quick)
+                alone.append(
+                    upper(STOUFFER, a, n, b, n, scale=Ratio(), alpha=0.05)
+                    if stouffer[direction, event]
+                    else quick
+                )
         found = largest_upper(x, n, y, n, stouffer, scale=Ratio(), alpha=0.05)
         assert found == pytest.approx(max(alone), abs=1e-3)
 
 
 def test_the_choice_of_faces() -> None:
     """Stouffer where the events are frequent and clearly above delta; never with many faces."""
-    assert choose_faces(np.array([300, 700]), np.array([500, 500]), 1000, 10_000, scale=Ratio()).all()
-    assert not choose_faces(np.array([1, 999]), np.array([500, 500]), 1000, 10_000, scale=Ratio()).any()
-    assert choose_faces(np.array([60, 940]), np.array([500, 500]), 1000, 10_000, scale=Ratio(0.05)).tolist() == [
+    assert choose_faces(
+        np.array([300, 700]), np.array([500, 500]), 1000, 10_000, scale=Ratio()
+    ).all()
+    assert not choose_faces(
+        np.array([1, 999]), np.array([500, 500]), 1000, 10_000, scale=Ratio()
+    ).any()
+    assert choose_faces(
+        np.array([60, 940]), np.array([500, 500]), 1000, 10_000, scale=Ratio(0.05)
+    ).tolist() == [
         [False, True],
         [True, True],
     ]
-    assert not choose_faces(np.array([300, 700]), np.array([500, 500]), 1000, 10_000, scale=Difference()).any()
+    assert not choose_faces(
+        np.array([300, 700]), np.array([500, 500]), 1000, 10_000, scale=Difference()
+    ).any()
     many = np.full(MOST_FACES, 500)
     assert not choose_faces(many, many, 1000, 10_000, scale=Ratio()).any()
 
@@ -122,8 +154,13 @@ def test_nothing_is_certain_of_an_event_that_never_came_on_one_side() -> None:
 
 @pytest.mark.parametrize("gamma", [0.01, 0.1, 0.5, 0.9])
 @pytest.mark.parametrize("n", [30, 100])
-def test_a_change_of_probability_is_denied_with_probability_at_most_alpha(gamma: float, n: int) -> None:
-    """Every p0 on the boundary, every difference of counts: the bound is below the truth with probability at most alpha."""
+def test_a_change_of_probability_is_denied_with_probability_at_most_alpha(
+    gamma: float, n: int
+) -> None:
+    """Every p0 on the boundary, every difference of counts.
+
+    The bound is below the truth with probability at most alpha.
+    """
     alpha, counts = 0.05, np.arange(n + 1)
     bounds = np.array([accuracy_upper(int(d), 0, n, alpha=alpha) for d in range(n + 1)])
     too_low = np.abs(counts[:, None] - counts) <= np.flatnonzero(bounds < gamma).max(initial=-1)
@@ -138,7 +175,10 @@ def test_a_change_of_probability_is_denied_with_probability_at_most_alpha(gamma:
 @pytest.mark.parametrize("alpha", [1e-3, 0.05, MOST_ALPHA])
 @pytest.mark.parametrize("n", [1, 2, 5, 12])
 def test_the_accuracy_bound_just_above_every_value_it_can_take(n: int, alpha: float) -> None:
-    """Full enumeration where the error is largest: the truth lies just above a bound that may come out."""
+    """Full enumeration where the error is largest.
+
+    The truth lies just above a bound that may come out.
+    """
     counts = np.arange(n + 1)
     bounds = np.array([accuracy_upper(d, 0, n, alpha=alpha) for d in range(n + 1)])
     assert (np.diff(bounds) > 0).all()
@@ -157,7 +197,12 @@ def test_the_accuracy_bound_just_above_every_value_it_can_take(n: int, alpha: fl
 def test_the_upper_bound_just_above_every_value_it_can_take(delta: float, alpha: float) -> None:
     """Full enumeration at n = 12, with counts of 12 (or none) in 12 on either side among them."""
     n, scale, counts = 12, Ratio(delta), np.arange(13)
-    bounds = np.array([[upper(STOUFFER, x, n, y, n, scale=scale, alpha=alpha) for y in range(n + 1)] for x in range(n + 1)])
+    bounds = np.array(
+        [
+            [upper(STOUFFER, x, n, y, n, scale=scale, alpha=alpha) for y in range(n + 1)]
+            for x in range(n + 1)
+        ]
+    )
     worst = 0.0
     for bound in np.unique(bounds[np.isfinite(bounds)]).tolist():
         t = bound * (1 + 1e-9) + 1e-12
@@ -165,16 +210,24 @@ def test_the_upper_bound_just_above_every_value_it_can_take(delta: float, alpha:
         p0 = np.concatenate([np.linspace(0, top, 61), top * 10 ** np.linspace(-4, 0, 30)])
         p1 = np.minimum(1.0, math.exp(t) * p0 + delta)
         laws = binom.pmf(counts, n, p1[:, None]), binom.pmf(counts, n, p0[:, None])
-        worst = max(worst, float(np.einsum("ix,xy,iy->i", laws[0], (bounds < t).astype(float), laws[1]).max()))
+        worst = max(
+            worst,
+            float(np.einsum("ix,xy,iy->i", laws[0], (bounds < t).astype(float), laws[1]).max()),
+        )
     assert 0.1 * alpha < worst <= alpha
 
 
 def test_where_nothing_is_rejected_the_bound_is_the_largest_leak() -> None:
-    """x = n says nothing about p1 from above, and p0 may be 0: no number, no NaN and no overflow comes of it."""
+    """x = n says nothing about p1 from above, and p0 may be 0.
+
+    No number, no NaN and no overflow comes of it.
+    """
     assert upper(STOUFFER, 7, 7, 1, 25, scale=Ratio(0.3), alpha=0.05) == math.inf
     for n, delta in ((100, 0.01), (150, 0.3), (1000, 0.5)):
         for y in (1, n // 4, n):
-            assert upper(STOUFFER, n, n, y, n, scale=Ratio(delta), alpha=2.5e-4) >= math.log((1 - delta) * n / y)
+            assert upper(STOUFFER, n, n, y, n, scale=Ratio(delta), alpha=2.5e-4) >= math.log(
+                (1 - delta) * n / y
+            )
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 0.7, 1.0, -0.1, math.nan])
@@ -187,5 +240,9 @@ def test_no_bound_at_an_error_probability_that_has_none(alpha: float) -> None:
 def test_a_change_of_probability_is_bounded_more_sharply_than_by_limits() -> None:
     for x, y in ((600, 200), (510, 490), (1000, 0)):
         found = accuracy_upper(x, y, 1000, alpha=0.01)
-        assert (x - y) / 1000 <= found <= float(leak_upper(x, 1000, y, 1000, scale=Difference(), alpha=0.01))
+        assert (
+            (x - y) / 1000
+            <= found
+            <= float(leak_upper(x, 1000, y, 1000, scale=Difference(), alpha=0.01))
+        )
         assert accuracy_upper(y, x, 1000, alpha=0.01) == found

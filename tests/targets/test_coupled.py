@@ -1,4 +1,7 @@
-"""Score stability: one random string for both sides, audited against shares of bad strings that are worked out by hand."""
+"""Score stability: one random string for both sides, against shares worked out by hand.
+
+The shares of bad strings.
+"""
 
 from __future__ import annotations
 
@@ -68,23 +71,34 @@ class NoisyShare:
         return ()
 
 
-def run(trainer: NoisyShare, *changes: Any, claim: ScoreStability | None = None, **arguments: Any) -> Any:
+def run(
+    trainer: NoisyShare, *changes: Any, claim: ScoreStability | None = None, **arguments: Any
+) -> Any:
     pairs = Pairs(base=BASE, changes=changes or (FlipLabel(0),), how="by hand")
     given = {"executor": "inline"} | arguments
     return audit(trainer, claim=claim, pairs=pairs, queries=[[0.0]], mode="monte-carlo", **given)
 
 
 def test_the_share_of_bad_strings_is_bounded_from_both_sides() -> None:
-    """A flipped training label moves the release by 1/4, so the score jumps by 1 > beta1 / n for R in [1/4, 1/2)."""
+    """A flipped training label moves the release by 1/4.
+
+    So the score jumps by 1 > beta1 / n for R in [1/4, 1/2).
+    """
     result = run(NoisyShare(), confidence=0.99)
     assert result.lower <= 0.25 <= result.upper
     assert result.lower == pytest.approx(0.25, abs=0.02)
     assert result.verdict == "not refuted"
-    assert run(NoisyShare(), claim=ScoreStability(beta1=1.0, beta2=1.0, delta=0.2)).verdict == "refuted"
+    assert (
+        run(NoisyShare(), claim=ScoreStability(beta1=1.0, beta2=1.0, delta=0.2)).verdict
+        == "refuted"
+    )
 
 
 def test_a_neighbour_may_be_chosen_after_the_string() -> None:
-    """Up is bad for R in [1/4, 1/2), down for R in [1/2, 3/4): together for half of them, which neither shows alone."""
+    """Up is bad for R in [1/4, 1/2), down for R in [1/2, 3/4).
+
+    Together for half of them, which neither shows alone.
+    """
     claim = ScoreStability(beta1=1.0, beta2=1.0, delta=0.4)
     assert run(NoisyShare(), FlipLabel(0), claim=claim).verdict == "not refuted"
     both = run(NoisyShare(), FlipLabel(0), FlipLabel(2), claim=claim)
@@ -102,7 +116,9 @@ def test_validation_records_are_held_against_their_own_beta() -> None:
     """One of two labels of V moves the score by 1/2, beta2 / m with beta2 = 1, and never more."""
     for beta2, bad in ((1.0, 0.0), (0.9, 1.0)):
         claim = ScoreStability(beta1=9.0, beta2=beta2, delta=0.5)
-        assert run(NoisyShare(), FlipLabel(TRAIN), claim=claim).lower == pytest.approx(bad, abs=0.01)
+        assert run(NoisyShare(), FlipLabel(TRAIN), claim=claim).lower == pytest.approx(
+            bad, abs=0.01
+        )
 
 
 def test_the_numerical_error_of_a_score_is_taken_off() -> None:
@@ -110,7 +126,7 @@ def test_the_numerical_error_of_a_score_is_taken_off() -> None:
     assert run(NoisyShare(error=0.3)).lower > 0.2
 
 
-def test_a_claim_that_no_string_is_bad_is_refuted_by_a_few_and_never_inconclusive_for_its_size() -> None:
+def test_a_claim_that_no_string_is_bad_is_refuted_by_a_few_and_is_never_inconclusive() -> None:
     none = ScoreStability(beta1=4.0, beta2=1.0)
     assert run(NoisyShare(), claim=none).verdict == "not refuted"
     assert run(NoisyShare(), claim=ScoreStability(beta1=3.9, beta2=1.0)).verdict == "refuted"
@@ -132,7 +148,14 @@ def test_witnesses_replay_records_are_valid_and_reports_are_made() -> None:
     assert claim_from_json(witness["claim"]) == result.claim
     again = replay(json.loads(json.dumps(witness)))
     assert again.reproduced
-    facts = {"seed": 0, "confidence": 0.95, "command": "", "complete": True, "catalogue": False, "commit": None}
+    facts = {
+        "seed": 0,
+        "confidence": 0.95,
+        "command": "",
+        "complete": True,
+        "catalogue": False,
+        "commit": None,
+    }
     record = make_record(facts | {"data": None, "profile": "none", "budget": 1}, [result])
     jsonschema.validate(json.loads(json.dumps(record)), record_schema())
     (shown,) = make_view(record).results
@@ -150,16 +173,25 @@ def test_answers_and_scores_of_one_mechanism_are_audited_side_by_side() -> None:
         def prepare(self, data: Labelled) -> Labelled:
             return data
 
-        def sample(self, state: Labelled, queries: Array, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-            answers: NDArray[np.int64] = (rng.random((size, len(queries))) < 0.4 + 0.2 * (state.y[0] == 0)).astype(np.int64)
+        def sample(
+            self, state: Labelled, queries: Array, size: int, rng: np.random.Generator
+        ) -> NDArray[np.int64]:
+            answers: NDArray[np.int64] = (
+                rng.random((size, len(queries))) < 0.4 + 0.2 * (state.y[0] == 0)
+            ).astype(np.int64)
             return answers
 
     subject: Any = Both()
-    target = AuditTarget(name="both", address=None, parameters={}, mechanism=subject, claims=subject.claims)
+    target = AuditTarget(
+        name="both", address=None, parameters={}, mechanism=subject, claims=subject.claims
+    )
     from dpassay.targets.groups import Group
 
     group = Group(
-        pairs=Pairs(base=BASE, changes=(FlipLabel(0),), how="x"), queries=np.zeros((3, 1)), kind="data", reason="by hand"
+        pairs=Pairs(base=BASE, changes=(FlipLabel(0),), how="x"),
+        queries=np.zeros((3, 1)),
+        kind="data",
+        reason="by hand",
     )
     results = list(assay([target], group, Settings(budget=5000)))
     assert [(type(result.claim), result.verdict) for result in results] == [
@@ -170,7 +202,15 @@ def test_answers_and_scores_of_one_mechanism_are_audited_side_by_side() -> None:
 
 def test_there_is_no_exhaustive_mode() -> None:
     (result,) = assay(
-        [AuditTarget(name="x", address=None, parameters={}, mechanism=NoisyShare(), claims=NoisyShare().claims)],  # type: ignore[arg-type]
+        [
+            AuditTarget(
+                name="x",
+                address=None,
+                parameters={},
+                mechanism=NoisyShare(),  # type: ignore[arg-type]
+                claims=NoisyShare().claims,
+            )
+        ],
         None,
         Settings(mode="exhaustive", domain=Domain(n=6, points=1)),
     )
@@ -190,8 +230,12 @@ def test_claims_are_checked(numbers: dict[str, float], name: str) -> None:
 
 def test_a_claim_about_scores_needs_a_trainer() -> None:
     with pytest.raises(InvalidInput, match="noise, apply and score"):
-        audit(lambda data, queries, size, rng: np.zeros((size, 1)), claim=ScoreStability(beta1=1.0, beta2=1.0), pairs=Pairs(
-            base=BASE, changes=(FlipLabel(0),), how="x"), queries=[[0.0]])  # fmt: skip
+        audit(
+            lambda data, queries, size, rng: np.zeros((size, 1)),
+            claim=ScoreStability(beta1=1.0, beta2=1.0),
+            pairs=Pairs(base=BASE, changes=(FlipLabel(0),), how="x"),
+            queries=[[0.0]],
+        )
 
 
 def test_a_choice_of_changes_is_written_down_and_read_back() -> None:

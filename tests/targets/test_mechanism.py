@@ -1,4 +1,7 @@
-"""The base class `Mechanism`: what is left out has a default, and objects of other classes are given the same defaults."""
+"""The base class `Mechanism`.
+
+What is left out has a default, and objects of other classes are given the same defaults.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,9 @@ class Coin(Mechanism):
 
     claims = (DP(epsilon=0.1),)
 
-    def sample(self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(
+        self, state: Any, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         return rng.integers(2, size=(size, len(queries)))
 
 
@@ -42,7 +47,9 @@ class PlainCoin:
 
     claims = (DP(epsilon=0.1),)
 
-    def sample(self, state: Any, queries: Any, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(
+        self, state: Any, queries: Any, size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         return rng.integers(2, size=(size, len(queries)))
 
 
@@ -73,7 +80,9 @@ class Computed(Mechanism):
 
 
 def as_target(mechanism: Any) -> AuditTarget:
-    return AuditTarget(name="m", address=None, parameters={}, mechanism=mechanism, claims=mechanism.claims)
+    return AuditTarget(
+        name="m", address=None, parameters={}, mechanism=mechanism, claims=mechanism.claims
+    )
 
 
 def test_it_is_public() -> None:
@@ -184,7 +193,13 @@ def test_what_is_no_mechanism() -> None:
     assert is_trainer(Trainer())
     assert not is_trainer(Coin())
     with pytest.raises(InvalidInput, match="about a trainer"):
-        AuditTarget(name="m", address=None, parameters={}, mechanism=Coin(), claims=(dpassay.ScoreStability(beta1=1, beta2=1),))
+        AuditTarget(
+            name="m",
+            address=None,
+            parameters={},
+            mechanism=Coin(),
+            claims=(dpassay.ScoreStability(beta1=1, beta2=1),),
+        )
 
 
 @pytest.mark.parametrize("name", CATALOGUE)
@@ -206,13 +221,15 @@ class OwnPairs(Mechanism):
         return np.full(len(queries), 2.0 * data.y[0] - 1)
 
     def sample(self, state, queries, size, rng):
-        return (rng.random((size, len(queries))) < 1 / (1 + np.exp(-self.logits(state, queries)))).astype(int)
+        return (rng.random((size, len(queries))) < 1 / (1 + np.exp(-self.logits(state, \
+queries)))).astype(int)
 
     def distribution(self, state, queries):
         return bernoulli_law(self.logits(state, queries))
 
     def pairs(self):
-        pairs = Pairs(base=Labelled(np.zeros((2, 1)), np.zeros(2)), changes=(FlipLabel(0),), how="one label flipped")
+        pairs = Pairs(base=Labelled(np.zeros((2, 1)), np.zeros(2)), changes=(FlipLabel(0),), \
+how="one label flipped")
         return (WorstCase(pairs=pairs, queries=np.zeros((1, 1)), reason="only record 0 counts"),)
 """
 

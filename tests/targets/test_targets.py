@@ -24,7 +24,11 @@ def test_text_becomes_the_type_of_the_parameter() -> None:
 @pytest.mark.parametrize(
     ("target", "parameters", "message"),
     [
-        ("soft-majorty", {}, "target = 'soft-majorty': no such mechanism; did you mean 'soft-majority'"),
+        (
+            "soft-majorty",
+            {},
+            "target = 'soft-majorty': no such mechanism; did you mean 'soft-majority'",
+        ),
         ("zzz", {}, "no such mechanism; see `dpassay list`"),
         ("soft-majority", {"epsilonn": 1}, "-p epsilonn: .*did you mean 'epsilon'"),
         ("soft-majority", {"zzz": 1}, "it has epsilon, r, learner, partition"),
@@ -61,12 +65,17 @@ def test_parameters_make_the_mechanism_again() -> None:
 
 
 def test_an_object_among_the_parameters_is_shown_by_its_repr() -> None:
-    assert parameters_of(SoftMajority(learner=LogisticRegression()))["learner"] == "LogisticRegression()"
+    assert (
+        parameters_of(SoftMajority(learner=LogisticRegression()))["learner"]
+        == "LogisticRegression()"
+    )
     assert parameters_of(object()) == {}
 
 
 def test_text_for_a_parameter_whose_default_is_none_takes_the_annotated_type() -> None:
-    mechanism = resolve("dpassay.mechanisms.dwork_feldman_2018.psgd:PSGD", {"L_l": "2", "loss": "logistic"}).mechanism
+    mechanism = resolve(
+        "dpassay.mechanisms.dwork_feldman_2018.psgd:PSGD", {"L_l": "2", "loss": "logistic"}
+    ).mechanism
     assert parameters_of(mechanism)["L_l"] == 2.0
     with pytest.raises(InvalidInput, match="-p L_l=steep: must be a number"):
         resolve("dpassay.mechanisms.dwork_feldman_2018.psgd:PSGD", {"L_l": "steep"})

@@ -1,4 +1,7 @@
-"""Codings: symbols and counts of labels, of numbers in bins, of numbers on a grid; and the pilot that places the bins."""
+"""Codings: symbols and counts of labels, of numbers in bins, of numbers on a grid.
+
+And the pilot that places the bins.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +19,29 @@ def test_labels_are_counted() -> None:
     draws = np.array([[0, 7], [7, 7], [0, 3]])
     counts, mark = Labels((0, 3, 7)).count(draws, RNG)
     assert counts.tolist() == [[2, 0, 1], [0, 1, 2]]
-    assert mark == Labels((0, 3, 7)).count(draws, RNG)[1] != Labels((0, 3, 7)).count(draws[::-1], RNG)[1]
+    assert (
+        mark
+        == Labels((0, 3, 7)).count(draws, RNG)[1]
+        != Labels((0, 3, 7)).count(draws[::-1], RNG)[1]
+    )
 
 
 def test_an_answer_on_an_edge_lies_above_it() -> None:
-    counts, _ = Bins(np.array([[0.0, 1.0]])).count(np.array([[-1.0], [0.0], [0.5], [1.0], [2.0], [-0.0]]), RNG)
+    counts, _ = Bins(np.array([[0.0, 1.0]])).count(
+        np.array([[-1.0], [0.0], [0.5], [1.0], [2.0], [-0.0]]), RNG
+    )
     assert counts.tolist() == [[1, 3, 2]]
 
 
-@pytest.mark.parametrize("coding", [Bins(np.tile(np.linspace(-2, 2, 9), (3, 1))), Rounded(-9.0, 9.0), Pilot()], ids=str)
+@pytest.mark.parametrize(
+    "coding", [Bins(np.tile(np.linspace(-2, 2, 9), (3, 1))), Rounded(-9.0, 9.0), Pilot()], ids=str
+)
 def test_every_answer_is_counted_once(coding: Coding) -> None:
     counts, mark = coding.count(NUMBERS, RNG)
     assert counts.shape == (3, coding.size)
-    assert counts.dtype == (np.int64 if coding.additive else np.float64), "floats were handed on as whole numbers"
+    assert counts.dtype == (np.int64 if coding.additive else np.float64), (
+        "floats were handed on as whole numbers"
+    )
     if coding.additive:
         assert counts.sum(axis=1).tolist() == [1000] * 3
         assert mark
@@ -38,7 +51,8 @@ def test_every_answer_is_counted_once(coding: Coding) -> None:
 
 def test_keys_tell_codings_apart() -> None:
     every: list[Coding] = [
-        Labels((0, 1)), Labels((0, 2)), Bins(np.zeros((1, 1))), Bins(np.ones((1, 1))), Rounded(0, 1), Rounded(0, 2), Pilot(),
+        Labels((0, 1)), Labels((0, 2)), Bins(np.zeros((1, 1))), Bins(np.ones((1, 1))),
+        Rounded(0, 1), Rounded(0, 2), Pilot(),
     ]  # fmt: skip
     assert len({coding.key for coding in every}) == len(every)
 
@@ -47,7 +61,9 @@ def test_rounding_keeps_the_mean() -> None:
     values = np.full((200_000, 1), 0.3137)
     counts, _ = Rounded(0.0, 1.0).count(values, RNG)
     assert np.count_nonzero(counts) == 2
-    assert counts[0] @ np.arange(65) / 64 / 200_000 == pytest.approx(0.3137, abs=5 * 0.5 / 64 / np.sqrt(200_000))
+    assert counts[0] @ np.arange(65) / 64 / 200_000 == pytest.approx(
+        0.3137, abs=5 * 0.5 / 64 / np.sqrt(200_000)
+    )
 
 
 def pilot_of(draws: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -66,7 +82,10 @@ def test_the_edges_are_quantiles() -> None:
 
 
 def test_a_value_with_a_probability_of_its_own_is_parted_from_both_sides() -> None:
-    """Clipped numbers: half of all answers are 0, and the events '< 0', '>= 0', '> 0' are all there."""
+    """Clipped numbers: half of all answers are 0.
+
+    The events '< 0', '>= 0', '> 0' are all there.
+    """
     edges = pilot_of(np.maximum(NUMBERS, 0))
     assert edges[0] == 0.0
     assert edges[1] == np.nextafter(0.0, 1.0)

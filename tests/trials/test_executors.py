@@ -1,4 +1,7 @@
-"""Executors: the same numbers whoever runs the trials, and a worker that fails costs its own result only."""
+"""Executors: the same numbers whoever runs the trials, and a failing worker costs little.
+
+It costs its own result only.
+"""
 
 from __future__ import annotations
 
@@ -48,11 +51,17 @@ def no_orphans() -> Iterator[None]:
 
 def target(function: Function, name: str = "f") -> AuditTarget:
     return AuditTarget(
-        name=name, address=None, parameters={}, mechanism=FunctionMechanism(function=function, claims=CLAIMS), claims=CLAIMS
+        name=name,
+        address=None,
+        parameters={},
+        mechanism=FunctionMechanism(function=function, claims=CLAIMS),
+        claims=CLAIMS,
     )
 
 
-def run(*targets: AuditTarget, group: Group = GROUP, ledger: Ledger | None = None, **settings: Any) -> list[Result]:
+def run(
+    *targets: AuditTarget, group: Group = GROUP, ledger: Ledger | None = None, **settings: Any
+) -> list[Result]:
     given = Settings(mode="monte-carlo", **{"budget": 3000} | settings)
     return list(assay(list(targets), group, given, ledger=ledger))
 
@@ -62,9 +71,14 @@ def entries(results: list[Result]) -> list[dict[str, Any]]:
 
 
 def shaky(fault: Callable[[], Any], share: float) -> Function:
-    """Randomised response; where a block's first coin falls below the share, the fault comes first."""
+    """Randomised response.
 
-    def answer(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    Where a block's first coin falls below the share, the fault comes first.
+    """
+
+    def answer(
+        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         if rng.random() < share:
             found = fault()
             if found is not None:
@@ -87,13 +101,21 @@ def test_nobody_can_tell_from_the_numbers_who_ran_the_trials(budget: int) -> Non
 
 def test_the_counts_are_those_of_plain_draws() -> None:
     subject = target_of(Sampled(table=((0.2, 0.8), (0.7, 0.3))))
-    tasks = [Task(group=0, pair=pair, phase="screen", size=size) for size in (700, 26_500) for pair in (None, 3, 7)]
+    tasks = [
+        Task(group=0, pair=pair, phase="screen", size=size)
+        for size in (700, 26_500)
+        for pair in (None, 3, 7)
+    ]
     state = subject.prepare(GROUP.pairs.base)
     expected = []
     for task in tasks:
         change = None if task.pair is None else GROUP.pairs.changes[task.pair]
         side = state if change is None else subject.neighbour(GROUP.pairs.base, state, change)
-        expected.append(draw(subject, side, GROUP, change, task.size, Labels((0, 1)), phase="screen", seed=4).tolist())
+        expected.append(
+            draw(
+                subject, side, GROUP, change, task.size, Labels((0, 1)), phase="screen", seed=4
+            ).tolist()
+        )
     for options in (ExecutorOptions(), ExecutorOptions(kind="local", jobs=2)):
         with executor(TrialRunner(subject, (GROUP,), (Labels((0, 1)),), 4), options) as opened:
             assert [counts.tolist() for counts in opened.counts(tasks)] == expected
@@ -108,8 +130,12 @@ def test_shards_hold_every_block_once() -> None:
     for piece in (piece for shard in shards for piece in shard):
         held[piece.task] += list(range(piece.first, piece.stop))
     assert held == {task: list(range(-(-task.size // BLOCK))) for task in tasks}
-    assert max(len({piece.task for piece in shard}) for shard in bundle([*tasks] * 9, (GROUP,))) <= 8
-    assert [piece for shard in shards for piece in shard] == [piece for task in tasks for piece in cut(task, 40)]
+    assert (
+        max(len({piece.task for piece in shard}) for shard in bundle([*tasks] * 9, (GROUP,))) <= 8
+    )
+    assert [piece for shard in shards for piece in shard] == [
+        piece for task in tasks for piece in cut(task, 40)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -121,11 +147,22 @@ def test_shards_hold_every_block_once() -> None:
     ],
     ids=["raises", "nan", "too few rows"],
 )
-def test_a_fault_in_one_block_of_many_is_the_same_error_everywhere(fault: Callable[[], Any], reason: str) -> None:
-    """About one block in a hundred fails; the first in order is reported, whoever meets another one earlier."""
+def test_a_fault_in_one_block_of_many_is_the_same_error_everywhere(
+    fault: Callable[[], Any], reason: str
+) -> None:
+    """About one block in a hundred fails.
+
+    The first in order is reported, whoever meets another one earlier.
+    """
     every = []
     for who in (WHO[0], WHO[2]):
-        broken, fine = run(target(shaky(fault, 0.01), "broken"), target(response(1.0), "fine"), budget=20_000, seed=1, **who)
+        broken, fine = run(
+            target(shaky(fault, 0.01), "broken"),
+            target(response(1.0), "fine"),
+            budget=20_000,
+            seed=1,
+            **who,
+        )
         assert fine.verdict == "not refuted"
         every.append(entries([broken, fine]))
     assert every[0][0]["verdict"] == "error"
@@ -141,20 +178,38 @@ def segfault() -> None:
 DEATHS = [
     (segfault, "the worker died (signal 11)"),
     pytest.param(lambda: os._exit(3), "the worker died (exit code 3)", marks=pytest.mark.slow),
-    pytest.param(lambda: os.kill(os.getpid(), signal.SIGKILL), "the worker died (signal 9)", marks=pytest.mark.slow),
+    pytest.param(
+        lambda: os.kill(os.getpid(), signal.SIGKILL),
+        "the worker died (signal 9)",
+        marks=pytest.mark.slow,
+    ),
 ]
 
 
 @pytest.mark.parametrize(("fault", "reason"), DEATHS, ids=["segfault", "exit", "kill"])
-def test_a_mechanism_that_kills_its_worker_is_an_error_and_the_others_go_on(fault: Callable[[], Any], reason: str) -> None:
-    expected = entries(run(target(response(1.0), "fine"), target(response(1.0), "also"), target(response(1.0), "too")))
+def test_a_mechanism_that_kills_its_worker_is_an_error_and_the_others_go_on(
+    fault: Callable[[], Any], reason: str
+) -> None:
+    expected = entries(
+        run(
+            target(response(1.0), "fine"),
+            target(response(1.0), "also"),
+            target(response(1.0), "too"),
+        )
+    )
     every = []
     for jobs in (1, 2):
-        subjects = [target(response(1.0), "fine"), target(shaky(fault, 0.1), "deadly"), target(response(1.0), "too")]
+        subjects = [
+            target(response(1.0), "fine"),
+            target(shaky(fault, 0.1), "deadly"),
+            target(response(1.0), "too"),
+        ]
         fine, deadly, too = run(*subjects, jobs=jobs, executor="local", seed=0)
         assert deadly.verdict == "error"
         assert deadly.outcome.reason.startswith(reason)
-        assert "expected sample(state, queries, size, rng) to return labels" in deadly.outcome.reason
+        assert (
+            "expected sample(state, queries, size, rng) to return labels" in deadly.outcome.reason
+        )
         assert "screen trials" in deadly.outcome.reason
         assert [entries([fine])[0], entries([too])[0]] == [expected[0], expected[2]]
         every.append(deadly.outcome.reason)
@@ -163,14 +218,19 @@ def test_a_mechanism_that_kills_its_worker_is_an_error_and_the_others_go_on(faul
 
 def test_a_mechanism_that_hangs_is_stopped() -> None:
     hanging = shaky(lambda: time.sleep(600), 0.1)
-    broken, fine = run(target(hanging, "hangs"), target(response(1.0), "fine"), jobs=2, shard_timeout=0.5)
+    broken, fine = run(
+        target(hanging, "hangs"), target(response(1.0), "fine"), jobs=2, shard_timeout=0.5
+    )
     assert broken.verdict == "error"
     assert broken.outcome.reason.startswith("a shard took longer than 0.5 s (--shard-timeout) on ")
     assert fine.verdict == "not refuted"
 
 
 def test_a_death_that_is_not_the_mechanisms_fault_changes_nothing(tmp_path: Path) -> None:
-    """The first worker to get there is killed, as the system does when it runs out of memory; the second is not."""
+    """The first worker to get there is killed, as the system does when it runs out of memory.
+
+    The second is not.
+    """
     flag = tmp_path / "killed"
 
     def once() -> None:
@@ -186,7 +246,10 @@ def test_a_death_that_is_not_the_mechanisms_fault_changes_nothing(tmp_path: Path
 def test_objects_that_cannot_be_pickled_reach_the_workers() -> None:
     handle = open(os.devnull)  # noqa: PTH123, SIM115
     try:
-        assert run(target(shaky(lambda: handle.fileno() and None, 1.0)), jobs=2)[0].verdict == "not refuted"
+        assert (
+            run(target(shaky(lambda: handle.fileno() and None, 1.0)), jobs=2)[0].verdict
+            == "not refuted"
+        )
     finally:
         handle.close()
 
@@ -194,7 +257,9 @@ def test_objects_that_cannot_be_pickled_reach_the_workers() -> None:
 def test_coins_kept_in_the_mechanism_are_refused_whoever_runs_the_trials() -> None:
     own = np.random.default_rng(0)
 
-    def keeps_coins(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def keeps_coins(
+        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         return response(1.0)(data, queries, size, own)
 
     who: list[dict[str, Any]] = [{"executor": "inline"}, {"jobs": 1}, {"jobs": 2}]
@@ -207,7 +272,9 @@ def test_coins_kept_in_the_mechanism_are_refused_whoever_runs_the_trials() -> No
 class Scribbler(Sampled):
     """Writes into the dataset that it is lent, in whichever process."""
 
-    def sample(self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def sample(
+        self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         y = GROUP.pairs.base.y
         y.flags.writeable = True
         y[5] ^= 1
@@ -226,7 +293,9 @@ def test_a_mechanism_that_changes_the_dataset_is_found_out(who: dict[str, Any]) 
 
 def rows(path: Path) -> list[tuple[Any, ...]]:
     connection = sqlite3.connect(path)
-    found = connection.execute("SELECT dataset, first, stop, trials FROM work ORDER BY dataset, first").fetchall()
+    found = connection.execute(
+        "SELECT dataset, first, stop, trials FROM work ORDER BY dataset, first"
+    ).fetchall()
     connection.close()
     return found
 
@@ -248,7 +317,9 @@ def test_the_ledger_holds_every_block_once(who: dict[str, Any], tmp_path: Path) 
 def test_what_the_ledger_holds_is_not_run_again(tmp_path: Path) -> None:
     calls = []
 
-    def counted(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def counted(
+        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         calls.append(size)
         return response(1.0)(data, queries, size, rng)
 
@@ -257,13 +328,18 @@ def test_what_the_ledger_holds_is_not_run_again(tmp_path: Path) -> None:
     needed, calls = sum(calls), []
     with Ledger(tmp_path / "ledger.sqlite", resume=True) as ledger:
         assert entries(run(target(counted), ledger=ledger, executor="inline")) == first
-    assert sum(calls) < needed / 5, "one piece is run again, to see that it still comes out the same; and the guards' own trials"
+    assert sum(calls) < needed / 5, (
+        "one piece is run again, to see that it still comes out the same; and the guards' own "
+        "trials"
+    )
 
 
 def test_a_mechanism_that_has_changed_is_not_mixed_with_what_it_was(tmp_path: Path) -> None:
     loss = [1.0]
 
-    def changing(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def changing(
+        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         return response(loss[0])(data, queries, size, rng)
 
     with Ledger(tmp_path / "ledger.sqlite", resume=False) as ledger:
@@ -276,7 +352,9 @@ def test_a_mechanism_that_has_changed_is_not_mixed_with_what_it_was(tmp_path: Pa
 
 
 @pytest.mark.parametrize("who", [{}, {"jobs": 2}], ids=str)
-def test_an_interruption_leaves_finished_shards_and_no_process(who: dict[str, Any], tmp_path: Path) -> None:
+def test_an_interruption_leaves_finished_shards_and_no_process(
+    who: dict[str, Any], tmp_path: Path
+) -> None:
     path = tmp_path / "ledger.sqlite"
 
     def interrupt(what: str, done: int, total: int) -> None:

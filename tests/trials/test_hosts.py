@@ -1,4 +1,7 @@
-"""Processes with limits: what is asked is answered, and whatever else happens is one `Lost` that says what it was."""
+"""Processes with limits.
+
+What is asked is answered, and whatever else happens is one `Lost` that says what it was.
+"""
 
 from __future__ import annotations
 
@@ -84,14 +87,18 @@ def test_what_is_no_message_is_told_apart() -> None:
             unpack(found)
 
 
-def test_a_host_answers_from_another_process_and_in_a_group_of_its_own(host: Callable[..., Host]) -> None:
+def test_a_host_answers_from_another_process_and_in_a_group_of_its_own(
+    host: Callable[..., Host],
+) -> None:
     where = lambda: [os.getpid(), os.getpgid(0)]  # noqa: E731
     one = host(where)
     assert one.call("call", where) == {"answer": [one.pid, one.pid]}
     assert one.pid != os.getpid()
 
 
-def test_what_is_known_is_the_same_object_and_is_forgotten_when_it_is_gone(host: Callable[..., Host]) -> None:
+def test_what_is_known_is_the_same_object_and_is_forgotten_when_it_is_gone(
+    host: Callable[..., Host],
+) -> None:
     one = host()
     data = Labelled(np.zeros((2, 1)), np.array([0, 1]))
     held = one.call("count")["answer"]
@@ -112,7 +119,9 @@ def test_states_of_a_host_that_is_gone_are_not_taken_for_others(host: Callable[.
     assert other.call("count") == {"answer": 0}
 
 
-def test_what_cannot_be_pickled_is_named_unless_it_was_there_before(host: Callable[..., Host]) -> None:
+def test_what_cannot_be_pickled_is_named_unless_it_was_there_before(
+    host: Callable[..., Host],
+) -> None:
     act = lambda: 5  # noqa: E731
     with pytest.raises(Unsent, match="lambda"):
         host().call("call", act)
@@ -145,7 +154,11 @@ def leaves_while_a_child_holds_on() -> None:
     os._exit(4)
 
 
-@pytest.mark.parametrize("then", [lambda: None, lambda: os._exit(0), lambda: time.sleep(600)], ids=["stays", "exits", "hangs"])
+@pytest.mark.parametrize(
+    "then",
+    [lambda: None, lambda: os._exit(0), lambda: time.sleep(600)],
+    ids=["stays", "exits", "hangs"],
+)
 def test_what_a_host_has_started_ends_with_it(then: Act, host: Callable[..., Host]) -> None:
     reader, writer = os.pipe()
 
@@ -178,7 +191,9 @@ BROKE = "it closed its connection, or broke what its process needs"
     ],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_a_host_that_dies_says_how(act: Act, arguments: tuple[Any, ...], how: str, host: Callable[..., Host]) -> None:
+def test_a_host_that_dies_says_how(
+    act: Act, arguments: tuple[Any, ...], how: str, host: Callable[..., Host]
+) -> None:
     one, began = host(), time.monotonic()
     with pytest.raises(Lost) as caught:
         one.call("call", act, *arguments)
@@ -188,7 +203,11 @@ def test_a_host_that_dies_says_how(act: Act, arguments: tuple[Any, ...], how: st
     assert host().call("count") == {"answer": 0}
 
 
-@pytest.mark.parametrize("act", [lambda: time.sleep(600), lambda: os.kill(os.getpid(), signal.SIGSTOP)], ids=["sleeps", "stops"])
+@pytest.mark.parametrize(
+    "act",
+    [lambda: time.sleep(600), lambda: os.kill(os.getpid(), signal.SIGSTOP)],
+    ids=["sleeps", "stops"],
+)
 def test_a_host_that_takes_too_long_is_ended(act: Act, host: Callable[..., Host]) -> None:
     with pytest.raises(Overtime, match=r"took longer than 0.3 s"):
         host(act, seconds=0.3).call("call", act)
@@ -205,7 +224,9 @@ def scribbles() -> None:
 
 @pytest.mark.slow
 @pytest.mark.alone
-def test_a_host_that_writes_over_its_connection_is_lost_and_no_other(host: Callable[..., Host]) -> None:
+def test_a_host_that_writes_over_its_connection_is_lost_and_no_other(
+    host: Callable[..., Host],
+) -> None:
     one, other = host(), host()
     with pytest.raises(Lost, match="the worker wrote over its connection"):
         other.call("call", scribbles)
@@ -232,7 +253,9 @@ def prints() -> None:
         os.write(2, f"line {k % 20}\n".encode())
 
 
-def test_what_it_prints_is_collected_line_by_line(host: Callable[..., Host], capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_it_prints_is_collected_line_by_line(
+    host: Callable[..., Host], capfd: pytest.CaptureFixture[str]
+) -> None:
     one = host()
     one.call("call", prints)
     one.close()
@@ -250,7 +273,9 @@ def test_an_endless_line_takes_no_memory() -> None:
     assert len(said._rest) <= hosts.CHUNK
 
 
-def test_several_are_opened_as_they_are_needed_and_new_ones_for_those_that_are_lost(capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_are_opened_as_they_are_needed_and_new_ones_for_those_that_are_lost(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     several = Hosts("mine", desk, Limits())
     first = several.first()
     assert several.several(2)[0] is first
@@ -283,5 +308,7 @@ def test_a_system_that_starts_no_process_is_said(monkeypatch: pytest.MonkeyPatch
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(os, "fork", refuses)
-    with pytest.raises(Lost, match=r"no process could be started \(Resource temporarily unavailable\)"):
+    with pytest.raises(
+        Lost, match=r"no process could be started \(Resource temporarily unavailable\)"
+    ):
         Hosts("mine", desk, Limits()).first()

@@ -1,4 +1,7 @@
-"""An isolated mechanism: the numbers are those of the same one in this process, and what does not fit is an error."""
+"""An isolated mechanism.
+
+The numbers are those of the same one in this process, and what does not fit is an error.
+"""
 
 from __future__ import annotations
 
@@ -32,18 +35,39 @@ from dpassay.trials.isolated import Desk, Isolated, introduced, is_foreign, isol
 from dpassay.trials.processes import Local
 from dpassay.trials.tasks import Piece, ShardResult, Task, TrialRunner
 from dpassay.trials.wire import Garbled, pack, unpack
-from dpassay.trials.written import law_from, law_json, shard_result_from, shard_result_json, worst_case_from, worst_case_json
+from dpassay.trials.written import (
+    law_from,
+    law_json,
+    shard_result_from,
+    shard_result_json,
+    worst_case_from,
+    worst_case_json,
+)
 from tests.core.toys import Sampled, TableMechanism, flip_group, response, target_of
 
 GROUP = flip_group(records=4, queries=3, changes=tuple(FlipLabel(i) for i in range(4)))
 TABLE = ((0.5, 0.5), (0.25, 0.75))
 
 
-def entries(target: AuditTarget, group: Group | None = None, **settings: Any) -> list[dict[str, Any]]:
-    return [result_json(result, 0.999) for result in assay([target], group, Settings(**{"budget": 500} | settings))]
+def entries(
+    target: AuditTarget, group: Group | None = None, **settings: Any
+) -> list[dict[str, Any]]:
+    return [
+        result_json(result, 0.999)
+        for result in assay([target], group, Settings(**{"budget": 500} | settings))
+    ]
 
 
-NAMES = ("averaged", "noisy-average", "erm-laplace", "psgd-laplace", "histogram", "stable-learner", "interface", "pate")
+NAMES = (
+    "averaged",
+    "noisy-average",
+    "erm-laplace",
+    "psgd-laplace",
+    "histogram",
+    "stable-learner",
+    "interface",
+    "pate",
+)
 KINDS = ("noisy-average", "histogram", "interface")
 """One of each sort of trial: numbers, scores, labels."""
 
@@ -53,11 +77,18 @@ KINDS = ("noisy-average", "histogram", "interface")
     [
         *((name, "auto") for name in NAMES),
         *((name, "monte-carlo") for name in KINDS),
-        *(pytest.param(name, "monte-carlo", marks=pytest.mark.slow) for name in NAMES if name not in KINDS),
+        *(
+            pytest.param(name, "monte-carlo", marks=pytest.mark.slow)
+            for name in NAMES
+            if name not in KINDS
+        ),
     ],
 )
 def test_the_numbers_are_those_of_the_same_mechanism_here(name: str, mode: str) -> None:
-    """Laws of labels, of points and of numbers; reachable states, updates, own pairs, directions, scores."""
+    """Laws of labels, of points and of numbers.
+
+    Reachable states, updates, own pairs, directions, scores.
+    """
     target = resolve(name) if mode == "auto" else resolve(name).sampled
     here = entries(target, mode=mode)
     assert {each["verdict"] for each in here}.isdisjoint({"error"})
@@ -73,7 +104,10 @@ def test_a_domain_is_enumerated_elsewhere_too() -> None:
 
 
 NUMBERS: list[tuple[dict[str, Any], Callable[..., Any]]] = [
-    ({"claim": DP(epsilon=1.0), "numbers": (0.0, 1.0)}, lambda data, queries, size, rng: rng.random((size, len(queries)))),
+    (
+        {"claim": DP(epsilon=1.0), "numbers": (0.0, 1.0)},
+        lambda data, queries, size, rng: rng.random((size, len(queries))),
+    ),
     (
         {"claim": PredictionStability(gamma=0.5), "numbers": (0.0, 1.0)},
         lambda data, queries, size, rng: (rng.random((size, len(queries))) + data.y[0]) / 2,
@@ -83,10 +117,14 @@ NUMBERS: list[tuple[dict[str, Any], Callable[..., Any]]] = [
 
 
 @pytest.mark.parametrize(("given", "function"), NUMBERS, ids=["half-lines", "means", "labels"])
-def test_a_function_of_the_callers_is_called_elsewhere(given: dict[str, Any], function: Callable[..., Any]) -> None:
+def test_a_function_of_the_callers_is_called_elsewhere(
+    given: dict[str, Any], function: Callable[..., Any]
+) -> None:
     calls: list[int] = []
 
-    def counted(data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def counted(
+        data: Labelled, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         calls.append(size)
         return np.asarray(function(data, queries, size, rng))
 
@@ -124,7 +162,9 @@ def test_changes_that_cannot_be_pickled_are_lent_as_they_are() -> None:
     pairs = Pairs(base=GROUP.pairs.base, changes=(Turned(),), how="turned")
     claim = DP(epsilon=1.0)
     found = [
-        audit(response(1.0), claim=claim, pairs=pairs, queries=GROUP.queries, budget=500, executor=who)
+        audit(
+            response(1.0), claim=claim, pairs=pairs, queries=GROUP.queries, budget=500, executor=who
+        )
         for who in (None, "inline")
     ]
     assert found[0].verdict != "error"
@@ -135,7 +175,9 @@ def test_what_comes_with_the_package_is_not_foreign() -> None:
     assert not is_foreign(resolve("soft-majority"))
     assert not is_foreign(resolve("validate"))
     assert is_foreign(target_of(Sampled(table=TABLE)))
-    assert is_foreign(target_of(FunctionMechanism(function=lambda *_: 0, claims=(DP(epsilon=1.0),))))
+    assert is_foreign(
+        target_of(FunctionMechanism(function=lambda *_: 0, claims=(DP(epsilon=1.0),)))
+    )
     assert is_foreign(replace(resolve("soft-majority"), parameters={"learner": "mine:Learner"}))
 
 
@@ -160,14 +202,18 @@ class Liar(TableMechanism):
         AuditTarget._check_law = lambda self, *_: None  # type: ignore[method-assign]
         return super().prepare(data)
 
-    def sample(self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def sample(
+        self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         return np.full((size, 1), 7)
 
     def distribution(self, state: int, queries: np.ndarray) -> FiniteLaw:
         return super().distribution(state, queries[:1])
 
 
-def test_answers_are_checked_here_whatever_has_become_of_the_checks_there(elsewhere: Callable[..., Isolated]) -> None:
+def test_answers_are_checked_here_whatever_has_become_of_the_checks_there(
+    elsewhere: Callable[..., Isolated],
+) -> None:
     subject = elsewhere(Liar(table=TABLE))
     state = subject.prepare(GROUP.pairs.base)
     with pytest.raises(TargetError, match=r"returned shape \(5, 1\)"):
@@ -179,8 +225,16 @@ def test_answers_are_checked_here_whatever_has_become_of_the_checks_there(elsewh
 class Miscounts(Sampled):
     """Counts of its trials come out wrong, as NumPy has been patched in its process."""
 
-    def sample(self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
-        Labels.count = lambda self, draws, rng: (np.ones((3, 2), dtype=np.int64), b"x" * 16)  # type: ignore[method-assign]
+    def sample(
+        self, state: int, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
+        Labels.count = lambda self, draws, rng: (  # type: ignore[method-assign]
+            np.ones(
+                (3, 2),
+                dtype=np.int64,
+            ),
+            b"x" * 16,
+        )
         return super().sample(state, queries, size, rng)
 
 
@@ -197,8 +251,16 @@ def test_a_process_that_is_lost_is_not_asked_again(elsewhere: Callable[..., Isol
 
     subject = elsewhere(Leaves(table=TABLE))
     state = subject.prepare(GROUP.pairs.base)
-    for call in (lambda: subject.law(state, GROUP.queries, "here"), lambda: subject.prepare(GROUP.pairs.base)):
-        with pytest.raises(TargetError, match=r"^distribution on here: the worker died \(exit code 5\); a mechanism must return"):
+    for call in (
+        lambda: subject.law(state, GROUP.queries, "here"),
+        lambda: subject.prepare(GROUP.pairs.base),
+    ):
+        with pytest.raises(
+            TargetError,
+            match=(
+                r"^distribution on here: the worker died \(exit code 5\); a mechanism must return"
+            ),
+        ):
             call()
 
 
@@ -225,7 +287,9 @@ def test_errors_are_those_of_the_guard_there(elsewhere: Callable[..., Isolated])
         subject.check(GROUP.pairs.base)
 
 
-def test_a_module_is_imported_elsewhere_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_is_imported_elsewhere_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import sys
 
     monkeypatch.chdir(tmp_path)
@@ -235,11 +299,17 @@ def test_a_module_is_imported_elsewhere_only(tmp_path: Path, monkeypatch: pytest
     build = lambda: resolve("imported_elsewhere:f", claims=(DP(epsilon=1.5),))  # noqa: E731
     found = introduced("mine", build, Limits())
     assert "imported_elsewhere" not in sys.modules
-    assert (found.address, found.claims, found.labels) == ("imported_elsewhere:f", (DP(epsilon=1.5),), (0, 1))
+    assert (found.address, found.claims, found.labels) == (
+        "imported_elsewhere:f",
+        (DP(epsilon=1.5),),
+        (0, 1),
+    )
     (entry,) = entries(found, GROUP)
     assert entry["verdict"] != "error"
     with pytest.raises(InvalidInput, match="cannot import 'not_there_at_all'"):
-        introduced("mine", lambda: resolve("not_there_at_all:f", claims=(DP(epsilon=1.5),)), Limits())
+        introduced(
+            "mine", lambda: resolve("not_there_at_all:f", claims=(DP(epsilon=1.5),)), Limits()
+        )
 
 
 @pytest.mark.parametrize(
@@ -247,7 +317,13 @@ def test_a_module_is_imported_elsewhere_only(tmp_path: Path, monkeypatch: pytest
     [
         FiniteLaw(log_p=np.log(np.array([[0.25, 0.75], [1.0, 1e-300]])), error=1e-15),
         PointLaw(values=np.array([0.1, 1 / 3]), error=0.0),
-        NoiseLaw(values=np.array([0.1, 1 / 3]), noise=Noise(kind="laplace", scale=0.7), error=1e-17, low=0.0, high=1.0),
+        NoiseLaw(
+            values=np.array([0.1, 1 / 3]),
+            noise=Noise(kind="laplace", scale=0.7),
+            error=1e-17,
+            low=0.0,
+            high=1.0,
+        ),
         NoiseLaw(values=np.array([0.1]), noise=Noise(kind="gaussian", scale=0.7), error=1e-17),
     ],
     ids=lambda law: type(law).__name__,
@@ -273,16 +349,25 @@ def test_worst_cases_are_read_back() -> None:
     assert found.pairs.base.digest == base.digest
     assert [str(change) for change in found.pairs.changes] == [str(change) for change in changes]
     told = [
-        [change.as_json(by_value=value) for change in each.pairs.changes] for each in (found, case) for value in (True, False)
+        [change.as_json(by_value=value) for change in each.pairs.changes]
+        for each in (found, case)
+        for value in (True, False)
     ]
     assert told[:2] == told[2:]
-    assert (found.pairs.how, found.pairs.relation, found.reason) == ("by hand", "replace-2", "why not")
+    assert (found.pairs.how, found.pairs.relation, found.reason) == (
+        "by hand",
+        "replace-2",
+        "why not",
+    )
 
 
 def test_worst_cases_of_kinds_that_are_not_known_are_refused() -> None:
     mine = Pairs(base=GROUP.pairs.base, changes=(Turned(),), how="")
     with pytest.raises(
-        TargetError, match="pairs returned a change of type Turned; expected Replace or FlipLabel, or use executor"
+        TargetError,
+        match=(
+            "pairs returned a change of type Turned; expected Replace or FlipLabel, or use executor"
+        ),
     ):
         worst_case_json(WorstCase(pairs=mine, queries=np.zeros((1, 1)), reason=""))
 
@@ -304,9 +389,15 @@ def counts(piece: int, more: int = 0, queries: int = 3, marks: int = 1) -> Count
 def test_counts_are_read_back_if_they_are_those_of_the_trials() -> None:
     right = ShardResult(counts=(counts(0), counts(1)))
     found = shard_result_from(unpack(pack(1, shard_result_json(right)))[1], BENCH, SHARD)
-    assert [each.calls.tolist() for each in found.counts] == [each.calls.tolist() for each in right.counts]
+    assert [each.calls.tolist() for each in found.counts] == [
+        each.calls.tolist() for each in right.counts
+    ]
     assert [each.marks for each in found.counts] == [each.marks for each in right.counts]
-    failed = shard_result_from(shard_result_json(ShardResult(counts=(counts(0),), failure=("cause", "detail"))), BENCH, SHARD)
+    failed = shard_result_from(
+        shard_result_json(ShardResult(counts=(counts(0),), failure=("cause", "detail"))),
+        BENCH,
+        SHARD,
+    )
     assert failed.failure == ("cause", "detail")
     for wrong in (
         (counts(0),),
@@ -320,7 +411,10 @@ def test_counts_are_read_back_if_they_are_those_of_the_trials() -> None:
 
 
 def test_shards_that_are_given_up_do_not_delay_the_next_ones() -> None:
-    """The first one is under way and the second waits when both are given up; the third is run at once."""
+    """The first one is under way and the second waits when both are given up.
+
+    The third is run at once.
+    """
     hosts = Hosts("f", Desk(lambda: BENCH.target, 4.0), Limits())
     kept: list[Any] = []
     local = Local(BENCH, lambda shard, _: kept.append(shard), jobs=1, limits=Limits())

@@ -22,7 +22,9 @@ DATASET = b"d" * 32
 
 
 def row(first: int = 0, value: int = 7) -> tuple[Key, Counts]:
-    calls = np.array([[[value, 1000 - value], [1, 999]], [[value, 1000 - value], [0, 1000]]], dtype=np.int64)
+    calls = np.array(
+        [[[value, 1000 - value], [1, 999]], [[value, 1000 - value], [0, 1000]]], dtype=np.int64
+    )
     return block_key(DATASET, first, first + 2, 10_000), Counts(calls=calls, marks=(b"m" * 16, b""))
 
 
@@ -57,7 +59,10 @@ def test_floats_come_out_as_floats(tmp_path: Path) -> None:
 
 
 def test_any_result_is_kept(path: Path) -> None:
-    key, value = (DATASET, 0, 1, 1), {"answers": np.linspace(0, 1, 6).reshape(1, 2, 3), "names": ["a", "b"]}
+    key, value = (
+        (DATASET, 0, 1, 1),
+        {"answers": np.linspace(0, 1, 6).reshape(1, 2, 3), "names": ["a", "b"]},
+    )
     with Ledger(path, resume=True, remedy="remove it") as ledger:
         ledger.keep([(key, value)])
         found = ledger.find(key)
@@ -66,7 +71,10 @@ def test_any_result_is_kept(path: Path) -> None:
         with pytest.raises(LedgerError, match=r"damaged; remove it$"):
             ledger.get(key)
     damage(path, "UPDATE work SET checksum = x'00'")
-    with Ledger(path, resume=True, remedy="remove it") as ledger, pytest.raises(LedgerError, match=r"damaged; remove it$"):
+    with (
+        Ledger(path, resume=True, remedy="remove it") as ledger,
+        pytest.raises(LedgerError, match=r"damaged; remove it$"),
+    ):
         ledger.find(key)
 
 
@@ -84,7 +92,9 @@ def test_a_file_is_made_by_the_first_counts_only(tmp_path: Path) -> None:
 def test_other_counts_under_the_same_key_are_an_error(path: Path) -> None:
     with Ledger(path, resume=True) as ledger:
         ledger.put([row()])
-        with pytest.raises(LedgerError, match=r"holds another result for blocks 0 to 1 of dataset 64646464"):
+        with pytest.raises(
+            LedgerError, match=r"holds another result for blocks 0 to 1 of dataset 64646464"
+        ):
             ledger.put([row(6), row(0, 9)])
         assert ledger.get(row(6)[0]) is None, "all of a shard or nothing of it"
 
@@ -150,7 +160,9 @@ def newer(path: Path) -> None:
         (newer, "has version 99, not 4", True),
     ],
 )
-def test_a_file_that_cannot_be_used(path: Path, harm: Callable[[Path], None], message: str, ours: bool) -> None:
+def test_a_file_that_cannot_be_used(
+    path: Path, harm: Callable[[Path], None], message: str, ours: bool
+) -> None:
     harm(path)
     before = path.read_bytes()
     with pytest.raises(InvalidInput, match=message) as caught:
@@ -224,7 +236,10 @@ def test_two_processes_write_the_same_rows(tmp_path: Path) -> None:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0, 0]
     connection = sqlite3.connect(path)
-    assert connection.execute("SELECT count(*), count(DISTINCT first) FROM work").fetchone() == (100, 100)
+    assert connection.execute("SELECT count(*), count(DISTINCT first) FROM work").fetchone() == (
+        100,
+        100,
+    )
     connection.close()
 
 
@@ -240,13 +255,16 @@ def test_the_key_of_a_dataset_tells_everything_apart() -> None:
     ]
     assert len(set(every)) == len(every)
     keys = {
-        block_key(DATASET, first, stop, size) for first, stop, size in [(0, 1, 500), (0, 1, 1000), (0, 2, 2000), (1, 2, 2000)]
+        block_key(DATASET, first, stop, size)
+        for first, stop, size in [(0, 1, 500), (0, 1, 1000), (0, 2, 2000), (1, 2, 2000)]
     }
     assert len(keys) == 4
     assert block_key(DATASET, 2, 4, 3100) == (DATASET, 2, 4, 1100)
 
 
-def test_the_code_of_a_mechanism_belongs_to_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_code_of_a_mechanism_belongs_to_the_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     source = tmp_path / "coded_mechanism.py"
     source.write_text("def f(data, queries, size, rng): return 0\n")

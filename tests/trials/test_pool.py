@@ -1,4 +1,5 @@
-"""The pool: results in order whatever the jobs, failures as `TargetError`, and no process left behind."""
+"""The pool: results in order whatever the jobs, failures as `TargetError`, and no process left
+behind."""
 
 from __future__ import annotations
 

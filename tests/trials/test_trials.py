@@ -20,7 +20,12 @@ GROUP = flip_group(queries=3)
 
 
 def counts(
-    size: int = 500, *, phase: str = "screen", seed: int = 0, change: FlipLabel | Replace | None = None, group: Group = GROUP
+    size: int = 500,
+    *,
+    phase: str = "screen",
+    seed: int = 0,
+    change: FlipLabel | Replace | None = None,
+    group: Group = GROUP,
 ) -> NDArray[np.int64]:
     state = FAIR.prepare(group.pairs.base)
     return draw(FAIR, state, group, change, size, Labels((0, 1, 2)), phase=phase, seed=seed)
@@ -43,7 +48,11 @@ def test_more_trials_begin_with_the_same_blocks() -> None:
 def test_a_count_depends_on_its_key_alone() -> None:
     np.testing.assert_array_equal(counts(), counts())
     other_base = Group(
-        pairs=Pairs(base=Labelled(np.ones((2, 1)), np.zeros(2, dtype=int)), changes=(FlipLabel(0),), how="other"),
+        pairs=Pairs(
+            base=Labelled(np.ones((2, 1)), np.zeros(2, dtype=int)),
+            changes=(FlipLabel(0),),
+            how="other",
+        ),
         queries=GROUP.queries,
         kind="data",
         reason="",
@@ -68,7 +77,9 @@ def test_a_replacement_from_the_pool_has_the_stream_of_its_value() -> None:
 
 def test_the_sides_of_a_pair_are_independent() -> None:
     """With one stream on both sides the counts of equal laws would always agree."""
-    agree = sum((counts(seed=seed) == counts(seed=seed, change=FlipLabel(0))).all() for seed in range(20))
+    agree = sum(
+        (counts(seed=seed) == counts(seed=seed, change=FlipLabel(0))).all() for seed in range(20)
+    )
     assert agree == 0
 
 
@@ -80,17 +91,28 @@ def test_each_block_has_coins_of_its_own() -> None:
 
 
 def test_a_sampler_that_ignores_its_generator_is_called_sticky() -> None:
-    def sticky(data: object, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def sticky(
+        data: object, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         return np.random.default_rng(5).integers(0, 2, (size, len(queries)))
 
-    result = audit(sticky, claim=DP(epsilon=1.0), pairs=replace_one([[0.0]] * 4, [0, 1, 0, 1]), queries=[[0.0]])
+    result = audit(
+        sticky, claim=DP(epsilon=1.0), pairs=replace_one([[0.0]] * 4, [0, 1, 0, 1]), queries=[[0.0]]
+    )
     assert result.verdict == "error"
     assert "sticky" in result.outcome.reason
 
 
 def test_constant_answers_are_not_called_sticky() -> None:
-    def constant(data: object, queries: np.ndarray, size: int, rng: np.random.Generator) -> np.ndarray:
+    def constant(
+        data: object, queries: np.ndarray, size: int, rng: np.random.Generator
+    ) -> np.ndarray:
         return np.zeros((size, len(queries)), dtype=int)
 
-    result = audit(constant, claim=DP(epsilon=1.0), pairs=replace_one([[0.0]] * 4, [0, 1, 0, 1]), queries=[[0.0]])
+    result = audit(
+        constant,
+        claim=DP(epsilon=1.0),
+        pairs=replace_one([[0.0]] * 4, [0, 1, 0, 1]),
+        queries=[[0.0]],
+    )
     assert result.verdict == "inconclusive", "nothing was seen to move; but it is no error"

@@ -49,7 +49,14 @@ class AboutErrors:
         """No record has a sampled one."""
         raise InvalidInput(NOT_SAMPLED)
 
-    def detectable(self, cell: Recorded, limit: float, effort: Effort, *, through: bool) -> NoReturn:  # noqa: ARG002
+    def detectable(
+        self,
+        cell: Recorded,  # noqa: ARG002
+        limit: float,  # noqa: ARG002
+        effort: Effort,  # noqa: ARG002
+        *,
+        through: bool,  # noqa: ARG002
+    ) -> NoReturn:
         """No record has a sampled one."""
         raise InvalidInput(NOT_SAMPLED)
 

@@ -33,7 +33,9 @@ from dpassay.trials.encoders import Bins
 
 @dataclass(frozen=True, slots=True)
 class AboutEvents:
-    """Claims that compare the probabilities of events: the loss, the Gaussian distance, the change of a label's probability.
+    """Claims that compare the probabilities of events.
+
+    The loss, the Gaussian distance, the change of a label's probability.
 
     Parameters
     ----------
@@ -49,10 +51,17 @@ class AboutEvents:
         return scale_of(self.claim)
 
     def leaks(self, law: Law, labels: tuple[int, ...]) -> Leaks | None:
-        """Labels by their law; a number with noise, where all events of it are meant. Without coins there is no useful loss."""
+        """Labels by their law; a number with noise, where all events of it are meant.
+
+        Without coins there is no useful loss.
+        """
         if isinstance(law, FiniteLaw):
             return LabelLeaks(claim=self.claim, labels=labels)
-        return NoiseLeaks(claim=self.claim, noise=law.noise) if isinstance(law, NoiseLaw) and self.claim.profiled else None
+        return (
+            NoiseLeaks(claim=self.claim, noise=law.noise)
+            if isinstance(law, NoiseLaw) and self.claim.profiled
+            else None
+        )
 
     def tester(self, target: AuditTarget, bins: tuple[Bins, ...]) -> Events:
         """Half-lines of numbers, or sets of labels."""
@@ -79,14 +88,19 @@ class AboutEvents:
         return lower_bound(method, counts, scale=self.scale, alpha=alpha).value
 
     def upper(self, cell: Recorded, alpha: float, floor: float) -> float:
-        """By the accuracy test, or face by face at half of alpha each, by limits and by Stouffer's test."""
+        """By the accuracy test, or face by face at half of alpha each.
+
+        Each face by limits and by Stouffer's test.
+        """
         counts, scale, highest = _counted(cell)[1], self.scale, floor
         if scale.by_accuracy:
             return max(floor, accuracy_upper(counts.x, counts.y, counts.n1, alpha=alpha))
         for x, n1, y, n0 in _faces(counts):
             plain = float(leak_upper(x, n1, y, n0, scale=scale, alpha=alpha / 2))
             if plain > highest:
-                sharp = combined_upper(STOUFFER, x, n1, y, n0, scale=scale, alpha=alpha / 2, floor=highest)
+                sharp = combined_upper(
+                    STOUFFER, x, n1, y, n0, scale=scale, alpha=alpha / 2, floor=highest
+                )
                 highest = min(plain, sharp)
         return highest
 
@@ -94,7 +108,9 @@ class AboutEvents:
         """Nothing is screened; else at the claim's worst face."""
         seen = cell.counts if through else None
         frequency = 1.0 if seen is None else seen.x / seen.n1
-        return detectable(scale=self.scale, promised=limit, n=effort.n, alpha=effort.alpha, frequency=frequency)
+        return detectable(
+            scale=self.scale, promised=limit, n=effort.n, alpha=effort.alpha, frequency=frequency
+        )
 
     def _design(self, target: AuditTarget, effort: Effort) -> Design:
         labels = len(target.labels) if target.numbers is None else 0
@@ -135,7 +151,8 @@ class Tests:
     lower : str
         Of its lower bound.
     upper : bool array (2, E)
-        Which events and directions of its upper bound are put to Stouffer's; the others have Clopper-Pearson limits.
+        Which events and directions of its upper bound are put to Stouffer's; the others have
+        Clopper-Pearson limits.
     """
 
     lower: Method
@@ -175,7 +192,9 @@ class Events:
         return self.scale.profiled
 
     def rank(self, sides: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Rank cells: best lower bound over events, and which event it is; shape of both is that of `sides` without its last.
+        """Rank cells: best lower bound over events, and which event it is.
+
+        Shape of both is that of `sides` without its last.
 
         `sides` are counts (2, P, K) of the two datasets.
         """
@@ -184,20 +203,34 @@ class Events:
         ranking = ranking_bound(counts, n, counts[::-1], n, scale=self.scale, alpha=SCREEN_ALPHA)
         return ranking.max(axis=-1), ranking.argmax(axis=-1)
 
-    def choose(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], n: int, alpha: float) -> Tests:
+    def choose(
+        self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], n: int, alpha: float
+    ) -> Tests:
         """Choose the tests of a cell from its screening counts (K,) on the two sides."""
         x, y = (side @ self.masks.T for side in (one, other))
         pilot, labels = int(one.sum()), self.masks.shape[1]
-        method = choose(int(x[event]), int(y[event]), pilot, n, labels=labels, scale=self.scale, alpha=alpha)
+        method = choose(
+            int(x[event]), int(y[event]), pilot, n, labels=labels, scale=self.scale, alpha=alpha
+        )
         return Tests(lower=method, upper=choose_faces(x, y, pilot, n, scale=self.scale))
 
     def certify(
-        self, event: int, method: Tests, one: NDArray[np.int64], other: NDArray[np.int64], alphas: tuple[float, float]
+        self,
+        event: int,
+        method: Tests,
+        one: NDArray[np.int64],
+        other: NDArray[np.int64],
+        alphas: tuple[float, float],
     ) -> Certified:
         """Bound the leak of a cell from below, and that of its pair and query from above."""
         mask = self.masks[event]
-        counts = Counts(x=int(one @ mask), n1=int(one.sum()), y=int(other @ mask), n0=int(other.sum()))
-        most, name = self.upper(method, one, other, alphas[1]), "accuracy" if self._accurate else "union"
+        counts = Counts(
+            x=int(one @ mask), n1=int(one.sum()), y=int(other @ mask), n0=int(other.sum())
+        )
+        most, name = (
+            self.upper(method, one, other, alphas[1]),
+            "accuracy" if self._accurate else "union",
+        )
         return Certified(
             p1=counts.x / counts.n1,
             p0=counts.y / counts.n0,
@@ -206,7 +239,14 @@ class Events:
             estimate=plug_in(counts, self.scale),
         )
 
-    def upper(self, method: Tests, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float, floor: float = 0.0) -> float:
+    def upper(
+        self,
+        method: Tests,
+        one: NDArray[np.int64],
+        other: NDArray[np.int64],
+        alpha: float,
+        floor: float = 0.0,
+    ) -> float:
         """Bound all events and both directions of a cell from above."""
         x, y = (side @ self.masks.T for side in (one, other))
         n1, n0 = int(one.sum()), int(other.sum())
@@ -218,31 +258,61 @@ class Events:
 
     @property
     def _accurate(self) -> bool:
-        """Whether the accuracy test bounds from above: the change of the probability of either of two labels."""
+        """Whether the accuracy test bounds from above.
+
+        The change of the probability of either of two labels.
+        """
         return self.scale.by_accuracy and len(self.masks) == 2
 
-    def apparent(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], looks: int) -> tuple[float, float]:
-        """From screening counts (K,): a bound on the leak that chance beats once in a hundred audits, and p1 of the event."""
+    def apparent(
+        self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], looks: int
+    ) -> tuple[float, float]:
+        """Return a bound on the leak that chance beats once in a hundred audits, and p1.
+
+        From screening counts (K,); p1 is that of the event.
+        """
         mask, n = self.masks[event], int(one.sum())
         x, y = int(one @ mask), int(other @ mask)
-        apart = float(ndtri(SCREEN_ALPHA / looks)) / math.sqrt(2)  # two limits so many deviations off touch so rarely
+        # two limits so many deviations off touch so rarely
+        apart = float(ndtri(SCREEN_ALPHA / looks)) / math.sqrt(2)
         bound = ranking_bound(x, n, y, n, scale=self.scale, alpha=2 * float(ndtr(apart)))
-        return float(bound), min(x, n - y) / n  # where the rest moves by a larger factor, it is the rest that leaks more
+        # where the rest moves by a larger factor, it is the rest that leaks more
+        return float(bound), min(x, n - y) / n
 
-    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> DetectionCurve:
-        """Say what the audit would have seen, at the frequency of the event that looked worst in the screening."""
+    def sight(
+        self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
+    ) -> DetectionCurve:
+        """Say what the audit would have seen, at the frequency of the worst-looking event.
+
+        Worst in the screening.
+        """
         worst = max(looked, key=lambda each: each.apparent)
         answers = Answers(labels=0) if self.bins else answers_of(self.scale, len(self.labels))
-        design = Design(scale=self.scale, promised=self.promised, answers=answers, n=n, alpha=alpha, screening=screening)
+        design = Design(
+            scale=self.scale,
+            promised=self.promised,
+            answers=answers,
+            n=n,
+            alpha=alpha,
+            screening=screening,
+        )
         return sight(design, worst.frequency if worst.apparent > 0 else None)
 
-    def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> Profile | None:
+    def profile(
+        self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float
+    ) -> Profile | None:
         """Band of delta(epsilon), for claims about the loss; of numbers from below only."""
         if not self.profiled:
             return None
         events = self.masks.astype(bool) if self.bins else None
-        band = profile_band(one, other, grid_for(self.scale.epsilon(self.promised)), alpha=alpha, events=events)
-        return replace(band, upper=np.ones_like(band.upper), allowed=(ANYTHING,)) if self.bins else band
+        band = profile_band(
+            one, other, grid_for(self.scale.epsilon(self.promised)), alpha=alpha, events=events
+        )
+        return (
+            replace(band, upper=np.ones_like(band.upper), allowed=(ANYTHING,))
+            if self.bins
+            else band
+        )
 
     def event(self, event: int, group: int, query: int) -> Event:
         """Say what an event is: its labels, or a half-line."""
@@ -250,19 +320,37 @@ class Events:
         if not self.bins:
             return tuple(label for label, inside in zip(self.labels, mask, strict=True) if inside)
         first = int(np.argmax(mask != mask[0]))  # the first bin on the other side
-        return HalfLine(threshold=float(self.bins[group].edges[query, first - 1]), above=not mask[0])
+        return HalfLine(
+            threshold=float(self.bins[group].edges[query, first - 1]), above=not mask[0]
+        )
 
 
 def label_events(scale: Scale, promised: float, labels: tuple[int, ...]) -> Events:
     """Return the events of a mechanism that answers labels.
 
-    Single labels suffice for two labels and where the scale says so; else every subset, up to K = 10.
+    Single labels suffice for two labels and where the scale says so; else every subset, up to
+    K = 10.
     """
     answers = answers_of(scale, len(labels))
     singles = not scale.unions or len(labels) == 2
-    return Events(scale=scale, promised=promised, masks=answers.masks, labels=labels, complete=singles or answers.unions)
+    return Events(
+        scale=scale,
+        promised=promised,
+        masks=answers.masks,
+        labels=labels,
+        complete=singles or answers.unions,
+    )
 
 
 def half_lines(scale: Scale, promised: float, bins: tuple[Bins, ...]) -> Events:
-    """Return the events of a mechanism that answers numbers: everything above, or below, an edge. There is no upper bound."""
-    return Events(scale=scale, promised=promised, masks=half_line_masks(bins[0].size), bins=bins, complete=False)
+    """Return the events of a mechanism that answers numbers.
+
+    Everything above, or below, an edge. There is no upper bound.
+    """
+    return Events(
+        scale=scale,
+        promised=promised,
+        masks=half_line_masks(bins[0].size),
+        bins=bins,
+        complete=False,
+    )

@@ -1,6 +1,9 @@
-"""What a kind of claim needs besides its own numbers: how it reads a law, tests trials, plans them and bounds them anew.
+"""What a kind of claim needs besides its own numbers.
 
-`events`, `means`, `proportions` and `errors` beside it are the four ways; `dpassay.engine.kinds` says which kind goes which.
+How it reads a law, tests trials, plans them and bounds them anew.
+
+`events`, `means`, `proportions` and `errors` beside it are the four ways; `dpassay.engine.kinds`
+says which kind goes which.
 """
 
 from __future__ import annotations
@@ -43,7 +46,8 @@ class Looked:
     Parameters
     ----------
     apparent : float
-        A bound on its leak that chance alone lifts above 0 at any cell of one audit in a hundred; certifies nothing.
+        A bound on its leak that chance alone lifts above 0 at any cell of one audit in a hundred;
+        certifies nothing.
     frequency : float
         Of its event on the likelier side.
     method : object
@@ -120,16 +124,22 @@ class Kind(Protocol):
         ...
 
     def upper(self, cell: Recorded, alpha: float, floor: float) -> float:
-        """Bound the leak of its event, its complement and both directions from above, anew; need not go below `floor`."""
+        """Bound the leak of its event, its complement and both directions from above, anew.
+
+        Need not go below `floor`.
+        """
         ...
 
     def detectable(self, cell: Recorded, limit: float, effort: Effort, *, through: bool) -> float:
-        """Smallest leak that so many trials show to be above a limit; `through` its event, at the frequency that was seen."""
+        """Smallest leak that so many trials show to be above a limit.
+
+        `through` its event, at the frequency that was seen.
+        """
         ...
 
 
 class Tester(Protocol):
-    """Ranks cells by screening counts, chooses a test, certifies, and knows what it could have seen."""
+    """Ranks cells by screening counts, chooses a test, certifies, knows what it could see."""
 
     @property
     def promised(self) -> float:
@@ -146,14 +156,21 @@ class Tester(Protocol):
         ...
 
     def choose(self, event: int, one: Array, other: Array, n: int, alpha: float) -> Any:
-        """From screening counts (K,) on the two sides: the test that n certification trials per side will be put to."""
+        """Return the test that n certification trials per side will be put to.
+
+        From screening counts (K,) on the two sides.
+        """
         ...
 
-    def certify(self, event: int, method: Any, one: Array, other: Array, alphas: tuple[float, float]) -> Certified:
-        """Bound a cell from fresh counts, at error probabilities for the lower and the upper bound."""
+    def certify(
+        self, event: int, method: Any, one: Array, other: Array, alphas: tuple[float, float]
+    ) -> Certified:
+        """Bound a cell from fresh counts, at error probabilities for both bounds."""
         ...
 
-    def upper(self, method: Any, one: Array, other: Array, alpha: float, floor: float = 0.0) -> float:
+    def upper(
+        self, method: Any, one: Array, other: Array, alpha: float, floor: float = 0.0
+    ) -> float:
         """Bound all events and both directions of a cell from above; need not go below `floor`."""
         ...
 
@@ -161,12 +178,17 @@ class Tester(Protocol):
         """From screening counts (K,) of one of so many cells and events: see `Looked`."""
         ...
 
-    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> DetectionCurve:
+    def sight(
+        self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
+    ) -> DetectionCurve:
         """Say what would have been refuted with probability 0.9, the screening included."""
         ...
 
     def profile(self, one: Array, other: Array, alpha: float) -> Profile | None:
-        """Band of delta(epsilon) from certification counts (K,) on the two sides; None where the claim has no such thing."""
+        """Band of delta(epsilon) from certification counts (K,) on the two sides.
+
+        None where the claim has no such thing.
+        """
         ...
 
     def event(self, event: int, group: int, query: int) -> Event:

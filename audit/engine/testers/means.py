@@ -19,7 +19,13 @@ from dpassay.engine.testers.interface import Certified, Effort, Looked, Recorded
 from dpassay.errors import InvalidInput
 from dpassay.laws import Law, NoiseLaw
 from dpassay.numerics import number
-from dpassay.stats.betting import POINTS, Spreads, difference_lower, difference_power, difference_upper
+from dpassay.stats.betting import (
+    POINTS,
+    Spreads,
+    difference_lower,
+    difference_power,
+    difference_upper,
+)
 from dpassay.stats.bounds import Bound, Estimate, Histograms
 from dpassay.stats.power import POWER, Screening
 from dpassay.stats.profile import Profile
@@ -32,7 +38,8 @@ SCREEN_Z = 1.64
 NORMAL = np.linspace(-6, 6, 61)
 """Where a normal error is looked at."""
 HALF = 0.5
-"""Standard deviation of a prediction in [0, 1] at most; assumed where nothing has been drawn yet."""
+"""Standard deviation of a prediction in [0, 1] at most; assumed where nothing has been drawn
+yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,9 @@ class AboutMeans:
     def curve(self, target: AuditTarget, effort: Effort) -> DetectionCurve:
         """By bets on answers that vary as much as they can."""
         width = self.claim.most(target.numbers)
-        return DetectionCurve(detectable=self._detectable(self.claim.promised, width, (HALF, HALF), effort))
+        return DetectionCurve(
+            detectable=self._detectable(self.claim.promised, width, (HALF, HALF), effort)
+        )
 
     def sees(self, target: AuditTarget, effort: Effort, leak: float) -> bool:
         """At such answers."""
@@ -73,7 +82,14 @@ class AboutMeans:
         width, one, other, spreads = _answers(cell)
         return max(floor, width * difference_upper(one, other, alpha=alpha, spreads=spreads))
 
-    def detectable(self, cell: Recorded, limit: float, effort: Effort, *, through: bool) -> float:  # noqa: ARG002
+    def detectable(
+        self,
+        cell: Recorded,
+        limit: float,
+        effort: Effort,
+        *,
+        through: bool,  # noqa: ARG002
+    ) -> float:
         """At the spreads of the record."""
         width, _, _, spreads = _answers(cell)
         return self._detectable(limit, width, spreads, effort)
@@ -81,7 +97,11 @@ class AboutMeans:
     @staticmethod
     def _detectable(limit: float, width: float, spreads: Spreads, effort: Effort) -> float:
         return width * detectable_difference(
-            gamma=limit / width, n=effort.n, alpha=effort.alpha, spreads=spreads, screening=effort.screening
+            gamma=limit / width,
+            n=effort.n,
+            alpha=effort.alpha,
+            spreads=spreads,
+            screening=effort.screening,
         )
 
 
@@ -123,7 +143,14 @@ class Predictions:
         ranking = means - means[::-1] - SCREEN_Z * np.sqrt((variances + variances[::-1]) / n)
         return ranking, np.zeros(ranking.shape, dtype=np.int64)
 
-    def choose(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], n: int, alpha: float) -> Spreads:  # noqa: ARG002
+    def choose(
+        self,
+        event: int,  # noqa: ARG002
+        one: NDArray[np.int64],
+        other: NDArray[np.int64],
+        n: int,  # noqa: ARG002
+        alpha: float,  # noqa: ARG002
+    ) -> Spreads:
         """Return what the bets are sized by."""
         return _spread(one), _spread(other)
 
@@ -136,9 +163,14 @@ class Predictions:
         alphas: tuple[float, float],
     ) -> Certified:
         """Bound the difference of the means from both sides."""
-        p1, p0 = (self.low + self.width * float(side @ POINTS) / int(side.sum()) for side in (one, other))
+        p1, p0 = (
+            self.low + self.width * float(side @ POINTS) / int(side.sum()) for side in (one, other)
+        )
         histograms = Histograms(
-            one=tuple(one.tolist()), other=tuple(other.tolist()), spreads=method, limits=(self.low, self.high)
+            one=tuple(one.tolist()),
+            other=tuple(other.tolist()),
+            spreads=method,
+            limits=(self.low, self.high),
         )
         lower = self.width * max(0.0, difference_lower(one, other, alpha=alphas[0], spreads=method))
         upper = self.upper(method, one, other, alphas[1])
@@ -150,21 +182,47 @@ class Predictions:
             estimate=Estimate(value=max(0.0, p1 - p0), method="plug-in"),
         )
 
-    def upper(self, method: Spreads, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float, floor: float = 0.0) -> float:
+    def upper(
+        self,
+        method: Spreads,
+        one: NDArray[np.int64],
+        other: NDArray[np.int64],
+        alpha: float,
+        floor: float = 0.0,
+    ) -> float:
         """Bound the difference of the means from above."""
         return max(floor, self.width * difference_upper(one, other, alpha=alpha, spreads=method))
 
-    def apparent(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], looks: int) -> tuple[float, float]:  # noqa: ARG002
+    def apparent(
+        self,
+        event: int,  # noqa: ARG002
+        one: NDArray[np.int64],  # noqa: ARG002
+        other: NDArray[np.int64],  # noqa: ARG002
+        looks: int,  # noqa: ARG002
+    ) -> tuple[float, float]:
         """Means have no event whose frequency matters."""
         return 0.0, 1.0
 
-    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> DetectionCurve:
-        """Smallest difference that the audit would have refuted with probability 0.9, at the spreads of the screening."""
+    def sight(
+        self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening
+    ) -> DetectionCurve:
+        """Smallest difference that the audit would have refuted with probability 0.9.
+
+        At the spreads of the screening.
+        """
         gamma, spreads = self.promised / self.width, {each.method for each in looked}
-        found = (detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=each, screening=screening) for each in spreads)
+        found = (
+            detectable_difference(gamma=gamma, n=n, alpha=alpha, spreads=each, screening=screening)
+            for each in spreads
+        )
         return DetectionCurve(detectable=self.width * max(found))
 
-    def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> Profile | None:  # noqa: ARG002
+    def profile(
+        self,
+        one: NDArray[np.int64],  # noqa: ARG002
+        other: NDArray[np.int64],  # noqa: ARG002
+        alpha: float,  # noqa: ARG002
+    ) -> Profile | None:
         """There is none."""
         return None
 
@@ -173,11 +231,16 @@ class Predictions:
         return ()
 
 
-def detectable_difference(*, gamma: float, n: int, alpha: float, spreads: Spreads, screening: Screening) -> float:
-    """Smallest difference above gamma, in units of the range, that is refuted with a probability of about 0.9.
+def detectable_difference(
+    *, gamma: float, n: int, alpha: float, spreads: Spreads, screening: Screening
+) -> float:
+    """Smallest difference above gamma that is refuted with a probability of about 0.9.
 
-    The family is that of `dpassay.stats.power.hit`, in the normal approximation: one pair differs by more than gamma, the others,
-    which share its base and have its spread, by gamma, each in the direction in which it beats the one pair more often.
+    In units of the range.
+
+    The family is that of `dpassay.stats.power.hit`, in the normal approximation: one pair differs
+    by more than gamma, the others, which share its base and have its spread, by gamma, each in the
+    direction in which it beats the one pair more often.
 
     Returns
     -------
@@ -185,7 +248,8 @@ def detectable_difference(*, gamma: float, n: int, alpha: float, spreads: Spread
         inf above 1.
     """
     noise = max(spreads) / np.sqrt(screening.draws)
-    base, own = np.meshgrid(NORMAL, NORMAL)  # errors of the base's mean and of the leaking neighbour's, which help it
+    # errors of the base's mean and of the leaking neighbour's, which help it
+    base, own = np.meshgrid(NORMAL, NORMAL)
     density = np.exp(-(base**2 + own**2) / 2)
     density /= density.sum()
 
@@ -193,15 +257,22 @@ def detectable_difference(*, gamma: float, n: int, alpha: float, spreads: Spread
         lead = excess / noise + own
         reached = np.minimum(1.0, ndtr(-lead) + ndtr(-lead - 2 * base))
         beaten = scipy.stats.binom.cdf(screening.finalists - 1, screening.pairs - 1, reached)
-        return float(np.sum(density * beaten)) * difference_power(excess, n=n, alpha=alpha, spreads=spreads)
+        return float(np.sum(density * beaten)) * difference_power(
+            excess, n=n, alpha=alpha, spreads=spreads
+        )
 
     if gamma >= 1 or seen(1 - gamma) < POWER:
         return float("inf")
-    return gamma + float(scipy.optimize.brentq(lambda excess: seen(excess) - POWER, 0.0, 1 - gamma, xtol=1e-9))
+    return gamma + float(
+        scipy.optimize.brentq(lambda excess: seen(excess) - POWER, 0.0, 1 - gamma, xtol=1e-9)
+    )
 
 
 def _spread(counts: NDArray[np.int64]) -> float:
-    """Standard deviation of the answers counted, and a little more, so that it is never 0; rounded as it is recorded."""
+    """Standard deviation of the answers counted, and a little more, so that it is never 0.
+
+    Rounded as it is recorded.
+    """
     n = int(counts.sum())
     mean = float(counts @ POINTS) / n
     return float(number(math.sqrt(max(0.0, float(counts @ POINTS**2) / n - mean**2) + 1 / n)))

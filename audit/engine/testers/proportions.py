@@ -1,4 +1,7 @@
-"""Shares: claims about the proportion of bad random strings, judged by the count of those; see `dpassay.targets.coupled`."""
+"""Shares: claims about the proportion of bad random strings, judged by the count of those.
+
+See `dpassay.targets.coupled`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,13 @@ from dpassay.engine.readings import LabelLeaks, Leaks
 from dpassay.engine.testers.interface import Certified, Effort, Looked, Recorded
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw, Law
-from dpassay.stats.bounds import Bound, Counts, Estimate, clopper_pearson_lower, clopper_pearson_upper
+from dpassay.stats.bounds import (
+    Bound,
+    Counts,
+    Estimate,
+    clopper_pearson_lower,
+    clopper_pearson_upper,
+)
 from dpassay.stats.power import POWER, Screening
 from dpassay.stats.scales import scale_of
 from dpassay.targets.guard import AuditTarget
@@ -63,13 +72,22 @@ class AboutStrings:
         counts = _strings(cell)
         return max(floor, float(clopper_pearson_upper(counts.x, counts.n1, alpha)))
 
-    def detectable(self, cell: Recorded, limit: float, effort: Effort, *, through: bool) -> float:  # noqa: ARG002
+    def detectable(
+        self,
+        cell: Recorded,  # noqa: ARG002
+        limit: float,
+        effort: Effort,
+        *,
+        through: bool,  # noqa: ARG002
+    ) -> float:
         """See `detectable_share`."""
         return self._detectable(limit, effort)
 
     @staticmethod
     def _detectable(limit: float, effort: Effort) -> float:
-        return detectable_share(promised=limit, n=effort.n, alpha=effort.alpha, screening=effort.screening)
+        return detectable_share(
+            promised=limit, n=effort.n, alpha=effort.alpha, screening=effort.screening
+        )
 
 
 def _strings(cell: Recorded) -> Counts:
@@ -96,7 +114,9 @@ class Shares:
         bad = sides[..., BAD]
         return (bad - bad[::-1]).astype(float), np.full(bad.shape, BAD)
 
-    def choose(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], n: int, alpha: float) -> None:
+    def choose(
+        self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], n: int, alpha: float
+    ) -> None:
         """There is one test."""
 
     def certify(
@@ -114,7 +134,9 @@ class Shares:
         return Certified(
             p1=share,
             p0=counts.y / counts.n0,
-            lower=Bound(value=share_lower(counts, alphas[0]), alpha=alphas[0], method=METHOD, counts=counts),
+            lower=Bound(
+                value=share_lower(counts, alphas[0]), alpha=alphas[0], method=METHOD, counts=counts
+            ),
             upper=Bound(value=upper, alpha=alphas[1], method=METHOD, counts=counts),
             estimate=Estimate(value=share, method="plug-in"),
         )
@@ -131,13 +153,32 @@ class Shares:
         bad = max(int(one[BAD]), int(other[BAD]))
         return max(floor, float(clopper_pearson_upper(bad, int(one.sum()), alpha)))
 
-    def apparent(self, event: int, one: NDArray[np.int64], other: NDArray[np.int64], looks: int) -> tuple[float, float]:  # noqa: ARG002
+    def apparent(
+        self,
+        event: int,  # noqa: ARG002
+        one: NDArray[np.int64],  # noqa: ARG002
+        other: NDArray[np.int64],  # noqa: ARG002
+        looks: int,  # noqa: ARG002
+    ) -> tuple[float, float]:
         """There is one event, and its frequency is the proportion."""
         return 0.0, 1.0
 
-    def sight(self, looked: Sequence[Looked], n: int, alpha: float, screening: Screening) -> DetectionCurve:  # noqa: ARG002
-        """Smallest proportion that would have been refuted with probability 0.9; see `detectable_share`."""
-        return DetectionCurve(detectable=detectable_share(promised=self.promised, n=n, alpha=alpha, screening=screening))
+    def sight(
+        self,
+        looked: Sequence[Looked],  # noqa: ARG002
+        n: int,
+        alpha: float,
+        screening: Screening,
+    ) -> DetectionCurve:
+        """Smallest proportion that would have been refuted with probability 0.9.
+
+        See `detectable_share`.
+        """
+        return DetectionCurve(
+            detectable=detectable_share(
+                promised=self.promised, n=n, alpha=alpha, screening=screening
+            )
+        )
 
     def profile(self, one: NDArray[np.int64], other: NDArray[np.int64], alpha: float) -> None:
         """There is none."""
@@ -148,15 +189,18 @@ class Shares:
 
 
 def share_lower(counts: Counts, alpha: float) -> float:
-    """Lower confidence limit of the proportion of bad strings; without neighbours none is bad, so that side costs nothing."""
+    """Lower confidence limit of the proportion of bad strings.
+
+    Without neighbours none is bad, so that side costs nothing.
+    """
     return float(clopper_pearson_lower(counts.x, counts.n1, alpha))
 
 
 def detectable_share(*, promised: float, n: int, alpha: float, screening: Screening) -> float:
     """Smallest proportion of bad strings that is refuted with probability 0.9, screening included.
 
-    Every other pair is taken to be bad as often as the claim allows; the leaking one must come out ahead of all of them, a tie
-    counting against it, unless all are certified.
+    Every other pair is taken to be bad as often as the claim allows; the leaking one must come out
+    ahead of all of them, a tie counting against it, unless all are certified.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""Data on [0, 1]^d in bins of several widths, and the score of private histograms (Chaudhuri and Vinterbo 2013, Theorem 6).
+"""Data on [0, 1]^d in bins of several widths, and the score of private histograms.
+
+Source: Chaudhuri and Vinterbo (2013), Theorem 6.
 
 See `dpassay.mechanisms.chaudhuri_vinterbo_2013.histograms.histogram`, which releases them.
 """
@@ -32,12 +34,15 @@ Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 MOST_BINS = 100_000
 NO_SHARE = 1e-6
-"""A proportion of bad random strings that is proven to be below this is taken for 0, with this error."""
+"""A proportion of bad random strings that is proven to be below this is taken for 0, with this
+error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binned(Trainer):
-    """Columns of X scaled to [0, 1] by public limits and clipped, and a trainer of histograms with the widths H.
+    """Columns of X scaled to [0, 1] by public limits, and a trainer of histograms of widths H.
+
+    Values beyond the limits are clipped.
 
     Parameters
     ----------
@@ -46,7 +51,8 @@ class Binned(Trainer):
     h : float
         Width of a bin of the released histogram; 1 / h is an integer.
     H : str
-        Widths that the claim about scores is for, h_1 ... h_k, as a list or as a text with blanks between them.
+        Widths that the claim about scores is for, h_1 ... h_k, as a list or as a text with blanks
+        between them.
     n : int
         Records of (T, V) together, above m.
     m : int
@@ -56,8 +62,8 @@ class Binned(Trainer):
     feature, d : int
         The first column, >= 0, and how many, >= 1.
     low, high : float
-        What is scaled to 0 and 1, of every column; finite. The defaults hold the mean radius of the breast cancer set (7 to 28)
-        and standardised columns.
+        What is scaled to 0 and 1, of every column; finite. The defaults hold the mean radius of the
+        breast cancer set (7 to 28) and standardised columns.
 
     Raises
     ------
@@ -78,33 +84,71 @@ class Binned(Trainer):
     widths: tuple[float, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require(is_real(self.alpha) and 0 < self.alpha < math.inf, "alpha", self.alpha, "a finite number > 0")
+        require(
+            is_real(self.alpha) and 0 < self.alpha < math.inf,
+            "alpha",
+            self.alpha,
+            "a finite number > 0",
+        )
         require(is_count(self.d), "d", self.d, "an integer >= 1")
         require(is_count(self.feature, 0), "feature", self.feature, "an integer >= 0")
         require(is_count(self.m, 0), "m", self.m, "an integer >= 0")
         require(is_count(self.n) and self.n > self.m, "n", self.n, f"an integer above m = {self.m}")
-        require(is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)")
-        limits = is_real(self.low) and is_real(self.high) and -math.inf < self.low < self.high < math.inf
-        require(limits, "low, high", (self.low, self.high), "two finite numbers, the lower one first")
-        require(self._is_width(self.h), "h", self.h, f"a number with 1 / h an integer, (1 / h)^d at most {MOST_BINS:,}")
+        require(
+            is_real(self.delta) and 0 < self.delta < 1, "delta", self.delta, "a number in (0, 1)"
+        )
+        limits = (
+            is_real(self.low) and is_real(self.high) and -math.inf < self.low < self.high < math.inf
+        )
+        require(
+            limits, "low, high", (self.low, self.high), "two finite numbers, the lower one first"
+        )
+        require(
+            self._is_width(self.h),
+            "h",
+            self.h,
+            f"a number with 1 / h an integer, (1 / h)^d at most {MOST_BINS:,}",
+        )
         if isinstance(self.H, (list, tuple)):
             object.__setattr__(self, "H", " ".join(map(str, self.H)))
         object.__setattr__(self, "widths", tuple(_numbers(self.H)))
         known = len(self.widths) > 0 and all(map(self._is_width, self.widths))
-        require(known, "H", self.H, "one or more widths with blanks between them, 1 / h an integer for each")
+        require(
+            known,
+            "H",
+            self.H,
+            "one or more widths with blanks between them, 1 / h an integer for each",
+        )
 
     def _is_width(self, h: object) -> bool:
         real = is_real(h) and 1 / MOST_BINS <= float(h) <= 1  # type: ignore[arg-type]
-        return real and abs(sides(h) * h - 1) <= 1e-9 and sides(h) ** self.d <= MOST_BINS  # type: ignore[arg-type, operator]
+        return (
+            real
+            and abs(
+                sides(h) * h - 1,  # type: ignore[operator, arg-type]
+            )
+            <= 1e-9
+            and sides(h) ** self.d <= MOST_BINS  # type: ignore[arg-type]
+        )
 
     def stability(self) -> tuple[ScoreStability, ...]:
-        """Theorem 6 as printed and with the constant that is true; nothing where its condition does not hold."""
+        """Theorem 6 as printed and with the constant that is true.
+
+        Nothing where its condition does not hold.
+        """
         left, volume, k, n = self.kept, 1 / self._finest, len(self.widths), self.n - self.m
         if self.m == 0 or left < 1:
             return ()
-        facts: dict[str, Any] = {"beta2": 2 / volume, "delta": self.delta / k, "unit": "score", "coins": "the same on both sides"}
+        facts: dict[str, Any] = {
+            "beta2": 2 / volume,
+            "delta": self.delta / k,
+            "unit": "score",
+            "coins": "the same on both sides",
+        }
         text, page = "Chaudhuri and Vinterbo 2013, Theorem 6", "docs/findings.md, 'Theorem 6'"
-        printed = ScoreStability(beta1=6 * n / (left * volume), source=text, status="printed", **facts)
+        printed = ScoreStability(
+            beta1=6 * n / (left * volume), source=text, status="printed", **facts
+        )
         missed = sum(sum_above(self.bins(h), (n - left) * self.alpha / 2) for h in self.widths)
         if missed > self.delta / k:
             return (printed,)
@@ -113,8 +157,12 @@ class Binned(Trainer):
 
     @property
     def kept(self) -> float:
-        """Return n (1 - nu): what n~ is at least on the event E of the proof, for every width of H."""
-        return self.n - self.m - 2 * math.log(4 * len(self.widths) / self.delta) * math.sqrt(self._finest) / self.alpha
+        """Return n (1 - nu), the least n~ on the event E of the proof, for every width of H."""
+        return (
+            self.n
+            - self.m
+            - 2 * math.log(4 * len(self.widths) / self.delta) * math.sqrt(self._finest) / self.alpha
+        )
 
     @property
     def _finest(self) -> int:
@@ -125,7 +173,7 @@ class Binned(Trainer):
         return int(sides(h) ** self.d)
 
     def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless there are n records with labels 0 and 1, and the columns exist."""
+        """Raise `InvalidInput` unless there are n records labelled 0 and 1 and the columns."""
         check_binary(data)
         require(len(data) == self.n, "n", self.n, f"the number of records, {len(data)}")
         columns, last = data.X.shape[1], self.feature + self.d
@@ -164,19 +212,28 @@ class Binned(Trainer):
         return integrated_score(trained, np.bincount(at, minlength=trained.p.shape[1]) / self.m)
 
     def bad_share(self, state: Compared, claim: ScoreStability) -> tuple[float, float] | None:
-        """Return the proportion 0 with a proven bound where it is next to nothing; None where it has to be sampled.
+        """Return the proportion 0 with a proven bound where it is next to nothing.
 
-        A string is bad only if (4 tau - 2 tau^2) / h^d > beta_1 / n for a width h, tau = 1 / n~ on the base dataset.
+        None where it has to be sampled.
+
+        A string is bad only if (4 tau - 2 tau^2) / h^d > beta_1 / n for a width h, tau = 1 / n~ on
+        the base dataset.
         """
         n = self.n - self.m
-        if claim.beta2 < 2 * self._finest * (1 - 1e-12) and any(change.index >= n for change in state.changes):
+        if claim.beta2 < 2 * self._finest * (1 - 1e-12) and any(
+            change.index >= n for change in state.changes
+        ):
             return None
         share = 0.0
         for h in self.widths:
             move = claim.beta1 / n / self.bins(h)
             if move < 2 and sides(h) > 1:
                 counts = self.counts(state.base, h)
-                share += total_below(counts, self.alpha / 2, (2 + math.sqrt(4 - 2 * move)) / move if move > 0 else math.inf)
+                share += total_below(
+                    counts,
+                    self.alpha / 2,
+                    (2 + math.sqrt(4 - 2 * move)) / move if move > 0 else math.inf,
+                )
         return (0.0, share + UNIT_ROUNDOFF) if share <= NO_SHARE else None
 
     def counts(self, data: Labelled, h: float) -> Counts:

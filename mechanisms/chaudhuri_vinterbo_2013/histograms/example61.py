@@ -1,8 +1,11 @@
-"""What both algorithms of section 6.1 of Chaudhuri and Vinterbo (2013) share: the function f(D, i), and difference laws.
+"""What both algorithms of section 6.1 of Chaudhuri and Vinterbo (2013) share.
 
-f maps a dataset of n records and a candidate i in {1, ..., l} to [0, 1], and one record moves it by at most 1 / n. Here
-f(D, i) is the share of training records with a large value in column i. The release is (i*, t_1, ..., t_l), t_i being
-f(D, i) plus Laplace noise; the score is t_(i*), whatever the validation records are.
+The function f(D, i), and difference laws.
+
+f maps a dataset of n records and a candidate i in {1, ..., l} to [0, 1], and one record moves it by
+at most 1 / n. Here f(D, i) is the share of training records with a large value in column i. The
+release is (i*, t_1, ..., t_l), t_i being f(D, i) plus Laplace noise; the score is t_(i*), whatever
+the validation records are.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ MOST = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Released:
-    """What is released: the index i*, counted from 0, shape (size,), and all t_i, shape (size, l)."""
+    """What is released: the index i*, from 0, shape (size,), and all t_i, shape (size, l)."""
 
     index: NDArray[np.int64]
     t: Array
@@ -54,7 +57,8 @@ class Candidates(Trainer):
     feature : int
         Column of the first candidate, >= 0.
     cut : float
-        Where a value is large; finite. The default suits the mean radius and texture of the breast cancer set.
+        Where a value is large; finite. The default suits the mean radius and texture of the breast
+        cancer set.
 
     Raises
     ------
@@ -70,7 +74,12 @@ class Candidates(Trainer):
     cut: float = 15.0
 
     def __post_init__(self) -> None:
-        require(is_real(self.alpha) and 0 < self.alpha < math.inf, "alpha", self.alpha, "a finite number > 0")
+        require(
+            is_real(self.alpha) and 0 < self.alpha < math.inf,
+            "alpha",
+            self.alpha,
+            "a finite number > 0",
+        )
         require(is_count(self.l, 2) and self.l <= MOST, "l", self.l, f"an integer from 2 to {MOST}")
         require(is_count(self.m, 0), "m", self.m, "an integer >= 0")
         require(is_count(self.n) and self.n > self.m, "n", self.n, f"an integer above m = {self.m}")
@@ -92,7 +101,7 @@ class Candidates(Trainer):
         return len(data) - self.m, self.m
 
     def check(self, data: Labelled) -> None:
-        """Raise `InvalidInput` unless there are n records with labels 0 and 1, and the columns exist."""
+        """Raise `InvalidInput` unless there are n records labelled 0 and 1 and the columns."""
         check_binary(data)
         require(len(data) == self.n, "n", self.n, f"the number of records, {len(data)}")
         columns, last = data.X.shape[1], self.feature + self.l
@@ -112,7 +121,7 @@ class Candidates(Trainer):
         return self.counts(data)
 
     def score(self, trained: Released, data: Labelled) -> tuple[Array, float]:  # noqa: ARG002
-        """Return t_i of the released index, for any validation records, and a bound on its numerical error."""
+        """Return t_i of the released index and a bound on its error, for any validation records."""
         error = 8 * UNIT_ROUNDOFF * (1 + float(np.abs(trained.t).max(initial=0.0)))
         return np.take_along_axis(trained.t, trained.index[:, None], axis=1)[:, 0], error
 
@@ -122,31 +131,62 @@ class Candidates(Trainer):
         X[:, self.feature :] += 2 * np.array(bits)
         return X
 
-    def moved(self, bits: list[list[int]], other: list[int], asked: list[int], reason: str) -> WorstCase:
-        """Return a pair: training records with these bits, the first of them replaced; and the query with the bits `asked`."""
+    def moved(
+        self, bits: list[list[int]], other: list[int], asked: list[int], reason: str
+    ) -> WorstCase:
+        """Return a pair: training records with these bits, the first of them replaced.
+
+        And the query with the bits `asked`.
+        """
         data = Labelled(self.rows(bits + [bits[-1]] * self.m), np.zeros(self.n, dtype=np.int64))
         before, after = ("".join(map(str, each)) for each in (bits[0], other))
-        how = f"{self.trained} training records of {self.l} bits each; one changes from {before} to {after}"
-        return WorstCase.of(data, Replace(0, self.rows([other])[0], 0), how=how, reason=reason, query=self.rows([asked]))
+        how = (
+            f"{self.trained} training records of {self.l} bits each; one changes from {before} to "
+            f"{after}"
+        )
+        return WorstCase.of(
+            data,
+            Replace(0, self.rows([other])[0], 0),
+            how=how,
+            reason=reason,
+            query=self.rows([asked]),
+        )
 
     def values_words(self, pattern: int, query: Array) -> str:
-        """Say which t_i are at least u_i, the bits of a query: what a pattern of l bits stands for."""
+        """Say which t_i are at least u_i, the bits of a query.
+
+        What a pattern of l bits stands for.
+        """
         bits = self.large(query[None])[0].astype(int)
-        return ", ".join(f"t_{i + 1} {'>=' if pattern >> i & 1 else '<'} {bit}" for i, bit in enumerate(bits))
+        return ", ".join(
+            f"t_{i + 1} {'>=' if pattern >> i & 1 else '<'} {bit}" for i, bit in enumerate(bits)
+        )
 
     def shares(self, first: int, second: int) -> str:
-        """Say how many training records have a large value in the columns of candidates 1 and 2: n f(D, 1) and n f(D, 2)."""
+        """Say how many training records have a large value in the columns of candidates 1 and 2.
+
+        n f(D, 1) and n f(D, 2).
+        """
         n = self.trained
-        return f"{first} of {n} training records have a large value for candidate 1, {second} of {n} for candidate 2"
+        return (
+            f"{first} of {n} training records have a large value for candidate 1, {second} of {n} "
+            "for candidate 2"
+        )
 
     def half(self) -> list[list[int]]:
-        """The dataset of section 6.1: f(D, 1) = 1, f(D, 2) = 1/2, rounded down where n is odd; other candidates as 2."""
+        """The dataset of section 6.1: f(D, 1) = 1, f(D, 2) = 1/2, rounded down where n is odd.
+
+        Other candidates as 2.
+        """
         few = self.trained - self.trained // 2
         return [[1, *[0] * (self.l - 1)]] * few + [[1] * self.l] * (self.trained - few)
 
 
 def difference_outside(low: float, high: float) -> float:
-    """P[X < low or X > high], low < high, for X the difference of two standard Laplace numbers; P[X > x] = (2 + x) e^-x / 4."""
+    """P[X < low or X > high], low < high, for X the difference of two standard Laplace numbers.
+
+    P[X > x] = (2 + x) e^-x / 4.
+    """
 
     def above(x: float) -> float:
         tail = 0.0 if math.isinf(x) else (2 + abs(x)) * math.exp(-abs(x)) / 4

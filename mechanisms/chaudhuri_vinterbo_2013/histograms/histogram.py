@@ -1,15 +1,20 @@
-"""Private histogram density estimator (Chaudhuri and Vinterbo 2013, Algorithm 5), and its score (Theorem 6).
+"""Private histogram density estimator and its score.
 
-n_i records of T lie in bin i of width h; n~_i = max(0, n_i + 2 R_i / alpha) with R_i standard Laplace, n~ = sum n~_i, and the
-density in bin i is n~_i / (h n~). The text has one dimension, "although the general techniques can be easily extended": in d
-dimensions bins are cubes, and h^d stands wherever h stands. Where n~ = 0, which the text leaves open, the density is uniform.
+Source: Chaudhuri and Vinterbo (2013), Algorithm 5 and Theorem 6.
 
-Claims as printed: alpha-differential privacy of the histogram. A replaced record moves two counts by 1, so all counts together
-lose alpha and a single one alpha / 2. Theorem 6, for widths H, k = |H|, nu = 2 ln(4 k / delta) / (n alpha sqrt(h_min)): if
-n (1 - nu) >= 1, the score q(f, V) = - integral f^2 + (2 / m) sum f(z_j) is (beta_1, beta_2, delta / k)-stable with
+n_i records of T lie in bin i of width h; n~_i = max(0, n_i + 2 R_i / alpha) with R_i standard
+Laplace, n~ = sum n~_i, and the density in bin i is n~_i / (h n~). The text has one dimension,
+"although the general techniques can be easily extended": in d dimensions bins are cubes, and h^d
+stands wherever h stands. Where n~ = 0, which the text leaves open, the density is uniform.
+
+Claims as printed: alpha-differential privacy of the histogram. A replaced record moves two counts
+by 1, so all counts together lose alpha and a single one alpha / 2. Theorem 6, for widths H,
+k = |H|, nu = 2 ln(4 k / delta) / (n alpha sqrt(h_min)): if n (1 - nu) >= 1, the score q(f,
+V) = - integral f^2 + (2 / m) sum f(z_j) is (beta_1, beta_2, delta / k)-stable with
 beta_1 = 6 / ((1 - nu) h_min), beta_2 = 2 / h_min. With p_i = n~_i / n~ and v the shares of V,
 
-    h q = |v|^2 - |p - v|^2,    h |q(p, V) - q(p', V)| <= 4 tau - 2 tau^2,    tau = min(1, 1 / max(n~, n~')),
+    h q = |v|^2 - |p - v|^2,
+    h |q(p, V) - q(p', V)| <= 4 tau - 2 tau^2,    tau = min(1, 1 / max(n~, n~')),
 
 so 6 can be 4 - 2 / (n (1 - nu)): the claim `corrected` (docs/findings.md, 'Theorem 6').
 """
@@ -54,10 +59,12 @@ class Histogram(Binned):
     alpha, h, H, n, m, delta, feature, d, low, high
         See `Binned`.
     release : {"all", "count", "comparison", "density"}
-        What is released. `all`: the whole vector n~, of which is answered at a query x with bin i the number 2 [n~_i >= n] +
-        [some other n~_j > 0], n the records of T: of a record that goes into bin i or out of it these two bits tell as much as
-        the vector, and no event of the vector loses more. `count`: n~_i. `comparison`: whether the next bin (the first follows
-        the last) has a larger n~, another statistic of the vector, which loses almost all of alpha. `density`: that at x.
+        What is released. `all`: the whole vector n~, of which is answered at a query x with bin i
+        the number 2 [n~_i >= n] + [some other n~_j > 0], n the records of T: of a record that goes
+        into bin i or out of it these two bits tell as much as the vector, and no event of the
+        vector loses more. `count`: n~_i. `comparison`: whether the next bin (the first follows the
+        last) has a larger n~, another statistic of the vector, which loses almost all of alpha.
+        `density`: that at x.
 
     Raises
     ------
@@ -81,7 +88,11 @@ class Histogram(Binned):
     @property
     def looked_at(self) -> str:
         """What of all noisy counts is answered."""
-        return "for one bin i, whether n~_i >= n and whether any other n~_j > 0," if self.release == "all" else ""
+        return (
+            "for one bin i, whether n~_i >= n and whether any other n~_j > 0,"
+            if self.release == "all"
+            else ""
+        )
 
     @property
     def numbers(self) -> tuple[float, float] | None:
@@ -91,8 +102,14 @@ class Histogram(Binned):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Privacy as printed, and of a single count; Theorem 6 where its condition holds, and with the constant that is true."""
-        facts: dict[str, Any] = {"unit": UNITS[self.release], "coins": "noise fresh; no other coins"}
+        """Privacy as printed, and of a single count.
+
+        Theorem 6 where its condition holds, and with the constant that is true.
+        """
+        facts: dict[str, Any] = {
+            "unit": UNITS[self.release],
+            "coins": "noise fresh; no other coins",
+        }
         text = "Chaudhuri and Vinterbo 2013, Algorithm 5"
         claims: list[Claim] = [DP(epsilon=self.alpha, source=text, status="printed", **facts)]
         page = "docs/findings.md, 'The histogram: one count and all of them'"
@@ -105,9 +122,13 @@ class Histogram(Binned):
         self.check(data)
         return self.counts(data, self.h)
 
-    def sample(self, state: Counts, queries: Array, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def sample(
+        self, state: Counts, queries: Array, size: int, rng: np.random.Generator
+    ) -> NDArray[Any]:
         """Answers of `size` independent histograms at q queries, shape (size, q)."""
-        noisy = np.maximum(0.0, state + Noise(kind="laplace", scale=2 / self.alpha).draw((size, len(state)), rng))
+        noisy = np.maximum(
+            0.0, state + Noise(kind="laplace", scale=2 / self.alpha).draw((size, len(state)), rng)
+        )
         at = self.bins_of(queries, self.h)
         if self.release == "count":
             return noisy[:, at]
@@ -121,7 +142,10 @@ class Histogram(Binned):
         return (noisy[:, (at + 1) % len(state)] > noisy[:, at]).astype(np.int64)
 
     def distribution(self, state: Counts, queries: Array) -> Law | None:
-        """Exact law of a count, of a comparison and of the two bits of `all` in closed form; None for the density."""
+        """Exact law of a count, of a comparison and of the two bits of `all` in closed form.
+
+        None for the density.
+        """
         at = self.bins_of(queries, self.h)
         if self.release == "count":
             noise = Noise(kind="laplace", scale=2 / self.alpha)
@@ -136,12 +160,18 @@ class Histogram(Binned):
         """Say what the two bits of `all` are, i the bin of the query; nothing of the rest."""
         if self.release != "all":
             return ""
-        return f"n~_i {'>=' if answer >= 2 else '<'} n, {'some' if answer % 2 else 'no'} other n~_j > 0"
+        return (
+            f"n~_i {'>=' if answer >= 2 else '<'} n, {'some' if answer % 2 else 'no'} other n~_j "
+            "> 0"
+        )
 
     def _bits(self, counts: Counts) -> FiniteLaw:
-        """Law of the two bits of `all` where bin i has these counts, and the others the n - n_i records that are left.
+        """Law of the two bits of `all` where bin i has these counts.
 
-        With a = (n - n_i) alpha / 2 the bits are independent, P[n~_i >= n] = e^-a / 2 and P[all others 0] = e^-a / 2^(bins - 1).
+        The others have the n - n_i records that are left.
+
+        With a = (n - n_i) alpha / 2 the bits are independent, P[n~_i >= n] = e^-a / 2 and P[all
+        others 0] = e^-a / 2^(bins - 1).
         """
         left = (self.n - self.m - counts) * self.alpha / 2
         full, none = -left - LN2, -left - (self.bins(self.h) - 1) * LN2
@@ -151,7 +181,10 @@ class Histogram(Binned):
         return FiniteLaw(log_p=log_p, error=16 * UNIT_ROUNDOFF * (1 - float(none.min())))
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """All of T in the first bin, all of V in the second; one record of T goes where V is, or one of V where T is."""
+        """All of T in the first bin, all of V in the second.
+
+        One record of T goes where V is, or one of V where T is.
+        """
         finest, width = min(self.h, *self.widths), self.high - self.low
         second = self.h if sides(self.h) > 1 else finest
         center = [self.low + 0.5 * finest * width, self.low + 1.5 * second * width]
@@ -160,14 +193,26 @@ class Histogram(Binned):
         there, back = self._row(center)[1], self._row(center)[0]
         changes = (Replace(0, there, 0), *((Replace(self.n - 1, back, 0),) if self.m else ()))
         how = (
-            f"{self.n - self.m} training records in the first bin, {self.m} validation records in the second;"
-            " one record of either moves to the other bin"
+            f"{self.n - self.m} training records in the first bin, {self.m} validation records in "
+            "the second; one record of either moves to the other bin"
         )
-        reason = "two counts change by 1, and mass moves from a bin without records of V to the bin that holds all of V"
-        return (WorstCase(pairs=Pairs(base=data, changes=changes, how=how), queries=self._row(center), reason=reason),)
+        reason = (
+            "two counts change by 1, and mass moves from a bin without records of V to the bin "
+            "that holds all of V"
+        )
+        return (
+            WorstCase(
+                pairs=Pairs(base=data, changes=changes, how=how),
+                queries=self._row(center),
+                reason=reason,
+            ),
+        )
 
     def _row(self, values: list[float]) -> Array:
-        """Points with these values in the first column of the histogram, in the lowest bin of the others."""
+        """Points with these values in the first column, the others in their lowest bin.
+
+        The first column of the histogram.
+        """
         X = np.full((len(values), self.feature + self.d), self.low)
         X[:, self.feature] = values
         return points(X, "queries")
@@ -184,8 +229,11 @@ class Histogram(Binned):
             law=self._bits(counts) if self.release == "all" else count,
             moves=np.stack([counts[:-1], counts[1:]], axis=1),
             argument=(
-                "A record lies in one bin, so a replacement changes at most two counts, each by at most 1. Every count"
-                " can occur, and every such change."
+                "A record lies in one bin, so a replacement changes at most two counts, each by "
+                "at most 1. Every count can occur, and every such change."
             ),
-            several="k replacements change a count by at most k; each step puts one record into the bin or takes one out.",
+            several=(
+                "k replacements change a count by at most k; each step puts one record into the "
+                "bin or takes one out."
+            ),
         )

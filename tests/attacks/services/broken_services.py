@@ -1,4 +1,7 @@
-"""Services that are right, and services with one thing wrong each: randomised response on the label of the nearest record."""
+"""Services that are right, and services with one thing wrong each.
+
+Randomised response on the label of the nearest record.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +22,22 @@ class BudgetSpent(RuntimeError):
 
 
 def odds(data: Labelled, x: Array, epsilon: float) -> float:
-    """Log-odds of label 1: the label of the nearest record, in favour of which the answer is epsilon-private."""
+    """Log-odds of label 1.
+
+    The label of the nearest record, in favour of which the answer is epsilon-private.
+    """
     nearest = int(np.argmin(((data.X - x) ** 2).sum(axis=1)))
     return epsilon / 2 * (2 * int(data.y[nearest]) - 1)
 
 
 class Session:
     def __init__(
-        self, service: Honest, data: Labelled, rng: np.random.Generator, key: tuple[int, str], budget: int | None
+        self,
+        service: Honest,
+        data: Labelled,
+        rng: np.random.Generator,
+        key: tuple[int, str],
+        budget: int | None,
     ) -> None:
         self.service, self.data, self.rng, self.key, self.budget = service, data, rng, key, budget
 
@@ -47,7 +58,9 @@ class Honest:
         self.lock = threading.Lock()
 
     def __call__(self, data: Labelled, seed: int, user: str) -> Session:
-        return Session(self, data, self.coins(seed, user), (seed, user), self.limit if self.declared else None)
+        return Session(
+            self, data, self.coins(seed, user), (seed, user), self.limit if self.declared else None
+        )
 
     def coins(self, seed: int, user: str) -> np.random.Generator:
         return np.random.default_rng([seed, *hashlib.sha256(user.encode()).digest()])
@@ -149,7 +162,10 @@ class Declared(Shared):
 
 
 class Model(Honest):
-    """Correct: one model, whose weight has Laplace noise of the deployment's seed; answers without coins of their own."""
+    """Correct: one model, whose weight has Laplace noise of the deployment's seed.
+
+    Answers without coins of their own.
+    """
 
     def answer(self, session: Session, x: Array) -> int:
         noise = np.random.default_rng(session.key[0]).laplace(scale=2 / self.epsilon)
@@ -245,9 +261,26 @@ def askless(data: Labelled, seed: int, user: str) -> object:
     return object()
 
 
-honest, undeclared, endless, counting, certain = Honest(), Undeclared(), Endless(), Counting(), Certain()
+honest, undeclared, endless, counting, certain = (
+    Honest(),
+    Undeclared(),
+    Endless(),
+    Counting(),
+    Certain(),
+)
 majority = Majority()
 cached, eternal, sticky, shared = Cached(), Eternal(), Sticky(), Shared()
 declared, model, deaf, one_model = Declared(), Model(), Deaf(), OneModel()
-off_by_one, ask_on, reopened, racing, never = OffByOne(), AskOn(), Reopened(), Racing(), NeverRefuses()
-tells_query, tells_data, tells_by_time, failing = TellsQuery(), TellsData(), TellsByTime(), Failing()
+off_by_one, ask_on, reopened, racing, never = (
+    OffByOne(),
+    AskOn(),
+    Reopened(),
+    Racing(),
+    NeverRefuses(),
+)
+tells_query, tells_data, tells_by_time, failing = (
+    TellsQuery(),
+    TellsData(),
+    TellsByTime(),
+    Failing(),
+)

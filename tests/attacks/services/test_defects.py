@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 from dpassay.attacks.services.control import control
-from dpassay.attacks.services.defects import ALPHA, ONE_ANSWER, apart_probability, block_probability, probe
+from dpassay.attacks.services.defects import (
+    ALPHA,
+    ONE_ANSWER,
+    apart_probability,
+    block_probability,
+    probe,
+)
 from dpassay.attacks.services.interface import Refusal, Service
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput, TargetError
@@ -74,8 +80,12 @@ def test_small_budgets(limit: int, data: Labelled) -> None:
     assert names(broken.Shared) == (["seed shared between users"] if limit > 1 else [])
     if limit > 1:
         unsure = limit == 2
-        assert names(broken.Sticky) == ["cached answers or sticky noise" if unsure else "sticky noise"]
-        assert names(broken.Cached) == ["cached answers or sticky noise" if unsure else "cached answers"]
+        assert names(broken.Sticky) == [
+            "cached answers or sticky noise" if unsure else "sticky noise"
+        ]
+        assert names(broken.Cached) == [
+            "cached answers or sticky noise" if unsure else "cached answers"
+        ]
     if limit > 2:
         assert names(broken.Eternal) == ["cached answers"]
 
@@ -93,7 +103,10 @@ def test_what_could_not_be_looked_at_is_told(data: Labelled) -> None:
 def test_a_model_with_noise_of_training_is_remarked_and_has_no_defect(
     kind: type[broken.Honest], limit: int, data: Labelled
 ) -> None:
-    """One coin for all its answers: with one answer a session nobody can tell it from coins that users share."""
+    """One coin for all its answers.
+
+    With one answer a session nobody can tell it from coins that users share.
+    """
     service = kind()
     service.limit = limit
     found = probe(Service(service, "s"), data)
@@ -114,14 +127,19 @@ def test_the_positive_control_comes_first(data: Labelled) -> None:
     ):
         found = probe(Service(kind(), "s"), data)
         assert found.blind == blind
-        assert any(each.startswith("control: no change") for each in found.untold[:1]) == ("control" in blind)
+        assert any(each.startswith("control: no change") for each in found.untold[:1]) == (
+            "control" in blind
+        )
     passed = control(Service(broken.Certain(), "s"), data, 16, alpha=1e-6)
     assert passed.changed
     assert passed.words == "all labels 0 against all labels 1, 24 deployments a side"
 
 
 def test_the_control_needs_no_labels_and_no_two_classes() -> None:
-    """What depends on the features alone moves with mirrored records; data that a service refuses are left out."""
+    """What depends on the features alone moves with mirrored records.
+
+    Data that a service refuses are left out.
+    """
     rng = np.random.default_rng(0)
     data = Labelled(rng.normal(size=(30, 2)), rng.integers(0, 2, 30))
 
@@ -144,7 +162,9 @@ def test_the_control_needs_no_labels_and_no_two_classes() -> None:
 @pytest.mark.slow
 def test_the_control_is_passed_by_chance_as_rarely_as_it_says(data: Labelled) -> None:
     """60 services that ignore their data, at 5 %: at most the upper 1 % point of Bin(60, 0.05)."""
-    passed = sum(control(Service(broken.Deaf(), "s", seed=k), data, 4, alpha=0.05).changed for k in range(60))
+    passed = sum(
+        control(Service(broken.Deaf(), "s", seed=k), data, 4, alpha=0.05).changed for k in range(60)
+    )
     assert passed <= 7
 
 
@@ -157,16 +177,28 @@ def test_correct_services_get_none(data: Labelled) -> None:
 
 
 def test_the_error_probability_is_exact_by_enumeration() -> None:
-    """Fair coins that are constant in blocks by chance: P[probability <= a] <= a for every a, over all sequences."""
-    for blocks, size, p in ((3, 2, Fraction(1, 2)), (4, 2, Fraction(1, 3)), (2, 4, Fraction(3, 4)), (3, 3, Fraction(1, 2))):
+    """Fair coins that are constant in blocks by chance.
+
+    P[probability <= a] <= a for every a, over all sequences.
+    """
+    for blocks, size, p in (
+        (3, 2, Fraction(1, 2)),
+        (4, 2, Fraction(1, 3)),
+        (2, 4, Fraction(3, 4)),
+        (3, 3, Fraction(1, 2)),
+    ):
         told: list[tuple[float, Fraction]] = []
         for coins in itertools.product((0, 1), repeat=blocks * size):
             rows = [coins[i * size : (i + 1) * size] for i in range(blocks)]
             weight = p ** sum(coins) * (1 - p) ** (len(coins) - sum(coins))
             constant = all(len(set(row)) == 1 for row in rows)
-            told.append((block_probability([row[0] for row in rows], size) if constant else 1.0, weight))
+            told.append(
+                (block_probability([row[0] for row in rows], size) if constant else 1.0, weight)
+            )
         for level in {value for value, _ in told}:
-            assert sum(weight for value, weight in told if value <= level) <= Fraction(level) * (1 + Fraction(1, 10**9))
+            assert sum(weight for value, weight in told if value <= level) <= Fraction(level) * (
+                1 + Fraction(1, 10**9)
+            )
 
 
 def test_block_probability_is_the_share_of_orders() -> None:
@@ -181,7 +213,10 @@ def test_block_probability_is_the_share_of_orders() -> None:
 
 
 def test_the_interface_of_this_project() -> None:
-    """Its budget is that of one object: who opens it again for the same user hands out another one."""
+    """Its budget is that of one object.
+
+    Who opens it again for the same user hands out another one.
+    """
 
     data = Labelled(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1]))
 

@@ -1,4 +1,7 @@
-"""`dpassay attack --service`: repeated queries of a service on a real pair, and tenants who compare transcripts."""
+"""`dpassay attack --service`.
+
+Repeated queries of a service on a real pair, and tenants who compare transcripts.
+"""
 
 from __future__ import annotations
 
@@ -49,9 +52,20 @@ def data() -> Labelled:
     return Labelled(rng.normal(size=(20, 2)), rng.integers(0, 2, 20))
 
 
-def attack(factory: object, data: Labelled, *, shared: bool = False, epsilon: float = 1.0, n: int = 300) -> tuple[Repeated, ...]:
+def attack(
+    factory: object, data: Labelled, *, shared: bool = False, epsilon: float = 1.0, n: int = 300
+) -> tuple[Repeated, ...]:
     claim = DP(epsilon=epsilon)
-    return attack_service(Service(factory, "s"), data, claim, transcripts=n, room=16, shared=shared, alpha=1e-3, seed=0)
+    return attack_service(
+        Service(factory, "s"),
+        data,
+        claim,
+        transcripts=n,
+        room=16,
+        shared=shared,
+        alpha=1e-3,
+        seed=0,
+    )
 
 
 def test_fresh_noise_grows_and_keeps_its_claim(data: Labelled) -> None:
@@ -80,8 +94,13 @@ def test_shared_seeds_break_the_claim_and_the_tool_says_why(data: Labelled) -> N
 
 
 @pytest.mark.parametrize("kind", [broken.Model, broken.OneModel])
-def test_the_seed_of_a_correct_model_is_not_the_attackers(kind: type[broken.Honest], data: Labelled) -> None:
-    """Its noise is of training: with the victim's seed for S and S', which nobody has, the claim of 1 was certified broken."""
+def test_the_seed_of_a_correct_model_is_not_the_attackers(
+    kind: type[broken.Honest], data: Labelled
+) -> None:
+    """Its noise is of training.
+
+    With the victim's seed for S and S', which nobody has, the claim of 1 was certified broken.
+    """
     service = kind()
     service.limit = 1
     claim = DP(epsilon=1.0)
@@ -89,7 +108,9 @@ def test_the_seed_of_a_correct_model_is_not_the_attackers(kind: type[broken.Hone
     alone, compared = attack_service(Service(service, "s"), data, claim, shared=True, **known)
     assert compared.tests[0].broken
     assert not alone.tests[0].broken
-    assert len(attack_service(Service(service, "t", seed=1), data, claim, shared=False, **known)) == 1
+    assert (
+        len(attack_service(Service(service, "t", seed=1), data, claim, shared=False, **known)) == 1
+    )
 
 
 def test_a_correct_model_is_not_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,9 +128,27 @@ def test_a_correct_model_is_not_broken(tmp_path: Path, capsys: pytest.CaptureFix
 def test_the_command_of_a_record_says_what_variables_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Variables decide on seed and confidence; a command without them was none that makes the record again."""
-    words = ["attack", "--records", "20", "-q", "--service", f"{MODULE}:tells_query", "--out", str(tmp_path)]
-    for name, said in {"SEED": "3", "CONFIDENCE": "0.95", "JOBS": "2", "BUDGET": "200", "TOLERANCE": "0.5"}.items():
+    """Variables decide on seed and confidence.
+
+    A command without them was none that makes the record again.
+    """
+    words = [
+        "attack",
+        "--records",
+        "20",
+        "-q",
+        "--service",
+        f"{MODULE}:tells_query",
+        "--out",
+        str(tmp_path),
+    ]
+    for name, said in {
+        "SEED": "3",
+        "CONFIDENCE": "0.95",
+        "JOBS": "2",
+        "BUDGET": "200",
+        "TOLERANCE": "0.5",
+    }.items():
         monkeypatch.setenv(f"DPASSAY_{name}", said)
     assert main(words) == 1
     record = json.loads((tmp_path / "attack.json").read_text(encoding="utf-8"))
@@ -134,25 +173,43 @@ def test_a_service_says_whether_its_seed_is_shared() -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("deaf", "no change of its answers"), ("majority", "the randomness of its answers could not be")],
+    [
+        ("deaf", "no change of its answers"),
+        ("majority", "the randomness of its answers could not be"),
+    ],
 )
 def test_what_was_not_looked_at_is_no_clean_bill(
     name: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["attack", "--records", "30", "-q", "--service", f"{MODULE}:{name}", "--out", str(tmp_path)]
+    words = [
+        "attack",
+        "--records",
+        "30",
+        "-q",
+        "--service",
+        f"{MODULE}:{name}",
+        "--out",
+        str(tmp_path),
+    ]
     assert main(words) == 4
     told = capsys.readouterr().out
     assert told.startswith(f"{MODULE}:{name}: inconclusive, ")
     assert said in told
     assert "no defects" not in told
-    assert "not everything could be examined" in (tmp_path / "attack.md").read_text(encoding="utf-8")
-    assert main([*words, "--seed", "1", "--allow-inconclusive"]) == 0  # another seed makes other users
+    assert "not everything could be examined" in (tmp_path / "attack.md").read_text(
+        encoding="utf-8"
+    )
+    # another seed makes other users
+    assert main([*words, "--seed", "1", "--allow-inconclusive"]) == 0
     capsys.readouterr()
     assert main([*words, "--seed", "2", "--epsilon", "1", "--transcripts", "200"]) == 4
     shown, page = capsys.readouterr().out, (tmp_path / "attack.md").read_text(encoding="utf-8")
     assert "not broken" not in shown
     assert "  not examined\n" in shown
-    assert "1 claim, 0 broken, 0 not broken (could have seen it), 0 could not have been seen, 1 not examined" in page
+    assert (
+        "1 claim, 0 broken, 0 not broken (could have seen it), 0 could not have been seen, 1 "
+        "not examined"
+    ) in page
     assert "The claim was not examined: " in page
     assert said in page
     assert "did not break" not in page
@@ -191,8 +248,12 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "no defects" in told
     assert "claimed" in told
     assert main([*said, "--service", f"{MODULE}:shared", "--epsilon", "1"]) == 1
-    assert "claim broken" not in capsys.readouterr().out  # it does not say that others have its seed
-    assert main([*said, "--service", f"{MODULE}:declared", "--epsilon", "1", "--out", str(tmp_path)]) == 1
+    # it does not say that others have its seed
+    assert "claim broken" not in capsys.readouterr().out
+    assert (
+        main([*said, "--service", f"{MODULE}:declared", "--epsilon", "1", "--out", str(tmp_path)])
+        == 1
+    )
     told = capsys.readouterr().out
     assert "seed shared between users" in told
     assert "claim broken" in told
@@ -214,7 +275,11 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--service", f"{MODULE}:np"], 2, "must be a callable"),
         (["--service", f"{MODULE}:honest", "--epsilon", "1,2"], 2, "--epsilon = '1,2'"),
         (["--service", f"{MODULE}:honest", "--epsilon", "-1"], 2, "--epsilon = '-1'"),
-        (["--service", f"{MODULE}:honest", "--epsilon", "1", "--transcripts", "5"], 2, "--transcripts = 5"),
+        (
+            ["--service", f"{MODULE}:honest", "--epsilon", "1", "--transcripts", "5"],
+            2,
+            "--transcripts = 5",
+        ),
         (["--service", f"{MODULE}:honest", "soft-majority"], 2, "cannot be combined with TARGET"),
         (["--service", f"{MODULE}:honest", "-p", "r=5"], 2, "cannot be combined with -p"),
         (["--service", f"{MODULE}:failing_factory"], 3, "raised OSError"),
@@ -223,7 +288,9 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--transcripts", "-1", "soft-majority"], 2, "--transcripts = -1"),
     ],
 )
-def test_errors_in_one_line(words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_in_one_line(
+    words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["attack", "-q", *words]) == code
     told = capsys.readouterr()
     assert said in told.err
@@ -232,20 +299,69 @@ def test_errors_in_one_line(words: list[str], code: int, said: str, capsys: pyte
 
 
 def test_mechanisms_are_asked_repeatedly_too(capsys: pytest.CaptureFixture[str]) -> None:
-    small = ["attack", "soft-majority", "--epsilon", "1,8", "--records", "40", "--references", "4", "--models", "2", "-p", "r=5"]
-    small += ["--copies", "1", "--attacks", "gap", "--against", "mechanism", "--json", "-q", "--budgets", "1"]
+    small = [
+        "attack",
+        "soft-majority",
+        "--epsilon",
+        "1,8",
+        "--records",
+        "40",
+        "--references",
+        "4",
+        "--models",
+        "2",
+        "-p",
+        "r=5",
+    ]
+    small += [
+        "--copies",
+        "1",
+        "--attacks",
+        "gap",
+        "--against",
+        "mechanism",
+        "--json",
+        "-q",
+        "--budgets",
+        "1",
+    ]
     assert main([*small, "--transcripts", "1000"]) == 4  # two guesses could have shown nothing
     record = json.loads(capsys.readouterr().out)
-    assert [[test["m"] for test in each["rungs"]] for each in record["repeated"]] == [[1, 2, 4, 8], [1]]
+    assert [[test["m"] for test in each["rungs"]] for each in record["repeated"]] == [
+        [1, 2, 4, 8],
+        [1],
+    ]
     assert record["repeated"][0]["name"] == "soft-majority, epsilon = 1"
     assert main([*small, "--transcripts", "0"]) == 4
     assert json.loads(capsys.readouterr().out)["repeated"] == []
 
 
 def test_a_mechanism_without_pairs_is_asked_at_the_data(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["attack", f"{__name__}:Own", "--epsilon", "2", "--records", "40", "--references", "4", "--models", "2"]
+    words = [
+        "attack",
+        f"{__name__}:Own",
+        "--epsilon",
+        "2",
+        "--records",
+        "40",
+        "--references",
+        "4",
+        "--models",
+        "2",
+    ]
     words += ["--copies", "1"]
-    words += ["--attacks", "gap", "--against", "mechanism", "--json", "-q", "--budgets", "1", "--transcripts", "1000"]
+    words += [
+        "--attacks",
+        "gap",
+        "--against",
+        "mechanism",
+        "--json",
+        "-q",
+        "--budgets",
+        "1",
+        "--transcripts",
+        "1000",
+    ]
     assert main(words) == 4
     (found,) = json.loads(capsys.readouterr().out)["repeated"]
     assert [test["m"] for test in found["rungs"]] == [1, 2, 4]
@@ -254,7 +370,9 @@ def test_a_mechanism_without_pairs_is_asked_at_the_data(capsys: pytest.CaptureFi
     assert "label of record" in found["reason"]
 
 
-def test_the_record_of_a_service_is_valid_and_makes_pages(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_record_of_a_service_is_valid_and_makes_pages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["attack", "--records", "30", "--service", f"{MODULE}:cached", "--out", str(tmp_path)]
     assert main(words) == 1
     assert "attack.html" in capsys.readouterr().err
@@ -265,7 +383,12 @@ def test_the_record_of_a_service_is_valid_and_makes_pages(tmp_path: Path, capsys
         assert "1 defect found" in text
         assert "cached answers" in text
         assert "Nothing was attacked" not in text
-    assert main(["report", str(tmp_path / "attack.json"), "--exit-code", "-o", str(tmp_path / "again")]) == 1
+    assert (
+        main(
+            ["report", str(tmp_path / "attack.json"), "--exit-code", "-o", str(tmp_path / "again")]
+        )
+        == 1
+    )
     assert (tmp_path / "again/attack.html").read_bytes() == (tmp_path / "attack.html").read_bytes()
     del record["run"]["service"]
     (tmp_path / "attack.json").write_text(json.dumps(record), encoding="utf-8")

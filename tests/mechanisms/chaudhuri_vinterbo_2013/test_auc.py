@@ -14,7 +14,15 @@ from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.alpha_split import AlphaSplit
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import MOST, as_text, auc, read, released_auc, sample_of, standard
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.auc import (
+    MOST,
+    as_text,
+    auc,
+    read,
+    released_auc,
+    sample_of,
+    standard,
+)
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.objective_perturbation import ObjectivePerturbation
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.output_perturbation import OutputPerturbation
 from dpassay.record.witness import make_witness, replay
@@ -35,12 +43,17 @@ DRAWS = 20_000
 def test_it_is_scikit_learns(digits: int) -> None:
     rng = np.random.default_rng(digits)
     scores, y = np.round(rng.normal(size=(50, 30)), digits), rng.integers(2, size=30)
-    np.testing.assert_allclose(auc(scores, y), [roc_auc_score(y, row) for row in scores], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        auc(scores, y), [roc_auc_score(y, row) for row in scores], rtol=0, atol=1e-14
+    )
 
 
 def test_by_hand() -> None:
     """Scores 1, 2, 2, 3 of records 0, 1, 0, 1: pairs 2 > 1, 2 = 2, 3 > 1, 3 > 2 make 3.5 of 4."""
-    assert auc(np.array([[1.0, 2.0, 2.0, 3.0], [0.0] * 4]), np.array([0, 1, 0, 1])).tolist() == [3.5 / 4, 0.5]
+    assert auc(np.array([[1.0, 2.0, 2.0, 3.0], [0.0] * 4]), np.array([0, 1, 0, 1])).tolist() == [
+        3.5 / 4,
+        0.5,
+    ]
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
@@ -60,11 +73,20 @@ def test_equal_records_of_either_label_tie() -> None:
     assert (released_auc(OutputPerturbation(d=7), w, public) == 0.5).all()
 
 
-@pytest.mark.parametrize("name", ["objective-perturbation", "output-perturbation", "alpha-split", "data-split", "random-choice"])
+@pytest.mark.parametrize(
+    "name",
+    ["objective-perturbation", "output-perturbation", "alpha-split", "data-split", "random-choice"],
+)
 def test_on_the_line_it_has_the_law_of_the_sign(name: str) -> None:
-    """On the standard sample it is 1 where the prediction at 1 is, and 0 elsewhere; that law is exact."""
+    """On the standard sample it is 1 where the prediction at 1 is, and 0 elsewhere.
+
+    That law is exact.
+    """
     parameters = {"n": 12} if "perturbation" in name else {"m": 2}
-    number, label = (resolve(name, {**parameters, "release": release}).mechanism for release in ("auc", "prediction"))
+    number, label = (
+        resolve(name, {**parameters, "release": release}).mechanism
+        for release in ("auc", "prediction")
+    )
     rng = np.random.default_rng(5)
     data = Labelled(rng.normal(size=(12, 1)), rng.integers(2, size=12))
     found = number.sample(number.prepare(data), np.zeros((1, 1)), DRAWS, rng)[:, 0]
@@ -106,7 +128,9 @@ def test_a_sample_of_ones_own_is_what_is_scored() -> None:
     state = mechanism.prepare(Labelled(rng.normal(size=(6, 2)), rng.integers(2, size=6)))
     found = mechanism.sample(state, np.zeros((1, 1)), 40, np.random.default_rng(1))[:, 0]
     w = mechanism.weights(state.V, mechanism.lambda_, mechanism.noise(40, np.random.default_rng(1)))
-    assert found.tolist() == [roc_auc_score(PUBLIC.y, row) for row in mechanism.margins(w, PUBLIC.X)]
+    assert found.tolist() == [
+        roc_auc_score(PUBLIC.y, row) for row in mechanism.margins(w, PUBLIC.X)
+    ]
     assert len(set(found.tolist())) > 2
 
 
@@ -141,6 +165,10 @@ def test_refused(made: Any, public: Any, allowed: str) -> None:
 
 @pytest.mark.parametrize("name", ["objective-perturbation", "alpha-split", "validate-train"])
 def test_too_narrow_a_sample(name: str) -> None:
-    wide = {"d": 2} if name == "objective-perturbation" else {"base": "output-perturbation,d=2,lambdas=0.1;1"}
+    wide = (
+        {"d": 2}
+        if name == "objective-perturbation"
+        else {"base": "output-perturbation,d=2,lambdas=0.1;1"}
+    )
     with pytest.raises(InvalidInput, match="public = '1 columns': must be of at least d = 2"):
         resolve(name, {**wide, "public": "1:1; 0:0"})

@@ -1,4 +1,7 @@
-"""Entries over a trainer claim what follows from the trainer's own claims, and say what of the release they answer."""
+"""Entries over a trainer claim what follows from the trainer's own claims.
+
+And say what of the release they answer.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +39,19 @@ def algorithm_3(alpha: float, lambda_: float, n: int) -> float:
 
 def test_one_training_claims_what_the_worst_parameter_does() -> None:
     """Any number of records, one at least; and 390 of them."""
-    assert dp("random-choice", {"base": RAW})[0].epsilon == pytest.approx(algorithm_3(1.0, 0.001, 1), rel=1e-12)
-    assert dp("random-choice", {"base": f"{RAW},n=400"})[0].epsilon == pytest.approx(algorithm_3(1.0, 0.001, 390), rel=1e-12)
+    assert dp("random-choice", {"base": RAW})[0].epsilon == pytest.approx(
+        algorithm_3(1.0, 0.001, 1), rel=1e-12
+    )
+    assert dp("random-choice", {"base": f"{RAW},n=400"})[0].epsilon == pytest.approx(
+        algorithm_3(1.0, 0.001, 390), rel=1e-12
+    )
 
 
 def test_trainings_on_the_same_records_add_up() -> None:
-    """Three of them with a third of alpha each; with so little noise on V that its choice does not count."""
+    """Three of them with a third of alpha each.
+
+    With so little noise on V that its choice does not count.
+    """
     base = "objective-perturbation,lambdas=0.001;0.01;1,n=410"
     expected = math.fsum(algorithm_3(1 / 3, lambda_, 400) for lambda_ in (0.001, 0.01, 1.0))
     assert dp("alpha-split", {"base": base})[0].epsilon == pytest.approx(expected, rel=1e-12)
@@ -50,13 +60,22 @@ def test_trainings_on_the_same_records_add_up() -> None:
 def test_a_part_of_the_records_has_a_claim_of_its_own() -> None:
     """Of 401 training records one part has 200 and the other 201."""
     base = "objective-perturbation,lambdas=0.001;1,n=411"
-    assert dp("data-split", {"base": base})[0].epsilon == pytest.approx(algorithm_3(1.0, 0.001, 200), rel=1e-12)
+    assert dp("data-split", {"base": base})[0].epsilon == pytest.approx(
+        algorithm_3(1.0, 0.001, 200), rel=1e-12
+    )
 
 
-@pytest.mark.parametrize("base", [RAW, "objective-perturbation,loss=huber,lambdas=0.1;1,n=50", "output-perturbation"])
-@pytest.mark.parametrize("target", ["random-choice", "alpha-split", "data-split", "control", "validate-train"])
+@pytest.mark.parametrize(
+    "base", [RAW, "objective-perturbation,loss=huber,lambdas=0.1;1,n=50", "output-perturbation"]
+)
+@pytest.mark.parametrize(
+    "target", ["random-choice", "alpha-split", "data-split", "control", "validate-train"]
+)
 def test_nothing_true_is_claimed_below_the_base(target: str, base: str) -> None:
-    """The last claim is the one with a proof; `alpha-split` and `validate-train` run more than one release."""
+    """The last claim is the one with a proof.
+
+    `alpha-split` and `validate-train` run more than one release.
+    """
     mechanism: Any = resolve(target, {"base": base}).mechanism
     trainer: Scored = mechanism.shown
     n = None if trainer.n is None else trainer.n - trainer.m
@@ -78,7 +97,11 @@ def test_algorithm_2_keeps_what_is_printed_and_says_what_follows() -> None:
     parameters = {"base": RAW, "alpha1": 1.0, "alpha2": 0.1, "m": 1}
     printed, corrected = dp("validate-train", parameters)
     assert (printed.status, printed.epsilon, printed.delta) == ("printed", 1.1, 0.01)
-    alone = [claim.epsilon for claim in ObjectivePerturbation(lambda_=0.001, m=0).claims if isinstance(claim, DP)]
+    alone = [
+        claim.epsilon
+        for claim in ObjectivePerturbation(lambda_=0.001, m=0).claims
+        if isinstance(claim, DP)
+    ]
     assert corrected.epsilon == pytest.approx(alone[-1] + 0.1, rel=1e-12)
     assert (corrected.status, corrected.delta) == ("corrected", 0.01)
 
@@ -90,11 +113,20 @@ def test_a_trainer_that_is_given_has_an_alpha_of_its_own() -> None:
 
 def exhaustive(target: str, parameters: dict[str, Any], n: int, points: int) -> list[Any]:
     """Results over a domain."""
-    return list(assay([resolve(target, parameters)], None, Settings(mode="exhaustive", domain=Domain(n=n, points=points))))
+    return list(
+        assay(
+            [resolve(target, parameters)],
+            None,
+            Settings(mode="exhaustive", domain=Domain(n=n, points=points)),
+        )
+    )
 
 
 def test_verified_says_that_the_sign_alone_was_looked_at() -> None:
-    """The sign of w keeps 1.1, and says little of w, which loses more (docs/findings.md, 'Algorithm 2 over Algorithm 3')."""
+    """The sign of w keeps 1.1, and says little of w, which loses more.
+
+    See docs/findings.md, 'Algorithm 2 over Algorithm 3'.
+    """
     results = exhaustive("validate-train", {"base": RAW, "alpha2": 0.1, "m": 1}, 2, 2)
     for result in results:
         assert result.verdict == "verified"
@@ -103,18 +135,27 @@ def test_verified_says_that_the_sign_alone_was_looked_at() -> None:
 
 
 @pytest.mark.parametrize(
-    ("release", "part"), [("prediction", "the sign of <w, x>"), ("bins", "the bin of <w, u>"), ("vector", "")]
+    ("release", "part"),
+    [("prediction", "the sign of <w, x>"), ("bins", "the bin of <w, u>"), ("vector", "")],
 )
 def test_what_a_trainer_shows_of_its_weights(release: str, part: str) -> None:
-    (result, *_) = exhaustive("output-perturbation", {"m": 0, "release": release, "n": 2, "loss": "huber"}, 2, 1)
+    (result, *_) = exhaustive(
+        "output-perturbation", {"m": 0, "release": release, "n": 2, "loss": "huber"}, 2, 1
+    )
     assert result.verdict == "verified"
-    assert (f"the worst loss of what was looked at ({part} alone) over" in result.outcome.reason) == bool(part)
-    assert result.outcome.reason.endswith("; that of the whole release may be larger" if part else "the claim allows 1")
+    assert (
+        f"the worst loss of what was looked at ({part} alone) over" in result.outcome.reason
+    ) == bool(part)
+    assert result.outcome.reason.endswith(
+        "; that of the whole release may be larger" if part else "the claim allows 1"
+    )
 
 
 def test_a_claim_about_scores_is_not_about_the_answer() -> None:
     target = resolve("objective-perturbation")
-    assert [target.looked_at(claim) != "" for claim in target.claims] == [isinstance(claim, DP) for claim in target.claims]
+    assert [target.looked_at(claim) != "" for claim in target.claims] == [
+        isinstance(claim, DP) for claim in target.claims
+    ]
 
 
 def test_a_single_prediction_is_all_there_is() -> None:
@@ -123,15 +164,22 @@ def test_a_single_prediction_is_all_there_is() -> None:
 
 
 def test_the_bins_of_algorithm_2_are_those_of_its_training() -> None:
-    """With equal parameters the index says nothing, and the weight is trained as if there were no choice."""
+    """With equal parameters the index says nothing.
+
+    The weight is trained as if there were no choice.
+    """
     base = "output-perturbation,loss=huber,lambdas=0.5;0.5,lambda_=0.5,n=3"
     mechanism = ValidateTrain(base=base, m=1, delta=0.1, release="bins")
     (case, *_) = mechanism.pairs()
     data: Labelled = case.pairs.base
     law = mechanism.distribution(mechanism.prepare(data), case.queries)
-    alone: Any = resolve("output-perturbation", {"loss": "huber", "lambda_": 0.5, "n": 3, "m": 1, "release": "bins"}).mechanism
+    alone: Any = resolve(
+        "output-perturbation", {"loss": "huber", "lambda_": 0.5, "n": 3, "m": 1, "release": "bins"}
+    ).mechanism
     assert law is not None
-    assert law.log_p == pytest.approx(alone.distribution(alone.prepare(data), case.queries).log_p, abs=1e-8)
+    assert law.log_p == pytest.approx(
+        alone.distribution(alone.prepare(data), case.queries).log_p, abs=1e-8
+    )
     assert mechanism.labels == alone.labels
 
 
@@ -168,10 +216,18 @@ def test_where_theorem_4_is_enough_the_noise_is_as_printed() -> None:
 
 @pytest.mark.parametrize("g", ["hinge", "logistic"])
 def test_of_bad_strings_equation_9_says_nothing(g: str) -> None:
-    """At delta = 0.9 every string is bad with chance 0.45; what is claimed of those is true of these strings."""
+    """At delta = 0.9 every string is bad with chance 0.45.
+
+    What is claimed of those is true of these strings.
+    """
     seen = set()
     for seed in range(6, 12):
-        parameters = WITNESS | {"base": f"output-perturbation,lambdas=1;1.001,g={g}", "delta": 0.9, "seed": seed, "m": 2}
+        parameters = WITNESS | {
+            "base": f"output-perturbation,lambdas=1;1.001,g={g}",
+            "delta": 0.9,
+            "seed": seed,
+            "m": 2,
+        }
         good = Validate(**parameters).good
         seen.add(good)
         results = exhaustive("validate", parameters, 3, 1)

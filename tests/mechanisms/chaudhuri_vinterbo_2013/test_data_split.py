@@ -19,7 +19,11 @@ from dpassay.targets.resolve import resolve
 from tests.docs.test_findings import PAGE
 
 BASE = "output-perturbation,loss=huber,lambdas=4;4"
-ROWS = re.findall(r"^\| data-split \| (\S+) \| (\d+) \| (\d) \| ([\d.]+) \| ([\d.]+) \| (\d) \|$", PAGE, re.MULTILINE)
+ROWS = re.findall(
+    r"^\| data-split \| (\S+) \| (\d+) \| (\d) \| ([\d.]+) \| ([\d.]+) \| (\d) \|$",
+    PAGE,
+    re.MULTILINE,
+)
 
 
 def log_p_of(mechanism: DataSplit, y: tuple[int, ...]) -> Any:
@@ -34,7 +38,11 @@ def worst_label(n: int, m: int) -> float:
     """Largest loss over all labels of n records and all flips of one in V."""
     mechanism = DataSplit(base=BASE, m=m, V="shared")
     laws = {y: log_p_of(mechanism, y) for y in itertools.product((0, 1), repeat=n)}
-    flips = [(y, tuple(1 - b if i == at else b for i, b in enumerate(y))) for y in laws for at in range(n - m, n)]
+    flips = [
+        (y, tuple(1 - b if i == at else b for i, b in enumerate(y)))
+        for y in laws
+        for at in range(n - m, n)
+    ]
     return max(float(privacy_loss(laws[y], laws[other]).value.max()) for y, other in flips)
 
 
@@ -44,7 +52,10 @@ def test_by_hand() -> None:
     before = rarer * rare + (rarer * (1 - rare) + (1 - rarer) * rare) * choice
     after = (rarer + 1 - rare) / 2
     shown = (rarer, rare, 1 - rare, 1 - rarer, choice, before, after, math.log(after / before))
-    assert " ".join(f"{p:.4f}" for p in shown) == "0.1839 0.3033 0.6967 0.8161 0.2689 0.1568 0.4403 1.0325"
+    assert (
+        " ".join(f"{p:.4f}" for p in shown)
+        == "0.1839 0.3033 0.6967 0.8161 0.2689 0.1568 0.4403 1.0325"
+    )
     mechanism: Any = resolve("data-split-overlooked").mechanism
     assert np.exp(log_p_of(mechanism, (0, 0, 0)))[0, 1] == pytest.approx(before, abs=1e-12)
     assert np.exp(log_p_of(mechanism, (0, 1, 0)))[0, 1] == pytest.approx(after, abs=1e-12)
@@ -63,7 +74,9 @@ def test_the_page(base: str, m: str, alpha: str, few: str, many: str, claimed: s
     printed, own = mechanism.claims
     result = audit(mechanism, claim=printed, mode="exact")
     assert result.evidence is not None
-    assert [f"{cell.exact.value:.6f}" for cell in result.evidence.cells if cell.exact is not None] == [few, many]
+    assert [
+        f"{cell.exact.value:.6f}" for cell in result.evidence.cells if cell.exact is not None
+    ] == [few, many]
     assert f"{printed.promised:g}" == claimed
     assert result.verdict == "not refuted"
     assert audit(mechanism, claim=own, mode="exact").verdict == "refuted"
@@ -74,7 +87,10 @@ def test_the_page_has_its_rows() -> None:
 
 
 def test_what_is_claimed() -> None:
-    claimed = {V: [(claim.promised, claim.status) for claim in DataSplit(V=V).claims] for V in ("apart", "shared", "overlooked")}
+    claimed = {
+        V: [(claim.promised, claim.status) for claim in DataSplit(V=V).claims]
+        for V in ("apart", "shared", "overlooked")
+    }
     assert claimed == {
         "apart": [(1.0, "printed")],
         "shared": [(2.0, "printed")],
@@ -91,7 +107,12 @@ def test_a_shared_record_counts_in_both() -> None:
     assert apart.prepare(data).y.tolist() == data.y.tolist()
 
 
-@pytest.mark.parametrize(("V", "records", "text"), [("apart", 3, "m = 2"), ("shared", 1, "m = 2"), ("both", 3, "V = 'both'")])
+@pytest.mark.parametrize(
+    ("V", "records", "text"),
+    [("apart", 3, "m = 2"), ("shared", 1, "m = 2"), ("both", 3, "V = 'both'")],
+)
 def test_refused(V: Any, records: int, text: str) -> None:
     with pytest.raises(InvalidInput, match=text):
-        DataSplit(base=BASE, m=2, V=V).check(Labelled(np.ones((records, 1)), np.zeros(records, dtype=int)))
+        DataSplit(base=BASE, m=2, V=V).check(
+            Labelled(np.ones((records, 1)), np.zeros(records, dtype=int))
+        )

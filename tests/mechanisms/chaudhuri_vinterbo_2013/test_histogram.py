@@ -1,4 +1,7 @@
-"""The private histogram against its slow twin, its score against every step of the proof of Theorem 6."""
+"""The private histogram against its slow twin, its score against the proof of Theorem 6.
+
+Against every step of it.
+"""
 
 from __future__ import annotations
 
@@ -51,14 +54,19 @@ def test_estimates_and_scores_are_the_twins(h: float) -> None:
         expected = [float(density(Fraction(2 * i + 1, 2 * bins)) / bins) for i in range(bins)]
         np.testing.assert_allclose(trained.p[0], expected, rtol=0, atol=max(trained.error, 1e-16))
         (score,), error = mechanism.score(trained, data)
-        assert score == pytest.approx(float(twin.score(density, bins, values[n:])), rel=0, abs=error)
+        assert score == pytest.approx(
+            float(twin.score(density, bins, values[n:])), rel=0, abs=error
+        )
         assert error < 1e-11
 
 
 @pytest.mark.parametrize("alpha", [0.3, 2.0])
 @pytest.mark.parametrize(("n", "h"), [(1, 0.5), (2, 0.25), (3, 0.5)])
 def test_all_counts_lose_alpha_on_every_dataset(alpha: float, n: int, h: float) -> None:
-    """The law of the two bits by products over the bins; its loss is alpha where a record leaves or enters bin 0, else 0."""
+    """The law of the two bits by products over the bins.
+
+    Its loss is alpha where a record leaves or enters bin 0, else 0.
+    """
     bins = round(1 / h)
     mechanism = Histogram(alpha=alpha, n=n, m=0, h=h, release="all", **UNIT)
     laws = {}
@@ -128,9 +136,13 @@ def test_two_dimensions_are_squares() -> None:
 def test_comparisons_are_the_twins(alpha: float, first: int, second: int) -> None:
     mechanism = Histogram(n=20, m=0, h=0.2, alpha=alpha, release="comparison", **UNIT)
     X = np.array([[0.1]] * first + [[0.3]] * second + [[0.9]] * (20 - first - second))
-    law = mechanism.distribution(mechanism.prepare(Labelled(X, np.zeros(20, dtype=int))), np.array([[0.1]]))
+    law = mechanism.distribution(
+        mechanism.prepare(Labelled(X, np.zeros(20, dtype=int))), np.array([[0.1]])
+    )
     assert law is not None
-    assert law.table[0, 1] == pytest.approx(math.log(twin.second_is_fuller(first, second, alpha)), abs=1e-10)
+    assert law.table[0, 1] == pytest.approx(
+        math.log(twin.second_is_fuller(first, second, alpha)), abs=1e-10
+    )
 
 
 @pytest.mark.parametrize(("n", "points", "h"), [(4, 2, 0.5), (4, 3, 1 / 3), (3, 4, 0.25)])
@@ -162,7 +174,9 @@ def test_a_count_is_verified_at_half_of_alpha_for_any_records() -> None:
 
 def test_all_counts_are_verified_at_alpha() -> None:
     mechanism = Histogram(n=4, m=1, h=0.5, H="1 0.5", low=0.5, high=3.5)
-    result = audit(mechanism, claim=mechanism.claims[0], mode="exhaustive", domain=Domain(n=4, points=3))
+    result = audit(
+        mechanism, claim=mechanism.claims[0], mode="exhaustive", domain=Domain(n=4, points=3)
+    )
     assert result.verdict == "verified"
     assert result.exact == pytest.approx(1.0, abs=1e-12)
     assert audit(mechanism, claim=DP(epsilon=0.99), mode="exact").verdict == "refuted"
@@ -174,7 +188,10 @@ def test_one_bin_alone_tells_nothing() -> None:
 
 
 def test_all_counts_together_lose_alpha() -> None:
-    """n~_a >= n and n~_b = 0 for n records in bin a, against n - 1 and one in b: e^(alpha / 2) twice."""
+    """n~_a >= n and n~_b = 0 for n records in bin a, against n - 1 and one in b.
+
+    e^(alpha / 2) twice.
+    """
     alpha, n = 1.3, 5
     scale = 2 / alpha
     one = twin.laplace_above(n, n, scale) * (1 - twin.laplace_above(0, 0, scale))
@@ -184,15 +201,22 @@ def test_all_counts_together_lose_alpha() -> None:
 
 @pytest.mark.parametrize(("half", "least"), [(10, 0.6), (1000, 0.9), (100_000, 0.98)])
 def test_the_density_alone_loses_almost_alpha(half: int, least: float) -> None:
-    """Two bins with equal counts: at n~_1 / n~_2 between the counts' ratio and more, by change of variables."""
+    """Two bins with equal counts.
+
+    At n~_1 / n~_2 between the counts' ratio and more, by change of variables.
+    """
     ratio = 1 + 8 / math.sqrt(half)
-    gap = twin.two_bin_log_density(ratio, half, half, 1.0) - twin.two_bin_log_density(ratio, half - 1, half + 1, 1.0)
+    gap = twin.two_bin_log_density(ratio, half, half, 1.0) - twin.two_bin_log_density(
+        ratio, half - 1, half + 1, 1.0
+    )
     assert least < gap < 1
 
 
 def random_counts(rng: np.random.Generator, bins: int) -> Array:
     """n_i + 2 R_i / alpha, of many sizes; some next to 0."""
-    counts = rng.choice([0.0, 1.0, 2.0, 7.0], size=bins) + rng.laplace(scale=rng.choice([0.1, 1.0, 4.0]), size=bins)
+    counts = rng.choice([0.0, 1.0, 2.0, 7.0], size=bins) + rng.laplace(
+        scale=rng.choice([0.1, 1.0, 4.0]), size=bins
+    )
     return np.where(rng.random(bins) < 0.3, rng.uniform(-1, 1, size=bins), counts)
 
 
@@ -203,7 +227,10 @@ def shares(raw: Array) -> tuple[Array, float]:
 
 @pytest.mark.parametrize("bins", [2, 3, 5])
 def test_no_coupled_change_exceeds_the_bound(bins: int) -> None:
-    """h |q - q'| <= 4 tau - 2 tau^2 for every move of one record and every V in one bin; V enters linearly."""
+    """h |q - q'| <= 4 tau - 2 tau^2 for every move of one record and every V in one bin.
+
+    V enters linearly.
+    """
     rng, seen, partial = np.random.default_rng(2), 0.0, 0
     for _ in range(4000):
         raw = random_counts(rng, bins)
@@ -224,7 +251,10 @@ def test_no_coupled_change_exceeds_the_bound(bins: int) -> None:
 
 
 def test_the_bound_is_attained_at_the_edge_of_the_event() -> None:
-    """All n records in bin a, V in b, R_a = -theta and no other noise: n~ = n (1 - nu), and the record moves from a to b."""
+    """All n records in bin a, V in b, R_a = -theta and no other noise.
+
+    n~ = n (1 - nu), and the record moves from a to b.
+    """
     mechanism = Histogram(n=400, m=10, H="0.1")
     (case,) = mechanism.pairs()
     data, neighbour = case.pairs.base, case.pairs.changes[0].apply(case.pairs.base)
@@ -243,7 +273,10 @@ def test_a_partial_move_is_none_of_the_four_cases() -> None:
 
 
 def test_half_of_all_strings_break_a_smaller_constant() -> None:
-    """Unless R_b < 0 the full step is made, and h n |q - q'| tends to 4: 3.5 is exceeded by about half of all R."""
+    """Unless R_b < 0 the full step is made, and h n |q - q'| tends to 4.
+
+    3.5 is exceeded by about half of all R.
+    """
     mechanism = Histogram(n=1010, m=10, H="0.5", h=0.5)
     claim = ScoreStability(beta1=3.5 / 0.5, beta2=4.0, delta=0.3)
     result = audit(mechanism, claim=claim, mode="auto", budget=4000)
@@ -273,7 +306,10 @@ def test_where_the_condition_fails_nothing_is_claimed() -> None:
 
 @pytest.mark.parametrize("theta", [0.0, 0.3, 2.0, 9.0, 30.0])
 def test_the_tail_of_a_sum_is_exact(theta: float) -> None:
-    """One: e^-t / 2. Two: (2 + t) e^-t / 4. Three: by quadrature over the third. Lemma 3 is 4 e^(-t / sqrt(s))."""
+    """One: e^-t / 2. Two: (2 + t) e^-t / 4. Three: by quadrature over the third.
+
+    Lemma 3 is 4 e^(-t / sqrt(s)).
+    """
 
     def two(t: float) -> float:
         return (2 + t) * math.exp(-t) / 4 if t >= 0 else 1 - two(-t)
@@ -282,8 +318,12 @@ def test_the_tail_of_a_sum_is_exact(theta: float) -> None:
         return math.exp(-abs(t)) / 2 * two(theta - t)
 
     edges = [-60.0, 0.0, *([theta] if theta else []), theta + 60]
-    three = sum(quad(density, *ends, epsabs=0, epsrel=1e-11)[0] for ends in itertools.pairwise(edges))
-    assert [sum_above(s, theta) for s in (1, 2, 3)] == pytest.approx([math.exp(-theta) / 2, two(theta), three], rel=1e-9)
+    three = sum(
+        quad(density, *ends, epsabs=0, epsrel=1e-11)[0] for ends in itertools.pairwise(edges)
+    )
+    assert [sum_above(s, theta) for s in (1, 2, 3)] == pytest.approx(
+        [math.exp(-theta) / 2, two(theta), three], rel=1e-9
+    )
     for s in (1, 2, 3, 10, 100):
         assert sum_above(s, theta) <= 4 * math.exp(-theta / math.sqrt(s))
 
@@ -293,13 +333,17 @@ def test_the_tail_of_a_sum_is_exact(theta: float) -> None:
 def test_transforms_are_integrals(a: float, u: float) -> None:
     density: Any = lambda x: math.exp(-abs(x - a) - u * x) / 2  # noqa: E731
     edges = [0.0, *([a] if a else []), a + 80]
-    expected = math.exp(-a) / 2 + sum(quad(density, *ends, epsabs=0, epsrel=1e-11)[0] for ends in itertools.pairwise(edges))
+    expected = math.exp(-a) / 2 + sum(
+        quad(density, *ends, epsabs=0, epsrel=1e-11)[0] for ends in itertools.pairwise(edges)
+    )
     assert log_laplace(np.array([a]), u)[0] == pytest.approx(math.log(expected), abs=1e-9)
 
 
 def test_transforms_of_large_counts_do_not_underflow() -> None:
     """The least of the rates: e^-a / 2 for u > 1, plus e^-a / (2 (u - 1))."""
-    assert log_laplace(np.array([2000.0]), 3.0)[0] == pytest.approx(-2000 + math.log(0.75), abs=1e-9)
+    assert log_laplace(np.array([2000.0]), 3.0)[0] == pytest.approx(
+        -2000 + math.log(0.75), abs=1e-9
+    )
     assert 0 <= total_below(np.array([500, 0, 3]), 4.0, 400.0) < 1e-100
 
 
@@ -364,6 +408,9 @@ def test_refused(parameters: dict[str, Any], text: str) -> None:
 
 def test_data_that_do_not_fit() -> None:
     data = Labelled(np.zeros((400, 1)), np.zeros(400, dtype=int))
-    for parameters, text in (({"d": 2}, "feature"), ({"n": 401}, "n = 401: must be the number of records, 400")):
+    for parameters, text in (
+        ({"d": 2}, "feature"),
+        ({"n": 401}, "n = 401: must be the number of records, 400"),
+    ):
         with pytest.raises(InvalidInput, match=text):
             Histogram(**parameters).check(data)  # type: ignore[arg-type]

@@ -1,4 +1,7 @@
-"""Algorithms 3 and 4 of Chaudhuri and Vinterbo (2013): weights, laws, privacy and scores against slow twins and brute force."""
+"""Algorithms 3 and 4 of Chaudhuri and Vinterbo (2013).
+
+Weights, laws, privacy and scores against slow twins and brute force.
+"""
 
 from __future__ import annotations
 
@@ -57,14 +60,18 @@ def stability(mechanism: Scored) -> list[ScoreStability]:
 
 
 @pytest.mark.parametrize("loss", ["logistic", "huber"])
-@pytest.mark.parametrize(("lam", "h", "reach"), [(0.5, 0.5, 0.1), (0.01, 0.1, 1.0), (1.0, 1.0, 30.0)])
+@pytest.mark.parametrize(
+    ("lam", "h", "reach"), [(0.5, 0.5, 0.1), (0.01, 0.1, 1.0), (1.0, 1.0, 30.0)]
+)
 def test_weights_on_the_line_are_the_twins(loss: str, lam: float, h: float, reach: float) -> None:
     rng = np.random.default_rng(1)
     V, b = rng.uniform(-1, 1, size=(9, 1)), rng.normal(size=(12, 1)) * reach
     W, distance = minimise(V, LOSSES[loss](h), lam, b, 0.0)
     assert distance <= 1e-10
     data = [((float(v),), 1) for v in V[:, 0]]
-    found = [twin.minimiser_on_the_line(data, twin_loss(loss, h), lam, float(term)) for term in b[:, 0]]
+    found = [
+        twin.minimiser_on_the_line(data, twin_loss(loss, h), lam, float(term)) for term in b[:, 0]
+    ]
     np.testing.assert_allclose(W[:, 0], found, rtol=distance + 1e-12, atol=distance + 1e-12)
 
 
@@ -84,9 +91,15 @@ def test_the_gradient_vanishes_in_more_dimensions(loss: str, lam: float, reach: 
 
 
 def test_the_aim_is_met_where_large_terms_of_the_objective_cancel() -> None:
-    """Three records that pull one way, lambda = 0.001, alpha = 0.499: a line search by values stopped at 1.1e-8."""
+    """Three records that pull one way, lambda = 0.001, alpha = 0.499.
+
+    A line search by values stopped at 1.1e-8.
+    """
     R = np.random.default_rng(0).laplace(size=(2000, 1))
-    assert minimise(-np.ones((3, 1)), LOSSES["logistic"](0.5), 0.001, 2 / (0.499 * 3) * R, 1e-8)[1] <= 1e-8
+    assert (
+        minimise(-np.ones((3, 1)), LOSSES["logistic"](0.5), 0.001, 2 / (0.499 * 3) * R, 1e-8)[1]
+        <= 1e-8
+    )
 
 
 def test_the_aim_is_met_where_many_sharp_bends_meet() -> None:
@@ -118,20 +131,34 @@ def test_weights_of_the_hinge_loss_have_0_among_their_subgradients() -> None:
         W, distance = minimise(V[:, None], LOSSES["hinge"](0.5), lam, b, 0.0)
         assert distance <= 1e-11
         for w, term in zip(W[:, 0].tolist(), b[:, 0].tolist(), strict=True):
-            down, up = (lam * at + term - math.fsum(v for v in V.tolist() if at * v < 1) / len(V) for at in (w - 1e-9, w + 1e-9))
+            down, up = (
+                lam * at + term - math.fsum(v for v in V.tolist() if at * v < 1) / len(V)
+                for at in (w - 1e-9, w + 1e-9)
+            )
             assert down <= 1e-12 <= up + 1e-12
 
 
 @pytest.mark.parametrize("direction", [1.0, -1.0])
 @pytest.mark.parametrize("algorithm", BOTH)
-def test_laws_of_the_hinge_loss_are_what_counting_finds(algorithm: type[Scored], direction: float) -> None:
-    """Kinks at 1, which an edge is at, at -1, and at 2, which none is at; an interval of R leads to each."""
+def test_laws_of_the_hinge_loss_are_what_counting_finds(
+    algorithm: type[Scored], direction: float
+) -> None:
+    """Kinks at 1, which an edge is at, at -1, and at 2, which none is at.
+
+    An interval of R leads to each.
+    """
     made = algorithm(loss="hinge", lambda_=0.3, m=0, release="bins", edges="-1;0;1;1.5")
-    state, query, size = made.prepare(line([1.0, -1.0, 0.5, 1.0])), points([[direction]], "queries"), 40_000
+    state, query, size = (
+        made.prepare(line([1.0, -1.0, 0.5, 1.0])),
+        points([[direction]], "queries"),
+        40_000,
+    )
     law = made.distribution(state, query)
     assert law is not None
     assert not isinstance(law, NoiseLaw)
-    counts = np.bincount(made.sample(state, query, size, np.random.default_rng(6))[:, 0], minlength=5)
+    counts = np.bincount(
+        made.sample(state, query, size, np.random.default_rng(6))[:, 0], minlength=5
+    )
     for count, p in zip(counts.tolist(), np.exp(law.log_p[0]).tolist(), strict=True):
         assert binomtest(count, size, min(p, 1.0)).pvalue > 1e-4
 
@@ -142,7 +169,10 @@ def test_the_aim_is_met_and_what_is_not_certified_is_an_error() -> None:
     assert 1e-12 < loose <= 1e-3
     assert tight <= 1e-10
     trainer = ObjectivePerturbation(tolerance=1e-18, m=0)
-    with pytest.raises(ArithmeticError, match=r"logistic loss, lambda = 0.1: weights certified to .*; tolerance = 1e-18"):
+    with pytest.raises(
+        ArithmeticError,
+        match=r"logistic loss, lambda = 0.1: weights certified to .*; tolerance = 1e-18",
+    ):
         trainer.apply(line([1.0, -0.5]), 0.1, np.ones((1, 1)))
 
 
@@ -162,11 +192,20 @@ def test_noise_has_a_gamma_length_in_a_uniform_direction(d: int) -> None:
 @pytest.mark.parametrize("algorithm", BOTH)
 @pytest.mark.parametrize("loss", ["logistic", "huber"])
 @pytest.mark.parametrize(("alpha", "lam"), [(1.0, 0.1), (0.3, 0.7)])
-def test_laws_on_the_line_are_the_twins(algorithm: type[Scored], loss: str, alpha: float, lam: float) -> None:
+def test_laws_on_the_line_are_the_twins(
+    algorithm: type[Scored], loss: str, alpha: float, lam: float
+) -> None:
     rng = np.random.default_rng(5)
     v, edges = rng.uniform(-1, 1, size=8), (-1.5, -0.2, 0.0, 0.3, 2.0)
     data, queries = line(v), points([[1.0], [-0.7], [0.0]], "queries")
-    shared: dict[str, Any] = {"alpha": alpha, "lambda_": lam, "loss": loss, "h": 0.25, "m": 0, "edges": edges}
+    shared: dict[str, Any] = {
+        "alpha": alpha,
+        "lambda_": lam,
+        "loss": loss,
+        "h": 0.25,
+        "m": 0,
+        "edges": edges,
+    }
     above = [
         ABOVE[algorithm](t, [((float(x),), 1) for x in v], twin_loss(loss, 0.25), lam, alpha)
         for t in (*edges, *(-t for t in edges))
@@ -194,12 +233,17 @@ def test_output_perturbation_on_the_line_is_the_minimiser_plus_laplace_noise() -
 
 
 def test_claims_of_algorithm_3_by_hand() -> None:
-    """Huber, h = 1/2: c = 1. 12 records, 2 of them for validation, lambda = 0.1: c / (lambda n) = 1."""
+    """Huber, h = 1/2: c = 1. 12 records, 2 of them for validation, lambda = 0.1.
+
+    c / (lambda n) = 1.
+    """
     printed, corrected = dp(ObjectivePerturbation(n=12, m=2, loss="huber"))
     assert (printed.status, corrected.status) == ("printed", "corrected")
     assert printed.epsilon == pytest.approx(1 + 2 * math.log(2), rel=1e-12)
     assert corrected.epsilon == pytest.approx(1 + math.log(2), rel=1e-11)
-    assert dp(ObjectivePerturbation(m=0, lambda_=1.0, loss="huber"))[0].epsilon == pytest.approx(printed.epsilon)
+    assert dp(ObjectivePerturbation(m=0, lambda_=1.0, loss="huber"))[0].epsilon == pytest.approx(
+        printed.epsilon
+    )
     logistic = dp(ObjectivePerturbation(n=20, m=0, d=2))
     assert logistic[0].epsilon == pytest.approx(1 + 2 * math.log(1.125), rel=1e-12)
     assert logistic[1].epsilon == pytest.approx(1.0, rel=1e-11)  # alpha lambda n = 2
@@ -210,7 +254,10 @@ def test_claims_of_algorithm_3_by_hand() -> None:
 
 
 def test_the_budget_of_oplr() -> None:
-    """As long as something is left, alpha' + 2 ln(1 + c / (lambda n)) = alpha; else half of alpha pays for a larger lambda."""
+    """As long as something is left, alpha' + 2 ln(1 + c / (lambda n)) = alpha.
+
+    Else half of alpha pays for a larger lambda.
+    """
     trainer = ObjectivePerturbation(oplr=True, lambda_=0.1, n=100, m=0)
     alpha, lam = trainer.in_force(0.1, 100)
     assert lam == 0.1
@@ -230,13 +277,18 @@ def test_the_budget_of_oplr() -> None:
 def test_hand_sized_pair_of_the_huber_loss() -> None:
     """docs/findings.md, 'Algorithm 3': 1 + ln 2 just above 1 - h, where 1 + 2 ln 2 is printed."""
     w, D, E = (0.5 + 1e-12,), [((1.0,), 1), ((-1.0,), 1)], [((-1.0,), 2)]
-    assert twin.loss_at(w, D, E, twin.huber(0.5), 0.5, 1.0) == pytest.approx(1 + math.log(2), abs=1e-9)
+    assert twin.loss_at(w, D, E, twin.huber(0.5), 0.5, 1.0) == pytest.approx(
+        1 + math.log(2), abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("lam", [0.3, 0.05])
 @pytest.mark.parametrize("loss", ["logistic", "huber"])
 def test_every_dataset_on_a_small_line(loss: str, lam: float) -> None:
-    """Densities of every pair of neighbours at many weights: none above the corrected claim, the own pair among the worst."""
+    """Densities of every pair of neighbours at many weights.
+
+    None above the corrected claim, the own pair among the worst.
+    """
     mechanism = ObjectivePerturbation(n=3, m=0, loss=loss, lambda_=lam)
     claim = dp(mechanism)[1].epsilon
     at = abs(mechanism.worst_weight) + 1e-9
@@ -245,7 +297,12 @@ def test_every_dataset_on_a_small_line(loss: str, lam: float) -> None:
     worst, form = 0.0, twin_loss(loss, 0.5)
     for rest in itertools.combinations_with_replacement(grid, 2):
         for w in weights:
-            logs = [twin.log_density((float(w),), [*(((v,), 1) for v in rest), ((v,), 1)], form, lam, 1.0) for v in grid]
+            logs = [
+                twin.log_density(
+                    (float(w),), [*(((v,), 1) for v in rest), ((v,), 1)], form, lam, 1.0
+                )
+                for v in grid
+            ]
             worst = max(worst, max(logs) - min(logs))
     assert worst <= claim * (1 + 1e-9)
     (case,) = mechanism.pairs()
@@ -256,25 +313,40 @@ def test_every_dataset_on_a_small_line(loss: str, lam: float) -> None:
     assert case.reason
 
 
-@pytest.mark.parametrize(("name", "loss"), [(name, loss) for name in ("objective", "output") for loss in ("logistic", "huber")])
+@pytest.mark.parametrize(
+    ("name", "loss"),
+    [(name, loss) for name in ("objective", "output") for loss in ("logistic", "huber")],
+)
 def test_exhaustive_mode_is_brute_force(name: str, loss: str) -> None:
-    """Records (x, y), x in {1, 2} over a scale of 2: every dataset of 3, every replacement, against the twin's probabilities."""
+    """Records (x, y), x in {1, 2} over a scale of 2.
+
+    Every dataset of 3, every replacement, against the twin's probabilities.
+    """
     algorithm = BOTH[name == "output"]
     edges = (-0.5, 0.0, 0.5, 0.6)
-    mechanism = algorithm(n=3, m=0, loss=loss, feature_scale=2.0, lambda_=0.4, release="bins", edges=edges)
+    mechanism = algorithm(
+        n=3, m=0, loss=loss, feature_scale=2.0, lambda_=0.4, release="bins", edges=edges
+    )
     form, values = twin_loss(loss, 0.5), (-1.0, -0.5, 0.5, 1.0)
     tables = {}
     for chosen in itertools.product(values, repeat=3):
         above = [ABOVE[algorithm](t, [((v,), 1) for v in chosen], form, 0.4, 1.0) for t in edges]
         tables[chosen] = np.log(-np.diff([1.0, *above, 0.0]))
-    worst = max(float((tables[D] - tables[(*D[:i], v, *D[i + 1 :])]).max()) for D in tables for i in range(3) for v in values)
+    worst = max(
+        float((tables[D] - tables[(*D[:i], v, *D[i + 1 :])]).max())
+        for D in tables
+        for i in range(3)
+        for v in values
+    )
     for claim in dp(mechanism):
         result = audit(mechanism, claim=claim, mode="exhaustive", domain=Domain(n=3, points=2))
         assert result.verdict == "verified"
         assert result.exact == pytest.approx(worst, abs=1e-9)
 
 
-@pytest.mark.parametrize(("alpha", "A"), [(1.0, 40.0), (1.0, 1.0), (1.0, 0.05), (4.0, 0.5), (0.1, 10.0)])
+@pytest.mark.parametrize(
+    ("alpha", "A"), [(1.0, 40.0), (1.0, 1.0), (1.0, 0.05), (4.0, 0.5), (0.1, 10.0)]
+)
 def test_the_bound_for_the_line_is_met(alpha: float, A: float) -> None:
     """Against random search with polishing: never below what is found, and less than 1 % above."""
     bound = most_on_the_line(alpha, A)
@@ -315,7 +387,11 @@ def test_no_search_in_two_dimensions_exceeds_the_corrected_claim() -> None:
 
         best, at = 0.0, rng.normal(size=(n + 2, 2))
         for step in range(3000):
-            tried = rng.normal(size=(n + 2, 2)) * 2 if step % 10 == 0 else at + rng.normal(size=at.shape) * 0.1
+            tried = (
+                rng.normal(size=(n + 2, 2)) * 2
+                if step % 10 == 0
+                else at + rng.normal(size=at.shape) * 0.1
+            )
             w, records = (float(tried[0, 0]), float(tried[0, 1])), [(unit(x), 1) for x in tried[1:]]
             found = abs(twin.loss_at(w, records[1:], [records[0], *records[2:]], form, lam, 1.0))
             if found > best:
@@ -325,7 +401,10 @@ def test_no_search_in_two_dimensions_exceeds_the_corrected_claim() -> None:
 
 
 def test_alpha_is_nearly_lost_in_two_dimensions() -> None:
-    """docs/findings.md, 'Algorithm 3': lambda = 0.0001, so that one dimension's half of alpha is no general truth."""
+    """docs/findings.md, 'Algorithm 3'.
+
+    lambda = 0.0001, so that one dimension's half of alpha is no general truth.
+    """
     w, D, E = twin.two_dimensions(1e-4, math.radians(87), 137.0, 10**6)
     lost = twin.loss_at(w, D, E, twin.logistic(), 1e-4, 1.0)
     assert 0.99 < lost <= dp(ObjectivePerturbation(n=10**6, m=0, d=2, lambda_=1e-4))[1].epsilon
@@ -334,7 +413,10 @@ def test_alpha_is_nearly_lost_in_two_dimensions() -> None:
 @pytest.mark.parametrize("loss", ["logistic", "huber"])
 @pytest.mark.parametrize("lam", [0.1, 0.02])
 def test_minimisers_are_no_farther_apart_than_is_claimed(loss: str, lam: float) -> None:
-    """Every pair of neighbours of 3 records on a grid; the own pair attains the Huber loss's bound."""
+    """Every pair of neighbours of 3 records on a grid.
+
+    The own pair attains the Huber loss's bound.
+    """
     mechanism = OutputPerturbation(n=3, m=0, loss=loss, lambda_=lam)
     form, grid = twin_loss(loss, 0.5), [-1.0, -0.5, 0.0, 0.4, 1.0]
     found: dict[tuple[float, ...], float] = {
@@ -370,13 +452,21 @@ def test_scores_are_the_twins(algorithm: type[Scored], g: str) -> None:
     assert 0 < error <= 1.1e-8 * (1 + np.linalg.norm(trained, axis=1).max())
     assert trainer.sizes(data) == (10, 4)
     assert held_out[0] == pytest.approx(
-        [x / s * (1 if data.y[10] else -1) / max(1.0, math.hypot(data.X[10, 0] / 3, data.X[10, 1] / 2)) for x, s in zip(
-            data.X[10, :2].tolist(), (3.0, 2.0), strict=True)]
-    )  # fmt: skip
+        [
+            x
+            / s
+            * (1 if data.y[10] else -1)
+            / max(1.0, math.hypot(data.X[10, 0] / 3, data.X[10, 1] / 2))
+            for x, s in zip(data.X[10, :2].tolist(), (3.0, 2.0), strict=True)
+        ]
+    )
 
 
 def test_claims_of_theorem_4_by_hand() -> None:
-    """k = 2, lambda_min = 1/2, alpha n = 10, d = 1: ln(2 / 0.02) = 4.605, so beta2 = 2 (1 + 0.4605) as printed."""
+    """k = 2, lambda_min = 1/2, alpha n = 10, d = 1.
+
+    ln(2 / 0.02) = 4.605, so beta2 = 2 (1 + 0.4605) as printed.
+    """
     shared: dict[str, Any] = {"n": 20, "m": 10, "lambdas": "0.5;2", "delta": 0.02, "loss": "huber"}
     for algorithm in BOTH:
         printed, corrected = stability(algorithm(g="hinge", **shared))
@@ -386,12 +476,16 @@ def test_claims_of_theorem_4_by_hand() -> None:
         assert [claim.beta2 for claim in stability(algorithm(g="ramp", **shared))] == [1.0, 1.0]
         assert stability(algorithm(m=0)) == []
     W = farthest(LOSSES["huber"](0.5), 0.5)
-    assert stability(OutputPerturbation(g="hinge", **shared))[1].beta2 == pytest.approx(1 + W + 4 * math.log(100) / 10, rel=1e-9)
+    assert stability(OutputPerturbation(g="hinge", **shared))[1].beta2 == pytest.approx(
+        1 + W + 4 * math.log(100) / 10, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("loss", ["logistic", "huber"])
 @pytest.mark.parametrize(("lam", "noise"), [(0.05, 0.0), (0.7, 0.0), (4.0, 0.0), (0.1, 0.3)])
-def test_no_weights_are_farther_than_farthest_and_equal_records_get_there(loss: str, lam: float, noise: float) -> None:
+def test_no_weights_are_farther_than_farthest_and_equal_records_get_there(
+    loss: str, lam: float, noise: float
+) -> None:
     form = LOSSES[loss](0.4)
     W = farthest(form, lam, noise)
     rng = np.random.default_rng(17)
@@ -399,7 +493,9 @@ def test_no_weights_are_farther_than_farthest_and_equal_records_get_there(loss: 
     V /= np.maximum(1, np.linalg.norm(V, axis=2))[:, :, None]
     for records in V:
         angle = rng.uniform(0, 2 * np.pi)
-        w, distance = minimise(records, form, lam, noise * np.array([[np.cos(angle), np.sin(angle)]]), 0.0)
+        w, distance = minimise(
+            records, form, lam, noise * np.array([[np.cos(angle), np.sin(angle)]]), 0.0
+        )
         assert np.linalg.norm(w) <= W + distance * (1 + W)
     pull = np.full((5, 1), min(1.0, form.peak / W))
     w, _ = minimise(pull, form, lam, np.array([[-noise]]), 0.0)
@@ -409,7 +505,9 @@ def test_no_weights_are_farther_than_farthest_and_equal_records_get_there(loss: 
 @pytest.mark.parametrize("algorithm", BOTH)
 @pytest.mark.parametrize("loss", ["logistic", "huber"])
 @pytest.mark.parametrize("d", [1, 3])
-def test_no_training_record_moves_a_score_by_more_than_is_claimed(algorithm: type[Scored], loss: str, d: int) -> None:
+def test_no_training_record_moves_a_score_by_more_than_is_claimed(
+    algorithm: type[Scored], loss: str, d: int
+) -> None:
     """The same R on both sides; random data, every score, R of every size."""
     rng = np.random.default_rng(19)
     for g in SCORES:
@@ -422,15 +520,23 @@ def test_no_training_record_moves_a_score_by_more_than_is_claimed(algorithm: typ
             other = Replace(3, rng.normal(size=d), int(rng.integers(2))).apply(data)
             R = trainer.noise(20, rng) * rng.choice([1e-3, 1.0, 5.0])
             for theta in trainer.thetas:
-                (one, e), (two, f) = (trainer.score(trainer.apply(each, theta, R), each) for each in (data, other))
+                (one, e), (two, f) = (
+                    trainer.score(trainer.apply(each, theta, R), each) for each in (data, other)
+                )
                 assert np.abs(one - two).max() <= beta1 / 6 + e + f
 
 
 def test_beta1_is_attained() -> None:
-    """Huber loss, hinge score: w goes from -1 / (lambda n) to 1 / (lambda n), and the score with it."""
+    """Huber loss, hinge score.
+
+    w goes from -1 / (lambda n) to 1 / (lambda n), and the score with it.
+    """
     trainer = OutputPerturbation(n=10, m=2, lambdas="1", loss="huber", g="hinge")
     data = line([-1.0, *[0.0] * 7, -1.0, -1.0])
-    q = [trainer.score(trainer.apply(each, 1.0, np.zeros((1, 1))), each)[0][0] for each in (data, FlipLabel(0).apply(data))]
+    q = [
+        trainer.score(trainer.apply(each, 1.0, np.zeros((1, 1))), each)[0][0]
+        for each in (data, FlipLabel(0).apply(data))
+    ]
     assert abs(q[0] - q[1]) == pytest.approx(stability(trainer)[0].beta1 / 8, rel=1e-9)
 
 
@@ -444,14 +550,20 @@ SETTINGS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("algorithm", BOTH)
 @pytest.mark.parametrize("setting", SETTINGS)
-def test_the_exact_share_of_bad_strings_is_what_counting_finds(algorithm: type[Scored], setting: dict[str, Any]) -> None:
+def test_the_exact_share_of_bad_strings_is_what_counting_finds(
+    algorithm: type[Scored], setting: dict[str, Any]
+) -> None:
     """Counted on 40,000 quantiles of R, from scores that the twin computes."""
     trainer = algorithm(n=14, m=4, **setting)
     rng = np.random.default_rng(23)
     v = rng.uniform(-1, 1, size=14)
     v[10:] = [0.9, -0.4, 0.0, 1.0]
     data = line(v)
-    changes = (Replace(10, np.array([1.0]), 0), Replace(11, np.array([0.7]), 1), Replace(12, np.array([0.5]), 0))
+    changes = (
+        Replace(10, np.array([1.0]), 0),
+        Replace(11, np.array([0.7]), 1),
+        Replace(12, np.array([0.5]), 0),
+    )
     level = (np.arange(40_000) + 0.5) / 40_000
     R = np.where(level < 0.5, np.log(2 * level), -np.log(2 - 2 * level))[:, None]
     for beta2 in (trainer.scored.middle, stability(trainer)[0].beta2, stability(trainer)[1].beta2):
@@ -461,7 +573,10 @@ def test_the_exact_share_of_bad_strings_is_what_counting_finds(algorithm: type[S
             for theta in trainer.thetas:
                 w = trainer.apply(data, theta, R)[:, 0]
                 for change in chosen:
-                    old, new = (float(trainer.signed(each, slice(14))[change.index, 0]) for each in (data, change.apply(data)))
+                    old, new = (
+                        float(trainer.signed(each, slice(14))[change.index, 0])
+                        for each in (data, change.apply(data))
+                    )
                     bad |= np.abs(trainer.scored.g(w * old) - trainer.scored.g(w * new)) > beta2
             share = trainer.bad_share(Compared(base=data, changes=chosen), claim)
             assert share is not None
@@ -484,13 +599,18 @@ def test_shares_that_are_not_known() -> None:
 
 
 def test_theorem_4_is_refuted_and_its_correction_not() -> None:
-    """docs/findings.md, 'Theorem 4': all but e^-23.8 / 2 of the strings are bad where 1 % may be; exact, and in trials."""
+    """docs/findings.md, 'Theorem 4'.
+
+    All but e^-23.8 / 2 of the strings are bad where 1 % may be; exact, and in trials.
+    """
     trainer = OutputPerturbation(n=110, loss="huber", g="hinge", lambdas="2")
     printed, corrected = stability(trainer)
     exact = audit(trainer, claim=printed, mode="exact")
     assert exact.verdict == "refuted"
     assert exact.exact == pytest.approx(
-        1 - math.exp(-50 * (1 + printed.beta2)) / 2 - math.exp(50 * (printed.beta2 / 2 - 0.5) * 2) / 2
+        1
+        - math.exp(-50 * (1 + printed.beta2)) / 2
+        - math.exp(50 * (printed.beta2 / 2 - 0.5) * 2) / 2
     )
     assert audit(trainer, claim=printed, mode="monte-carlo", budget=2000).verdict == "refuted"
     right = audit(trainer, claim=corrected, mode="exact")
@@ -501,17 +621,25 @@ def test_theorem_4_is_refuted_and_its_correction_not() -> None:
 @pytest.mark.parametrize("algorithm", BOTH)
 @pytest.mark.parametrize("oplr", [False, True])
 @pytest.mark.parametrize("g", ["logistic", "hinge"])
-def test_claims_for_any_number_of_records_are_the_worst_of_all(algorithm: Any, oplr: bool, g: str) -> None:
+def test_claims_for_any_number_of_records_are_the_worst_of_all(
+    algorithm: Any, oplr: bool, g: str
+) -> None:
     if oplr and algorithm is OutputPerturbation:
         pytest.skip("it has no extra term")
-    given: dict[str, Any] = {"g": g, "lambdas": "0.02;1", "m": 1, "loss": "huber"} | ({"oplr": True} if oplr else {})
+    given: dict[str, Any] = {"g": g, "lambdas": "0.02;1", "m": 1, "loss": "huber"} | (
+        {"oplr": True} if oplr else {}
+    )
     each = [stability(algorithm(n=n + 1, **given)) for n in range(1, 150)]
     for free, of_n in zip(stability(algorithm(**given)), zip(*each, strict=True), strict=True):
         assert free.beta1 == pytest.approx(max(claim.beta1 for claim in of_n))
         assert free.beta2 == pytest.approx(max(claim.beta2 for claim in of_n))
     if not oplr:
-        epsilons = [[claim.epsilon for claim in dp(algorithm(n=n + 1, **given))] for n in range(1, 30)]
-        assert [claim.epsilon for claim in dp(algorithm(**given))] == pytest.approx(np.max(epsilons, axis=0).tolist())
+        epsilons = [
+            [claim.epsilon for claim in dp(algorithm(n=n + 1, **given))] for n in range(1, 30)
+        ]
+        assert [claim.epsilon for claim in dp(algorithm(**given))] == pytest.approx(
+            np.max(epsilons, axis=0).tolist()
+        )
 
 
 # as a mechanism
@@ -535,7 +663,13 @@ def test_parameters_from_the_command_line_and_back(name: str) -> None:
     assert target.labels == (0, 1, 2)
     assert resolve(name, target.parameters).mechanism == mechanism
     direct = type(mechanism)(
-        d=2, feature_scale=(2, 3.5), lambdas=[0.1, 1], edges=np.array([-1, 0.5]), release="bins", n=30, loss="huber"
+        d=2,
+        feature_scale=(2, 3.5),
+        lambdas=[0.1, 1],
+        edges=np.array([-1, 0.5]),
+        release="bins",
+        n=30,
+        loss="huber",
     )
     assert direct == mechanism
 
@@ -544,7 +678,11 @@ def test_parameters_from_the_command_line_and_back(name: str) -> None:
 @pytest.mark.parametrize(
     ("parameter", "value", "allowed"),
     [
-        *[(name, value, "finite number > 0") for name in ("alpha", "lambda_", "tolerance") for value in (0, -1, math.inf, "x")],
+        *[
+            (name, value, "finite number > 0")
+            for name in ("alpha", "lambda_", "tolerance")
+            for value in (0, -1, math.inf, "x")
+        ],
         *[("h", value, "number in (0, 1]") for value in (0, 1.5, math.nan)],
         *[("delta", value, "number in (0, 1)") for value in (0, 1)],
         ("m", -1, "integer >= 0"),
@@ -581,7 +719,9 @@ def test_data_that_do_not_fit(algorithm: type[Scored]) -> None:
         arguments: dict[str, Any] = parameters
         with pytest.raises(InvalidInput, match=said):
             algorithm(**arguments).prepare(data)
-    with pytest.raises(InvalidInput, match="m = 0: must be an integer >= 1, for there to be a score"):
+    with pytest.raises(
+        InvalidInput, match="m = 0: must be an integer >= 1, for there to be a score"
+    ):
         algorithm(m=0).score(np.zeros((1, 1)), data)
 
 
@@ -593,7 +733,9 @@ def test_without_noise_it_is_scikit_learns_logistic_regression() -> None:
     scale = tuple((3 * X.max(axis=0)).tolist())
     trainer = ObjectivePerturbation(d=30, m=0, feature_scale=scale)
     w = trainer.apply(Labelled(X, y), 0.01, np.zeros((1, 30)))[0]
-    model = LogisticRegression(C=1 / (0.01 * len(y)), fit_intercept=False, tol=1e-12, max_iter=10_000)
+    model = LogisticRegression(
+        C=1 / (0.01 * len(y)), fit_intercept=False, tol=1e-12, max_iter=10_000
+    )
     model.fit(trainer.features(X), y)
     np.testing.assert_allclose(w, model.coef_[0], atol=1e-5)
 
@@ -604,4 +746,6 @@ def test_only_the_first_d_columns_are_looked_at() -> None:
     changed = X.copy()
     changed[:, 2] = 7
     trainer, R = ObjectivePerturbation(d=2, m=2), np.ones((3, 2))
-    np.testing.assert_array_equal(trainer.apply(Labelled(X, y), 0.1, R), trainer.apply(Labelled(changed, y), 0.1, R))
+    np.testing.assert_array_equal(
+        trainer.apply(Labelled(X, y), 0.1, R), trainer.apply(Labelled(changed, y), 0.1, R)
+    )

@@ -1,4 +1,7 @@
-"""Fresh coins: the law of the index against sums over all pairs of random strings, all combinations of scores, and draws."""
+"""Fresh coins: the law of the index against sums over all pairs of random strings.
+
+And against all combinations of scores, and draws.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,13 @@ import pytest
 from numpy.typing import NDArray
 
 from dpassay.data import Labelled, points
-from dpassay.mechanisms.chaudhuri_vinterbo_2013.score_mixtures import Mixture, fresh_log_p, located, mixture_log_p, score_mixture
+from dpassay.mechanisms.chaudhuri_vinterbo_2013.score_mixtures import (
+    Mixture,
+    fresh_log_p,
+    located,
+    mixture_log_p,
+    score_mixture,
+)
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.selection import selection_log_p
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate import Validate
 from dpassay.mechanisms.chaudhuri_vinterbo_2013.validate_train import ValidateTrain
@@ -41,9 +50,14 @@ def noises(size: int) -> Array:
 
 
 def twin(mechanism: Validate, data: Labelled, size: int = 2000) -> Array:
-    """P[i wins] for two parameters: a plain sum over pairs of random strings of the chance with those scores."""
+    """P[i wins] for two parameters.
+
+    A plain sum over pairs of random strings of the chance with those scores.
+    """
     trainer: Any = mechanism.trainer
-    first, second = (trainer.score(trainer.apply(data, theta, noises(size)), data)[0] for theta in trainer.thetas)
+    first, second = (
+        trainer.score(trainer.apply(data, theta, noises(size)), data)[0] for theta in trainer.thetas
+    )
     d = np.subtract.outer(first, second) / mechanism.scale(data)
     behind = np.exp(-np.abs(d)) / 2
     p = float(np.where(d > 0, 1 - behind, behind).mean())
@@ -57,7 +71,9 @@ def test_two_parameters_follow_the_sum_over_random_strings(base: str, half_width
     data = records(3)
     mechanism = Validate(base=base, m=3, coins="fresh", alpha2=30.0)
     scale = mechanism.scale(data)
-    found = fresh_log_p(mechanism.trainer, data, located(mechanism.trainer, data), scale, half_width)
+    found = fresh_log_p(
+        mechanism.trainer, data, located(mechanism.trainer, data), scale, half_width
+    )
     assert found is not None
     log_p, error = found
     assert error <= max(2.01 * half_width, 0.01) + 1e-6
@@ -66,18 +82,26 @@ def test_two_parameters_follow_the_sum_over_random_strings(base: str, half_width
 
 @pytest.mark.parametrize("base", BASES)
 def test_bins_hold_the_scores_that_they_stand_for(base: str) -> None:
-    """Dvoretzky, Kiefer and Wolfowitz: empirical shares of scores lie between those of the bins moved by a half width."""
+    """Dvoretzky, Kiefer and Wolfowitz.
+
+    Empirical shares of scores lie between those of the bins moved by a half width.
+    """
     data, size = records(4), 100_000
     trainer: Any = Validate(base=base, m=3).trainer
     found = score_mixture(trainer, data, 1.0, trainer.locate(data, 1.0), 0.01)
     assert found is not None
     assert np.exp(found.log_p).sum() == pytest.approx(1, abs=1e-9)
     assert found.astray <= 1e-15
-    drawn, _ = trainer.score(trainer.apply(data, 1.0, trainer.noise(size, np.random.default_rng(0))), data)
+    drawn, _ = trainer.score(
+        trainer.apply(data, 1.0, trainer.noise(size, np.random.default_rng(0))), data
+    )
     slack = math.sqrt(math.log(2 / 1e-6) / (2 * size))
     for t in np.linspace(drawn.min(), drawn.max(), 41):
         share = float((drawn <= t).mean())
-        below, above = (np.exp(found.log_p[found.values <= t + step]).sum() for step in (-found.half_width, found.half_width))
+        below, above = (
+            np.exp(found.log_p[found.values <= t + step]).sum()
+            for step in (-found.half_width, found.half_width)
+        )
         assert below - slack <= share <= above + slack
 
 
@@ -113,8 +137,13 @@ def test_scores_that_are_certain_have_the_law_of_frozen_strings(k: int) -> None:
 
 
 def test_what_is_astray_is_counted() -> None:
-    """Two equal scores, a tenth of one of them anywhere: chances of a half may be wrong by that tenth."""
-    sure, vague = (Mixture(values=np.zeros(1), log_p=np.zeros(1), astray=astray) for astray in (0.0, 0.1))
+    """Two equal scores, a tenth of one of them anywhere.
+
+    Chances of a half may be wrong by that tenth.
+    """
+    sure, vague = (
+        Mixture(values=np.zeros(1), log_p=np.zeros(1), astray=astray) for astray in (0.0, 0.1)
+    )
     found = mixture_log_p([sure, vague], 1.0)
     assert found is not None
     assert found[1] == pytest.approx(-math.log(0.8), abs=1e-9)
@@ -131,19 +160,27 @@ def test_bins_that_would_be_too_many_give_no_law() -> None:
 @pytest.mark.parametrize("base", ["output-perturbation,d=2,lambdas=0.1;1", "histogram,n=40"])
 def test_more_dimensions_have_no_law(base: str) -> None:
     data = Labelled(np.random.default_rng(0).uniform(size=(40, 2)), np.array([0, 1] * 20))
-    for mechanism in (Validate(base=base, m=3, coins="fresh"), ValidateTrain(base=base, m=3, release="index")):
+    for mechanism in (
+        Validate(base=base, m=3, coins="fresh"),
+        ValidateTrain(base=base, m=3, release="index"),
+    ):
         assert mechanism.distribution(mechanism.prepare(data), QUERY) is None
 
 
 def test_a_label_is_that_of_the_chosen_parameter_trained_afresh() -> None:
-    """For two parameters: chances of the index by the sum over strings, times those of a sign among them."""
+    """For two parameters.
+
+    Chances of the index by the sum over strings, times those of a sign among them.
+    """
     data, base, size = records(5), "output-perturbation,lambdas=0.1;1", 4000
     mechanism = ValidateTrain(base=base, m=3, alpha2=20.0)
     law = mechanism.distribution(mechanism.prepare(data), points([[0.5], [-0.2], [0.0]], "queries"))
     assert law is not None
     trainer: Any = mechanism.validation.trainer
     index = twin(mechanism.validation, data)
-    positive = np.array([(trainer.apply(data, theta, noises(size)) >= 0).mean() for theta in trainer.thetas])
+    positive = np.array(
+        [(trainer.apply(data, theta, noises(size)) >= 0).mean() for theta in trainer.thetas]
+    )
     up = float(index @ positive)
     assert law.p[:, 1] == pytest.approx([up, 1 - up, 1.0], abs=1 / size + 2 * law.error)
     assert law.error <= 1e-3
@@ -151,7 +188,10 @@ def test_a_label_is_that_of_the_chosen_parameter_trained_afresh() -> None:
     assert vector.distribution(vector.prepare(data), QUERY) is None
 
 
-@pytest.mark.parametrize("base", ["output-perturbation,lambdas=0.01;0.1;1", "objective-perturbation,lambdas=0.01;0.1;1,g=hinge"])
+@pytest.mark.parametrize(
+    "base",
+    ["output-perturbation,lambdas=0.01;0.1;1", "objective-perturbation,lambdas=0.01;0.1;1,g=hinge"],
+)
 def test_a_law_of_three_parameters_is_close(base: str) -> None:
     mechanism = Validate(base=base, coins="fresh")
     rng = np.random.default_rng(0)

@@ -19,7 +19,8 @@ def test_all_five_methods_on_one_fold(alpha: float) -> None:
         pytest.skip("no such data on this machine")
     found = section5.run(dict(tables(FOLDER))["magic"], alpha)
     assert tuple(found) == section5.METHODS
-    assert found == section5.run(dict(tables(FOLDER))["magic"], alpha)  # the same coins, the same numbers
+    # the same coins, the same numbers
+    assert found == section5.run(dict(tables(FOLDER))["magic"], alpha)
     for row in found.values():
         assert 0.5 < row["AUC"] < 0.9
         assert 0.1 < row["MSE"] < 0.3

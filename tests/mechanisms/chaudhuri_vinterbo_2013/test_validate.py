@@ -1,4 +1,7 @@
-"""Algorithms 1 and 2 and the four alternatives, against naive sums on the line and a trainer worked out by hand."""
+"""Algorithms 1 and 2 and the four alternatives, against naive sums on the line.
+
+And a trainer worked out by hand.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,10 @@ QUERY = points([[1.0]], "queries")
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """Releases theta times the share of ones in T, with noise that moves nothing; that number is the score."""
+    """Releases theta times the share of ones in T, with noise that moves nothing.
+
+    That number is the score.
+    """
 
     alpha: float = 1.0
     m: int = 1
@@ -64,7 +70,10 @@ def line(n: int, ones: int, m: int = 1) -> Labelled:
 
 
 def test_the_index_follows_scores_with_exponential_noise() -> None:
-    """Scores 1/2 and -1/2 at scale 2 beta / alpha_2 with beta = max(1/4, 1/1) = 1: the second wins with e^(-1/4 ...) / 2."""
+    """Scores 1/2 and -1/2 at scale 2 beta / alpha_2 with beta = max(1/4, 1/1) = 1.
+
+    The second wins with e^(-1/4 ...) / 2.
+    """
     mechanism = Validate(base=Share(), alpha2=0.5, m=1)
     data = line(4, 2)
     law = mechanism.distribution(mechanism.prepare(data), QUERY)
@@ -77,31 +86,47 @@ RUNS = 600
 LEVEL = 1e-3
 
 
-@pytest.mark.parametrize("base", ["output-perturbation,lambdas=0.1;1;10", "objective-perturbation,lambdas=0.1;1"])
+@pytest.mark.parametrize(
+    "base", ["output-perturbation,lambdas=0.1;1;10", "objective-perturbation,lambdas=0.1;1"]
+)
 def test_the_law_is_that_of_algorithm_1_as_printed_and_not_with_half_the_noise(base: str) -> None:
-    """Exact binomial regions for the number of runs of `sample_one` that choose each index; half the noise is outside of them."""
+    """Exact binomial regions for the number of runs of `sample_one` that choose each index.
+
+    Half the noise is outside of them.
+    """
     alpha2 = 3.0
     mechanism = Validate(base=base, coins="fresh", m=4, alpha1=2.0, alpha2=alpha2)
     X = np.linspace(-1, 1, 24)[:, None]
     data = Labelled(X, (X[:, 0] + 0.3 * np.sin(40 * X[:, 0]) > 0).astype(int))
-    law, wrong = (each.distribution(each.prepare(data), QUERY) for each in (mechanism, replace(mechanism, alpha2=2 * alpha2)))
+    law, wrong = (
+        each.distribution(each.prepare(data), QUERY)
+        for each in (mechanism, replace(mechanism, alpha2=2 * alpha2))
+    )
     assert law is not None
     assert wrong is not None
     beta1, beta2 = mechanism.betas
     rng = np.random.default_rng(15)
     given: dict[str, Any] = {"beta1": beta1, "beta2": beta2, "alpha2": alpha2, "rng": rng}
-    counts = np.bincount([sample_one(mechanism.trainer, data, **given) for _ in range(RUNS)], minlength=len(mechanism.labels))
+    counts = np.bincount(
+        [sample_one(mechanism.trainer, data, **given) for _ in range(RUNS)],
+        minlength=len(mechanism.labels),
+    )
     share = LEVEL / (2 * len(counts))
 
     def inside(p: Array) -> NDArray[np.bool_]:
-        return np.asarray((binom.cdf(counts, RUNS, p) > share) & (binom.sf(counts - 1, RUNS, p) > share))
+        return np.asarray(
+            (binom.cdf(counts, RUNS, p) > share) & (binom.sf(counts - 1, RUNS, p) > share)
+        )
 
     assert inside(law.p[0]).all()
     assert not inside(wrong.p[0]).all()
 
 
 def test_theorem_1_is_attained_where_every_score_moves_by_beta() -> None:
-    """With beta_2 small enough for beta_1 / n to count: from no one to one in T the scores part by 2 beta."""
+    """With beta_2 small enough for beta_1 / n to count.
+
+    From no one to one in T the scores part by 2 beta.
+    """
     n = 3
     mechanism = Validate(base=Share(), alpha2=1.0, m=1, beta1=1.0, beta2=1 / n)
     pairs = Pairs(base=line(n, 2), changes=(FlipLabel(2),), how="a label flipped")
@@ -157,13 +182,20 @@ def test_a_changed_validation_record_trains_nothing_again() -> None:
 
 def signs(trainer: Any, data: Labelled, theta: float, size: int, seed: int) -> float:
     """Share of positive weights among many that are trained."""
-    return float((trainer.apply(data, theta, trainer.noise(size, np.random.default_rng(seed)))[:, 0] >= 0).mean())
+    return float(
+        (
+            trainer.apply(data, theta, trainer.noise(size, np.random.default_rng(seed)))[:, 0] >= 0
+        ).mean()
+    )
 
 
 @pytest.mark.parametrize("name", ["alpha-split", "data-split", "random-choice"])
 @pytest.mark.parametrize("release", ["prediction", "index"])
 def test_choices_follow_the_naive_sum_over_signs(name: str, release: str) -> None:
-    """Errors depend on signs alone: sum over all of them of their chance, times the chance of the choice, one by one."""
+    """Errors depend on signs alone.
+
+    Sum over all of them of their chance, times the chance of the choice, one by one.
+    """
     base, m, size = "objective-perturbation,oplr=true,lambdas=0.2;1", 3, 20_000
     mechanism: Any = resolve(name, {"release": release, "base": base, "m": m}).mechanism
     rng = np.random.default_rng(5)
@@ -171,15 +203,29 @@ def test_choices_follow_the_naive_sum_over_signs(name: str, release: str) -> Non
     data = Labelled(X, y)
     law = mechanism.distribution(mechanism.prepare(data), points([[0.7], [-0.4]], "queries"))
     n, k = 8, 2
-    parts = [[i + j * k for j in range(n // k)] if name == "data-split" else list(range(n)) for i in range(k)]
+    parts = [
+        [i + j * k for j in range(n // k)] if name == "data-split" else list(range(n))
+        for i in range(k)
+    ]
     budget = 0.5 if name == "alpha-split" else 1.0
-    trainer: Any = resolve("objective-perturbation", {"oplr": "true", "alpha": str(budget), "m": m}).mechanism
-    subsets = [Labelled(np.concatenate([X[part], X[n:]]), np.concatenate([y[part], y[n:]])) for part in parts]
-    up = [signs(trainer, subset, theta, size, i) for i, (subset, theta) in enumerate(zip(subsets, (0.2, 1.0), strict=True))]
+    trainer: Any = resolve(
+        "objective-perturbation", {"oplr": "true", "alpha": str(budget), "m": m}
+    ).mechanism
+    subsets = [
+        Labelled(np.concatenate([X[part], X[n:]]), np.concatenate([y[part], y[n:]]))
+        for part in parts
+    ]
+    up = [
+        signs(trainer, subset, theta, size, i)
+        for i, (subset, theta) in enumerate(zip(subsets, (0.2, 1.0), strict=True))
+    ]
     expected = np.zeros((2, 2))
     for pattern in itertools.product((-1, 1), repeat=k):
         chance = math.prod(up[i] if sign > 0 else 1 - up[i] for i, sign in enumerate(pattern))
-        errors = [sum((sign * x >= 0) != (label == 1) for x, label in zip(X[n:, 0], y[n:], strict=True)) for sign in pattern]
+        errors = [
+            sum((sign * x >= 0) != (label == 1) for x, label in zip(X[n:, 0], y[n:], strict=True))
+            for sign in pattern
+        ]
         odds = [1.0 if name == "random-choice" else math.exp(-each / 2) for each in errors]
         for i, sign in enumerate(pattern):
             for row, x in enumerate((0.7, -0.4)):
@@ -197,7 +243,10 @@ def test_more_dimensions_have_no_law_and_are_sampled() -> None:
 
 
 def test_algorithm_2_trains_with_the_parameter_that_algorithm_1_chose() -> None:
-    """The released sign is that of theta: label 1 for the first parameter, label 0 for the second."""
+    """The released sign is that of theta.
+
+    Label 1 for the first parameter, label 0 for the second.
+    """
     mechanism = ValidateTrain(base=Share(), m=1)
     data, size = line(4, 4), 40_000
     state = mechanism.prepare(data)
@@ -211,16 +260,21 @@ def test_algorithm_2_trains_with_the_parameter_that_algorithm_1_chose() -> None:
 
 def test_control_takes_the_best_score() -> None:
     mechanism = Control(base=Share(thetas=(-1.0, 1.0)), m=1)
-    assert (mechanism.sample(mechanism.prepare(line(4, 2)), QUERY, 9, np.random.default_rng(0)) == 1).all()
+    assert (
+        mechanism.sample(mechanism.prepare(line(4, 2)), QUERY, 9, np.random.default_rng(0)) == 1
+    ).all()
 
 
 @pytest.mark.parametrize(
     ("parameters", "named"),
     [
-        ({"alpha1": 0.0}, "alpha1"), ({"alpha2": math.inf}, "alpha2"), ({"m": 0}, "m"), ({"delta": 1.0}, "delta"),
-        ({"beta1": -1.0}, "beta1"), ({"stability": "own"}, "stability"), ({"coins": "thrown"}, "coins"), ({"seed": -1}, "seed"),
+        ({"alpha1": 0.0}, "alpha1"), ({"alpha2": math.inf}, "alpha2"), ({"m": 0}, "m"),
+        ({"delta": 1.0}, "delta"),
+        ({"beta1": -1.0}, "beta1"), ({"stability": "own"}, "stability"),
+        ({"coins": "thrown"}, "coins"), ({"seed": -1}, "seed"),
         ({"base": "soft-majority"}, "base"), ({"base": "output-perturbation,lambdas=1"}, "base"),
-        ({"base": "output-perturbation,m=3"}, "base"), ({"base": "output-perturbation,lambdas"}, "base"),
+        ({"base": "output-perturbation,m=3"}, "base"),
+        ({"base": "output-perturbation,lambdas"}, "base"),
     ],
 )  # fmt: skip
 def test_parameters_are_checked(parameters: dict[str, Any], named: str) -> None:
@@ -228,7 +282,9 @@ def test_parameters_are_checked(parameters: dict[str, Any], named: str) -> None:
         Validate(**parameters)
 
 
-@pytest.mark.parametrize("parameters", [{"alpha": 0.0}, {"m": 0}, {"release": "model"}, {"base": "soft-majority"}])
+@pytest.mark.parametrize(
+    "parameters", [{"alpha": 0.0}, {"m": 0}, {"release": "model"}, {"base": "soft-majority"}]
+)
 def test_parameters_of_choices_are_checked(parameters: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(parameters))):
         RandomChoice(**parameters)
@@ -238,7 +294,9 @@ def test_any_trainer_with_a_score_is_validated_but_only_weights_are_released() -
     """Over the histogram, with the noise that Theorem 6 asks for."""
     base = "histogram,n=300"
     mechanism = Validate(base=base, m=4)
-    (printed, _) = (claim for claim in mechanism.trainer.claims if isinstance(claim, ScoreStability))
+    (printed, _) = (
+        claim for claim in mechanism.trainer.claims if isinstance(claim, ScoreStability)
+    )
     assert mechanism.betas == (printed.beta1, printed.beta2)
     data = Labelled(np.linspace(-2, 25, 300)[:, None], np.zeros(300, dtype=int))
     law = mechanism.distribution(mechanism.prepare(data), QUERY)

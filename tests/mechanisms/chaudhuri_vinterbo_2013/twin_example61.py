@@ -1,4 +1,7 @@
-"""Slow twins of the two algorithms of section 6.1 of Chaudhuri and Vinterbo (2013): the text, line by line."""
+"""Slow twins of the two algorithms of section 6.1 of Chaudhuri and Vinterbo (2013).
+
+The text, line by line.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +34,14 @@ def e_0(dataset: Sequence[Record], alpha: float, r: float) -> int:
 def f_a(dataset: Sequence[Record], alpha: float, R: Sequence[float]) -> tuple[int, list[float]]:
     """F_A(D, alpha, R): index and values."""
     l, n = len(dataset[0]), len(dataset)  # noqa: E741
-    return e_0(dataset, alpha, R[0]), [f(dataset, i) + 2 * l * R[i + 1] / (alpha * n) for i in range(l)]
+    return e_0(dataset, alpha, R[0]), [
+        f(dataset, i) + 2 * l * R[i + 1] / (alpha * n) for i in range(l)
+    ]
 
 
-def f_a_prime(dataset: Sequence[Record], alpha: float, R: Sequence[float]) -> tuple[int, list[float]]:
+def f_a_prime(
+    dataset: Sequence[Record], alpha: float, R: Sequence[float]
+) -> tuple[int, list[float]]:
     """F_A'(D, alpha, R)."""
     l, n = len(dataset[0]), len(dataset)  # noqa: E741
     t = [f(dataset, i) + l * R[i] / (alpha * n) for i in range(l)]
@@ -46,7 +53,9 @@ def above(z: float) -> float:
     return math.exp(-z) / 2 if z >= 0 else 1 - math.exp(z) / 2
 
 
-def probabilities(dataset: Sequence[Record], alpha: float, bits: Record, index: bool) -> dict[tuple[int, ...], float]:
+def probabilities(
+    dataset: Sequence[Record], alpha: float, bits: Record, index: bool
+) -> dict[tuple[int, ...], float]:
     """Law of (i*, [t_1 >= u_1], ...) of A for queries u in {0, 1}^l; without i* that of A'."""
     l, n = len(dataset[0]), len(dataset)  # noqa: E741
     w, scale = weights(dataset, alpha), (2 if index else 1) * l / (alpha * n)
@@ -64,7 +73,12 @@ def probabilities(dataset: Sequence[Record], alpha: float, bits: Record, index: 
 def neighbours(dataset: Sequence[Record]) -> list[tuple[Record, ...]]:
     """All datasets with one record replaced."""
     records = list(itertools.product((0, 1), repeat=len(dataset[0])))
-    return [(*dataset[:j], other, *dataset[j + 1 :]) for j in range(len(dataset)) for other in records if other != dataset[j]]
+    return [
+        (*dataset[:j], other, *dataset[j + 1 :])
+        for j in range(len(dataset))
+        for other in records
+        if other != dataset[j]
+    ]
 
 
 def worst_loss(n: int, l: int, alpha: float, index: bool) -> float:  # noqa: E741

@@ -1,6 +1,9 @@
-"""Twin of Algorithms 3 and 4 of Chaudhuri and Vinterbo (2013): plain loops, straight from the paper.
+"""Twin of Algorithms 3 and 4 of Chaudhuri and Vinterbo (2013).
 
-A record is v = y x, a tuple of floats of norm at most 1; a dataset is a list of (v, how often it occurs).
+Plain loops, straight from the paper.
+
+A record is v = y x, a tuple of floats of norm at most 1; a dataset is a list of (v, how often it
+occurs).
 """
 
 from __future__ import annotations
@@ -53,7 +56,10 @@ def gradient(w: Vector, data: Dataset, loss: Loss, lam: float, b: Vector) -> Vec
     """Of lambda ||w||^2 / 2 + mean loss + <b, w>."""
     n = size(data)
     slopes = [count * loss[1](dot(w, v)) / n for v, count in data]
-    return tuple(math.fsum(s * v[i] for s, (v, _) in zip(slopes, data, strict=True)) + lam * w[i] + b[i] for i in range(len(w)))
+    return tuple(
+        math.fsum(s * v[i] for s, (v, _) in zip(slopes, data, strict=True)) + lam * w[i] + b[i]
+        for i in range(len(w))
+    )
 
 
 def minimiser_on_the_line(data: Dataset, loss: Loss, lam: float, b: float) -> float:
@@ -74,26 +80,42 @@ def laplace_above(r: float) -> float:
 
 
 def objective_above(t: float, data: Dataset, loss: Loss, lam: float, alpha: float) -> float:
-    """P[w* >= t] on the line: the derivative at t is negative, -2 R / (alpha n) > its part without R."""
+    """P[w* >= t] on the line.
+
+    The derivative at t is negative, -2 R / (alpha n) > its part without R.
+    """
     return laplace_above(alpha * size(data) / 2 * gradient((t,), data, loss, lam, (0.0,))[0])
 
 
 def output_above(t: float, data: Dataset, loss: Loss, lam: float, alpha: float) -> float:
     """P[w* + 2 R / (lambda alpha n) >= t] on the line."""
-    return laplace_above((t - minimiser_on_the_line(data, loss, lam, 0.0)) * lam * alpha * size(data) / 2)
+    return laplace_above(
+        (t - minimiser_on_the_line(data, loss, lam, 0.0)) * lam * alpha * size(data) / 2
+    )
 
 
 def log_density(w: Vector, data: Dataset, loss: Loss, lam: float, alpha: float) -> float:
-    """Log-density of Algorithm 3 at w up to a constant of d, alpha and n: -||R(w)|| + ln det dR/dw, for d <= 2."""
+    """Log-density of Algorithm 3 at w up to a constant of d, alpha and n.
+
+    -||R(w)|| + ln det dR/dw, for d <= 2.
+    """
     n, d = size(data), len(w)
     R = [alpha * n / 2 * g for g in gradient(w, data, loss, lam, (0.0,) * d)]
     bends = [(count * loss[2](dot(w, v)), v) for v, count in data]
-    A = [[math.fsum(k * v[i] * v[j] for k, v in bends) + (lam * n if i == j else 0.0) for j in range(d)] for i in range(d)]
+    A = [
+        [
+            math.fsum(k * v[i] * v[j] for k, v in bends) + (lam * n if i == j else 0.0)
+            for j in range(d)
+        ]
+        for i in range(d)
+    ]
     determinant = A[0][0] if d == 1 else A[0][0] * A[1][1] - A[0][1] * A[1][0]
     return -math.hypot(*R) + math.log(determinant)
 
 
-def loss_at(w: Vector, data: Dataset, neighbour: Dataset, loss: Loss, lam: float, alpha: float) -> float:
+def loss_at(
+    w: Vector, data: Dataset, neighbour: Dataset, loss: Loss, lam: float, alpha: float
+) -> float:
     """Log of the ratio of the densities at w."""
     return log_density(w, data, loss, lam, alpha) - log_density(w, neighbour, loss, lam, alpha)
 
@@ -111,7 +133,9 @@ def score(w: Vector, validation: Sequence[Vector], g: str) -> float:
 
 
 def two_dimensions(lam: float, angle: float, W: float, n: int) -> tuple[Vector, Dataset, Dataset]:
-    """Weights far along the first axis; one record almost across, on either side of it; the others hold the weights there.
+    """Weights far along the first axis; one record almost across, on either side of it.
+
+    The others hold the weights there.
 
     `angle` is that between the record and the negative first axis.
     """

@@ -1,4 +1,7 @@
-"""Bagging: worst cases by brute force with fractions, the law by counting, what is infinite, and what is drawn."""
+"""Bagging: worst cases by brute force with fractions, and the law by counting.
+
+Also what is infinite, and what is drawn.
+"""
 
 from __future__ import annotations
 
@@ -48,13 +51,18 @@ CASES = [
 
 def exhaust(name: str, parameters: dict[str, Any], n: int, sides: tuple[int, ...]) -> list[Result]:
     """One result per claim."""
-    settings = Settings(mode="exhaustive", domain=Domain(n=n, points=sides if len(sides) > 1 else sides[0]))
+    settings = Settings(
+        mode="exhaustive", domain=Domain(n=n, points=sides if len(sides) > 1 else sides[0])
+    )
     return list(assay([resolve(name, parameters)], None, settings))
 
 
 def places_of(sides: tuple[int, ...]) -> list[Any]:
     """Points of the domain, as the twin has them."""
-    return [p if len(sides) > 1 else p[0] for p in itertools.product(*(range(1, side + 1) for side in sides))]
+    return [
+        p if len(sides) > 1 else p[0]
+        for p in itertools.product(*(range(1, side + 1) for side in sides))
+    ]
 
 
 @pytest.mark.parametrize(("how", "r", "n", "sides", "learner", "twin_learner"), CASES)
@@ -93,7 +101,15 @@ def test_disjoint_blocks_attain_the_claim_and_have_no_epsilon(r: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "learner", ["threshold", "tree", "stump", "nearest", "logistic", "dpassay.mechanisms.shared.erm_class:corner"]
+    "learner",
+    [
+        "threshold",
+        "tree",
+        "stump",
+        "nearest",
+        "logistic",
+        "dpassay.mechanisms.shared.erm_class:corner",
+    ],
 )
 @pytest.mark.parametrize(("n", "r"), [(6, 2), (7, 2), (9, 4), (5, 5)])
 def test_a_record_apart_attains_the_share_of_a_random_subset(learner: str, n: int, r: int) -> None:
@@ -107,7 +123,10 @@ def test_a_record_apart_attains_the_share_of_a_random_subset(learner: str, n: in
 def test_the_claims() -> None:
     assert [(claim.promised, claim.status) for claim in Bagged().claims] == [(0.04, "printed")]
     rounded = Bagged(r=25, how="subset", n=49).claims
-    assert [(claim.promised, claim.status) for claim in rounded] == [(0.04, "printed"), (pytest.approx(1 / 49), "corrected")]
+    assert [(claim.promised, claim.status) for claim in rounded] == [
+        (0.04, "printed"),
+        (pytest.approx(1 / 49), "corrected"),
+    ]
     assert len(Bagged(r=25, how="subset", n=398).claims) == 1
 
 
@@ -117,11 +136,15 @@ def test_the_law_by_counting_is_that_of_all_subsets() -> None:
     for _ in range(150):
         n, place = int(rng.integers(2, 9)), int(rng.integers(1, 7))
         size = int(rng.integers(1, n + 1))
-        data = Labelled(rng.integers(1, place + 1, size=(n, 1)).astype(float), rng.integers(2, size=n))
+        data = Labelled(
+            rng.integers(1, place + 1, size=(n, 1)).astype(float), rng.integers(2, size=n)
+        )
         queries = np.arange(place + 2.0)
         rows = subsets(n, size, kept=True)
         answers = np.stack([learner.fit(data.take(row)).predict(queries[:, None]) for row in rows])
-        np.testing.assert_array_equal(threshold_answers(data.X[:, 0], data.y, rows, queries), answers)
+        np.testing.assert_array_equal(
+            threshold_answers(data.X[:, 0], data.y, rows, queries), answers
+        )
         law = threshold_law(data, size, queries)
         assert law is not None
         np.testing.assert_allclose(law.p[:, 1], answers.mean(axis=0), rtol=1e-13, atol=0)
@@ -134,7 +157,9 @@ def test_the_law_by_counting_is_what_is_drawn_and_not_that_of_a_neighbour() -> N
     queries = points(np.linspace(-1, 1, 9)[:, None], "queries")
     mechanism = Bagged(r=6, how="subset", n=60)
     law, draws = mechanism.distribution(data, queries), mechanism.sample(data, queries, 20_000, rng)
-    other = mechanism.distribution(Labelled(data.X, np.where(np.arange(60) < 15, 1 - data.y, data.y)), queries)
+    other = mechanism.distribution(
+        Labelled(data.X, np.where(np.arange(60) < 15, 1 - data.y, data.y)), queries
+    )
     counts = np.stack([(draws == label).sum(axis=0) for label in (0, 1)], axis=1)
     assert law is not None
     assert other is not None
@@ -146,14 +171,21 @@ def test_the_law_by_counting_is_what_is_drawn_and_not_that_of_a_neighbour() -> N
 def test_where_counting_would_take_long_there_is_no_law() -> None:
     data = Labelled(np.arange(3000.0)[:, None], np.arange(3000) % 2)
     assert threshold_law(data, 1000, np.zeros(1)) is None
-    assert Bagged(r=2, how="subset", n=20, learner="tree").distribution(data.take(slice(20)), points([[0.0]], "q")) is None
+    assert (
+        Bagged(r=2, how="subset", n=20, learner="tree").distribution(
+            data.take(slice(20)), points([[0.0]], "q")
+        )
+        is None
+    )
 
 
 def test_a_trial_has_one_subset_for_all_queries() -> None:
     """Thresholds are monotone, so the answers of one trial are."""
     rng = np.random.default_rng(3)
     data = Labelled(rng.normal(size=(40, 1)), rng.integers(2, size=40))
-    draws = Bagged(r=8, how="subset", n=40).sample(data, points(np.linspace(-2, 2, 30)[:, None], "q"), 500, rng)
+    draws = Bagged(r=8, how="subset", n=40).sample(
+        data, points(np.linspace(-2, 2, 30)[:, None], "q"), 500, rng
+    )
     assert (np.diff(draws, axis=1) >= 0).all()
     assert len(np.unique(draws, axis=0)) > 5
 
@@ -164,7 +196,10 @@ def test_a_trial_has_one_subset_for_all_queries() -> None:
         ({"how": "bootstrap"}, "how = 'bootstrap': must be 'disjoint' or 'subset'"),
         ({"r": 0}, "r = 0: must be an integer >= 1"),
         ({"n": 0}, "n = 0: must be an integer >= 1"),
-        ({"r": 30, "n": 29, "how": "subset"}, "r = 30: must be at most the number of records, n = 29"),
+        (
+            {"r": 30, "n": 29, "how": "subset"},
+            "r = 30: must be at most the number of records, n = 29",
+        ),
         ({"learner": "oracle"}, "learner = 'oracle'"),
     ],
 )

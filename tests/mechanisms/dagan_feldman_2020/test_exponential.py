@@ -1,4 +1,7 @@
-"""The exponential mechanism: its law, its worst cases, the private hypothesis, and Lemma 4's excess error."""
+"""The exponential mechanism.
+
+Its law, its worst cases, the private hypothesis, and Lemma 4's excess error.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,12 @@ import pytest
 from dpassay.data import Labelled, points
 from dpassay.engine.exact import any_size
 from dpassay.errors import InvalidInput
-from dpassay.mechanisms.dagan_feldman_2020.exponential import Exponential, log_selection, sharp_excess, worst_excess
+from dpassay.mechanisms.dagan_feldman_2020.exponential import (
+    Exponential,
+    log_selection,
+    sharp_excess,
+    worst_excess,
+)
 from dpassay.mechanisms.shared.classes import Halfspaces
 from dpassay.pairs import Replace
 from dpassay.targets.resolve import resolve
@@ -21,7 +29,12 @@ from tests.mechanisms.dagan_feldman_2020 import twin_exponential as twin
 from tests.mechanisms.exhausted import compare
 
 GRID: dict[str, Any] = {"points": 3, "low": 1.0, "high": 3.0}
-SHAPES = [("thresholds", "least", 3), ("thresholds", "greatest", 3), ("intervals", "least", 3), ("functions", "least", 3)]
+SHAPES = [
+    ("thresholds", "least", 3),
+    ("thresholds", "greatest", 3),
+    ("intervals", "least", 3),
+    ("functions", "least", 3),
+]
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
@@ -29,15 +42,22 @@ SHAPES = [("thresholds", "least", 3), ("thresholds", "greatest", 3), ("intervals
 def test_law_and_worst_case_are_the_twins(name: str, rule: str, N: int, epsilon: float) -> None:
     """All datasets of 3 records; the class on the points 1, 2, 3 is the same by either rule."""
     law = functools.partial(twin.exponential, epsilon=epsilon, H=twin.functions(name, N))
-    results = compare("exponential", {"epsilon": epsilon, "H": name, "representative": rule, **GRID}, 3, N, law)
+    results = compare(
+        "exponential", {"epsilon": epsilon, "H": name, "representative": rule, **GRID}, 3, N, law
+    )
     assert {result.verdict for result in results} == {"verified"}
 
 
 def test_one_record_reaches_the_largest_change_of_a_probability() -> None:
-    """Half of the functions answer 1: sigma(epsilon / 4) - sigma(-epsilon / 4) on either side of even odds."""
+    """Half of the functions answer 1.
+
+    sigma(epsilon / 4) - sigma(-epsilon / 4) on either side of even odds.
+    """
     mechanism = Exponential(epsilon=1.0, H="functions", points=2)
     laws = [
-        mechanism.distribution(mechanism.prepare(Labelled(np.ones((1, 1)), np.array([y]))), points([[1.0]], "queries"))
+        mechanism.distribution(
+            mechanism.prepare(Labelled(np.ones((1, 1)), np.array([y]))), points([[1.0]], "queries")
+        )
         for y in (0, 1)
     ]
     change = laws[1].p[0, 1] - laws[0].p[0, 1]
@@ -48,7 +68,9 @@ def test_one_record_reaches_the_largest_change_of_a_probability() -> None:
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 4.0])
 @pytest.mark.parametrize("H", ["thresholds", "functions", "halfspaces"])
 def test_both_suprema_are_shown_for_any_size(H: str, epsilon: float) -> None:
-    target = resolve("exponential", {"epsilon": epsilon, "H": H} | ({} if H == "thresholds" else {"points": 3}))
+    target = resolve(
+        "exponential", {"epsilon": epsilon, "H": H} | ({} if H == "thresholds" else {"points": 3})
+    )
     private, *_, stable = target.claims
     for claim, expected in ((private, epsilon), (stable, math.tanh(epsilon / 4))):
         found = any_size(target, claim)
@@ -67,7 +89,12 @@ def test_the_hypothesis_itself_is_private() -> None:
     records = list(itertools.product((1.0, 2.0), (0, 1)))
     worst = 0.0
     for first, second, other in itertools.product(records, repeat=3):
-        states = [mechanism.prepare(Labelled([[x[0]], [second[0]]], [x[1], second[1]])) for x in (first, other)]  # type: ignore[arg-type]
+        states = [
+            mechanism.prepare(
+                Labelled([[x[0]], [second[0]]], [x[1], second[1]]),  # type: ignore[arg-type]
+            )
+            for x in (first, other)
+        ]
         log_p = [log_selection(state.errors, 1 / 2) for state in states]
         worst = max(worst, float(np.abs(log_p[0] - log_p[1]).max()))
     assert 0.5 < worst <= 1.0
@@ -82,7 +109,10 @@ def test_log_odds_move_by_epsilon_at_most(H: str) -> None:
         data = Labelled(rng.normal(size=(12, 2)), rng.integers(2, size=12))
         state = mechanism.prepare(data)
         change = Replace(int(rng.integers(12)), rng.normal(size=2), int(rng.integers(2)))
-        tables = [mechanism.distribution(each, queries).log_p for each in (state, mechanism.update(state, change))]
+        tables = [
+            mechanism.distribution(each, queries).log_p
+            for each in (state, mechanism.update(state, change))
+        ]
         with np.errstate(invalid="ignore"):
             moved = np.diff(tables[0], axis=1) - np.diff(tables[1], axis=1)
         assert np.nanmax(np.abs(moved)) <= 0.7 + 1e-12
@@ -113,7 +143,10 @@ def test_halfspaces_as_an_object() -> None:
         ({"points": 65, "H": "corners"}, "points = 65: must be at most 64"),
         ({"low": 1.0, "high": 1.0}, "low < high"),
         ({"H": "circles"}, "H = 'circles': must be one of thresholds"),
-        ({"representative": "best"}, "representative = 'best': must be one of least, greatest, middle"),
+        (
+            {"representative": "best"},
+            "representative = 'best': must be one of least, greatest, middle",
+        ),
     ],
 )
 def test_refused(parameters: dict[str, Any], said: str) -> None:
@@ -127,13 +160,17 @@ SMALL = [(size, n, epsilon) for size in (2, 3, 4) for n in (1, 2, 4) for epsilon
 def excess(vector: tuple[int, ...], n: int, epsilon: float) -> float:
     """E L_S(h) - min L_S(h) for these error counts."""
     weights = [math.exp(-e * epsilon / 2) for e in vector]
-    return (sum(e * w for e, w in zip(vector, weights, strict=True)) / sum(weights) - min(vector)) / n
+    return (
+        sum(e * w for e, w in zip(vector, weights, strict=True)) / sum(weights) - min(vector)
+    ) / n
 
 
 @pytest.mark.parametrize(("size", "n", "epsilon"), SMALL)
 def test_worst_excess_over_all_error_counts(size: int, n: int, epsilon: float) -> None:
     """Enumerated; within the sharp bound, and that within the printed one."""
-    found = max(excess(vector, n, epsilon) for vector in itertools.product(range(n + 1), repeat=size))
+    found = max(
+        excess(vector, n, epsilon) for vector in itertools.product(range(n + 1), repeat=size)
+    )
     assert worst_excess(size, n, epsilon) == pytest.approx(found, rel=1e-12)
     assert found <= sharp_excess(size, n, epsilon) + 1e-12
     assert sharp_excess(size, n, epsilon) <= 2 * math.log(size) / (epsilon * n)
@@ -157,5 +194,11 @@ def test_the_expected_excess_error_of_a_dataset_is_below_lemma_4() -> None:
     rng = np.random.default_rng(2)
     mechanism = Exponential(epsilon=0.5, H="corners", points=7, low=-2.0, high=2.0)
     for n in (5, 50, 500):
-        errors = mechanism.prepare(Labelled(rng.normal(size=(n, 2)), rng.integers(2, size=n))).errors
-        assert excess(tuple(errors.tolist()), n, 0.5) <= worst_excess(len(errors), n, 0.5) <= mechanism.excess_error(n)
+        errors = mechanism.prepare(
+            Labelled(rng.normal(size=(n, 2)), rng.integers(2, size=n))
+        ).errors
+        assert (
+            excess(tuple(errors.tolist()), n, 0.5)
+            <= worst_excess(len(errors), n, 0.5)
+            <= mechanism.excess_error(n)
+        )

@@ -1,4 +1,7 @@
-"""Corollary 1: laws and worst cases by brute force with fractions, what is claimed of which base, and what is refused."""
+"""Corollary 1: laws and worst cases by brute force with fractions.
+
+What is claimed of which base, and what is refused.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,19 @@ NOISES = {Fraction(1, 5): 5.0, Fraction(9, 10): 1.2}
 """Probabilities of a flip, and an epsilon for which a half is stable enough."""
 CASES = [
     pytest.param(
-        "bagged,r=2,learner=threshold", 4, 2, functools.partial(twin.disjoint, r=2, learner=twin.threshold), id="blocks"
+        "bagged,r=2,learner=threshold",
+        4,
+        2,
+        functools.partial(twin.disjoint, r=2, learner=twin.threshold),
+        id="blocks",
     ),
-    pytest.param("bagged,r=2,how=subset", 4, 2, functools.partial(twin.subset, r=2, learner=twin.threshold), id="subset"),
+    pytest.param(
+        "bagged,r=2,how=subset",
+        4,
+        2,
+        functools.partial(twin.subset, r=2, learner=twin.threshold),
+        id="subset",
+    ),
 ]
 
 
@@ -41,7 +54,9 @@ def facts(claims: tuple[Claim, ...]) -> list[tuple[str, str, float]]:
 
 @pytest.mark.parametrize("alpha", NOISES)
 @pytest.mark.parametrize(("base", "n", "place", "law"), CASES)
-def test_every_law_and_the_worst_case_are_the_twins(base: str, n: int, place: int, law: Any, alpha: Fraction) -> None:
+def test_every_law_and_the_worst_case_are_the_twins(
+    base: str, n: int, place: int, law: Any, alpha: Fraction
+) -> None:
     parameters = {"base": base, "alpha": float(alpha), "epsilon": NOISES[alpha], "n": n}
 
     @functools.cache
@@ -52,7 +67,9 @@ def test_every_law_and_the_worst_case_are_the_twins(base: str, n: int, place: in
     laws = domain_laws(resolve("label-flip", parameters), Domain(n=n, points=place), silent)
     every = itertools.product([(x, y) for x in places for y in (0, 1)], repeat=n)
     expected = [[float(flipped(dataset, query)) for query in places] for dataset in every]
-    np.testing.assert_allclose(np.exp(laws.table).reshape(-1, place, 2)[:, :, 1], expected, rtol=1e-14, atol=0)
+    np.testing.assert_allclose(
+        np.exp(laws.table).reshape(-1, place, 2)[:, :, 1], expected, rtol=1e-14, atol=0
+    )
     worst = twin.worst_changes(flipped, n, places)
     results = exhaust("label-flip", parameters, n, (place,))
     assert len(results) == 4
@@ -61,18 +78,27 @@ def test_every_law_and_the_worst_case_are_the_twins(base: str, n: int, place: in
         assert result.verdict == ("refuted" if false else "verified")
         assert result.evidence is not None
         found = [cell.exact.value for cell in result.evidence.cells if cell.exact is not None]
-        number = [float(gamma) if result.claim.kind == "Stability" else loss for gamma, loss in worst]
+        number = [
+            float(gamma) if result.claim.kind == "Stability" else loss for gamma, loss in worst
+        ]
         assert found == pytest.approx(number, abs=1e-13)
     corrected = [result for result in results if result.claim.status == "corrected"]
-    assert [result.exact for result in corrected] == pytest.approx([result.claim.promised for result in corrected], abs=1e-13)
+    assert [result.exact for result in corrected] == pytest.approx(
+        [result.claim.promised for result in corrected], abs=1e-13
+    )
 
 
-@pytest.mark.parametrize(("epsilon", "alpha", "r"), [(1.0, 0.1, 20), (0.5, 0.25, 20), (0.1, 0.4, 50), (3.0, 0.01, 100)])
+@pytest.mark.parametrize(
+    ("epsilon", "alpha", "r"), [(1.0, 0.1, 20), (0.5, 0.25, 20), (0.1, 0.4, 50), (3.0, 0.01, 100)]
+)
 def test_votes_from_zero_attain_the_corrected_claims(epsilon: float, alpha: float, r: int) -> None:
     mechanism = LabelFlip(epsilon=epsilon, alpha=alpha, base=f"bagged,r={r}")
     for claim in mechanism.claims:
         result = audit(mechanism, claim=claim, mode="exact")
-        found = any_size(resolve("label-flip", {"epsilon": epsilon, "alpha": alpha, "base": f"bagged,r={r}"}), claim)
+        found = any_size(
+            resolve("label-flip", {"epsilon": epsilon, "alpha": alpha, "base": f"bagged,r={r}"}),
+            claim,
+        )
         assert found is not None
         assert result.exact == pytest.approx(found.loss, abs=1e-12)
         assert result.verdict == "not refuted"
@@ -81,13 +107,21 @@ def test_votes_from_zero_attain_the_corrected_claims(epsilon: float, alpha: floa
 
 
 def loss_above_one_half(epsilon: float, alpha: float, share: float) -> float:
-    """What flips with probability alpha > 1/2 of a label whose probability goes from 1 to 1 - gamma lose, gamma as printed."""
+    """Flipping with alpha > 1/2 of a label whose probability goes from 1 to 1 - gamma.
+
+    It loses gamma as printed.
+    """
     return math.log1p((2 * alpha - 1) * share * epsilon * alpha / (1 - alpha))
 
 
-@pytest.mark.parametrize(("share", "always", "never"), [(0.5, 0.7808, 0.8363), (1.0, 0.7071, 0.7646)])
+@pytest.mark.parametrize(
+    ("share", "always", "never"), [(0.5, 0.7808, 0.8363), (1.0, 0.7071, 0.7646)]
+)
 def test_the_domain_of_the_printed_claim(share: float, always: float, never: float) -> None:
-    """It holds up to `always` for every epsilon in (0, 1), from `never` on for none: roots of a quadratic, to four digits."""
+    """It holds up to `always` for every epsilon in (0, 1), from `never` on for none.
+
+    Roots of a quadratic, to four digits.
+    """
     epsilons = [1e-6, 1e-3, 0.1, 0.5, 0.9, 1 - 1e-9]
     for alpha in np.arange(5001, 10000) / 10000:
         holds = [loss_above_one_half(epsilon, alpha, share) <= epsilon for epsilon in epsilons]
@@ -95,15 +129,22 @@ def test_the_domain_of_the_printed_claim(share: float, always: float, never: flo
         assert not all(holds) or alpha < always + 1e-4
         assert any(holds) or alpha > never - 1e-4
         assert not any(holds) or alpha < never + 1e-4
-    for root, c in ((always, 1 / share), (never, (math.e - 1) / share)):  # alpha (2 alpha - 1) = c (1 - alpha)
+    # alpha (2 alpha - 1) = c (1 - alpha)
+    for root, c in ((always, 1 / share), (never, (math.e - 1) / share)):
         assert root == pytest.approx((1 - c + math.sqrt((c - 1) ** 2 + 8 * c)) / 4, abs=5e-5)
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "alpha", "r"), [(0.5, 0.8, 5), (0.1, 0.9, 23), (0.75, 0.9, 3), (0.75, 0.6, 5), (0.9, 0.99, 3)]
+    ("epsilon", "alpha", "r"),
+    [(0.5, 0.8, 5), (0.1, 0.9, 23), (0.75, 0.9, 3), (0.75, 0.6, 5), (0.9, 0.99, 3)],
 )
-def test_votes_attain_the_corrected_claim_above_one_half(epsilon: float, alpha: float, r: int) -> None:
-    """1/r is at most epsilon alpha / 2; the printed epsilon is refuted where what is attained is above it."""
+def test_votes_attain_the_corrected_claim_above_one_half(
+    epsilon: float, alpha: float, r: int
+) -> None:
+    """1/r is at most epsilon alpha / 2.
+
+    The printed epsilon is refuted where what is attained is above it.
+    """
     parameters = {"epsilon": epsilon, "alpha": alpha, "base": f"bagged,r={r}"}
     attained = math.log1p((2 * alpha - 1) / r / (1 - alpha))
     assert attained <= loss_above_one_half(epsilon, alpha, 0.5)
@@ -121,7 +162,9 @@ def test_votes_attain_the_corrected_claim_above_one_half(epsilon: float, alpha: 
 
 
 def test_one_half_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"alpha = 0.5: must be a number in \(0, 1\), but not 1/2"):
+    with pytest.raises(
+        InvalidInput, match=r"alpha = 0.5: must be a number in \(0, 1\), but not 1/2"
+    ):
         LabelFlip(alpha=0.5)
 
 
@@ -174,11 +217,20 @@ def test_what_is_impossible_becomes_alpha_exactly() -> None:
             {"base": "bagged,r=9"},
             r"base = 'bagged,r=9': is Stability\(0.111111\); must be Stability\(0.1\).*raise one",
         ),
-        ({"base": "stable-learner,calibration=lemma7"}, r"is Stability\(0.12.*must be Stability\(0.1\)"),
-        ({"base": "soft-majority"}, r"base = 'soft-majority': must be an algorithm that promises Stability\(...\)"),
+        (
+            {"base": "stable-learner,calibration=lemma7"},
+            r"is Stability\(0.12.*must be Stability\(0.1\)",
+        ),
+        (
+            {"base": "soft-majority"},
+            r"base = 'soft-majority': must be an algorithm that promises Stability\(...\)",
+        ),
         ({"base": "bagged,T=3"}, "base = 'bagged,T=3': .*'bagged' has no such parameter"),
         ({"base": "bagged,n=3"}, "must be a parameter of the label-flip: -p n=3"),
-        ({"base": "stable-learner,gamma=0.1"}, "must be a parameter of the label-flip: -p gamma=0.1"),
+        (
+            {"base": "stable-learner,gamma=0.1"},
+            "must be a parameter of the label-flip: -p gamma=0.1",
+        ),
         ({"base": 7}, "base = 7: must be a name of the catalogue"),
         ({"n": 0}, "n = 0: must be an integer >= 1"),
         ({"n": 10}, "base = 'stable-learner': n = 10: must be so large"),

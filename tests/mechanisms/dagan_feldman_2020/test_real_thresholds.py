@@ -1,4 +1,6 @@
-"""Baselines and stable learners on thresholds in one and two dimensions, of breast cancer features: every query is audited.
+"""Baselines and stable learners on thresholds in one and two dimensions, of breast cancer features.
+
+Every query is audited.
 
 Benign, label 1, is where a feature is small: its sign is turned.
 """
@@ -20,7 +22,10 @@ FEATURES = {"thresholds": [27], "corners": [27, 20]}
 """Worst concave points, worst radius."""
 CORNER = "dpassay.mechanisms.shared.erm_class:corner"
 ENTRIES: list[tuple[str, str, dict[str, Any]]] = [
-    *(("bagged", H, {"r": 25, "learner": learner}) for H, learner in (("thresholds", "threshold"), ("corners", CORNER))),
+    *(
+        ("bagged", H, {"r": 25, "learner": learner})
+        for H, learner in (("thresholds", "threshold"), ("corners", CORNER))
+    ),
     ("bagged", "thresholds", {"how": "subset"}),
     ("bagged", "corners", {"how": "subset", "r": 20, "learner": CORNER}),
     ("label-flip", "thresholds", {"base": "bagged,r=25"}),
@@ -40,7 +45,9 @@ def data_of(H: str) -> tuple[Labelled, Labelled]:
 
 def accuracy(mechanism: Any, train: Labelled, test: Labelled) -> float:
     """Mean over 200 trials."""
-    draws = mechanism.sample(mechanism.prepare(train), points(test.X, "queries"), 200, np.random.default_rng(1))
+    draws = mechanism.sample(
+        mechanism.prepare(train), points(test.X, "queries"), 200, np.random.default_rng(1)
+    )
     return float((draws == test.y).mean())
 
 
@@ -50,18 +57,35 @@ def test_every_query_is_audited(name: str, H: str, parameters: dict[str, Any]) -
     train, test = data_of(H)
     mechanism: Any = resolve(name, {"n": RECORDS} | parameters).mechanism
     assert accuracy(mechanism, train, test) > max(test.y.mean(), 1 - test.y.mean())
-    sampled = H == "corners" and (name == "stable-learner" or "stable-learner" in str(parameters) or "how" in parameters)
+    sampled = H == "corners" and (
+        name == "stable-learner" or "stable-learner" in str(parameters) or "how" in parameters
+    )
     every = replace_one(train.X, train.y, pool=test)
-    pairs = Pairs(base=train, changes=every.changes[:: len(every) // NEIGHBOURS], how="a few", pool=test) if sampled else every
-    options: dict[str, Any] = {"mode": "monte-carlo", "budget": 4000} if sampled else {"mode": "exact"}
+    pairs = (
+        Pairs(
+            base=train, changes=every.changes[:: len(every) // NEIGHBOURS], how="a few", pool=test
+        )
+        if sampled
+        else every
+    )
+    options: dict[str, Any] = (
+        {"mode": "monte-carlo", "budget": 4000} if sampled else {"mode": "exact"}
+    )
     for claim in mechanism.claims:
         result = audit(mechanism, claim=claim, pairs=pairs, queries=test.X[:QUERIES], **options)
         assert result.evidence is not None
-        asked = [cell for cell in result.evidence.cells if result.evidence.groups[cell.group].kind == "data"]
+        asked = [
+            cell
+            for cell in result.evidence.cells
+            if result.evidence.groups[cell.group].kind == "data"
+        ]
         assert sorted({cell.query for cell in asked}) == list(range(QUERIES))
         if sampled:
             assert result.verdict in ("not refuted", "inconclusive")
             assert all(cell.lower.value <= claim.promised for cell in asked)
         else:
             assert result.verdict == "not refuted"
-            assert all(cell.exact is not None and cell.exact.value <= claim.promised + 1e-12 for cell in asked)
+            assert all(
+                cell.exact is not None and cell.exact.value <= claim.promised + 1e-12
+                for cell in asked
+            )

@@ -1,4 +1,7 @@
-"""Relabelling: its law, the quadrature behind it, the constants of Theorem 5 and the lemmas of its proof."""
+"""Relabelling: its law, its quadrature, the constants of Theorem 5 and its lemmas.
+
+Those of its proof.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,11 @@ from dpassay.data import Labelled, points
 from dpassay.engine.exact import two_sided
 from dpassay.errors import InvalidInput
 from dpassay.mechanisms.dagan_feldman_2020 import relabelled_bounds as bounds
-from dpassay.mechanisms.dagan_feldman_2020.random_sums import STEP, chances_by_value, quadrature_error
+from dpassay.mechanisms.dagan_feldman_2020.random_sums import (
+    STEP,
+    chances_by_value,
+    quadrature_error,
+)
 from dpassay.mechanisms.dagan_feldman_2020.relabelled import Relabelled
 from dpassay.mechanisms.dagan_feldman_2020.relabelling import Line, chances_of
 from dpassay.mechanisms.shared.classes import Functions, Intervals, Rule, Thresholds, column
@@ -26,15 +33,33 @@ from tests.mechanisms.exhausted import compare
 
 SHAPES = [
     pytest.param("thresholds", "least", 3, {"n": 3}, id="thresholds"),
-    pytest.param("thresholds", "greatest", 3, {"n": 3, "n_prime": 2, "eta": 0.5, "r": 2}, id="thresholds,greatest"),
-    pytest.param("thresholds", "least", 2, {"n": 4, "n_prime": 3, "eta": 0.2, "r": 3, "alpha": 0.01}, id="thresholds,n=4"),
-    pytest.param("intervals", "least", 3, {"n": 3, "n_prime": 2, "eta": 0.3, "r": 2}, id="intervals"),
-    pytest.param("functions", "greatest", 2, {"n": 3, "n_prime": 1, "eta": 0.3, "r": 3}, id="functions"),
+    pytest.param(
+        "thresholds",
+        "greatest",
+        3,
+        {"n": 3, "n_prime": 2, "eta": 0.5, "r": 2},
+        id="thresholds,greatest",
+    ),
+    pytest.param(
+        "thresholds",
+        "least",
+        2,
+        {"n": 4, "n_prime": 3, "eta": 0.2, "r": 3, "alpha": 0.01},
+        id="thresholds,n=4",
+    ),
+    pytest.param(
+        "intervals", "least", 3, {"n": 3, "n_prime": 2, "eta": 0.3, "r": 2}, id="intervals"
+    ),
+    pytest.param(
+        "functions", "greatest", 2, {"n": 3, "n_prime": 1, "eta": 0.3, "r": 3}, id="functions"
+    ),
 ]
 
 
 @pytest.mark.parametrize(("name", "rule", "N", "parameters"), SHAPES)
-def test_law_and_worst_case_are_the_twins(name: str, rule: Rule, N: int, parameters: dict[str, Any]) -> None:
+def test_law_and_worst_case_are_the_twins(
+    name: str, rule: Rule, N: int, parameters: dict[str, Any]
+) -> None:
     """Every claim is verified on the domain."""
     mechanism = Relabelled(H=name, points=N, representative=rule, **parameters)
     law = functools.partial(
@@ -56,7 +81,10 @@ def test_its_own_worst_case_is_the_worst_of_three_records(rule: str) -> None:
     mechanism = Relabelled(n=3, representative=rule)  # type: ignore[arg-type]
     for claim in mechanism.claims:
         own = audit(mechanism, claim=claim, mode="exact").exact
-        (found,) = [result.exact for result in exhausted("relabelled", {"n": 3, "representative": rule}, claim.kind)]
+        (found,) = [
+            result.exact
+            for result in exhausted("relabelled", {"n": 3, "representative": rule}, claim.kind)
+        ]
         assert own == pytest.approx(found, rel=1e-8)
 
 
@@ -75,8 +103,13 @@ def tied(n: int, seed: int, values: int = 6) -> Labelled:
 
 @pytest.mark.parametrize("rule", ["least", "greatest", "middle"])
 @pytest.mark.parametrize(("n", "n_prime"), [(7, 1), (9, 4), (8, 8), (11, 3)])
-def test_thresholds_are_no_other_than_what_the_general_way_makes_of_them(rule: Rule, n: int, n_prime: int) -> None:
-    """Values and errors sorted, numbers of labellings, votes by rank, against hypotheses that predict."""
+def test_thresholds_are_no_other_than_what_the_general_way_makes_of_them(
+    rule: Rule, n: int, n_prime: int
+) -> None:
+    """Values and errors sorted, numbers of labellings, votes by rank.
+
+    Against hypotheses that predict.
+    """
     data, queries = tied(n, seed=n), points(np.arange(-1, 7, 0.5)[:, None], "queries")
     mechanism = Relabelled(n=n, n_prime=n_prime, eta=0.2, r=3, representative=rule)
     law = mechanism.distribution(mechanism.prepare(data), queries)
@@ -130,7 +163,10 @@ def test_a_thousand_records() -> None:
     rng = np.random.default_rng(4)
     x = rng.normal(size=(1000, 1))
     data = Labelled(x, (x[:, 0] + rng.normal(size=1000) > 0).astype(int))
-    mechanism, queries = Relabelled(n=1000, n_prime=50, eta=0.01, r=60), points([[-1.0], [0.0], [0.5]], "queries")
+    mechanism, queries = (
+        Relabelled(n=1000, n_prime=50, eta=0.01, r=60),
+        points([[-1.0], [0.0], [0.5]], "queries"),
+    )
     state = mechanism.prepare(data)
     law = mechanism.distribution(state, queries)
     assert law is not None
@@ -153,7 +189,16 @@ def test_default_sizes() -> None:
 
 @pytest.mark.parametrize(
     ("parameter", "value"),
-    [("n", 0), ("n_prime", 9), ("n_prime", -1), ("eta", -0.1), ("eta", math.inf), ("r", 9), ("alpha", 0), ("alpha", 0.5)],
+    [
+        ("n", 0),
+        ("n_prime", 9),
+        ("n_prime", -1),
+        ("eta", -0.1),
+        ("eta", math.inf),
+        ("r", 9),
+        ("alpha", 0),
+        ("alpha", 0.5),
+    ],
 )
 def test_refused(parameter: str, value: Any) -> None:
     parameters: dict[str, Any] = {"n": 8, parameter: value}
@@ -175,8 +220,12 @@ def flipped(p: Any, alpha: float) -> Any:
 
 
 @pytest.mark.parametrize("alpha", [0.001, 0.1, 0.4])
-@pytest.mark.parametrize(("factor", "delta"), [(1.01, 0.0), (1.01, 0.2), (3.0, 0.01), (90.0, 0.05), (1.0, 0.0)])
-def test_flipped_bounds_are_the_largest_ratios_of_a_grid(factor: float, delta: float, alpha: float) -> None:
+@pytest.mark.parametrize(
+    ("factor", "delta"), [(1.01, 0.0), (1.01, 0.2), (3.0, 0.01), (90.0, 0.05), (1.0, 0.0)]
+)
+def test_flipped_bounds_are_the_largest_ratios_of_a_grid(
+    factor: float, delta: float, alpha: float
+) -> None:
     q = np.linspace(0, 1, 200_001)
     one = np.minimum(1, factor * q + delta)
     both = np.minimum(one, 1 - (1 - q - delta) / factor)
@@ -187,8 +236,13 @@ def test_flipped_bounds_are_the_largest_ratios_of_a_grid(factor: float, delta: f
 
 
 @pytest.mark.parametrize("alpha", [0.001, 0.1, 0.4])
-@pytest.mark.parametrize(("share", "shift", "reach"), [(0.05, 0.6, 4.0), (0.5, 3.0, 2.0), (0.3, 0.1, 0.4), (1.0, 1.0, 2.0)])
-def test_flipped_stable_is_the_largest_ratio_of_a_grid(share: float, shift: float, reach: float, alpha: float) -> None:
+@pytest.mark.parametrize(
+    ("share", "shift", "reach"),
+    [(0.05, 0.6, 4.0), (0.5, 3.0, 2.0), (0.3, 0.1, 0.4), (1.0, 1.0, 2.0)],
+)
+def test_flipped_stable_is_the_largest_ratio_of_a_grid(
+    share: float, shift: float, reach: float, alpha: float
+) -> None:
     low, high = expit(-reach), expit(reach)
     a = np.linspace(low, high, 200_001)
     moved = np.minimum(expit(logit(a) + shift), high)
@@ -197,28 +251,42 @@ def test_flipped_stable_is_the_largest_ratio_of_a_grid(share: float, shift: floa
     found = bounds.flipped_stable(share, shift, reach, alpha)
     assert found == pytest.approx(largest, abs=1e-8)
     assert (p - q).max() <= bounds.stability(share, shift, reach) + 1e-12
-    assert found <= math.log(1 + (1 - 2 * alpha) / alpha * bounds.stability(share, shift, reach)) + 1e-12
+    assert (
+        found
+        <= math.log(1 + (1 - 2 * alpha) / alpha * bounds.stability(share, shift, reach)) + 1e-12
+    )
 
 
 @pytest.mark.parametrize("H", [Thresholds(), Intervals(), Functions(points=3)])
 @pytest.mark.parametrize(("n", "n_prime", "eta"), [(8, 4, 0.3), (7, 6, 0.2), (9, 3, 0.5)])
 def test_net_failure_bounds_what_is_enumerated(H: Any, n: int, n_prime: int, eta: float) -> None:
-    """Distinct points are worst for lines; a net misses no pair of labellings that differ on more than eta of the others."""
-    x = np.arange(1.0, n)[:, None] if not isinstance(H, Functions) else np.arange(n - 1.0)[:, None] % 3 + 1
+    """Distinct points are worst for lines.
+
+    A net misses no pair of labellings that differ on more than eta of the others.
+    """
+    x = (
+        np.arange(1.0, n)[:, None]
+        if not isinstance(H, Functions)
+        else np.arange(n - 1.0)[:, None] % 3 + 1
+    )
     labels = H.predict(H.representatives(x, "least"), x)
     subsets = list(itertools.combinations(range(n - 1), n_prime - 1))
     failed = 0
     for subset in subsets:
         rows = labels[np.lexsort(labels[:, list(subset)].T)] if subset else labels
         failed += any(
-            (h != g).sum() > eta * (n - 1) and not (h != g)[list(subset)].any() for h, g in itertools.combinations(rows, 2)
+            (h != g).sum() > eta * (n - 1) and not (h != g)[list(subset)].any()
+            for h, g in itertools.combinations(rows, 2)
         )
     assert failed / len(subsets) <= bounds.net_failure(H, n, n_prime, eta) + 1e-12
     assert column(x, 0).shape == (n - 1,)
 
 
 def test_printed_constant_by_hand() -> None:
-    """n = 400: 1 + 4 e^6 20 / 380 = 85.93, times e^0.6 is 156.6; the bound reaches 1 at p' = 0.95 / 156.6."""
+    """n = 400: 1 + 4 e^6 20 / 380 = 85.93, times e^0.6 is 156.6.
+
+    The bound reaches 1 at p' = 0.95 / 156.6.
+    """
     printed, corrected, stable = Relabelled(n=400).claims
     assert printed.promised == pytest.approx(math.log(0.9 / (0.1 + 0.8 * 0.95 / 156.57)), abs=1e-4)
     assert printed.promised < math.log(9)
@@ -230,8 +298,12 @@ def test_lemma_10s_way_wins_where_hardly_anything_is_flipped() -> None:
     """n' / n = 0.002, alpha = 1e-6: 1 + 4 e^3 0.002 = 1.16, against 1 + 0.002 / 1e-6 = 2001."""
     mechanism = Relabelled(n=10**6, n_prime=2000, eta=0.025, r=10**6, alpha=1e-6)
     assert bounds.net_failure(mechanism.family, 10**6, 2000, 0.025) < 1e-15
-    assert bounds.flipped_stable(0.002, 3 * mechanism.rate, 20.0, 1e-6) == pytest.approx(math.log(2001), abs=0.01)
-    assert mechanism.proven_loss() == pytest.approx(math.log(1 + 4 * math.e**3 * 0.002 / 0.998), abs=1e-3)
+    assert bounds.flipped_stable(0.002, 3 * mechanism.rate, 20.0, 1e-6) == pytest.approx(
+        math.log(2001), abs=0.01
+    )
+    assert mechanism.proven_loss() == pytest.approx(
+        math.log(1 + 4 * math.e**3 * 0.002 / 0.998), abs=1e-3
+    )
 
 
 @pytest.mark.parametrize("H", ["thresholds", "intervals", "corners"])
@@ -253,7 +325,10 @@ def test_random_neighbours_keep_the_claims(H: str, rule: Rule) -> None:
         X, y = rng.normal(size=(n, 2)), rng.integers(2, size=n)
         other, flip = X.copy(), y.copy()
         other[0], flip[0] = rng.normal(size=2), 1 - y[0]
-        laws = [mechanism.distribution(mechanism.prepare(Labelled(*each)), queries) for each in ((X, y), (other, flip))]
+        laws = [
+            mechanism.distribution(mechanism.prepare(Labelled(*each)), queries)
+            for each in ((X, y), (other, flip))
+        ]
         assert laws[0] is not None
         assert laws[1] is not None, trial
         *_, private, stable = mechanism.claims
@@ -288,9 +363,12 @@ def test_lemmas_10_and_11_with_every_inequality_of_their_proofs(
 
 
 def test_lemma_11_is_tight() -> None:
-    """80 blocks of one record; T = {1} has h = 1 from 1 on, and h = 0. Votes at 2 come from the blocks at 1 or 2 alone.
+    """80 blocks of one record; T = {1} has h = 1 from 1 on, and h = 0.
 
-    A record labelled 0 at 3 becomes one labelled 1 at 2: h = 1 gains a vote and an error less, h = 0 has an error more.
+    Votes at 2 come from the blocks at 1 or 2 alone.
+
+    A record labelled 0 at 3 becomes one labelled 1 at 2: h = 1 gains a vote and an error less,
+    h = 0 has an error more.
     """
     n, x = 80, np.array([3.0] + [1.0] * 20 + [3.0] * 59)
     y = np.array([0] + [1] * 36 + [0] * 43)
@@ -298,7 +376,9 @@ def test_lemma_11_is_tight() -> None:
     moved, flipped_y = x.copy(), y.copy()
     moved[0], flipped_y[0] = 2.0, 1
     p = [
-        mechanism.given(Labelled(each[:, None], labels), np.ones((1, 1)), points([[2.0]], "queries"))[1, 0]
+        mechanism.given(
+            Labelled(each[:, None], labels), np.ones((1, 1)), points([[2.0]], "queries")
+        )[1, 0]
         for each, labels in ((x, y), (moved, flipped_y))
     ]
     assert mechanism.rate == 1.0

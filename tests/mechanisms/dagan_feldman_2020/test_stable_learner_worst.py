@@ -1,4 +1,7 @@
-"""Worst cases of the stable learner: by enumeration of small domains, its own, and over all datasets; and how well it learns."""
+"""Worst cases of the stable learner.
+
+By enumeration of small domains, its own, and over all datasets; and how well it learns.
+"""
 
 from __future__ import annotations
 
@@ -32,16 +35,31 @@ from tests.mechanisms.small_domains import worst
 
 LINE: list[tuple[int, ...]] = [(1,), (2,), (3,)]
 SQUARE: list[tuple[int, ...]] = list(itertools.product((1, 2), repeat=2))
-PLACES = {"thresholds": LINE, "intervals": LINE, "functions": LINE, "corners": SQUARE, "halfspaces": SQUARE}
+PLACES = {
+    "thresholds": LINE,
+    "intervals": LINE,
+    "functions": LINE,
+    "corners": SQUARE,
+    "halfspaces": SQUARE,
+}
 
 
 def twin_worst(name: str, rule: str, n: int, epsilon: float, n_prime: int) -> tuple[float, float]:
-    """Largest change of a probability, and loss, by the twin's laws and plain loops over neighbours."""
+    """Largest change of a probability, and loss, by the twin's laws and plain loops.
+
+    Over neighbours.
+    """
     places = PLACES[name]
-    H = twin.CLASSES[name] if name != "halfspaces" else lambda T, rule: twin.halfspaces(T, rule, side=2)
+    H = (
+        twin.CLASSES[name]
+        if name != "halfspaces"
+        else lambda T, rule: twin.halfspaces(T, rule, side=2)
+    )
     records = [(x, y) for x in places for y in (0, 1)]
     laws = {
-        each: twin.probability_of_one(each, places, H=H, rule=rule, epsilon=epsilon, n_prime=n_prime)
+        each: twin.probability_of_one(
+            each, places, H=H, rule=rule, epsilon=epsilon, n_prime=n_prime
+        )
         for each in itertools.combinations_with_replacement(records, n)
     }
     gamma = loss = 0.0
@@ -59,13 +77,26 @@ def twin_worst(name: str, rule: str, n: int, epsilon: float, n_prime: int) -> tu
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize(("calibration", "gamma", "n"), [("lemma7", 0.7, 3), ("outline", 0.7, 3)])
-def test_exhaustive_mode_finds_the_twins_worst(name: str, rule: Rule, calibration: str, gamma: float, n: int) -> None:
-    """Both notions; every claim is verified on the domain, and the own worst cases are no worse than claimed."""
+def test_exhaustive_mode_finds_the_twins_worst(
+    name: str, rule: Rule, calibration: str, gamma: float, n: int
+) -> None:
+    """Both notions: every claim is verified on the domain, own worst cases are no worse.
+
+    No worse than claimed.
+    """
     side: Any = 3 if PLACES[name] is LINE else (2, 2)
-    parameters = {"gamma": gamma, "n": n, "calibration": calibration, "H": name, "representative": rule}
+    parameters = {
+        "gamma": gamma,
+        "n": n,
+        "calibration": calibration,
+        "H": name,
+        "representative": rule,
+    }
     target = resolve("stable-learner", parameters | ({"points": 2} if name == "halfspaces" else {}))
     learner: Any = target.mechanism
-    printed, corrected = assay([target], None, Settings(mode="exhaustive", domain=Domain(n=n, points=side)))
+    printed, corrected = assay(
+        [target], None, Settings(mode="exhaustive", domain=Domain(n=n, points=side))
+    )
     expected = twin_worst(name, rule, n, learner.epsilon, learner.n_prime)
     assert printed.verdict == corrected.verdict == "verified"
     assert printed.exact == pytest.approx(expected[0], abs=1e-12)
@@ -81,7 +112,11 @@ def own_worst(parameters: dict[str, Any]) -> tuple[float, float]:
     other = claim.beside()
     assert other is not None
     gamma, epsilon = (
-        max(float(both_directions(law, readable(target, each, law.law)).value.max()) for law in laws if law is not None)
+        max(
+            float(both_directions(law, readable(target, each, law.law)).value.max())
+            for law in laws
+            if law is not None
+        )
         for each in (claim, other)
     )
     return gamma, epsilon
@@ -90,9 +125,17 @@ def own_worst(parameters: dict[str, Any]) -> tuple[float, float]:
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize(("calibration", "n"), [("lemma7", 4), ("outline", 4)])
-def test_own_worst_cases_against_the_enumerated_ones(name: str, rule: Rule, calibration: str, n: int) -> None:
+def test_own_worst_cases_against_the_enumerated_ones(
+    name: str, rule: Rule, calibration: str, n: int
+) -> None:
     """Next to the same; on the 2 x 2 grid they may use points that the enumeration has not."""
-    parameters = {"gamma": 0.5, "n": n, "calibration": calibration, "H": name, "representative": rule}
+    parameters = {
+        "gamma": 0.5,
+        "n": n,
+        "calibration": calibration,
+        "H": name,
+        "representative": rule,
+    }
     gamma, epsilon = worst(StableLearner(**parameters), PLACES[name])  # type: ignore[arg-type]
     mine = own_worst(parameters)
     assert mine[0] >= 0.93 * gamma.value
@@ -105,9 +148,16 @@ def test_own_worst_cases_against_the_enumerated_ones(name: str, rule: Rule, cali
         assert epsilon.value == math.inf
 
 
-@pytest.mark.parametrize(("name", "rule"), [("thresholds", "least"), ("intervals", "middle"), ("corners", "greatest")])
-def test_own_worst_cases_of_the_catalogue_end_in_a_gamma_below_the_claim(name: str, rule: Rule) -> None:
-    """At n = 400: eta sigma(epsilon/2) and more for a rule that answers at one end, about eta for the middle."""
+@pytest.mark.parametrize(
+    ("name", "rule"), [("thresholds", "least"), ("intervals", "middle"), ("corners", "greatest")]
+)
+def test_own_worst_cases_of_the_catalogue_end_in_a_gamma_below_the_claim(
+    name: str, rule: Rule
+) -> None:
+    """At n = 400: eta sigma(epsilon/2) and more for an end rule, about eta for the middle.
+
+    An end rule answers at one end.
+    """
     learner = StableLearner(H=name, representative=rule)
     eta = learner.n_prime / learner.n
     gamma, _ = own_worst({"H": name, "representative": rule})
@@ -121,24 +171,58 @@ def test_own_worst_cases_of_the_catalogue_end_in_a_gamma_below_the_claim(name: s
 
 @pytest.mark.parametrize(
     ("points_", "rule", "n", "gamma"),
-    [(3, "least", 30, 0.4), (2, "middle", 12, 0.9), (1, "greatest", 9, 0.5), (3, "greatest", 400, 0.1)],
+    [
+        (3, "least", 30, 0.4),
+        (2, "middle", 12, 0.9),
+        (1, "greatest", 9, 0.5),
+        (3, "greatest", 400, 0.1),
+    ],
 )
 def test_all_functions_over_all_datasets(points_: int, rule: Rule, n: int, gamma: float) -> None:
     """Own worst pairs attain what the reachable states say, for both notions."""
-    parameters = {"H": "functions", "points": points_, "representative": rule, "n": n, "gamma": gamma}
+    parameters = {
+        "H": "functions",
+        "points": points_,
+        "representative": rule,
+        "n": n,
+        "gamma": gamma,
+    }
     target = resolve("stable-learner", parameters)
-    found = [any_size(target, claim) for claim in (target.claims[0], target.claims[0].beside()) if claim is not None]
-    assert [each.loss for each in found if each is not None] == pytest.approx(list(own_worst(parameters)), abs=1e-12)
+    found = [
+        any_size(target, claim)
+        for claim in (target.claims[0], target.claims[0].beside())
+        if claim is not None
+    ]
+    assert [each.loss for each in found if each is not None] == pytest.approx(
+        list(own_worst(parameters)), abs=1e-12
+    )
 
 
-@pytest.mark.parametrize(("points_", "rule"), [(2, "least"), (2, "greatest"), (2, "middle"), (1, "least")])
-def test_reachable_states_of_all_functions_are_those_of_an_enumeration(points_: int, rule: Rule) -> None:
-    parameters = {"H": "functions", "points": points_, "representative": rule, "n": 5, "gamma": 0.6, "calibration": "lemma7"}
+@pytest.mark.parametrize(
+    ("points_", "rule"), [(2, "least"), (2, "greatest"), (2, "middle"), (1, "least")]
+)
+def test_reachable_states_of_all_functions_are_those_of_an_enumeration(
+    points_: int, rule: Rule
+) -> None:
+    parameters = {
+        "H": "functions",
+        "points": points_,
+        "representative": rule,
+        "n": 5,
+        "gamma": 0.6,
+        "calibration": "lemma7",
+    }
     target = resolve("stable-learner", parameters)
     learner: Any = target.mechanism
     gamma, epsilon = worst(learner, [(x,) for x in range(1, points_ + 1)])
-    found = [any_size(target, claim) for claim in (target.claims[0], target.claims[0].beside()) if claim is not None]
-    assert [each.loss for each in found if each is not None] == pytest.approx([gamma.value, epsilon.value], abs=1e-12)
+    found = [
+        any_size(target, claim)
+        for claim in (target.claims[0], target.claims[0].beside())
+        if claim is not None
+    ]
+    assert [each.loss for each in found if each is not None] == pytest.approx(
+        [gamma.value, epsilon.value], abs=1e-12
+    )
 
 
 def test_a_state_of_all_functions_for_more_records_than_are_listed() -> None:
@@ -150,7 +234,10 @@ def test_a_state_of_all_functions_for_more_records_than_are_listed() -> None:
 
 @pytest.mark.parametrize("name", PLACES)
 def test_equation_1_holds_with_the_probability_of_a_net(name: str) -> None:
-    """Section 3: min of L_S over H_T is at most that over H plus alpha, whenever T is an alpha-net; every T of 7 records."""
+    """Section 3: min of L_S over H_T is at most that over H plus alpha for an alpha-net T.
+
+    For every T of 7 records.
+    """
     rng = np.random.default_rng(0)
     places, n, m, alpha = PLACES[name], 7, 3, 0.3
     learner = StableLearner(H=name, points=2 if name == "halfspaces" else 3, n=n, gamma=0.5)
@@ -167,19 +254,27 @@ def test_equation_1_holds_with_the_probability_of_a_net(name: str) -> None:
             for rule in RULES:
                 some = H.predict(H.representatives(T, rule), X)
                 for y in itertools.product((False, True), repeat=n):
-                    assert (some != y).sum(axis=1).min() <= (every != y).sum(axis=1).min() + alpha * n
+                    assert (some != y).sum(axis=1).min() <= (every != y).sum(
+                        axis=1
+                    ).min() + alpha * n
     assert nets > 0
 
 
 @pytest.mark.parametrize("alpha", [0.2, 0.35])
 def test_equation_1_on_a_line(alpha: float) -> None:
-    """Different points: the share of T with a good hypothesis is at least the exact probability of a net, for all labels."""
+    """Different points: the share of T with a good hypothesis, for all labels.
+
+    It is at least the exact probability of a net.
+    """
     n, m = 9, 4
     X = np.arange(n, dtype=float)[:, None]
     H = Thresholds()
     probability = net_probability(n, m, alpha)
     every = H.predict(H.representatives(X, "least"), X)
-    subsets = [H.predict(H.representatives(X[list(chosen)], "least"), X) for chosen in itertools.combinations(range(n), m)]
+    subsets = [
+        H.predict(H.representatives(X[list(chosen)], "least"), X)
+        for chosen in itertools.combinations(range(n), m)
+    ]
     shares = []
     for y in itertools.product((False, True), repeat=n):
         allowed = (every != y).sum(axis=1).min() + alpha * n
@@ -192,7 +287,11 @@ def excess(learner: StableLearner, data: Labelled) -> float:
     law = learner.distribution(learner.prepare(data), points(data.X, "queries"))
     assert law is not None
     H = learner.hypotheses
-    best = (H.predict(H.representatives(data.X, "least"), data.X) != data.y.astype(bool)).mean(axis=1).min()
+    best = (
+        (H.predict(H.representatives(data.X, "least"), data.X) != data.y.astype(bool))
+        .mean(axis=1)
+        .min()
+    )
     return float(law.p[np.arange(learner.n), 1 - data.y].mean() - best)
 
 
@@ -202,14 +301,19 @@ LABELS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.int64]]] = {
     "threshold": lambda x: (x >= np.median(x)).astype(int),
     "reversed": lambda x: (x < np.median(x)).astype(int),
     "alternating": lambda x: np.arange(len(x)) % 2,
-    "noisy": lambda x: np.where(np.random.default_rng(0).random(len(x)) < 0.3, x < np.median(x), x >= np.median(x)).astype(int),
+    "noisy": lambda x: np.where(
+        np.random.default_rng(0).random(len(x)) < 0.3, x < np.median(x), x >= np.median(x)
+    ).astype(int),
 }
 
 
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize(("alpha", "gamma", "n"), [(0.2, 0.5, 400), (0.1, 0.6, 900)])
 def test_lemma_7_accuracy(alpha: float, gamma: float, n: int, labels: str) -> None:
-    """All three conditions with the constants of `net_size`: the excess is at most 3 alpha, and in truth far below."""
+    """All three conditions with the constants of `net_size`.
+
+    The excess is at most 3 alpha, and in truth far below.
+    """
     learner = StableLearner(n=n, gamma=gamma, alpha=alpha, calibration="lemma7")
     assert all(learner.lemma_7().values())
     x = np.arange(n, dtype=float)
@@ -217,7 +321,10 @@ def test_lemma_7_accuracy(alpha: float, gamma: float, n: int, labels: str) -> No
 
 
 def test_lemma_7_accuracy_with_the_exact_size_of_a_net() -> None:
-    """On a line N^net is known exactly; then n' is small, and the excess about a tenth of the bound."""
+    """On a line N^net is known exactly.
+
+    Then n' is small, and the excess about a tenth of the bound.
+    """
     alpha, n = 0.1, 900
     m = next(size for size in range(1, n) if net_probability(n, size, alpha) >= 1 - alpha)
     gamma = m / n
@@ -238,22 +345,35 @@ def test_what_lemma_7_asks_for_is_said() -> None:
 
 @pytest.mark.parametrize(
     ("d", "n", "gamma", "calibration"),
-    [(5, 100, 0.2, "lemma7"), (5, 400, 0.1, "lemma7"), (33, 500, 0.5, "lemma7"), (9, 300, 0.9, "outline")],
+    [
+        (5, 100, 0.2, "lemma7"),
+        (5, 400, 0.1, "lemma7"),
+        (33, 500, 0.5, "lemma7"),
+        (9, 300, 0.9, "outline"),
+    ],
 )
 def test_theorem_4(d: int, n: int, gamma: float, calibration: Any) -> None:
-    """Where its error is alpha on the hard distributions of the proof, n >= (d - 1)/(8 gamma alpha) for its true gamma."""
-    target = resolve("stable-learner", {"H": "functions", "points": d, "n": n, "gamma": gamma, "calibration": calibration})
+    """Where its error is alpha on the hard distributions of the proof.
+
+    There n >= (d - 1)/(8 gamma alpha) for its true gamma.
+    """
+    target = resolve(
+        "stable-learner",
+        {"H": "functions", "points": d, "n": n, "gamma": gamma, "calibration": calibration},
+    )
     learner: Any = target.mechanism
     found = any_size(target, target.claims[0])
     assert found is not None
     hit, missed = hit_and_missed(n, learner.n_prime)
     counts = np.arange(n + 1)
-    wrong = hit * expit(-learner.epsilon * counts / 2) + missed / 2  # a random label is guessed where x is not in T
+    # a random label is guessed where x is not in T
+    wrong = hit * expit(-learner.epsilon * counts / 2) + missed / 2
     learnt = 0
     for alpha in np.linspace(0.005, 0.25, 99):
         masses = np.array([*([4 * alpha / (d - 1)] * (d - 1)), 1 - 4 * alpha])
         loss = float(sum(p * (binom.pmf(counts, n, p) @ wrong) for p in masses))
-        assert loss >= 2 * alpha * (1 - found.loss * 4 * alpha * n / (d - 1)) - 1e-12  # the last line of the proof
+        # the last line of the proof
+        assert loss >= 2 * alpha * (1 - found.loss * 4 * alpha * n / (d - 1)) - 1e-12
         if loss <= alpha:
             learnt += 1
             assert n >= (d - 1) / (8 * found.loss * alpha)
@@ -266,9 +386,15 @@ BAD = [
     ({"alpha": 1.5}, r"alpha = 1.5: must be a number in \(0, 1\)"),
     ({"n": 0}, "n = 0: must be an integer >= 1"),
     ({"n": 19}, r"n = 19: must be so large that gamma n / 2 >= 1 for gamma = 0.1, else T is empty"),
-    ({"n": 9, "calibration": "lemma7"}, r"n = 9: must be so large that gamma n >= 1 for gamma = 0.1, else T is empty"),
+    (
+        {"n": 9, "calibration": "lemma7"},
+        r"n = 9: must be so large that gamma n >= 1 for gamma = 0.1, else T is empty",
+    ),
     ({"calibration": "both"}, "calibration = 'both': must be 'outline' or 'lemma7'"),
-    ({"representative": "random"}, "representative = 'random': must be one of least, greatest, middle"),
+    (
+        {"representative": "random"},
+        "representative = 'random': must be one of least, greatest, middle",
+    ),
     ({"cover": "H"}, "cover = 'H': must be 'labelings' or 'net'"),
     ({"H": "trees"}, "H = 'trees': must be one of thresholds, intervals"),
     ({"H": 3}, "H = 3: must be a hypothesis class"),
@@ -295,10 +421,15 @@ def test_data_that_do_not_fit() -> None:
     X = np.ones((20, 1))
     with pytest.raises(InvalidInput, match="n = 20: must be the number of records, 19"):
         learner.check(Labelled(X[:19], np.zeros(19, dtype=int)))
-    with pytest.raises(InvalidInput, match=r"x = 4: must be in the domain, an integer from 1 to points = 3"):
+    with pytest.raises(
+        InvalidInput, match=r"x = 4: must be in the domain, an integer from 1 to points = 3"
+    ):
         learner.check(Labelled(X * 4, np.zeros(20, dtype=int)))
     state = learner.prepare(Labelled(X, np.zeros(20, dtype=int)))
-    for ask in (learner.distribution, lambda state, at: learner.sample(state, at, 1, np.random.default_rng(0))):
+    for ask in (
+        learner.distribution,
+        lambda state, at: learner.sample(state, at, 1, np.random.default_rng(0)),
+    ):
         with pytest.raises(InvalidInput, match=r"x = 0.5: must be in the domain"):
             ask(state, np.array([[0.5]]))
     with pytest.raises(InvalidInput, match="feature = 3: must be a column of the data, 0 to 0"):
@@ -311,4 +442,6 @@ def test_a_class_object_is_taken_as_it_is() -> None:
     data = Labelled(rng.normal(size=(20, 3)), rng.integers(2, size=20))
     assert learner.distribution(learner.prepare(data), data.X[:2]) is not None
     assert all(case.pairs.base.X.shape == (20, 3) for case in learner.pairs())
-    assert learner.claims[0] == Stability(gamma=0.1, source="Dagan and Feldman 2020, section 3, proof outline", status="printed")
+    assert learner.claims[0] == Stability(
+        gamma=0.1, source="Dagan and Feldman 2020, section 3, proof outline", status="printed"
+    )

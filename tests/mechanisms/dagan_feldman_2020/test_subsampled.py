@@ -1,4 +1,7 @@
-"""Lemma 5: laws and worst cases by brute force, where the claims are tight, and what the order of T has to do with it."""
+"""Lemma 5: laws and worst cases by brute force, and where the claims are tight.
+
+And what the order of T has to do with it.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +43,17 @@ LONG_WALK = functools.partial(walk.probability_of_one, epsilon=EPSILON, T=3, tie
 VOTE = functools.partial(vote.theorem, epsilon=EPSILON, r=2, learner=vote.majority)
 DOUBLE = functools.partial(vote.overview, epsilon=EPSILON, r=2, learner=vote.majority)
 BIAS = functools.partial(bias.probability_of_one, epsilon=EPSILON, alpha=0.2, ties="sum")
-ONE_BLOCK = functools.partial(vote.theorem, epsilon=EPSILON, r=1, learner=vote.splitting_at_the_middle)
+ONE_BLOCK = functools.partial(
+    vote.theorem, epsilon=EPSILON, r=1, learner=vote.splitting_at_the_middle
+)
 CASES = [
     pytest.param("projected-walk,T=1", "random", 4, 2, 2, WALK, id="walk"),
     pytest.param("projected-walk,T=1", "random", 5, 3, 2, WALK, id="walk-3"),
     pytest.param("projected-walk,T=3", "kept", 4, 3, 2, LONG_WALK, id="long-walk"),
     pytest.param("soft-majority,r=2,learner=majority", "random", 4, 2, 2, VOTE, id="vote"),
-    pytest.param("soft-majority-overview,r=2,learner=majority", "kept", 4, 2, 2, DOUBLE, id="double-vote"),
+    pytest.param(
+        "soft-majority-overview,r=2,learner=majority", "kept", 4, 2, 2, DOUBLE, id="double-vote"
+    ),
     pytest.param("soft-majority,r=2,learner=majority", "random", 4, 3, 1, VOTE, id="blocks"),
     pytest.param("soft-majority,r=2,learner=majority", "kept", 4, 3, 1, VOTE, id="blocks-kept"),
     pytest.param("soft-majority,r=1,learner=tree", "random", 4, 2, 2, ONE_BLOCK, id="one-block"),
@@ -55,7 +62,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("base", "order", "n", "size", "place", "law"), CASES)
-def test_every_law_and_the_worst_case_are_the_twins(base: str, order: str, n: int, size: int, place: int, law: Law) -> None:
+def test_every_law_and_the_worst_case_are_the_twins(
+    base: str, order: str, n: int, size: int, place: int, law: Law
+) -> None:
     drawn = twin.kept if order == "kept" else twin.shuffled
     parameters = {"base": base, "order": order, "n": n, "eta": size / n, "epsilon": EPSILON}
     mixed = functools.partial(drawn, size=size, base=functools.cache(law))
@@ -65,7 +74,9 @@ def test_every_law_and_the_worst_case_are_the_twins(base: str, order: str, n: in
     claims = [result.claim for result in results]
     assert claims[0].status == "printed"
     assert claims[0].promised == pytest.approx(2 * EPSILON * size / n)
-    assert len(claims) == (1 if (base, order) == ("soft-majority,r=2,learner=majority", "kept") and size == 3 else 2)
+    assert len(claims) == (
+        1 if (base, order) == ("soft-majority,r=2,learner=majority", "kept") and size == 3 else 2
+    )
 
 
 @pytest.mark.parametrize(("n", "size", "T"), [(9, 4, 2), (8, 3, 1), (8, 7, 3), (7, 3, 5)])
@@ -88,15 +99,26 @@ def test_counts_are_hypergeometric() -> None:
     np.testing.assert_array_equal(count_masses(5, 2, 3).mass[0], [0.1, 0, 0.6, 0, 0.3, 0, 0])
 
 
-@pytest.mark.parametrize(("base", "order"), [("projected-walk,T=2", "kept"), ("soft-majority,r=5,learner=nearest", "random")])
+@pytest.mark.parametrize(
+    ("base", "order"),
+    [("projected-walk,T=2", "kept"), ("soft-majority,r=5,learner=nearest", "random")],
+)
 def test_what_is_drawn_is_the_law(base: str, order: str) -> None:
-    """For the walk, the quick way against the law; the vote against the walk of the base on every subset."""
+    """For the walk, the quick way against the law.
+
+    The vote against the walk of the base on every subset.
+    """
     rng = np.random.default_rng(5)
     data = Labelled(rng.normal(size=(25, 2)).round(1), rng.integers(2, size=25))
     queries = points(rng.normal(size=(6, 2)), "queries")
-    mechanism = Subsampled(base=base, order="kept" if order == "kept" else "random", n=25, eta=0.2, epsilon=2.0)
+    mechanism = Subsampled(
+        base=base, order="kept" if order == "kept" else "random", n=25, eta=0.2, epsilon=2.0
+    )
     state = mechanism.prepare(data)
-    law, draws = mechanism.distribution(state, queries), mechanism.sample(state, queries, 30_000, rng)
+    law, draws = (
+        mechanism.distribution(state, queries),
+        mechanism.sample(state, queries, 30_000, rng),
+    )
     assert law is not None
     counts = np.stack([(draws == label).sum(axis=0) for label in (0, 1)], axis=1)
     p_values = two_sided(counts, 30_000, law)
@@ -105,9 +127,13 @@ def test_what_is_drawn_is_the_law(base: str, order: str) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 0.99, 2.0])
 @pytest.mark.parametrize(("n", "r"), [(4, 1), (10, 3), (50, 25)])
-def test_single_records_attain_the_amplified_loss_of_the_vote(epsilon: float, n: int, r: int) -> None:
+def test_single_records_attain_the_amplified_loss_of_the_vote(
+    epsilon: float, n: int, r: int
+) -> None:
     """ln(1 + eta (e^l - 1)) for the true loss l of r votes, over all datasets of n records."""
-    target = resolve("subsampled", {"base": f"soft-majority,r={r}", "n": n, "eta": r / n, "epsilon": epsilon})
+    target = resolve(
+        "subsampled", {"base": f"soft-majority,r={r}", "n": n, "eta": r / n, "epsilon": epsilon}
+    )
     single = any_size(resolve("soft-majority", {"r": r, "epsilon": epsilon}), DP(epsilon=epsilon))
     found = any_size(target, target.claims[-1])
     assert single is not None
@@ -121,17 +147,28 @@ def test_single_records_attain_the_amplified_loss_of_the_vote(epsilon: float, n:
 
 
 def test_one_answer_attains_the_corrected_claim() -> None:
-    """The overview's vote of one record loses its epsilon exactly: k of n labels are 1, and one is drawn."""
-    target = resolve("subsampled", {"base": "soft-majority-overview,r=1", "n": 5, "eta": 0.2, "epsilon": 0.9})
+    """The overview's vote of one record loses its epsilon exactly.
+
+    k of n labels are 1, and one is drawn.
+    """
+    target = resolve(
+        "subsampled", {"base": "soft-majority-overview,r=1", "n": 5, "eta": 0.2, "epsilon": 0.9}
+    )
     found = any_size(target, target.claims[0])
     assert found is not None
     assert found.loss == pytest.approx(amplified(0.9, 0.2), abs=1e-14)
-    assert set(found.states) in ({"1 of 5 labels are 1", "0 of 5 labels are 1"}, {"4 of 5 labels are 1", "5 of 5 labels are 1"})
+    assert set(found.states) in (
+        {"1 of 5 labels are 1", "0 of 5 labels are 1"},
+        {"4 of 5 labels are 1", "5 of 5 labels are 1"},
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prefix:
-    """Answers 1 with probability e^(-epsilon w) / 2, w the places among the first k at which x is not the place itself."""
+    """Answers 1 with probability e^(-epsilon w) / 2.
+
+    w counts the places among the first k at which x is not the place itself.
+    """
 
     epsilon: float
     k: int
@@ -144,7 +181,9 @@ class Prefix:
         wrong = (data.X[: self.k, 0] != np.arange(1, self.k + 1)).sum()
         return float(math.exp(-self.epsilon * wrong) / 2)
 
-    def sample(self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(
+        self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         return (rng.random((size, len(queries))) < state).astype(int)
 
     def distribution(self, state: float, queries: NDArray[np.float64]) -> FiniteLaw:
@@ -153,7 +192,10 @@ class Prefix:
 
 def test_the_base_that_looks_at_the_order_keeps_its_claim() -> None:
     for k in (1, 2, 3):
-        assert audit(Prefix(epsilon=0.9, k=k), mode="exhaustive", domain=Domain(n=3, points=4)).verdict == "verified"
+        assert (
+            audit(Prefix(epsilon=0.9, k=k), mode="exhaustive", domain=Domain(n=3, points=4)).verdict
+            == "verified"
+        )
 
 
 @pytest.mark.parametrize("order", ["kept", "random"])
@@ -161,11 +203,15 @@ def test_a_subset_in_the_order_of_the_data_loses_more(order: Any) -> None:
     """x = 1, 2, 3 against 4, 2, 3; two of three are drawn."""
     mechanism = Subsampled(base=Prefix(epsilon=0.9, k=2), epsilon=0.9, n=3, eta=2 / 3, order=order)
     base = Labelled(np.array([[1.0], [2.0], [3.0]]), np.zeros(3, dtype=int))
-    pairs = Pairs(base=base, changes=(Replace(0, np.array([4.0]), 0),), how="the first record replaced")
+    pairs = Pairs(
+        base=base, changes=(Replace(0, np.array([4.0]), 0),), how="the first record replaced"
+    )
     bound = DP(epsilon=amplified(0.9, 2 / 3))
     result = audit(mechanism, claim=bound, pairs=pairs, queries=[[0.0]])
     assert result.verdict == ("refuted" if order == "kept" else "not refuted")
-    assert [claim.status for claim in mechanism.claims] == (["printed"] if order == "kept" else ["printed", "corrected"])
+    assert [claim.status for claim in mechanism.claims] == (
+        ["printed"] if order == "kept" else ["printed", "corrected"]
+    )
     if order == "kept":
         e = math.exp(-0.9)
         assert result.exact == pytest.approx(math.log((1 + e + e * e) / (e + 2 * e * e)), abs=1e-12)
@@ -174,7 +220,9 @@ def test_a_subset_in_the_order_of_the_data_loses_more(order: Any) -> None:
 def test_no_base_that_looks_at_the_order_loses_more_in_a_random_one() -> None:
     domain = Domain(n=3, points=4)
     mechanism = Subsampled(base=Prefix(epsilon=0.9, k=2), epsilon=0.9, n=3, eta=2 / 3)
-    target = AuditTarget(name="subsampled", address=None, parameters={}, mechanism=mechanism, claims=mechanism.claims)
+    target = AuditTarget(
+        name="subsampled", address=None, parameters={}, mechanism=mechanism, claims=mechanism.claims
+    )
     for result in assay([target], None, Settings(mode="exhaustive", domain=domain)):
         assert result.verdict == "verified"
 
@@ -182,16 +230,23 @@ def test_no_base_that_looks_at_the_order_loses_more_in_a_random_one() -> None:
 def test_the_claims_follow_those_of_the_base() -> None:
     def facts(**parameters: Any) -> list[Any]:
         claims = Subsampled(n=10, eta=0.2, **parameters).claims
-        return [(claim.status, claim.promised, claim.delta) for claim in claims if isinstance(claim, DP)]
+        return [
+            (claim.status, claim.promised, claim.delta) for claim in claims if isinstance(claim, DP)
+        ]
 
-    assert facts() == [("printed", pytest.approx(0.2), 0.0), ("corrected", pytest.approx(math.log1p(0.2 * math.expm1(0.5))), 0.0)]
+    assert facts() == [
+        ("printed", pytest.approx(0.2), 0.0),
+        ("corrected", pytest.approx(math.log1p(0.2 * math.expm1(0.5))), 0.0),
+    ]
     doubled = facts(base="soft-majority-overview,r=2", epsilon=0.4)
     assert doubled == [
         ("printed", pytest.approx(0.16), 0.0),
         ("corrected", pytest.approx(math.log1p(0.2 * math.expm1(0.8))), 0.0),
     ]
     noisy = facts(base="stable-gaussian,r=2,delta=0.001")
-    assert noisy == [("corrected", pytest.approx(math.log1p(0.2 * math.expm1(0.5))), pytest.approx(0.0002))]
+    assert noisy == [
+        ("corrected", pytest.approx(math.log1p(0.2 * math.expm1(0.5))), pytest.approx(0.0002))
+    ]
     assert Subsampled(base=ProjectedWalk(epsilon=0.25)).epsilon == 0.25
 
 
@@ -199,7 +254,9 @@ def test_numbers_are_passed_through_and_sampled() -> None:
     target = resolve("subsampled", {"base": "noisy-average-number,r=2", "n": 8, "eta": 0.5})
     assert target.numbers == (0.0, 1.0)
     data = Labelled(np.zeros((8, 1)), np.arange(8) % 2)
-    draws = target.mechanism.sample(target.prepare(data), points([[0.0]], "q"), 50, np.random.default_rng(0))
+    draws = target.mechanism.sample(
+        target.prepare(data), points([[0.0]], "q"), 50, np.random.default_rng(0)
+    )
     assert draws.shape == (50, 1)
     assert len(np.unique(draws)) > 10
     assert target.law(target.prepare(data), points([[0.0]], "q"), "S") is None
@@ -234,10 +291,19 @@ def test_an_update_prepares_only_what_holds_the_record() -> None:
         ({"order": "sorted"}, "order = 'sorted': must be 'random' or 'kept'"),
         ({"n": 1}, "n = 1: must be an integer >= 2"),
         ({"base": "averaged,r=2"}, "base = 'averaged,r=2': must be an algorithm that promises DP"),
-        ({"base": "group"}, "base = 'group': must be an algorithm whose claims are about 'replace-one'"),
-        ({"base": "projected-walk,epsilon=2"}, "must be a parameter of the subsampled: -p epsilon=2"),
+        (
+            {"base": "group"},
+            "base = 'group': must be an algorithm whose claims are about 'replace-one'",
+        ),
+        (
+            {"base": "projected-walk,epsilon=2"},
+            "must be a parameter of the subsampled: -p epsilon=2",
+        ),
         ({"base": "subsampled,n=7"}, "must be a parameter of the subsampled: -p n=7"),
-        ({"base": "soft-majority,r=2", "order": "kept", "epsilon": 1.0}, "order = 'kept': must be 'random'"),
+        (
+            {"base": "soft-majority,r=2", "order": "kept", "epsilon": 1.0},
+            "order = 'kept': must be 'random'",
+        ),
     ],
 )
 def test_what_is_refused(parameters: dict[str, Any], message: str) -> None:

@@ -1,7 +1,10 @@
-"""Twin of the stable learner A^sta: pure Python, every subset of the records, straight from section 3.1.
+"""Twin of the stable learner A^sta.
 
-Points are tuples of small integers. A class is a function from T, a tuple of different points in ascending order, and a rule to
-H_T: predicates, one for each labelling of T, in the order that the package's docstrings give.
+Pure Python, every subset of the records, straight from section 3.1.
+
+Points are tuples of small integers. A class is a function from T, a tuple of different points in
+ascending order, and a rule to H_T: predicates, one for each labelling of T, in the order that the
+package's docstrings give.
 """
 
 from __future__ import annotations
@@ -48,12 +51,17 @@ def intervals(T: tuple[Point, ...], rule: str) -> list[Hypothesis]:
         before = xs[i - 1] if i > 0 else -INF
         behind = xs[j + 1] if j + 1 < len(xs) else INF
         starts, ends = _from(before, xs[i], rule), _from(-behind, -xs[j], rule)
-        found.append(lambda p, starts=starts, ends=ends: starts(p) and ends((-p[0],)))  # type: ignore[misc]
+        found.append(
+            lambda p, starts=starts, ends=ends: starts(p) and ends((-p[0],)),  # type: ignore[misc]
+        )
     return found
 
 
 def corners(T: tuple[Point, ...], rule: str) -> list[Hypothesis]:
-    """No point, then by the smallest corner at coordinates of T that holds the points labelled 1."""
+    """No point, then by the smallest corner that holds the points labelled 1.
+
+    At coordinates of T.
+    """
     found: list[Hypothesis] = [lambda p: False]
     seen = []
     for a, b in itertools.product(sorted({x for x, _ in T}), sorted({y for _, y in T})):
@@ -66,7 +74,9 @@ def corners(T: tuple[Point, ...], rule: str) -> list[Hypothesis]:
         out_x = max((x for x, y in T if (x, y) not in inside and y >= b), default=-INF)
         out_y = max((y for x, y in T if (x, y) not in inside and x > out_x), default=-INF)
         in_x, in_y = _from(out_x, a, rule), _from(out_y, b, rule)
-        found.append(lambda p, in_x=in_x, in_y=in_y: in_x((p[0],)) and in_y((p[1],)))  # type: ignore[misc]
+        found.append(
+            lambda p, in_x=in_x, in_y=in_y: in_x((p[0],)) and in_y((p[1],)),  # type: ignore[misc]
+        )
     return found
 
 
@@ -85,7 +95,10 @@ def halfspaces(T: tuple[Point, ...], rule: str, side: int = 3) -> list[Hypothesi
 
 @cache
 def every_halfspace(side: int) -> list[frozenset[Point]]:
-    """All sets {x : w x >= b} in the grid, by number of points and then as rows of labels; small integer w are enough."""
+    """All sets {x : w x >= b} in the grid, by number of points and then as rows of labels.
+
+    Small integer w are enough.
+    """
     grid = list(itertools.product(range(1, side + 1), repeat=2))
     reach = range(-2 * side, 2 * side + 1)
     found = set()
@@ -121,7 +134,10 @@ CLASSES: dict[str, Class] = {
 
 
 def net(H_T: list[Hypothesis], T: list[Point], alpha: float) -> list[Hypothesis]:
-    """Greedy cover: a hypothesis unless one that was taken differs on at most alpha |T| records of T."""
+    """Greedy cover: a hypothesis unless a taken one differs on few records of T.
+
+    On at most alpha |T|.
+    """
     taken: list[Hypothesis] = []
     for h in H_T:
         if all(sum(h(p) != g(p) for p in T) > alpha * len(T) for g in taken):
@@ -130,7 +146,13 @@ def net(H_T: list[Hypothesis], T: list[Point], alpha: float) -> list[Hypothesis]
 
 
 def law_given(
-    S: Dataset, chosen: tuple[int, ...], queries: list[Point], H: Class, rule: str, epsilon: float, alpha: float | None
+    S: Dataset,
+    chosen: tuple[int, ...],
+    queries: list[Point],
+    H: Class,
+    rule: str,
+    epsilon: float,
+    alpha: float | None,
 ) -> list[float]:
     """h_{S, S_I} at the queries: the exponential mechanism over H_{S_I}, evaluated on S."""
     T = [S[i][0] for i in chosen]
@@ -139,12 +161,24 @@ def law_given(
         candidates = net(candidates, T, alpha)
     weights = [math.exp(-epsilon / 2 * sum(h(x) != bool(y) for x, y in S)) for h in candidates]
     Z = math.fsum(weights)
-    return [math.fsum(w for h, w in zip(candidates, weights, strict=True) if h(x)) / Z for x in queries]
+    return [
+        math.fsum(w for h, w in zip(candidates, weights, strict=True) if h(x)) / Z for x in queries
+    ]
 
 
 def probability_of_one(
-    S: Dataset, queries: list[Point], *, H: Class, rule: str, epsilon: float, n_prime: int, alpha: float | None = None
+    S: Dataset,
+    queries: list[Point],
+    *,
+    H: Class,
+    rule: str,
+    epsilon: float,
+    n_prime: int,
+    alpha: float | None = None,
 ) -> list[float]:
     """A^sta(S) at the queries: the mean over all subsets I of n' indices."""
-    every = [law_given(S, chosen, queries, H, rule, epsilon, alpha) for chosen in itertools.combinations(range(len(S)), n_prime)]
+    every = [
+        law_given(S, chosen, queries, H, rule, epsilon, alpha)
+        for chosen in itertools.combinations(range(len(S)), n_prime)
+    ]
     return [math.fsum(column) / len(every) for column in zip(*every, strict=True)]

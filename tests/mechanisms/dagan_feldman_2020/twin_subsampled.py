@@ -1,4 +1,7 @@
-"""Twin of subsampling (Dagan and Feldman 2020, Lemma 5): every subset, or every sequence of different records, one by one."""
+"""Twin of subsampling (Dagan and Feldman 2020, Lemma 5).
+
+Every subset, or every sequence of different records, one by one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Regularised empirical risk minimisation: the rate of Theorem 4.9, printed and true, and what a mechanism must keep to."""
+"""Regularised empirical risk minimisation.
+
+The rate of Theorem 4.9, printed and true, and what a mechanism must keep to.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,9 @@ LINE = [-1.0, -0.5, 0.0, 0.5, 1.0]
 
 def dataset(records: Any) -> Labelled:
     """From pairs (x, label) on the line."""
-    return Labelled(np.array([[x] for x, _ in records], dtype=float), np.array([label for _, label in records]))
+    return Labelled(
+        np.array([[x] for x, _ in records], dtype=float), np.array([label for _, label in records])
+    )
 
 
 def own_change(erm: ERM) -> float:
@@ -71,7 +76,10 @@ def test_equal_datasets_are_solved_once(group: Group) -> None:
 
 
 def test_rates_and_the_default_of_lambda() -> None:
-    """lambda = 2 L_f L_l / (R sqrt(n epsilon / (1 + epsilon))): with all 1 and n = 100 that is 2 / sqrt(50)."""
+    """lambda = 2 L_f L_l / (R sqrt(n epsilon / (1 + epsilon))).
+
+    With all 1 and n = 100 that is 2 / sqrt(50).
+    """
     printed, corrected = ERM(n=100).claims
     assert ERM(n=100).regularisation == pytest.approx(2 / math.sqrt(50), rel=1e-15)
     assert (printed.status, corrected.status) == ("printed", "corrected")
@@ -81,12 +89,19 @@ def test_rates_and_the_default_of_lambda() -> None:
     squared = ERM(n=50, R=2.0, L_f=3.0, loss="squared", epsilon=0.5)
     assert squared.L_l == 7.0
     assert squared.regularisation == pytest.approx(2 * 3 * 7 / (2 * math.sqrt(50 / 3)), rel=1e-15)
-    assert squared.claims[1].promised == pytest.approx(9 * 7 / (squared.regularisation * 50), rel=1e-15)
-    assert ERM(n=10, lambda_=0.25, L_f=2.0).claims[1].promised == pytest.approx(4 / (0.25 * 10), rel=1e-15)
+    assert squared.claims[1].promised == pytest.approx(
+        9 * 7 / (squared.regularisation * 50), rel=1e-15
+    )
+    assert ERM(n=10, lambda_=0.25, L_f=2.0).claims[1].promised == pytest.approx(
+        4 / (0.25 * 10), rel=1e-15
+    )
 
 
 def test_corollary_4_11_balances_what_it_adds() -> None:
-    """The regulariser costs lambda R^2, loss and noise 4 L_f^2 L_l^2 / (lambda n) (1 + 1 / epsilon): half of the total each."""
+    """The regulariser costs lambda R^2, loss and noise as much: half of the total each.
+
+    They cost 4 L_f^2 L_l^2 / (lambda n) (1 + 1 / epsilon).
+    """
     for epsilon, n, R, L_f in ((1.0, 100, 1.0, 1.0), (0.3, 17, 2.0, 0.5)):
         erm = ERM(n=n, epsilon=epsilon, R=R, L_f=L_f, loss="absolute")
         half = 2 * R * L_f / math.sqrt(n * epsilon / (1 + epsilon))
@@ -95,10 +110,16 @@ def test_corollary_4_11_balances_what_it_adds() -> None:
 
 
 def test_hand_sized_witness() -> None:
-    """n = 2, lambda = 1/2, both records at 1. Labels 1, 0: the pulls cancel, w = 0. Labels 1, 1: |w - 1| + w^2 / 2, so w = 1."""
+    """n = 2, lambda = 1/2, both records at 1. Labels 1, 0: the pulls cancel, w = 0. Labels 1, 1.
+
+    |w - 1| + w^2 / 2, so w = 1.
+    """
     for loss in KINKED:
         erm = ERM(n=2, loss=loss, lambda_=0.5)
-        before, after = erm.prepare(dataset([(1, 1), (1, 0)])), erm.prepare(dataset([(1, 1), (1, 1)]))
+        before, after = (
+            erm.prepare(dataset([(1, 1), (1, 0)])),
+            erm.prepare(dataset([(1, 1), (1, 1)])),
+        )
         assert before.w[0] == pytest.approx(0.0, abs=1e-15)
         assert after.w[0] == pytest.approx(1.0, abs=1e-15)
         assert [claim.promised for claim in erm.claims] == [4.0, 1.0]
@@ -115,7 +136,10 @@ def test_kinked_losses_attain_the_corrected_rate(loss: str, n: int, epsilon: flo
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(("n", "lam"), [(1, None), (2, None), (2, 0.1), (3, None), (3, 0.05)])
 def test_every_dataset_on_a_small_line(loss: str, n: int, lam: float | None) -> None:
-    """Predictions are the twin's; no pair exceeds the corrected rate; with the default lambda none exceeds the own worst pair."""
+    """Predictions are the twin's; no pair exceeds the corrected rate.
+
+    With the default lambda none exceeds the own worst pair.
+    """
     erm = ERM(n=n, loss=loss, lambda_=lam)
     line = LINE if n < 3 else [-1.0, 0.0, 1.0]
     records = list(itertools.product(line, (0, 1)))
@@ -136,10 +160,17 @@ def test_every_dataset_on_a_small_line(loss: str, n: int, lam: float | None) -> 
 
 
 def ascend(erm: ERM, d: int, seed: int, passes: int) -> float:
-    """Coordinate ascent on the largest change of any prediction when the first record is replaced: L_f ||w - w'||."""
+    """Coordinate ascent on the largest change of any prediction, L_f ||w - w'||.
+
+    When the first record is replaced.
+    """
     rng = np.random.default_rng(seed)
     steps = np.arange(8) * np.pi / 4
-    pool = [(1.0,), (-1.0,), (0.5,), (0.0,)] if d == 1 else [(np.cos(t), np.sin(t)) for t in steps] + [(0.0, 0.0)]
+    pool = (
+        [(1.0,), (-1.0,), (0.5,), (0.0,)]
+        if d == 1
+        else [(np.cos(t), np.sin(t)) for t in steps] + [(0.0, 0.0)]
+    )
     records = [(x, label) for x in pool for label in (0, 1)]
 
     def change(chosen: NDArray[np.int64]) -> float:
@@ -147,7 +178,9 @@ def ascend(erm: ERM, d: int, seed: int, passes: int) -> float:
         base = Labelled(X[:-1], y[:-1])
         state = erm.prepare(base)
         other = erm.update(state, Replace(0, X[-1], int(y[-1])))
-        return float(np.linalg.norm(state.w - other.w)) * erm.L_f - 2 * erm.L_f * (state.distance + other.distance)
+        return float(np.linalg.norm(state.w - other.w)) * erm.L_f - 2 * erm.L_f * (
+            state.distance + other.distance
+        )
 
     chosen = rng.integers(len(records), size=erm.n + 1)
     best = change(chosen)
@@ -192,19 +225,28 @@ def test_the_twin_in_three_dimensions(loss: str) -> None:
     records = list(zip(phi, data.y.tolist(), strict=True))
     slow = twin_erm.subgradient_descent(records, loss, 0.3, 0.8, steps=20_000)
     np.testing.assert_allclose(w, slow, atol=2e-3)
-    assert twin_erm.objective(tuple(w), records, loss, 0.3) <= twin_erm.objective(slow, records, loss, 0.3) + 1e-12
+    assert (
+        twin_erm.objective(tuple(w), records, loss, 0.3)
+        <= twin_erm.objective(slow, records, loss, 0.3) + 1e-12
+    )
 
 
 def test_verdicts() -> None:
     """The corrected rate is met exactly: not refuted, and not inconclusive for want of digits."""
     for loss in KINKED:
         erm = ERM(n=100, loss=loss)
-        for claim, said in zip(erm.claims, ("allows 0.141422", "equal to the claim within numerical error"), strict=True):
+        for claim, said in zip(
+            erm.claims,
+            ("allows 0.141422", "equal to the claim within numerical error"),
+            strict=True,
+        ):
             result = audit(erm, claim=claim, mode="exact")
             assert result.verdict == "not refuted"
             assert said in result.outcome.reason
         small = ERM(n=3, loss=loss)
-        verified = audit(small, claim=small.claims[1], mode="exhaustive", domain=Domain(n=3, points=2))
+        verified = audit(
+            small, claim=small.claims[1], mode="exhaustive", domain=Domain(n=3, points=2)
+        )
         assert verified.verdict == "verified"
         assert verified.exact == pytest.approx(small.claims[1].promised, rel=1e-9)
 
@@ -218,7 +260,12 @@ def test_real_data(loss: str) -> None:
     data, pool = Labelled(X[:60], y[:60]), Labelled(X[60:80], y[60:80])
     erm = ERM(n=60, loss=loss, feature_scale=scale)
     pairs = replace_one(data.X, data.y, pool=pool, neighbours="one")
-    result = audit(erm, claim=erm.claims[1], pairs=Pairs(base=data, changes=pairs.changes, how="some"), queries=X[80:90])
+    result = audit(
+        erm,
+        claim=erm.claims[1],
+        pairs=Pairs(base=data, changes=pairs.changes, how="some"),
+        queries=X[80:90],
+    )
     assert result.verdict == "not refuted"
     assert result.exact is not None
     assert 0 < result.exact <= erm.claims[1].promised * (1 + 1e-9)
@@ -228,7 +275,10 @@ def test_real_data(loss: str) -> None:
     ("parameter", "value", "allowed"),
     [
         *[("epsilon", value, "finite number > 0") for value in (0, -1.0, math.inf, math.nan, None)],
-        *[("lambda_", value, "finite number > 0, or None") for value in (0, -1.0, math.inf, math.nan, "x")],
+        *[
+            ("lambda_", value, "finite number > 0, or None")
+            for value in (0, -1.0, math.inf, math.nan, "x")
+        ],
         *[("tolerance", value, "number in (0, 1]") for value in (0, -1e-9, 2.0, math.nan)],
         ("loss", "huber", "one of logistic, squared, absolute, hinge"),
         ("n", 0, "integer >= 1"),
@@ -242,9 +292,15 @@ def test_refused(parameter: str, value: Any, allowed: str) -> None:
 
 def test_parameters_from_the_command_line() -> None:
     mechanism: Any = resolve(
-        "dpassay.mechanisms.dwork_feldman_2018.erm:ERM", {"lambda_": "0.5", "n": "3", "loss": "hinge", "tolerance": "1e-4"}
+        "dpassay.mechanisms.dwork_feldman_2018.erm:ERM",
+        {"lambda_": "0.5", "n": "3", "loss": "hinge", "tolerance": "1e-4"},
     ).mechanism
-    assert (mechanism.lambda_, mechanism.n, mechanism.loss, mechanism.tolerance) == (0.5, 3, "hinge", 1e-4)
+    assert (mechanism.lambda_, mechanism.n, mechanism.loss, mechanism.tolerance) == (
+        0.5,
+        3,
+        "hinge",
+        1e-4,
+    )
     with pytest.raises(InvalidInput, match="lambda_=much: must be a number"):
         resolve("dpassay.mechanisms.dwork_feldman_2018.erm:ERM", {"lambda_": "much"})
 
@@ -252,8 +308,16 @@ def test_parameters_from_the_command_line() -> None:
 def test_a_solution_that_misses_the_tolerance_is_an_error() -> None:
     data = dataset([(0.3, 1), (0.7, 0), (-1, 1)])
     with pytest.raises(
-        ArithmeticError, match=r"logistic loss, lambda = 1e-09: weights certified to .* tolerance = 1e-15 of R = 1 was asked"
+        ArithmeticError,
+        match=(
+            r"logistic loss, lambda = 1e-09: weights certified to .* tolerance = 1e-15 of R = 1 "
+            r"was asked"
+        ),
     ):
         ERM(n=3, loss="logistic", lambda_=1e-9, tolerance=1e-15).prepare(data)
-    result = audit(ERM(n=3, loss="logistic", lambda_=1e-9, tolerance=1e-15), pairs=replace_one(data.X, data.y), queries=[[1.0]])
+    result = audit(
+        ERM(n=3, loss="logistic", lambda_=1e-9, tolerance=1e-15),
+        pairs=replace_one(data.X, data.y),
+        queries=[[1.0]],
+    )
     assert result.verdict == "error"

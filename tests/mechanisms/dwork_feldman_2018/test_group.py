@@ -1,4 +1,4 @@
-"""Group privacy: the claims, the worst of k changed records by brute force, and which constant is sharp."""
+"""Group privacy: claims, the worst of k changes by brute force, and the sharp constant."""
 
 from __future__ import annotations
 
@@ -34,13 +34,19 @@ from tests.mechanisms.dwork_feldman_2018 import twin_soft_majority as vote
 from tests.mechanisms.dwork_feldman_2018.twin_group import Law, chain, groups_apart, worst_losses
 
 SMALL = [
-    pytest.param("soft-majority,r=3,learner=majority", functools.partial(vote.theorem, r=3, learner=vote.majority), id="vote"),
+    pytest.param(
+        "soft-majority,r=3,learner=majority",
+        functools.partial(vote.theorem, r=3, learner=vote.majority),
+        id="vote",
+    ),
     pytest.param(
         "soft-majority-overview,r=2,learner=majority",
         functools.partial(vote.overview, r=2, learner=vote.majority),
         id="vote-overview",
     ),
-    pytest.param("projected-walk,T=2", functools.partial(walk.probability_of_one, T=2, ties="sum"), id="walk"),
+    pytest.param(
+        "projected-walk,T=2", functools.partial(walk.probability_of_one, T=2, ties="sum"), id="walk"
+    ),
     pytest.param(
         "projected-walk-overview,alpha=0.2,ties=index",
         functools.partial(bias.probability_of_one, alpha=0.2, ties="index"),
@@ -57,12 +63,20 @@ def test_the_worst_of_all_groups_is_the_twins(base: str, law: Law, k: int) -> No
     expected = worst_losses(law, 3, 2, k)
     for result in assay([resolve("group", {"k": k, "base": base, "epsilon": 0.5})], None, settings):
         assert result.evidence is not None
-        cells = [cell for cell in result.evidence.cells if result.evidence.groups[cell.group].kind == "domain"]
-        assert [cell.exact.value for cell in cells if cell.exact] == pytest.approx(expected, abs=1e-12)
+        cells = [
+            cell
+            for cell in result.evidence.cells
+            if result.evidence.groups[cell.group].kind == "domain"
+        ]
+        assert [cell.exact.value for cell in cells if cell.exact] == pytest.approx(
+            expected, abs=1e-12
+        )
         assert result.evidence.searched["pairs"] == len(groups_apart(3, 2, k)) / 2
         for cell in cells:
             pairs = result.evidence.groups[cell.group].pairs
-            differ = (pairs.base.y != (other := pairs.changes[0].apply(pairs.base)).y) | (pairs.base.X != other.X)[:, 0]
+            differ = (pairs.base.y != (other := pairs.changes[0].apply(pairs.base)).y) | (
+                pairs.base.X != other.X
+            )[:, 0]
             assert 1 <= differ.sum() <= k
 
 
@@ -72,8 +86,13 @@ def sigma(t: float) -> float:
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 9])
-@pytest.mark.parametrize(("base", "size"), [("soft-majority,r=5", 5), ("soft-majority,r=25", 25), ("projected-walk,T=8", 8)])
-def test_worst_case_of_any_size_is_the_hand_formula_and_its_own_worst_pair(base: str, size: int, k: int) -> None:
+@pytest.mark.parametrize(
+    ("base", "size"),
+    [("soft-majority,r=5", 5), ("soft-majority,r=25", 25), ("projected-walk,T=8", 8)],
+)
+def test_worst_case_of_any_size_is_the_hand_formula_and_its_own_worst_pair(
+    base: str, size: int, k: int
+) -> None:
     """The log-odds rise from -epsilon size / 2 by epsilon per record, up to epsilon size / 2."""
     target = resolve("group", {"k": k, "base": base, "epsilon": 0.4})
     found = any_size(target, target.claims[0])
@@ -83,18 +102,32 @@ def test_worst_case_of_any_size_is_the_hand_formula_and_its_own_worst_pair(base:
     assert found.loss <= target.claims[0].promised
     assert ("k replace" in found.argument) == (k > 1)
     own = [group_laws(target, case, silent) for case in groups_for(target, None)]
-    losses = [both_directions(laws, readable(target, target.claims[0], laws.law)).value.max() for laws in own if laws]
+    losses = [
+        both_directions(laws, readable(target, target.claims[0], laws.law)).value.max()
+        for laws in own
+        if laws
+    ]
     assert len(losses) == len(own) > 0
     assert max(losses) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(("T", "k", "ties"), [(1, 2, "sum"), (2, 2, "sum"), (2, 2, "index"), (2, 1, "sum")])
+@pytest.mark.parametrize(
+    ("T", "k", "ties"), [(1, 2, "sum"), (2, 2, "sum"), (2, 2, "index"), (2, 1, "sum")]
+)
 def test_k_replacements_move_the_walk_by_anything_up_to_2k(T: int, k: int, ties: str) -> None:
-    """The argument `several` of the walk, by brute force: three records, two points and one beyond the query."""
-    end = {data: walk.walk_end(data, 2, T, ties) for data in itertools.product(itertools.product((1, 2, 3), (0, 1)), repeat=3)}
+    """The argument `several` of the walk, by brute force.
+
+    Three records, two points and one beyond the query.
+    """
+    end = {
+        data: walk.walk_end(data, 2, T, ties)
+        for data in itertools.product(itertools.product((1, 2, 3), (0, 1)), repeat=3)
+    }
     seen = {(end[one], end[other]) for one, other in groups_apart(3, 3, k)}
     ends = range(-T, T + 1)
-    assert {pair for pair in seen if pair[0] != pair[1]} == {(u, v) for u in ends for v in ends if 0 < abs(u - v) <= 2 * k}
+    assert {pair for pair in seen if pair[0] != pair[1]} == {
+        (u, v) for u in ends for v in ends if 0 < abs(u - v) <= 2 * k
+    }
 
 
 def test_without_an_argument_for_several_records_nothing_is_said_of_any_size() -> None:
@@ -114,11 +147,23 @@ def facts(claim: Claim) -> tuple[str, str, float, float]:
 def test_the_claims() -> None:
     assert [facts(claim) for claim in Group().claims] == [("printed", "replace-3", 3.0, 0.0)]
     assert [facts(claim) for claim in Group(k=1).claims] == [("printed", "replace-one", 1.0, 0.0)]
-    printed, corrected = (facts(claim) for claim in Group(k=2, base="stable-gaussian,delta=0.001", epsilon=0.5).claims)
-    assert (printed[:3], corrected[:3]) == (("printed", "replace-2", 1.0), ("corrected", "replace-2", 1.0))
-    assert (printed[3], corrected[3]) == pytest.approx((2 * math.exp(0.5) * 0.001, (1 + math.exp(0.5)) * 0.001))
-    printed, corrected = (facts(claim) for claim in Group(k=2, base="soft-majority-overview").claims)
-    assert (printed, corrected) == (("printed", "replace-2", 2.0, 0.0), ("corrected", "replace-2", 4.0, 0.0))
+    printed, corrected = (
+        facts(claim) for claim in Group(k=2, base="stable-gaussian,delta=0.001", epsilon=0.5).claims
+    )
+    assert (printed[:3], corrected[:3]) == (
+        ("printed", "replace-2", 1.0),
+        ("corrected", "replace-2", 1.0),
+    )
+    assert (printed[3], corrected[3]) == pytest.approx(
+        (2 * math.exp(0.5) * 0.001, (1 + math.exp(0.5)) * 0.001)
+    )
+    printed, corrected = (
+        facts(claim) for claim in Group(k=2, base="soft-majority-overview").claims
+    )
+    assert (printed, corrected) == (
+        ("printed", "replace-2", 2.0, 0.0),
+        ("corrected", "replace-2", 4.0, 0.0),
+    )
     assert len(Group(k=1, base="stable-gaussian").claims) == 1
 
 
@@ -126,7 +171,9 @@ def test_what_promises_nothing_any_more_is_left_out_and_where_nothing_is_left_re
     """The optimal composition of three predictions has delta' = 0.01: times e^5.9 it is above 1."""
     assert [claim.promised for claim in Group(k=3, base="interface").claims] == [9.0]
     assert [claim.status for claim in Group(k=12, base="stable-gaussian").claims] == ["corrected"]
-    with pytest.raises(InvalidInput, match="k = 13: must be so small that the promise for k records is one"):
+    with pytest.raises(
+        InvalidInput, match="k = 13: must be so small that the promise for k records is one"
+    ):
         Group(k=13, base="stable-gaussian")
     with pytest.raises(InvalidInput, match="k = 701"):
         Group(k=701)
@@ -138,13 +185,17 @@ def test_the_constants_are_the_lemmas_and_the_twins(k: int, epsilon: float, delt
     total, slack = chain(k, epsilon, delta)
     assert total == pytest.approx(k * epsilon)
     assert chained_delta(k, epsilon, delta) == pytest.approx(slack, rel=1e-9)
-    assert printed_delta(k, epsilon, delta) == pytest.approx(k * math.exp(epsilon * (k - 1)) * delta)
+    assert printed_delta(k, epsilon, delta) == pytest.approx(
+        k * math.exp(epsilon * (k - 1)) * delta
+    )
     assert chained_delta(k, epsilon, delta) <= printed_delta(k, epsilon, delta) * (1 + 1e-12)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TranscriptTests:
-    """Answers 1 with probability p_j, j the number of labels 1, p_0 = 0 and p_(j+1) = e^epsilon p_j + delta.
+    """Answers 1 with probability p_j, j the number of labels 1.
+
+    p_0 = 0 and p_(j+1) = e^epsilon p_j + delta.
 
     It keeps off what it claims by a millionth, so that rounding decides nothing.
     """
@@ -154,7 +205,9 @@ class TranscriptTests:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        return (DP(epsilon=self.epsilon, delta=self.delta, source="made by hand", status="printed"),)
+        return (
+            DP(epsilon=self.epsilon, delta=self.delta, source="made by hand", status="printed"),
+        )
 
     def prepare(self, data: Labelled) -> float:
         p = 0.0
@@ -162,7 +215,9 @@ class TranscriptTests:
             p = math.exp(self.epsilon) * p + self.delta * (1 - 1e-6)
         return p
 
-    def sample(self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(
+        self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         return (rng.random((size, len(queries))) < state).astype(int)
 
     def distribution(self, state: float, queries: NDArray[np.float64]) -> FiniteLaw:
@@ -181,7 +236,9 @@ def test_the_chains_constant_is_sharp() -> None:
         printed, corrected = wrapped.claims
         assert isinstance(corrected, DP)
         assert audit(wrapped, claim=printed, mode="exhaustive", domain=domain).verdict == "verified"
-        assert audit(wrapped, claim=corrected, mode="exhaustive", domain=domain).verdict == "verified"
+        assert (
+            audit(wrapped, claim=corrected, mode="exhaustive", domain=domain).verdict == "verified"
+        )
         less = DP(epsilon=700.0, delta=corrected.delta * (1 - 1e-5), relation=corrected.relation)
         assert audit(wrapped, claim=less, mode="exhaustive", domain=domain).exact == math.inf
 
@@ -191,7 +248,10 @@ def test_own_worst_cases_flip_equal_labels_of_one_dataset() -> None:
     for case, before in ((rare, 0), (frequent, 2)):
         (change,) = case.pairs.changes
         assert case.pairs.relation == "replace-3"
-        assert (case.pairs.base.y.sum(), change.apply(case.pairs.base).y.sum()) == (before, before + 3)
+        assert (case.pairs.base.y.sum(), change.apply(case.pairs.base).y.sum()) == (
+            before,
+            before + 3,
+        )
     (few,) = Group(k=5, base="projected-walk,T=3").pairs()
     assert few.pairs.changes[0].apply(few.pairs.base).y.tolist() == [1, 1, 1]
 
@@ -202,7 +262,9 @@ def test_an_update_makes_the_changes_one_after_the_other() -> None:
     queries = points([[3.0], [11.0]], "queries")
     for base in ("soft-majority,r=4,learner=nearest", "projected-walk,T=3"):
         target = resolve("group", {"base": base})
-        updated = target.law(target.neighbour(data, target.prepare(data), change), queries, "updated")
+        updated = target.law(
+            target.neighbour(data, target.prepare(data), change), queries, "updated"
+        )
         again = resolve("group", {"base": base})
         prepared = again.law(again.prepare(change.apply(data)), queries, "prepared")
         assert updated is not None
@@ -220,7 +282,9 @@ def test_numbers_are_passed_through() -> None:
 
 def test_an_object_has_an_epsilon_of_its_own() -> None:
     assert Group(base=SoftMajority(epsilon=0.25, r=3)).claims[0].promised == 0.75
-    with pytest.raises(InvalidInput, match=r"epsilon = 2.0: must be what the base claims, 0.25, or left out"):
+    with pytest.raises(
+        InvalidInput, match=r"epsilon = 2.0: must be what the base claims, 0.25, or left out"
+    ):
         Group(base=SoftMajority(epsilon=0.25), epsilon=2.0)
 
 
@@ -232,7 +296,10 @@ def test_an_object_has_an_epsilon_of_its_own() -> None:
         ({"base": "soft-mayority"}, "base = 'soft-mayority': .*did you mean 'soft-majority'"),
         ({"base": "soft-majority,T=3"}, "base = .*'soft-majority' has no such parameter"),
         ({"base": "soft-majority,epsilon=2"}, "must be a parameter of the group: -p epsilon=2"),
-        ({"base": "group"}, "base = 'group': must be an algorithm whose claims are about 'replace-one'"),
+        (
+            {"base": "group"},
+            "base = 'group': must be an algorithm whose claims are about 'replace-one'",
+        ),
         ({"base": "averaged"}, "base = 'averaged': must be an algorithm that promises DP"),
         ({"base": 7}, "base = 7: must be a name of the catalogue"),
     ],
@@ -246,13 +313,17 @@ def test_pairs_may_be_narrower_than_the_claim_and_no_wider() -> None:
     base = Labelled(np.zeros((5, 1)), np.zeros(5, dtype=int))
     queries = [[0.0]]
     one = Pairs(base=base, changes=(FlipLabel(0),), how="one")
-    two = Pairs(base=base, changes=(Several((FlipLabel(0), FlipLabel(1))),), how="two", relation="replace-2")
+    two = Pairs(
+        base=base, changes=(Several((FlipLabel(0), FlipLabel(1))),), how="two", relation="replace-2"
+    )
     mechanism = SoftMajority(r=5, learner="majority")
     wide, narrow = DP(epsilon=2.0, relation="replace-2"), DP(epsilon=1.0)
     assert audit(mechanism, claim=wide, pairs=one, queries=queries).verdict == "not refuted"
     found = audit(mechanism, claim=wide, pairs=two, queries=queries)
     assert found.exact == pytest.approx(math.log(sigma(-0.5) / sigma(-2.5)), abs=1e-12)
-    with pytest.raises(InvalidInput, match="pairs: are neighbours under 'replace-2'; must be under 'replace-one'"):
+    with pytest.raises(
+        InvalidInput, match="pairs: are neighbours under 'replace-2'; must be under 'replace-one'"
+    ):
         audit(mechanism, claim=narrow, pairs=two, queries=queries)
     narrowed = audit(Group(k=3, base="soft-majority,r=5"), claim=narrow, pairs=one, queries=queries)
     assert narrowed.evidence is not None

@@ -1,4 +1,7 @@
-"""The prediction interface: its budget, its law, its adversaries, and what composition promises of it."""
+"""The prediction interface.
+
+Its budget, its law, its adversaries, and what composition promises of it.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ LINE = Labelled(np.array([[1.0], [2.0], [2.0], [3.0]]), np.array([0, 1, 0, 1]))
 
 @dataclass(frozen=True, kw_only=True)
 class RandomisedResponse:
-    """The label of the first record, told wrongly with probability 1 / (1 + e^epsilon): loses epsilon, and no less."""
+    """The label of the first record, told wrongly with probability 1 / (1 + e^epsilon).
+
+    Loses epsilon, and no less.
+    """
 
     epsilon: float = 1.0
 
@@ -55,7 +61,9 @@ class RandomisedResponse:
     def prepare(self, data: Labelled) -> float:
         return self.epsilon if data.y[0] == 1 else -self.epsilon
 
-    def sample(self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    def sample(
+        self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         return (rng.random((size, len(queries))) < 1 / (1 + math.exp(-state))).astype(np.int64)
 
     def distribution(self, state: float, queries: NDArray[np.float64]) -> FiniteLaw:
@@ -68,7 +76,9 @@ FLIPPED = Pairs(base=ONE, changes=(FlipLabel(0),), how="the only label flipped")
 # The budget
 
 
-def served(budget: int, data: Labelled = LINE, seed: int = 0) -> tuple[PredictionInterface, np.random.Generator]:
+def served(
+    budget: int, data: Labelled = LINE, seed: int = 0
+) -> tuple[PredictionInterface, np.random.Generator]:
     """An interface over a projected walk, and the generator that it draws from."""
     rng = np.random.default_rng(seed)
     return PredictionInterface(ProjectedWalk(T=2), data, budget, rng), rng
@@ -117,7 +127,9 @@ def test_what_is_no_point_costs_nothing(x: Any) -> None:
 
 def test_a_prediction_that_fails_has_been_paid_for() -> None:
     class Failing(RandomisedResponse):
-        def sample(self, state: Any, queries: Any, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        def sample(
+            self, state: Any, queries: Any, size: int, rng: np.random.Generator
+        ) -> NDArray[np.int64]:
             raise ZeroDivisionError
 
     interface = PredictionInterface(Failing(), ONE, 1, np.random.default_rng(0))
@@ -177,17 +189,25 @@ def play(interface: PredictionInterface, x: float, asked: int, adversary: twin.A
 
 @pytest.mark.parametrize("adversary", ADVERSARIES)
 def test_conversations_with_the_interface_follow_the_law(adversary: Any) -> None:
-    """Played with the object that users have, one query after another, and two more than the budget allows."""
+    """Played with the object that users have, one query after another.
+
+    And two more than the budget allows.
+    """
     mechanism, plays = Interface(base="projected-walk,T=2", adversary=adversary), 3000
     law = mechanism.distribution(mechanism.prepare(LINE), points([[2.0]], "queries"))
     assert law is not None
     rng = np.random.default_rng(5)
-    found = [play(PredictionInterface(ProjectedWalk(T=2), LINE, 3, rng), 2.0, 5, ADVERSARIES[adversary]) for _ in range(plays)]
+    found = [
+        play(PredictionInterface(ProjectedWalk(T=2), LINE, 3, rng), 2.0, 5, ADVERSARIES[adversary])
+        for _ in range(plays)
+    ]
     counts = np.bincount(found, minlength=8)[None]
     assert counts.shape == (1, 8)
     assert two_sided(counts, plays, law).min() * 8 >= 1e-3
     others = [
-        Interface(base="projected-walk,T=2", adversary=other) for other in ("repeat", "sweep", "adaptive") if other != adversary
+        Interface(base="projected-walk,T=2", adversary=other)
+        for other in ("repeat", "sweep", "adaptive")
+        if other != adversary
     ]
     for other in others:
         wrong = other.distribution(other.prepare(LINE), points([[2.0]], "queries"))
@@ -198,7 +218,8 @@ def test_conversations_with_the_interface_follow_the_law(adversary: Any) -> None
 def test_the_adaptive_adversary_by_hand() -> None:
     """Walk of T = 2 on (1, 0), (2, 1), (2, 0), (3, 1): V is 0 below 1, -1 at 1 and 2, 0 from 3 on.
 
-    Asked at 2: after a 1 at 1, after a 0 at 3. With s = sigma(-1/2): P[1 1] = s s, P[1 0] = s (1 - s), P[0 .] = (1 - s) / 2.
+    Asked at 2: after a 1 at 1, after a 0 at 3. With s = sigma(-1/2): P[1 1] = s s, P[1 0] = s
+    (1 - s), P[0 .] = (1 - s) / 2.
     """
     mechanism = Interface(base=ProjectedWalk(T=2), m=2, adversary="adaptive")
     law = mechanism.distribution(mechanism.prepare(LINE), points([[2.0]], "queries"))
@@ -213,7 +234,9 @@ def test_the_adaptive_adversary_by_hand() -> None:
 BASES: dict[str, tuple[dict[str, Any], Callable[[Dataset, float], float]]] = {
     "projected-walk,T=2": (
         {"epsilon": 1.0},
-        lambda dataset, x: twin_projected_walk.probability_of_one(dataset, cast("int", x), 1.0, 2, "sum"),
+        lambda dataset, x: twin_projected_walk.probability_of_one(
+            dataset, cast("int", x), 1.0, 2, "sum"
+        ),
     ),
     "soft-majority,r=2,learner=tree": (
         {"epsilon": 0.7},
@@ -223,7 +246,9 @@ BASES: dict[str, tuple[dict[str, Any], Callable[[Dataset, float], float]]] = {
     ),
     "soft-majority-overview,r=2,learner=majority": (
         {"epsilon": 0.3},
-        lambda dataset, x: twin_soft_majority.overview(dataset, cast("int", x), 0.3, 2, twin_soft_majority.majority),
+        lambda dataset, x: twin_soft_majority.overview(
+            dataset, cast("int", x), 0.3, 2, twin_soft_majority.majority
+        ),
     ),
     "soft-majority,r=2,learner=majority,partition=fresh": (
         {"epsilon": 1.0},
@@ -252,18 +277,23 @@ def test_law_of_every_small_dataset(base: str, adversary: Any, m: int) -> None:
             at = functools.cache(functools.partial(one, dataset))
             expected = twin.conversations(at, query, m, ADVERSARIES[adversary])
             found = {answers: row[twin.number(answers)] for answers in expected}
-            assert found == pytest.approx({answers: float(p) for answers, p in expected.items()}, rel=1e-12)
+            assert found == pytest.approx(
+                {answers: float(p) for answers, p in expected.items()}, rel=1e-12
+            )
 
 
 @pytest.mark.parametrize("adversary", ADVERSARIES)
 @pytest.mark.parametrize(
-    ("base", "m", "n", "size"), [("projected-walk,T=2", 3, 3, 3), ("soft-majority,r=2,learner=tree", 2, 3, 2)]
+    ("base", "m", "n", "size"),
+    [("projected-walk,T=2", 3, 3, 3), ("soft-majority,r=2,learner=tree", 2, 3, 2)],
 )
 def test_worst_loss_of_a_small_domain(base: str, adversary: Any, m: int, n: int, size: int) -> None:
     """Against all pairs of neighbours of the twin; the composed claim is verified."""
     parameters, one = BASES[base]
     laws = {
-        (dataset, x): twin.conversations(functools.partial(one, dataset), x, m, ADVERSARIES[adversary])
+        (dataset, x): twin.conversations(
+            functools.partial(one, dataset), x, m, ADVERSARIES[adversary]
+        )
         for dataset in every_dataset(n, size)
         for x in range(1, size + 1)
     }
@@ -279,16 +309,27 @@ def test_worst_loss_of_a_small_domain(base: str, adversary: Any, m: int, n: int,
     assert result.claim.promised == pytest.approx(m * parameters["epsilon"], rel=1e-15)
     assert result.exact is not None
     assert result.evidence is not None
-    domain = [cell.exact.value for cell, group in zip(result.evidence.cells, result.evidence.groups, strict=False) if cell.exact]
+    domain = [
+        cell.exact.value
+        for cell, group in zip(result.evidence.cells, result.evidence.groups, strict=False)
+        if cell.exact
+    ]
     assert max(domain[:size]) == pytest.approx(worst, abs=1e-9)
-    optimal = audit(mechanism, claim=mechanism.claims[-1], mode="exhaustive", domain=Domain(n=n, points=size))
+    optimal = audit(
+        mechanism, claim=mechanism.claims[-1], mode="exhaustive", domain=Domain(n=n, points=size)
+    )
     assert optimal.verdict == "verified"
 
 
 def test_no_adversary_does_worse_than_the_one_that_repeats() -> None:
-    """Every adversary of two and of three queries over three points, every pair of neighbours of two records."""
+    """Every adversary of two and of three queries over three points.
+
+    And every pair of neighbours of two records.
+    """
     _, one = BASES["projected-walk,T=2"]
-    pairs = [(dataset, other) for dataset in every_dataset(2, 3) for other in neighbours(dataset, 3)]
+    pairs = [
+        (dataset, other) for dataset in every_dataset(2, 3) for other in neighbours(dataset, 3)
+    ]
     at = functools.cache(one)
 
     def lost(pair: tuple[Dataset, Dataset], plan: dict[twin.Answers, float], m: int) -> float:
@@ -298,19 +339,28 @@ def test_no_adversary_does_worse_than_the_one_that_repeats() -> None:
         plans = twin.every_adversary([1.0, 2.0, 3.0], m)
         for pair in some:
             single = max(lost(pair, {(): x}, 1) for x in (1.0, 2.0, 3.0))
-            assert max(lost(pair, plan, m) for plan in plans) == pytest.approx(m * single, abs=1e-12)
+            assert max(lost(pair, plan, m) for plan in plans) == pytest.approx(
+                m * single, abs=1e-12
+            )
 
 
 # Claims
 
 
 def facts(mechanism: Interface) -> list[tuple[str, float, float]]:
-    return [(claim.status, claim.epsilon, claim.delta) for claim in mechanism.claims if isinstance(claim, DP)]
+    return [
+        (claim.status, claim.epsilon, claim.delta)
+        for claim in mechanism.claims
+        if isinstance(claim, DP)
+    ]
 
 
 def test_claims_of_the_catalogue_entry() -> None:
     printed, corrected = Interface().claims
-    assert facts(Interface()) == [("printed", 3.0, 0.0), ("corrected", pytest.approx(2.974072, abs=1e-6), 0.01)]
+    assert facts(Interface()) == [
+        ("printed", 3.0, 0.0),
+        ("corrected", pytest.approx(2.974072, abs=1e-6), 0.01),
+    ]
     assert printed.unit == corrected.unit == "transcript of 3 predictions"
     assert "Dwork and Roth 2014, Theorem 3.16" in printed.source
     assert "Definition 1.1" in printed.source
@@ -330,7 +380,9 @@ def test_advanced_composition_is_claimed_where_it_is_below_basic() -> None:
         for claim in found:
             assert claim.promised == pytest.approx(advanced)
             assert (claim.as_json()["delta"], claim.status) == (0.1, "printed")
-        assert all(audit(mechanism, claim=claim).verdict == "not refuted" for claim in mechanism.claims)
+        assert all(
+            audit(mechanism, claim=claim).verdict == "not refuted" for claim in mechanism.claims
+        )
 
 
 def test_claims_follow_those_of_the_base() -> None:
@@ -360,8 +412,13 @@ def test_deltas_add_up_and_have_no_optimal_composition_here() -> None:
 @pytest.mark.parametrize("delta", [0.3, 0.1, 0.01, 1e-6])
 @pytest.mark.parametrize("m", [1, 2, 3, 5])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
-def test_optimal_composition_is_what_randomised_response_loses(epsilon: float, m: int, delta: float) -> None:
-    """Every transcript of m randomised responses, in fractions: delta is reached at the result, and exceeded just below it."""
+def test_optimal_composition_is_what_randomised_response_loses(
+    epsilon: float, m: int, delta: float
+) -> None:
+    """Every transcript of m randomised responses, in fractions.
+
+    delta is reached at the result, and exceeded just below it.
+    """
     p = Fraction(1 / (1 + math.exp(-epsilon)))
     one = twin.conversations(lambda _: float(p), 0.0, m, twin.repeat)
     other = twin.conversations(lambda _: float(1 - p), 0.0, m, twin.repeat)
@@ -376,16 +433,29 @@ def test_optimal_composition_is_what_randomised_response_loses(epsilon: float, m
 
 @pytest.mark.parametrize("m", [2, 3, 6])
 @pytest.mark.parametrize("epsilon", [0.2, 1.0])
-def test_optimal_composition_meets_the_formula_of_kairouz_oh_and_viswanath(epsilon: float, m: int) -> None:
-    """((m - 2 i) epsilon, delta_i), delta_i = sum over l < i of C(m, l) (e^((m-l) e) - e^((m-2i+l) e)) / (1 + e^e)^m."""
+def test_optimal_composition_meets_the_formula_of_kairouz_oh_and_viswanath(
+    epsilon: float, m: int
+) -> None:
+    """((m - 2 i) epsilon, delta_i) of optimal composition.
+
+    delta_i = sum over l < i of C(m, l) (e^((m-l) e) - e^((m-2i+l) e)) / (1 + e^e)^m.
+    """
     for i in range(1, (m + 1) // 2):
-        parts = [math.comb(m, k) * (math.exp((m - k) * epsilon) - math.exp((m - 2 * i + k) * epsilon)) for k in range(i)]
+        parts = [
+            math.comb(m, k) * (math.exp((m - k) * epsilon) - math.exp((m - 2 * i + k) * epsilon))
+            for k in range(i)
+        ]
         delta = math.fsum(parts) / (1 + math.exp(epsilon)) ** m
-        assert optimal_composition(epsilon, m, delta) == pytest.approx((m - 2 * i) * epsilon, abs=1e-9)
+        assert optimal_composition(epsilon, m, delta) == pytest.approx(
+            (m - 2 * i) * epsilon, abs=1e-9
+        )
 
 
 def test_every_private_answer_can_be_made_of_randomised_response() -> None:
-    """The kernel of docs/findings.md: probabilities alpha, beta of a 1 after the wrong and after the right response."""
+    """The kernel of docs/findings.md.
+
+    Probabilities alpha, beta of a 1 after the wrong and after the right response.
+    """
     rng, epsilon = np.random.default_rng(2), 0.8
     factor = math.exp(epsilon)
     for _ in range(200):
@@ -401,7 +471,10 @@ def test_every_private_answer_can_be_made_of_randomised_response() -> None:
 
 
 def test_adaptive_answers_never_exceed_optimal_composition() -> None:
-    """Random trees: at every node any pair of answers that is epsilon-private, at its limits as often as not."""
+    """Random trees: at every node any pair of answers that is epsilon-private.
+
+    At its limits as often as not.
+    """
     rng, epsilon, m, factor = np.random.default_rng(4), 1.0, 3, math.e
     nodes = [answers for i in range(m) for answers in itertools.product((0, 1), repeat=i)]
     for _ in range(300):
@@ -409,7 +482,10 @@ def test_adaptive_answers_never_exceed_optimal_composition() -> None:
         for node in nodes:
             q = rng.random()
             limits = max(q / factor, 1 - factor * (1 - q)), min(q * factor, 1 - (1 - q) / factor)
-            one[node], other[node] = limits[rng.integers(2)] if rng.random() < 0.5 else rng.uniform(*limits), q
+            one[node], other[node] = (
+                limits[rng.integers(2)] if rng.random() < 0.5 else rng.uniform(*limits),
+                q,
+            )
         laws = []
         for table in (one, other):
             path = {answers: Fraction(1) for answers in itertools.product((0, 1), repeat=m)}
@@ -419,7 +495,9 @@ def test_adaptive_answers_never_exceed_optimal_composition() -> None:
                     path[answers] *= p if answer else 1 - p
             laws.append(path)
         for delta in (0.2, 0.01):
-            assert twin.excess(laws[0], laws[1], optimal_composition(epsilon, m, delta)) <= delta * (1 + 1e-9)
+            assert twin.excess(
+                laws[0], laws[1], optimal_composition(epsilon, m, delta)
+            ) <= delta * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("adversary", ADVERSARIES)
@@ -444,7 +522,10 @@ def test_where_delta_alone_is_enough_there_is_no_second_claim() -> None:
 def test_large_losses_do_not_overflow() -> None:
     mechanism = Interface(base="projected-walk", epsilon=230.0)
     assert facts(mechanism)[0] == ("printed", 690.0, 0.0)
-    assert [audit(mechanism, claim=claim).verdict for claim in mechanism.claims] == ["not refuted", "not refuted"]
+    assert [audit(mechanism, claim=claim).verdict for claim in mechanism.claims] == [
+        "not refuted",
+        "not refuted",
+    ]
 
 
 # Interfaces that forget to count
@@ -462,42 +543,64 @@ class Forgetful(PredictionInterface):
 class OneTooMany(PredictionInterface):
     """Counts from the second answer."""
 
-    def __init__(self, mechanism: Any, data: Labelled, budget: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, mechanism: Any, data: Labelled, budget: int, rng: np.random.Generator
+    ) -> None:
         super().__init__(mechanism, data, budget, rng)
         self._spent = -1
 
 
 @pytest.mark.parametrize(
-    ("kind", "verdict"), [(PredictionInterface, "not refuted"), (Forgetful, "refuted"), (OneTooMany, "refuted")]
+    ("kind", "verdict"),
+    [(PredictionInterface, "not refuted"), (Forgetful, "refuted"), (OneTooMany, "refuted")],
 )
-def test_an_interface_that_answers_too_often_is_refuted(kind: type[PredictionInterface], verdict: str) -> None:
-    """Budget 2, asked 3 times: randomised response loses 1 nat an answer, so 2 of them are claimed and 3 are found out."""
+def test_an_interface_that_answers_too_often_is_refuted(
+    kind: type[PredictionInterface], verdict: str
+) -> None:
+    """Budget 2, asked 3 times.
 
-    def conversation(data: Labelled, queries: Any, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    Randomised response loses 1 nat an answer, so 2 of them are claimed and 3 are found out.
+    """
+
+    def conversation(
+        data: Labelled, queries: Any, size: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
         play_one = functools.partial(play, x=float(queries[0, 0]), asked=3, adversary=twin.repeat)
         return np.array([[play_one(kind(RandomisedResponse(), data, 2, rng))] for _ in range(size)])
 
     labels, claim = tuple(range(8)), DP(epsilon=2.0, unit="transcript of 2 predictions")
-    found = audit(conversation, claim=claim, pairs=FLIPPED, queries=[[0.0]], labels=labels, budget=4000)
+    found = audit(
+        conversation, claim=claim, pairs=FLIPPED, queries=[[0.0]], labels=labels, budget=4000
+    )
     assert found.verdict == verdict
     assert (found.lower > 2.0) == (verdict == "refuted")
 
 
-def one_coin_for_all(data: Labelled, queries: Any, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """An API that draws its noise once per call of several queries: the label of record 0 below 1, else 0, or wrong."""
+def one_coin_for_all(
+    data: Labelled, queries: Any, size: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """An API that draws its noise once per call of several queries.
+
+    The label of record 0 below 1, else 0, or wrong.
+    """
     wrongly = rng.random((size, 1)) > 1 / (1 + math.exp(-1))
     truth = np.where(np.asarray(queries)[:, 0] < 1, data.y[0], 0)
     return (truth ^ wrongly).astype(np.int64)
 
 
 def test_noise_drawn_once_per_call_is_found_by_asking_in_batches() -> None:
-    """Every single answer loses 1 nat and so do 2 of different calls, but 2 of one call differ just where the label is 1."""
+    """Every answer loses 1 nat, and so do 2 of different calls; 2 of one call more.
+
+    They differ just where the label is 1.
+    """
     found = {}
     for adversary in ("repeat", "sweep", "batch"):
         parameters = {"base": f"{__name__}:one_coin_for_all", "m": 2, "adversary": adversary}
         (claim,) = resolve("interface", parameters, (DP(epsilon=2.0),)).claims
         interface = resolve("interface", parameters).mechanism
-        found[adversary] = audit(interface, claim=claim, pairs=FLIPPED, queries=[[0.0]], mode="monte-carlo", budget=4000)
+        found[adversary] = audit(
+            interface, claim=claim, pairs=FLIPPED, queries=[[0.0]], mode="monte-carlo", budget=4000
+        )
     assert {adversary: result.verdict for adversary, result in found.items()} == {
         "repeat": "not refuted",
         "sweep": "not refuted",
@@ -513,7 +616,9 @@ def test_reachable_states_for_the_adversary_that_repeats() -> None:
     target = resolve("interface", {"base": "soft-majority,r=3", "m": 2})
     found = any_size(target, target.claims[0])
     assert found is not None
-    assert found.loss == pytest.approx(2 * math.log((1 + math.exp(1.5)) / (1 + math.exp(0.5))), abs=1e-12)
+    assert found.loss == pytest.approx(
+        2 * math.log((1 + math.exp(1.5)) / (1 + math.exp(0.5))), abs=1e-12
+    )
     assert {int(state[0]) for state in found.states} in ({0, 1}, {2, 3})
     assert "All 2 answers are given at one point" in found.argument
     for unknown in (
@@ -527,7 +632,10 @@ def test_reachable_states_for_the_adversary_that_repeats() -> None:
 
 def test_the_base_is_written_down_in_full() -> None:
     assert Interface().base == "soft-majority,r=25,learner=logistic,partition=fixed"
-    assert Interface(base=" projected-walk , T = 4 ").base == "projected-walk,T=4,feature=0,ties=sum,traversed=up-to"
+    assert (
+        Interface(base=" projected-walk , T = 4 ").base
+        == "projected-walk,T=4,feature=0,ties=sum,traversed=up-to"
+    )
     built = Interface(base="soft-majority,r=5,learner=tree", epsilon=0.5)
     assert built.predictor == SoftMajority(epsilon=0.5, r=5, learner="tree")
     assert Interface(base=built.base, epsilon=0.5) == built
@@ -539,9 +647,17 @@ def test_an_object_brings_its_own_loss() -> None:
     assert mechanism.epsilon == 0.25
     assert facts(mechanism)[0] == ("printed", 0.75, 0.0)
     assert Interface(base=base, epsilon=0.25) == mechanism
-    with pytest.raises(InvalidInput, match=r"epsilon = 2.0: must be what the base claims, 0.25, or left out"):
+    with pytest.raises(
+        InvalidInput, match=r"epsilon = 2.0: must be what the base claims, 0.25, or left out"
+    ):
         Interface(base=base, epsilon=2.0)
-    assert Interface(base="tests.mechanisms.dwork_feldman_2018.test_interface:RandomisedResponse", epsilon=0.3).epsilon == 0.3
+    assert (
+        Interface(
+            base="tests.mechanisms.dwork_feldman_2018.test_interface:RandomisedResponse",
+            epsilon=0.3,
+        ).epsilon
+        == 0.3
+    )
 
 
 @pytest.mark.parametrize(
@@ -551,14 +667,26 @@ def test_an_object_brings_its_own_loss() -> None:
         ({"base": "soft-majority,T=3"}, r"base = .*'soft-majority' has no such parameter"),
         ({"base": "soft-majority,r=0"}, r"base = .*r = 0: must be an integer >= 1"),
         ({"base": "soft-majority,r"}, r"base = .*'r' must have the form name=value"),
-        ({"base": "soft-majority,epsilon=2"}, r"base = .*must be a parameter of the interface: -p epsilon=2"),
-        ({"base": "interface"}, r"base = 'interface': must be an algorithm that answers labels 0 and 1"),
-        ({"base": "stable-laplace"}, r"base = 'stable-laplace': must be an algorithm that answers labels 0 and 1"),
+        (
+            {"base": "soft-majority,epsilon=2"},
+            r"base = .*must be a parameter of the interface: -p epsilon=2",
+        ),
+        (
+            {"base": "interface"},
+            r"base = 'interface': must be an algorithm that answers labels 0 and 1",
+        ),
+        (
+            {"base": "stable-laplace"},
+            r"base = 'stable-laplace': must be an algorithm that answers labels 0 and 1",
+        ),
         ({"base": 7}, r"base = 7: must be a name of the catalogue"),
         ({"m": 0}, r"m = 0: must be an integer in 1..10"),
         ({"m": 11}, r"m = 11: must be an integer in 1..10"),
         ({"m": 2.5}, r"m = 2.5: must be an integer in 1..10"),
-        ({"adversary": "oracle"}, r"adversary = 'oracle': must be one of repeat, sweep, batch, adaptive"),
+        (
+            {"adversary": "oracle"},
+            r"adversary = 'oracle': must be one of repeat, sweep, batch, adaptive",
+        ),
         ({"step": 0}, r"step = 0: must be a finite number > 0"),
         ({"step": math.inf}, r"step = inf: must be a finite number > 0"),
         ({"delta_prime": 0}, r"delta_prime = 0: must be a number in \(0, 1\)"),
@@ -583,8 +711,13 @@ def test_an_interface_of_one_prediction_is_the_base_and_can_be_one() -> None:
 
 
 def test_samples_of_a_fresh_partition_without_a_law() -> None:
-    """Too many partitions to enumerate: each prediction of each trial has a partition of its own."""
-    mechanism = Interface(base="soft-majority,r=3,learner=majority,partition=fresh", m=2, adversary="adaptive")
+    """Too many partitions to enumerate.
+
+    Each prediction of each trial has a partition of its own.
+    """
+    mechanism = Interface(
+        base="soft-majority,r=3,learner=majority,partition=fresh", m=2, adversary="adaptive"
+    )
     data = Labelled(np.zeros((20, 1)), np.arange(20) % 2)
     state = mechanism.prepare(data)
     assert mechanism.distribution(state, points([[0.0]], "queries")) is None

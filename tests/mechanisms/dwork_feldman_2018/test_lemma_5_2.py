@@ -1,4 +1,7 @@
-"""Lemma 5.2 (empirical error of the projected walk) by brute force: it holds for summed ties and fails for indexed ones."""
+"""Lemma 5.2 (empirical error of the projected walk) by brute force.
+
+It holds for summed ties and fails for indexed ones.
+"""
 
 from __future__ import annotations
 
@@ -27,19 +30,27 @@ def error_of(dataset: tuple[Record, ...], epsilon: float, T: int, ties: Ties) ->
 
 
 def datasets(n: int, points: int) -> list[tuple[Record, ...]]:
-    """All datasets of n records, sorted; the summed walk cannot tell the orders of one apart (test_projected_walk)."""
+    """All datasets of n records, sorted.
+
+    The summed walk cannot tell the orders of one apart (test_projected_walk).
+    """
     records = list(itertools.product(range(1, points + 1), (0, 1)))
     return list(itertools.combinations_with_replacement(records, n))
 
 
 def assert_lemma(n: int, points: int, Ts: tuple[int, ...], epsilons: tuple[float, ...]) -> float:
-    """Check every dataset; return the largest share of the allowance (k + 2) T / n that was needed."""
+    """Check every dataset.
+
+    Return the largest share of the allowance (k + 2) T / n that was needed.
+    """
     needed = -math.inf
     for dataset in datasets(n, points):
         best = [twin.best_union(dataset, points, k) for k in (1, 2, 3)]
         for T, epsilon in itertools.product(Ts, epsilons):
             error = error_of(dataset, epsilon, T, "sum")
-            assert error == pytest.approx(twin.empirical_error(dataset, epsilon, T, "sum"), abs=ROUNDING)
+            assert error == pytest.approx(
+                twin.empirical_error(dataset, epsilon, T, "sum"), abs=ROUNDING
+            )
             for k, opt in enumerate(best, start=1):
                 if math.isinf(opt):
                     continue

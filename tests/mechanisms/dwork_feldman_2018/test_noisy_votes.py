@@ -1,4 +1,7 @@
-"""The mean of votes, noise on it, and the label made from it, against slow twins written from the paper."""
+"""The mean of votes, noise on it, and the label made from it, against slow twins.
+
+Written from the paper.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ from dpassay.laws import PointLaw
 from dpassay.mechanisms.dwork_feldman_2018.averaged import Averaged
 from dpassay.mechanisms.dwork_feldman_2018.boolean import Boolean
 from dpassay.mechanisms.dwork_feldman_2018.noisy_average import NoisyAverage
-from dpassay.mechanisms.dwork_feldman_2018.noisy_average_number import NoisyAverageNumber, blocks_for
+from dpassay.mechanisms.dwork_feldman_2018.noisy_average_number import (
+    NoisyAverageNumber,
+    blocks_for,
+)
 from dpassay.mechanisms.dwork_feldman_2018.stable_gaussian import StableGaussian, largest_shift
 from dpassay.mechanisms.dwork_feldman_2018.stable_laplace import StableLaplace
 
@@ -27,7 +33,10 @@ Laws = tuple[dict[int, float], dict[int, float]]
 
 
 def mean_vote(labels: tuple[int, ...], r: int) -> float:
-    """Lemma 4.6 on records at one point: each block votes with its majority, ties for 0 as the learner `majority` has it."""
+    """Lemma 4.6 on records at one point.
+
+    Each block votes with its majority, ties for 0 as the learner `majority` has it.
+    """
     votes = [sum(block) * 2 > len(block) for block in (labels[j::r] for j in range(r))]
     return sum(votes) / r
 
@@ -35,7 +44,9 @@ def mean_vote(labels: tuple[int, ...], r: int) -> float:
 def expected_projection(v: float, b: float) -> float:
     """E of v + Laplace(b) projected to [0, 1], by quadrature."""
     density: Callable[[float], float] = lambda t: math.exp(-abs(t - v) / b) / (2 * b)  # noqa: E731
-    inside = sum(quad(lambda t: t * density(t), *ends)[0] for ends in ((0, v), (v, 1)) if ends[0] < ends[1])
+    inside = sum(
+        quad(lambda t: t * density(t), *ends)[0] for ends in ((0, v), (v, 1)) if ends[0] < ends[1]
+    )
     above = 0.5 * math.exp(-(1 - v) / b)
     return float(inside + above)
 
@@ -90,7 +101,11 @@ def test_the_label_of_the_noisy_vote(epsilon: float, r: int) -> None:
 
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_exhaustive_domains(n: int) -> None:
-    for mechanism in (NoisyAverage(r=2, learner="majority"), NoisyAverageNumber(r=2, learner="majority"), StableLaplace(r=2)):
+    for mechanism in (
+        NoisyAverage(r=2, learner="majority"),
+        NoisyAverageNumber(r=2, learner="majority"),
+        StableLaplace(r=2),
+    ):
         for points in (1, 2):
             result = audit(mechanism, mode="exhaustive", domain=Domain(n=n, points=points))
             assert result.verdict == "verified"
@@ -118,21 +133,28 @@ def test_the_scale_as_printed() -> None:
 
 @pytest.mark.parametrize(("sigma", "excess"), [(2.0, 2.0), (0.5, 0.5)])
 def test_a_smooth_loss(sigma: float, excess: float) -> None:
-    """sigma (a - y)^2 / 2 is sigma-smooth; noise adds sigma E zeta^2 / 2 = sigma (gamma / epsilon)^2 exactly."""
+    """sigma (a - y)^2 / 2 is sigma-smooth.
+
+    Noise adds sigma E zeta^2 / 2 = sigma (gamma / epsilon)^2 exactly.
+    """
     mechanism = StableLaplace(epsilon=1.0, r=1)
     b = mechanism.noise.scale
     added = quad(lambda z: sigma * z * z / 2 * math.exp(-z / b) / b, 0, 60 * b)[0]
     assert added == pytest.approx(excess, rel=1e-9)
     assert mechanism.excess_loss_smooth(sigma) == pytest.approx(added, rel=1e-9)
     assert (added <= sigma**2 * (mechanism.rate / mechanism.epsilon) ** 2 + 1e-9) is (sigma >= 1)
-    assert mechanism.excess_loss(1.0) == pytest.approx(quad(lambda z: z * math.exp(-z / b) / b, 0, 60 * b)[0], rel=1e-9)
+    assert mechanism.excess_loss(1.0) == pytest.approx(
+        quad(lambda z: z * math.exp(-z / b) / b, 0, 60 * b)[0], rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 8.0, 50.0])
 @pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.1])
 def test_gaussian_noise_for_every_epsilon(epsilon: float, delta: float) -> None:
     s = largest_shift(epsilon, delta)
-    hockey_stick = norm.cdf(s / 2 - epsilon / s) - math.exp(epsilon) * norm.cdf(-s / 2 - epsilon / s)
+    hockey_stick = norm.cdf(s / 2 - epsilon / s) - math.exp(epsilon) * norm.cdf(
+        -s / 2 - epsilon / s
+    )
     assert hockey_stick <= delta * (1 + 1e-9)
     assert hockey_stick == pytest.approx(delta, rel=1e-6)
     result = audit(StableGaussian(epsilon=epsilon, delta=delta, r=3))
@@ -184,7 +206,12 @@ def test_any_predictor() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"), [(3, "it has no claims"), (StableLaplace(), "claim PredictionStability first"), ("a", "module:object")]
+    ("given", "said"),
+    [
+        (3, "it has no claims"),
+        (StableLaplace(), "claim PredictionStability first"),
+        ("a", "module:object"),
+    ],
 )
 def test_what_is_no_predictor(given: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
@@ -223,14 +250,29 @@ def test_a_classifier_as_a_number() -> None:
 def test_the_label_at_extreme_epsilon(epsilon: float, r: int) -> None:
     mechanism = NoisyAverage(epsilon=epsilon, r=r, learner="majority")
     for claim in mechanism.claims:
-        assert audit(mechanism, claim=claim).verdict == ("not refuted" if epsilon > 1e-9 else "inconclusive")  # rounding
+        # rounding
+        assert audit(mechanism, claim=claim).verdict == (
+            "not refuted" if epsilon > 1e-9 else "inconclusive"
+        )
     assert 0 < mechanism.exact_loss() < epsilon + 1e-14
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(1e-3, 1e-9), (1e-10, 1e-15), (1e-12, 1e-15), (0.5, 1e-12)])
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(1e-3, 1e-9), (1e-10, 1e-15), (1e-12, 1e-15), (0.5, 1e-12)]
+)
 def test_gaussian_noise_is_never_too_narrow(epsilon: float, delta: float) -> None:
-    """delta is the integral of the normal density at t/2 - epsilon/t for t from 0 to s: nothing cancels there."""
+    """delta is the integral of the normal density at t/2 - epsilon/t for t from 0 to s.
+
+    Nothing cancels there.
+    """
     s = largest_shift(epsilon, delta)
-    found, error = quad(lambda t: norm.pdf(t / 2 - epsilon / t) if t else 0.0, 0, s, epsabs=0, epsrel=1e-11, limit=500)
+    found, error = quad(
+        lambda t: norm.pdf(t / 2 - epsilon / t) if t else 0.0,
+        0,
+        s,
+        epsabs=0,
+        epsrel=1e-11,
+        limit=500,
+    )
     assert found - error <= delta * (1 + 1e-10)
     assert found >= 0.1 * delta

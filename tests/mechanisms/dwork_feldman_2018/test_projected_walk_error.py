@@ -1,4 +1,7 @@
-"""Errors of the projected walk against brute force: Lemma 5.2 on every small dataset, Theorem 5.3 on every sample."""
+"""Errors of the projected walk against brute force.
+
+Lemma 5.2 on every small dataset, Theorem 5.3 on every sample.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,13 @@ def labelled(dataset: tuple[Record, ...]) -> Labelled:
     return Labelled(np.array([[float(x)] for x, _ in dataset]), np.array([y for _, y in dataset]))
 
 
-def error_at(dataset: tuple[Record, ...], record: Record, epsilon: float, T: int, reading: tuple[Ties, Traversed]) -> float:
+def error_at(
+    dataset: tuple[Record, ...],
+    record: Record,
+    epsilon: float,
+    T: int,
+    reading: tuple[Ties, Traversed],
+) -> float:
     """P[M(S, x) != y] by the twin."""
     (ties, traversed), (x, y) = reading, record
     ordered = tuple(sorted(dataset)) if ties == "label" else dataset
@@ -46,7 +55,9 @@ def test_the_empirical_error_is_the_twins(n: int, reading: tuple[Ties, Traversed
     mechanism = ProjectedWalkError(epsilon=1.5, T=2, n=n, ties=reading[0], traversed=reading[1])
     for dataset in itertools.product(itertools.product((1, 2), (0, 1)), repeat=n):
         error = sum(error_at(dataset, record, 1.5, 2, reading) for record in dataset) / n
-        assert mechanism.prepare(labelled(dataset)) == pytest.approx(error - twin.best_union(dataset, 2, 1), abs=1e-14)
+        assert mechanism.prepare(labelled(dataset)) == pytest.approx(
+            error - twin.best_union(dataset, 2, 1), abs=1e-14
+        )
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -54,8 +65,12 @@ def test_the_best_union_is_the_twins(k: int) -> None:
     """Points 1 and 4 of 6: room between them and beyond, as the docstring asks."""
     for y in itertools.product((0, 1), repeat=4):
         dataset = tuple(zip((1, 1, 4, 4), y, strict=True))
-        ones, zeros = ([sum(record == (x, label) for record in dataset) for x in (1, 4)] for label in (1, 0))
-        assert least_error(ones, zeros, k) / 4 == pytest.approx(twin.best_union(dataset, 6, k), abs=1e-15)
+        ones, zeros = (
+            [sum(record == (x, label) for record in dataset) for x in (1, 4)] for label in (1, 0)
+        )
+        assert least_error(ones, zeros, k) / 4 == pytest.approx(
+            twin.best_union(dataset, 6, k), abs=1e-15
+        )
 
 
 @pytest.mark.parametrize("reading", READINGS)
@@ -68,12 +83,14 @@ def test_the_expected_error_is_that_of_every_sample(reading: tuple[Ties, Travers
     for sample in itertools.product(records, repeat=6):
         errors += [error_at(sample, record, 2.0, 1, reading) for record in records]
     ones, zeros = mechanism.prepare(labelled(records))
-    assert mechanism.expected_error(ones, zeros) == pytest.approx(math.fsum(errors) / len(errors), abs=1e-14)
+    assert mechanism.expected_error(ones, zeros) == pytest.approx(
+        math.fsum(errors) / len(errors), abs=1e-14
+    )
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_theorem_5_3_holds_for_summed_ties_on_every_small_distribution(n: int) -> None:
-    """P uniform over up to three records on two points, at parameters where the bound is no empty one."""
+    """P uniform over up to three records on two points, where the bound is no empty one."""
     target = resolve("projected-walk-risk", {"epsilon": 0.5, "alpha": 0.2})
     (result,) = assay([target], None, Settings(mode="exhaustive", domain=Domain(n=n, points=2)))
     assert result.verdict == "verified"
@@ -121,4 +138,9 @@ def test_what_is_refused() -> None:
 
 def test_a_sum_that_would_take_long_is_no_law() -> None:
     mechanism = ProjectedWalkRisk(epsilon=0.01)
-    assert mechanism.distribution((np.ones(1000, dtype=int), np.ones(1000, dtype=int)), np.zeros((1, 1))) is None
+    assert (
+        mechanism.distribution(
+            (np.ones(1000, dtype=int), np.ones(1000, dtype=int)), np.zeros((1, 1))
+        )
+        is None
+    )

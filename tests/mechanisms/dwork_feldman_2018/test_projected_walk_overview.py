@@ -1,4 +1,7 @@
-"""The overview's walk: the update, the error of its law, and that the printed claim fails by what the closed form says."""
+"""The overview's walk.
+
+The update, the error of its law, and that the printed claim fails by what the closed form says.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,10 @@ from hypothesis import strategies as st
 
 from dpassay.data import Labelled, points
 from dpassay.engine.exact import any_size, both_directions, group_laws, readable
-from dpassay.mechanisms.dwork_feldman_2018.projected_walk_overview import MAX_STATES, ProjectedWalkOverview
+from dpassay.mechanisms.dwork_feldman_2018.projected_walk_overview import (
+    MAX_STATES,
+    ProjectedWalkOverview,
+)
 from dpassay.targets.groups import groups_for, silent
 from dpassay.targets.resolve import resolve
 from tests.mechanisms.dwork_feldman_2018.twin_projected_walk_overview import bias, log_law
@@ -26,8 +32,19 @@ QUERIES = points(np.arange(0, POINTS + 2)[:, None], "queries")
 RECORDS = st.lists(st.tuples(st.integers(1, POINTS), st.integers(0, 1)), min_size=1, max_size=12)
 TIES = st.sampled_from(["sum", "index"])
 EPSILON = st.floats(0.01, 5)
-ALPHA = st.floats(1e-6, 0.499) | st.sampled_from([1e-6, 0.5 * math.exp(-1), 0.25, 0.05, math.nextafter(0.5, 0)])
-PARAMETERS = [(1.0, 0.05), (0.3, 0.2), (0.7, 0.25), (2.0, 0.3), (0.5, 0.1), (0.2, 0.01), (0.05, 0.02), (3.0, 1e-4)]
+ALPHA = st.floats(1e-6, 0.499) | st.sampled_from(
+    [1e-6, 0.5 * math.exp(-1), 0.25, 0.05, math.nextafter(0.5, 0)]
+)
+PARAMETERS = [
+    (1.0, 0.05),
+    (0.3, 0.2),
+    (0.7, 0.25),
+    (2.0, 0.3),
+    (0.5, 0.1),
+    (0.2, 0.01),
+    (0.05, 0.02),
+    (3.0, 1e-4),
+]
 """The borders are far away, near, and nearer than one step."""
 
 
@@ -45,7 +62,9 @@ def closed_form(epsilon: float, alpha: float) -> float:
 @example([(1, 1)] * 6 + [(2, 0)] * 6 + [(3, 1)] * 6, math.log(2), 0.25, "index")
 @example([(1, 1), (2, 1), (3, 0), (4, 1)], 0.3, 1e-6, "sum")
 @example([(1, 1)] * 3, math.log(7) / 3, 0.125, "index")
-def test_the_law_is_the_twins_within_its_error(records: Records, epsilon: float, alpha: float, ties: Ties) -> None:
+def test_the_law_is_the_twins_within_its_error(
+    records: Records, epsilon: float, alpha: float, ties: Ties
+) -> None:
     mechanism = ProjectedWalkOverview(epsilon=epsilon, alpha=alpha, ties=ties)
     law = mechanism.distribution(mechanism.prepare(data_of(records)), QUERIES)
     for found, x in zip(law.log_p.tolist(), range(POINTS + 2), strict=True):
@@ -69,12 +88,16 @@ def test_by_hand() -> None:
     data = data_of([(1, 1), (2, 0), (3, 0), (4, 1)])
     law = mechanism.distribution(mechanism.prepare(data), QUERIES)
     assert law.p[:, 1].tolist() == pytest.approx([0.5, 0.75, 0.375, 0.25, 0.5, 0.5])
-    assert float(bias(((1, 1), (2, 0), (3, 0), (4, 1)), 3, math.log(2), 0.25, "sum")) == pytest.approx(0.25)
+    assert float(
+        bias(((1, 1), (2, 0), (3, 0), (4, 1)), 3, math.log(2), 0.25, "sum")
+    ) == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize("ties", ["sum", "index"])
 @pytest.mark.parametrize(("epsilon", "alpha"), PARAMETERS)
-def test_own_pair_reachable_states_and_closed_form_agree(epsilon: float, alpha: float, ties: Ties) -> None:
+def test_own_pair_reachable_states_and_closed_form_agree(
+    epsilon: float, alpha: float, ties: Ties
+) -> None:
     target = resolve("projected-walk-overview", {"epsilon": epsilon, "alpha": alpha, "ties": ties})
     printed, corrected = target.claims
     expected = closed_form(epsilon, alpha)
@@ -86,12 +109,19 @@ def test_own_pair_reachable_states_and_closed_form_agree(epsilon: float, alpha: 
     (case,) = groups_for(target, None)
     laws = group_laws(target, case, silent)
     assert laws is not None
-    assert both_directions(laws, readable(target, printed, laws.law)).value.max() == pytest.approx(expected, abs=1e-12)
+    assert both_directions(laws, readable(target, printed, laws.law)).value.max() == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 @given(EPSILON, ALPHA)
-def test_the_printed_claim_is_false_unless_no_law_can_break_it(epsilon: float, alpha: float) -> None:
-    """The loss is at least the smaller of 2 epsilon and ln((1 - alpha) / alpha), which is what label 1 loses."""
+def test_the_printed_claim_is_false_unless_no_law_can_break_it(
+    epsilon: float, alpha: float
+) -> None:
+    """The loss is at least the smaller of 2 epsilon and ln((1 - alpha) / alpha).
+
+    The latter is what label 1 loses.
+    """
     widest = math.log1p(-alpha) - math.log(alpha)
     true = ProjectedWalkOverview(epsilon=epsilon, alpha=alpha).exact_loss()
     assert min(2 * epsilon, widest) - 1e-9 <= true <= widest + 1e-9
@@ -102,12 +132,15 @@ def test_the_printed_claim_is_false_unless_no_law_can_break_it(epsilon: float, a
 
 
 def seen_moves(n: int, epsilon: float, alpha: float, ties: Ties) -> set[tuple[float, float]]:
-    """Pairs of different biases that some two neighbours of n records have at the query n, by brute force.
+    """Pairs of different biases of neighbours of n records at the query n, by brute force.
 
     Points are 1, ..., n and one beyond the query.
     """
     records = [(x, y) for x in range(1, n + 2) for y in (0, 1)]
-    at = {data: float(bias(data, n, epsilon, alpha, ties)) for data in itertools.product(records, repeat=n)}
+    at = {
+        data: float(bias(data, n, epsilon, alpha, ties))
+        for data in itertools.product(records, repeat=n)
+    }
     pairs = {(at[data], at[other]) for data in at for other in neighbours(data, n + 1)}
     return {(round(p, 9), round(q, 9)) for p, q in pairs if round(p, 9) < round(q, 9)}
 
@@ -130,7 +163,9 @@ def listed_moves(epsilon: float, alpha: float, ties: Ties) -> set[tuple[float, f
         (0.3, 0.2, "index", 3),
     ],
 )
-def test_no_small_dataset_makes_a_move_that_is_not_listed(epsilon: float, alpha: float, ties: Ties, n: int) -> None:
+def test_no_small_dataset_makes_a_move_that_is_not_listed(
+    epsilon: float, alpha: float, ties: Ties, n: int
+) -> None:
     assert seen_moves(n, epsilon, alpha, ties) <= listed_moves(epsilon, alpha, ties)
 
 
@@ -138,7 +173,9 @@ def test_no_small_dataset_makes_a_move_that_is_not_listed(epsilon: float, alpha:
     ("epsilon", "alpha", "ties", "n"),
     [(0.7, 0.25, "index", 2), (0.7, 0.25, "sum", 3), (2.0, 0.3, "index", 2), (2.0, 0.3, "sum", 2)],
 )
-def test_every_listed_move_is_made_by_a_small_dataset(epsilon: float, alpha: float, ties: Ties, n: int) -> None:
+def test_every_listed_move_is_made_by_a_small_dataset(
+    epsilon: float, alpha: float, ties: Ties, n: int
+) -> None:
     assert seen_moves(n, epsilon, alpha, ties) == listed_moves(epsilon, alpha, ties)
 
 
@@ -161,7 +198,10 @@ def test_summed_ties_do_not_see_the_order_and_indexed_ties_do() -> None:
     orders = list(itertools.permutations([(1, 0), (1, 1), (1, 1)]))
     for ties, different in (("sum", 1), ("index", 2)):
         mechanism = ProjectedWalkOverview(ties=ties)  # type: ignore[arg-type]
-        laws = [mechanism.distribution(mechanism.prepare(data_of(list(order))), QUERIES).p[1, 1] for order in orders]
+        laws = [
+            mechanism.distribution(mechanism.prepare(data_of(list(order))), QUERIES).p[1, 1]
+            for order in orders
+        ]
         assert len(set(laws)) == different
 
 
@@ -170,4 +210,6 @@ def test_the_other_features_are_ignored() -> None:
     X, y, queries = rng.normal(size=(20, 3)), rng.integers(2, size=20), rng.normal(size=(5, 3))
     one, alone = ProjectedWalkOverview(feature=1), ProjectedWalkOverview()
     law = one.distribution(one.prepare(Labelled(X, y)), queries)
-    np.testing.assert_array_equal(law.log_p, alone.distribution(alone.prepare(Labelled(X[:, 1:2], y)), queries[:, 1:2]).log_p)
+    np.testing.assert_array_equal(
+        law.log_p, alone.distribution(alone.prepare(Labelled(X[:, 1:2], y)), queries[:, 1:2]).log_p
+    )

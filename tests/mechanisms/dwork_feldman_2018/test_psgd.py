@@ -1,4 +1,7 @@
-"""One-pass projected gradient descent: the rate of Theorem 4.12, printed and true, in fixed and in random order."""
+"""One-pass projected gradient descent.
+
+The rate of Theorem 4.12, printed and true, in fixed and in random order.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,9 @@ def twin_arguments(psgd: PSGD) -> tuple[Any, ...]:
     return psgd.loss, psgd.R, psgd.L_f, L_l, h, psgd.average
 
 
-def mean_prediction(psgd: PSGD, data: Labelled, queries: NDArray[np.float64]) -> NDArray[np.float64]:
+def mean_prediction(
+    psgd: PSGD, data: Labelled, queries: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """The prediction, or its mean over all orders."""
     state = psgd.prepare(data)
     law = psgd.distribution(state, queries)
@@ -51,7 +56,10 @@ def own_change(psgd: PSGD) -> float:
     """Change of the (mean) prediction at the mechanism's own worst pair."""
     (case,) = psgd.pairs()
     (change,) = case.pairs.changes
-    both = [mean_prediction(psgd, data, case.queries)[0] for data in (case.pairs.base, change.apply(case.pairs.base))]
+    both = [
+        mean_prediction(psgd, data, case.queries)[0]
+        for data in (case.pairs.base, change.apply(case.pairs.base))
+    ]
     return abs(float(both[0] - both[1]))
 
 
@@ -76,7 +84,9 @@ def test_conformance_in_fixed_order(loss: str, average: Any, group: Group) -> No
         assert expected is not None
         np.testing.assert_array_equal(found.values, expected.values)
     flip = FlipLabel(4)
-    np.testing.assert_array_equal(psgd.update(psgd.update(state, flip), flip).iterates, state.iterates)
+    np.testing.assert_array_equal(
+        psgd.update(psgd.update(state, flip), flip).iterates, state.iterates
+    )
     assert (base.X.tobytes(), base.y.tobytes()) == (X, y)
 
 
@@ -86,14 +96,17 @@ def test_conformance_in_random_order(average: Any, group: Group) -> None:
     base, queries, change = group.pairs.base, group.queries, group.pairs.changes[3]
     state = psgd.prepare(base)
     assert psgd.distribution(state, queries) is None
-    first, again, other = (psgd.sample(state, queries, 20, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    first, again, other = (
+        psgd.sample(state, queries, 20, np.random.default_rng(seed)) for seed in (1, 1, 2)
+    )
     assert first.shape == (20, len(queries))
     assert first.tobytes() == again.tobytes() != other.tobytes()
     assert (np.abs(first) <= psgd.numbers[1]).all()
     assert len(np.unique(first[:, 0])) > 10
     updated, prepared = psgd.update(state, change), psgd.prepare(change.apply(base))
     np.testing.assert_array_equal(
-        psgd.sample(updated, queries, 20, np.random.default_rng(1)), psgd.sample(prepared, queries, 20, np.random.default_rng(1))
+        psgd.sample(updated, queries, 20, np.random.default_rng(1)),
+        psgd.sample(prepared, queries, 20, np.random.default_rng(1)),
     )
 
 
@@ -104,7 +117,9 @@ def test_the_twin_in_three_dimensions(loss: str, average: Any) -> None:
     for n, R, L_f in ((2, 1.0, 1.0), (9, 3.0, 0.5), (60, 0.2, 1.0)):
         psgd = PSGD(n=n, R=R, L_f=L_f, loss=loss, average=average)
         data = Labelled(rng.normal(size=(n, 3)) * 3, rng.integers(2, size=n))
-        records = list(zip(map(tuple, psgd.features(data.X).tolist()), data.y.tolist(), strict=True))
+        records = list(
+            zip(map(tuple, psgd.features(data.X).tolist()), data.y.tolist(), strict=True)
+        )
         w = twin_psgd.average(records, *twin_arguments(psgd))
         queries = points(rng.normal(size=(5, 3)), "queries")
         law = psgd.distribution(psgd.prepare(data), queries)
@@ -122,7 +137,10 @@ def test_all_orders_are_those_of_the_twin(loss: str, average: Any) -> None:
     queries = points(rng.normal(size=(3, 2)), "queries")
     records = list(zip(map(tuple, psgd.features(data.X).tolist()), data.y.tolist(), strict=True))
     found = psgd.predictions_by_order(psgd.prepare(data), queries)
-    every = [twin_psgd.average(list(order), *twin_arguments(psgd)) for order in itertools.permutations(records)]
+    every = [
+        twin_psgd.average(list(order), *twin_arguments(psgd))
+        for order in itertools.permutations(records)
+    ]
     np.testing.assert_allclose(found, np.array(every) @ psgd.features(queries).T, atol=1e-14)
     mean = twin_psgd.mean_over_orders(records, *twin_arguments(psgd))
     np.testing.assert_allclose(found.mean(axis=0), psgd.features(queries) @ mean, atol=1e-14)
@@ -148,21 +166,32 @@ def test_step_smoothness_and_rates() -> None:
     assert PSGD(n=25, L_l=4.0).eta == pytest.approx(1 / 20)
     assert PSGD(n=25, loss="squared", R=2.0).eta == pytest.approx(2 / (3 * 5))
     for order, average in READINGS:
-        printed, corrected = PSGD(n=25, order=order, average=average, R=2.0, L_f=0.5).claims  # type: ignore[arg-type]
+        printed, corrected = PSGD(
+            n=25,
+            order=order,  # type: ignore[arg-type]
+            average=average,  # type: ignore[arg-type]
+            R=2.0,
+            L_f=0.5,
+        ).claims
         assert (printed.status, corrected.status) == ("printed", "corrected")
         assert printed.promised == pytest.approx(0.2)
         assert corrected.promised == pytest.approx(0.2 * largest(25, order, average))
 
 
 def test_hand_sized_witness() -> None:
-    """n = 3, R = 1: eta = 1 / sqrt(3). Record 1 at 1, the others at 0: w_2 = w_3 = eta or -eta, the average 2/3 of that.
+    """n = 3, R = 1: eta = 1 / sqrt(3). Record 1 at 1, the others at 0.
+
+    w_2 = w_3 = eta or -eta, the average 2/3 of that.
 
     The change is 4 / 3 eta; the printed rate is eta.
     """
     eta = 1 / math.sqrt(3)
     for loss in STEEP:
         psgd = PSGD(n=3, loss=loss)
-        one, other = (psgd.prepare(Labelled(np.array([[1.0], [0.0], [0.0]]), np.array([y, 0, 0]))) for y in (1, 0))
+        one, other = (
+            psgd.prepare(Labelled(np.array([[1.0], [0.0], [0.0]]), np.array([y, 0, 0])))
+            for y in (1, 0)
+        )
         assert one.iterates is not None
         assert other.iterates is not None
         np.testing.assert_allclose(one.iterates[:, 0], [0, eta, eta, eta], atol=1e-15)
@@ -174,7 +203,9 @@ def test_hand_sized_witness() -> None:
 @pytest.mark.parametrize(("order", "average"), READINGS)
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("n", [2, 3, 7])
-def test_steep_losses_attain_the_corrected_rate_and_the_others_half_of_it(loss: str, n: int, order: Any, average: Any) -> None:
+def test_steep_losses_attain_the_corrected_rate_and_the_others_half_of_it(
+    loss: str, n: int, order: Any, average: Any
+) -> None:
     """At the origin the logistic and the squared loss are half as steep as anywhere; L_f R = 1."""
     psgd = PSGD(n=n, loss=loss, order=order, average=average, R=2.0, L_f=0.5)
     expected = psgd.claims[1].promised * (1.0 if loss in STEEP else 0.5)
@@ -192,7 +223,10 @@ def test_in_fixed_order_many_records_too(average: Any) -> None:
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_every_dataset_on_a_small_line(loss: str, n: int, order: Any, average: Any) -> None:
-    """The twin alone: no pair exceeds the corrected rate; n = 3 is the first n at which one exceeds the printed one."""
+    """The twin alone: no pair exceeds the corrected rate.
+
+    n = 3 is the first n at which one exceeds the printed one.
+    """
     psgd = PSGD(n=n, loss=loss, order=order, average=average)
     line = [-1.0, -0.5, 0.0, 0.5, 1.0] if n == 2 else [-1.0, 0.0, 1.0]
     records = [((x,), y) for x in (line if n < 4 else [0.0, 1.0]) for y in (0, 1)]
@@ -224,7 +258,10 @@ def test_every_dataset_on_a_small_line(loss: str, n: int, order: Any, average: A
 
 
 def ascend(psgd: PSGD, seed: int, passes: int) -> float:
-    """Coordinate ascent on the change of the prediction at 1 when the first record's label is flipped, on the line."""
+    """Coordinate ascent on the change of the prediction at 1, on the line.
+
+    When the first record's label is flipped.
+    """
     rng = np.random.default_rng(seed)
     X, y = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], size=(psgd.n, 1)), rng.integers(2, size=psgd.n)
 
@@ -246,7 +283,9 @@ def ascend(psgd: PSGD, seed: int, passes: int) -> float:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("n", [16, pytest.param(64, marks=pytest.mark.slow), pytest.param(256, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "n", [16, pytest.param(64, marks=pytest.mark.slow), pytest.param(256, marks=pytest.mark.slow)]
+)
 def test_a_search_finds_the_corrected_rate_and_no_more(loss: str, n: int) -> None:
     psgd = PSGD(n=n, loss=loss)
     found, limit = ascend(psgd, seed=n, passes=1 if n > 16 else 2), psgd.claims[1].promised
@@ -255,8 +294,13 @@ def test_a_search_finds_the_corrected_rate_and_no_more(loss: str, n: int) -> Non
         assert found >= 0.9 * limit
 
 
-def turned(loss: str, n: int, R: float, pushes: int, degrees: float) -> tuple[PSGD, Labelled, Replace]:
-    """Records that push w along the first axis, then one at this angle against it, which the change mirrors; the rest at 0."""
+def turned(
+    loss: str, n: int, R: float, pushes: int, degrees: float
+) -> tuple[PSGD, Labelled, Replace]:
+    """Records that push w along the first axis, then one at this angle against it.
+
+    The change mirrors that one; the rest are at 0.
+    """
     X, y = np.zeros((n, 2)), np.zeros(n, dtype=int)
     X[:pushes, 0], y[: pushes + 1] = 1.0, 1
     across = np.array([-math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
@@ -271,13 +315,22 @@ def turned(loss: str, n: int, R: float, pushes: int, degrees: float) -> tuple[PS
 def test_logistic_and_squared_loss_exceed_the_printed_rate_as_well(
     loss: str, n: int, R: float, pushes: int, degrees: float
 ) -> None:
-    """Where w has been pushed to, both records are on the steep side of the loss, and their pulls are nearly opposite."""
+    """Where w has been pushed to, both records are on the steep side of the loss.
+
+    Their pulls are nearly opposite.
+    """
     psgd, data, change = turned(loss, n, R, pushes, degrees)
     one = psgd.prepare(data)
-    law, other = (psgd.distribution(state, points([[0.0, 1.0]], "queries")) for state in (one, psgd.update(one, change)))
+    law, other = (
+        psgd.distribution(state, points([[0.0, 1.0]], "queries"))
+        for state in (one, psgd.update(one, change))
+    )
     assert law is not None
     assert other is not None
-    found, (printed, corrected) = abs(law.values[0] - other.values[0]), (claim.promised for claim in psgd.claims)
+    found, (printed, corrected) = (
+        abs(law.values[0] - other.values[0]),
+        (claim.promised for claim in psgd.claims),
+    )
     assert printed * 1.004 < found - law.error - other.error
     assert found < corrected
 
@@ -294,7 +347,9 @@ def test_verdicts() -> None:
 def test_a_random_order_is_sampled() -> None:
     psgd = PSGD(n=5, order="random", R=1.0)
     (case,) = psgd.pairs()
-    result = audit(psgd, claim=psgd.claims[0], pairs=case.pairs, queries=case.queries, budget=20_000)
+    result = audit(
+        psgd, claim=psgd.claims[0], pairs=case.pairs, queries=case.queries, budget=20_000
+    )
     assert result.mode == "monte-carlo"
     assert result.verdict == "not refuted"
     assert result.lower < psgd.claims[1].promised < result.upper
@@ -326,7 +381,10 @@ def test_real_data() -> None:
         ({"L_l": 1.9, "loss": "squared"}, "L_l = 1.9: must be a finite number >= 2"),
         ({"L_l": math.nan}, "L_l = nan"),
         ({"n": 100, "h": 0.049}, "Theorem 4.12 needs sigma <= 2 / eta = 20"),
-        ({"n": 4, "loss": "logistic", "R": 17.0}, "is 0.25-smooth in w; Theorem 4.12 needs sigma <= 2 / eta = 0.235294"),
+        (
+            {"n": 4, "loss": "logistic", "R": 17.0},
+            "is 0.25-smooth in w; Theorem 4.12 needs sigma <= 2 / eta = 0.235294",
+        ),
         ({"R": 0.0}, "R = 0.0"),
     ],
 )
@@ -340,6 +398,7 @@ def test_parameters_at_the_edge_and_from_the_command_line() -> None:
     assert PSGD(n=100, h=0.05).loss_function.smoothness == pytest.approx(20)
     assert PSGD(n=4, loss="logistic", R=16.0).eta == 8.0
     mechanism: Any = resolve(
-        "dpassay.mechanisms.dwork_feldman_2018.psgd:PSGD", {"h": "0.5", "L_l": "2", "order": "random"}
+        "dpassay.mechanisms.dwork_feldman_2018.psgd:PSGD",
+        {"h": "0.5", "L_l": "2", "order": "random"},
     ).mechanism
     assert (mechanism.h, mechanism.L_l, mechanism.order) == (0.5, 2.0, "random")

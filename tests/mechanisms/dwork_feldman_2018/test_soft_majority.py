@@ -1,4 +1,4 @@
-"""Soft majority: what is retrained, how partitions are counted, and what the numbers of Theorem 4.1 are."""
+"""Soft majority: what is retrained, how partitions are counted, Theorem 4.1's numbers."""
 
 from __future__ import annotations
 
@@ -27,12 +27,18 @@ TRAIN, TEACHERS, QUERIES = 1000, 25, 10
 
 @pytest.fixture(scope="module")
 def digits() -> Group:
-    """1,000 handwritten digits (is it 5 or more?), each replaced once by one of the others, and 10 queries."""
+    """1,000 handwritten digits (is it 5 or more?), each replaced once, and 10 queries.
+
+    Replaced by one of the others.
+    """
     X, y = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(y))
     X, y = X[order], (y[order] >= 5).astype(int)
     base, pool = Labelled(X[:TRAIN], y[:TRAIN]), Labelled(X[TRAIN:-QUERIES], y[TRAIN:-QUERIES])
-    changes = tuple(Replace(i, pool.X[i % len(pool)], int(pool.y[i % len(pool)]), i % len(pool)) for i in range(TRAIN))
+    changes = tuple(
+        Replace(i, pool.X[i % len(pool)], int(pool.y[i % len(pool)]), i % len(pool))
+        for i in range(TRAIN)
+    )
     pairs = Pairs(base=base, changes=changes, how="each once", pool=pool)
     return Group(pairs=pairs, queries=points(X[-QUERIES:], "queries"), kind="data", reason="digits")
 
@@ -51,7 +57,9 @@ def digit_laws(digits: Group, vote: AuditTarget) -> Laws:
     return laws
 
 
-def test_a_replacement_retrains_the_one_teacher_it_touches(digits: Group, vote: AuditTarget, digit_laws: Laws) -> None:
+def test_a_replacement_retrains_the_one_teacher_it_touches(
+    digits: Group, vote: AuditTarget, digit_laws: Laws
+) -> None:
     mechanism: Any = vote.mechanism
     assert mechanism.block_learner.fits == TEACHERS + TRAIN
     state: Any = mechanism.prepare(digits.pairs.base)
@@ -67,20 +75,28 @@ def direct_log_odds(data: Labelled, queries: np.ndarray[Any, Any]) -> np.ndarray
     votes = np.zeros(len(queries))
     for j in range(TEACHERS):
         rows = [i for i in range(len(data)) if i % TEACHERS == j]
-        model = make_pipeline(StandardScaler(), LogisticRegression(solver="liblinear", max_iter=1000))
+        model = make_pipeline(
+            StandardScaler(), LogisticRegression(solver="liblinear", max_iter=1000)
+        )
         votes += model.fit(data.X[rows], data.y[rows]).predict(queries)
     return 0.5 * (2 * votes - TEACHERS) / 2
 
 
 @pytest.mark.parametrize("i", [0, 499, 999])
-def test_the_laws_are_those_of_training_everything_anew(digits: Group, digit_laws: Laws, i: int) -> None:
+def test_the_laws_are_those_of_training_everything_anew(
+    digits: Group, digit_laws: Laws, i: int
+) -> None:
     log_odds = digit_laws.neighbours[i, :, 1] - digit_laws.neighbours[i, :, 0]
     expected = direct_log_odds(digits.pairs.changes[i].apply(digits.pairs.base), digits.queries)
     np.testing.assert_allclose(log_odds, expected, atol=1e-12)
 
 
-def test_real_data_stay_below_the_worst_case_of_any_size(vote: AuditTarget, digit_laws: Laws) -> None:
-    worst = float(both_directions(digit_laws, readable(vote, vote.claims[0], digit_laws.law)).value.max())
+def test_real_data_stay_below_the_worst_case_of_any_size(
+    vote: AuditTarget, digit_laws: Laws
+) -> None:
+    worst = float(
+        both_directions(digit_laws, readable(vote, vote.claims[0], digit_laws.law)).value.max()
+    )
     bound = any_size(vote, vote.claims[0])
     assert bound is not None
     assert 0 < worst <= bound.loss + 1e-12 < 0.5
@@ -96,7 +112,10 @@ def test_one_block_one_fit_whatever_changes() -> None:
 
 @pytest.mark.parametrize(("n", "r"), [(n, r) for n in range(1, 8) for r in range(1, n + 1)])
 def test_partitions_are_those_of_all_permutations(n: int, r: int) -> None:
-    dealt = {frozenset(frozenset(order[j::r]) for j in range(r)) for order in itertools.permutations(range(n))}
+    dealt = {
+        frozenset(frozenset(order[j::r]) for j in range(r))
+        for order in itertools.permutations(range(n))
+    }
     listed = partitions(n, r)
     assert len(listed) == partition_count(n, r) == len(dealt)
     assert {frozenset(map(frozenset, blocks)) for blocks in listed} == dealt
@@ -113,7 +132,10 @@ def test_block_sizes_differ_by_at_most_one(n: int, r: int) -> None:
 
 def test_every_partition_is_dealt_by_as_many_permutations() -> None:
     """Why an unnamed partition may be weighted equally although sizes differ."""
-    dealt = [frozenset(frozenset(order[j::2]) for j in range(2)) for order in itertools.permutations(range(5))]
+    dealt = [
+        frozenset(frozenset(order[j::2]) for j in range(2))
+        for order in itertools.permutations(range(5))
+    ]
     assert len({dealt.count(blocks) for blocks in set(dealt)}) == 1
 
 
@@ -144,7 +166,9 @@ def test_beyond_ten_thousand_partitions_there_is_no_law() -> None:
     assert mechanism.distribution(data, points([[0.0]], "queries")) is None
 
 
-@pytest.mark.parametrize(("epsilon", "alpha", "blocks"), [(1.0, 0.1, 23), (0.5, 0.1, 45), (2.0, 0.01, 18)])
+@pytest.mark.parametrize(
+    ("epsilon", "alpha", "blocks"), [(1.0, 0.1, 23), (0.5, 0.1, 45), (2.0, 0.01, 18)]
+)
 def test_number_of_blocks_of_the_theorem(epsilon: float, alpha: float, blocks: int) -> None:
     """ceil(6 ln(4 / alpha) / epsilon): 6 ln 40 = 22.13, 6 ln 400 = 35.95."""
     assert SoftMajority(epsilon=epsilon).blocks_for(alpha) == blocks

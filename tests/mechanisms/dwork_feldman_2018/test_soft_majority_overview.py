@@ -15,7 +15,9 @@ from dpassay.targets.resolve import resolve
 def test_log_odds_are_twice_those_of_the_theorem() -> None:
     """P[b] is proportional to e^(epsilon n_b), so ln(P[1] / P[0]) = epsilon (n_1 - n_0)."""
     mechanism = SoftMajorityOverview(epsilon=0.7, r=5)
-    np.testing.assert_allclose(mechanism.logit(np.arange(6)), [0.7 * (k - (5 - k)) for k in range(6)], atol=1e-15)
+    np.testing.assert_allclose(
+        mechanism.logit(np.arange(6)), [0.7 * (k - (5 - k)) for k in range(6)], atol=1e-15
+    )
 
 
 @pytest.mark.parametrize("r", [1, 2, 3, 25, 101])

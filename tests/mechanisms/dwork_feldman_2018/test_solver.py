@@ -27,10 +27,26 @@ from tests.mechanisms.dwork_feldman_2018 import twin_erm
 LOSSES = list(SHARP)
 
 
-def problem(loss: str, n: int, d: int, *, seed: int = 0, lam: float = 0.1, R: float = 1.0, kind: str = "normal") -> Problem:
-    """Features in the unit ball; `grid` ones coincide and oppose each other, so that records share the kink."""
+def problem(
+    loss: str,
+    n: int,
+    d: int,
+    *,
+    seed: int = 0,
+    lam: float = 0.1,
+    R: float = 1.0,
+    kind: str = "normal",
+) -> Problem:
+    """Features in the unit ball.
+
+    `grid` ones coincide and oppose each other, so that records share the kink.
+    """
     rng = np.random.default_rng(seed)
-    phi = rng.integers(-2, 3, size=(n, d)) / (2 * math.sqrt(d)) if kind == "grid" else rng.normal(size=(n, d))
+    phi = (
+        rng.integers(-2, 3, size=(n, d)) / (2 * math.sqrt(d))
+        if kind == "grid"
+        else rng.normal(size=(n, d))
+    )
     phi = phi / np.maximum(1, np.linalg.norm(phi, axis=1, keepdims=True))
     y = np.where(phi[:, 0] + 0.3 * rng.normal(size=n) > 0, 1.0, -1.0)
     return Problem(phi=phi, y=y, loss=SHARP[loss](), lambda_=lam, R=R, L_f=1.0)
@@ -46,7 +62,11 @@ def on_the_line(given: Problem, loss: str) -> float:
 @pytest.mark.parametrize("kind", ["normal", "grid"])
 def test_in_one_dimension_the_certificate_covers_the_twin(loss: str, kind: str) -> None:
     for seed in range(60):
-        n, lam, R = (1, 2, 5, 40)[seed % 4], (0.02, 0.3, 3.0)[seed % 3], (0.4, 1.0, 20.0)[seed % 5 % 3]
+        n, lam, R = (
+            (1, 2, 5, 40)[seed % 4],
+            (0.02, 0.3, 3.0)[seed % 3],
+            (0.4, 1.0, 20.0)[seed % 5 % 3],
+        )
         given = problem(loss, n, 1, seed=seed, lam=lam, R=R, kind=kind)
         w, distance = solve(given, 1e-6)
         assert distance <= 1e-6
@@ -67,14 +87,17 @@ def by_slsqp(given: Problem) -> NDArray[np.float64]:
         return np.asarray(found.x)
     low, high = loss.slopes(given.y)
     sides: list[Any] = [
-        {"type": "ineq", "fun": lambda v, side=side: v[d:] - side * (given.phi @ v[:d] - given.y)} for side in (low, high)
+        {"type": "ineq", "fun": lambda v, side=side: v[d:] - side * (given.phi @ v[:d] - given.y)}
+        for side in (low, high)
     ]
     start = np.concatenate([np.zeros(d), np.full(n, 2.0)])
 
     def risk(v: NDArray[np.float64]) -> float:
         return float(v[d:].mean() + given.lambda_ * v[:d] @ v[:d])
 
-    found = minimize(risk, start, constraints=[ball, *sides], method="SLSQP", tol=1e-13, options={"maxiter": 500})
+    found = minimize(
+        risk, start, constraints=[ball, *sides], method="SLSQP", tol=1e-13, options={"maxiter": 500}
+    )
     return np.asarray(found.x[:d])
 
 
@@ -99,10 +122,16 @@ def test_without_the_ball_it_is_the_minimum_of_scikit_learn(loss: str) -> None:
     n, labels = len(given.y), (given.y > 0).astype(int)
     C = 1 / (2 * given.lambda_ * n)
     model: Any = {
-        "logistic": lambda: LogisticRegression(C=C, fit_intercept=False, solver="newton-cholesky", tol=1e-12),
+        "logistic": lambda: LogisticRegression(
+            C=C, fit_intercept=False, solver="newton-cholesky", tol=1e-12
+        ),
         "squared": lambda: Ridge(alpha=1 / C, fit_intercept=False),
-        "absolute": lambda: LinearSVR(C=C, epsilon=0.0, fit_intercept=False, tol=1e-10, max_iter=10**6, random_state=0),
-        "hinge": lambda: LinearSVC(C=C, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=10**6, random_state=0),
+        "absolute": lambda: LinearSVR(
+            C=C, epsilon=0.0, fit_intercept=False, tol=1e-10, max_iter=10**6, random_state=0
+        ),
+        "hinge": lambda: LinearSVC(
+            C=C, loss="hinge", fit_intercept=False, tol=1e-10, max_iter=10**6, random_state=0
+        ),
     }[loss]()
     model.fit(given.phi, labels if loss in ("logistic", "hinge") else given.y)
     np.testing.assert_allclose(w, np.ravel(model.coef_), atol=1e-6)
@@ -153,9 +182,14 @@ def test_least_in_ball() -> None:
         H, b = root @ root.T + 0.1 * np.eye(4), rng.normal(size=4)
         u = least_in_ball(H, b, 0.3)
         others = rng.normal(size=(2000, 4))
-        others *= 0.3 * rng.random((2000, 1)) ** 0.25 / np.linalg.norm(others, axis=1, keepdims=True)
+        others *= (
+            0.3 * rng.random((2000, 1)) ** 0.25 / np.linalg.norm(others, axis=1, keepdims=True)
+        )
         assert np.linalg.norm(u) <= 0.3 * (1 + 1e-15)
-        assert u @ H @ u / 2 - b @ u <= (np.einsum("ij,jk,ik->i", others, H, others) / 2 - others @ b).min() + 1e-15
+        assert (
+            u @ H @ u / 2 - b @ u
+            <= (np.einsum("ij,jk,ik->i", others, H, others) / 2 - others @ b).min() + 1e-15
+        )
         pull = b - H @ u
         assert np.linalg.norm(pull - (pull @ u) / (u @ u) * u) <= 1e-13
         assert pull @ u >= -1e-13
@@ -164,16 +198,22 @@ def test_least_in_ball() -> None:
 def test_dots_are_rounded_once() -> None:
     rng = np.random.default_rng(8)
     A, B = rng.normal(size=(40, 9)), rng.normal(size=(40, 9))
-    B[:, -1] = -np.einsum("ij,ij->i", A[:, :-1], B[:, :-1]) / A[:, -1]  # nothing but rounding is left of them
+    # nothing but rounding is left of them
+    B[:, -1] = -np.einsum("ij,ij->i", A[:, :-1], B[:, :-1]) / A[:, -1]
     for a, b, found in zip(A.tolist(), B.tolist(), exact_dots(A, B), strict=True):
-        exact = sum((Fraction(x) * Fraction(z) for x, z in zip(a, b, strict=True)), start=Fraction(0))
+        exact = sum(
+            (Fraction(x) * Fraction(z) for x, z in zip(a, b, strict=True)), start=Fraction(0)
+        )
         assert float(exact) == found
     assert exact_dots(np.empty((0, 3)), np.empty((0, 3))).shape == (0,)
 
 
 @pytest.mark.parametrize("loss", ["absolute", "hinge"])
 def test_what_a_slope_lacks_is_what_the_definition_says(loss: str) -> None:
-    """e_i = l(a_i) - min over a of (l(a) - s_i (a - a_i)): how far the tangent at a_i must be lowered to stay below the loss."""
+    """e_i = l(a_i) - min over a of (l(a) - s_i (a - a_i)).
+
+    How far the tangent at a_i must be lowered to stay below the loss.
+    """
     rng = np.random.default_rng(9)
     given = problem(loss, 30, 2, seed=9)
     assert isinstance(given.loss, Kink)
@@ -184,5 +224,7 @@ def test_what_a_slope_lacks_is_what_the_definition_says(loss: str) -> None:
         a = given.phi @ w
         below = given.loss.value(everywhere[:, None], given.y) - s * (everywhere[:, None] - a)
         expected = (given.loss.value(a, given.y) - below.min(axis=0)).mean()
-        assert lacking_slopes(given, given.loss, w, s, hidden=0.0) == pytest.approx(expected, rel=1e-9)
+        assert lacking_slopes(given, given.loss, w, s, hidden=0.0) == pytest.approx(
+            expected, rel=1e-9
+        )
         assert lacking_slopes(given, given.loss, w, s, hidden=0.1) > expected + 1e-3

@@ -1,4 +1,7 @@
-"""Twin of regularised empirical risk minimisation (Theorem 4.9, Corollary 4.11): pure Python, from the definition."""
+"""Twin of regularised empirical risk minimisation (Theorem 4.9, Corollary 4.11).
+
+Pure Python, from the definition.
+"""
 
 from __future__ import annotations
 
@@ -39,15 +42,24 @@ def slope(name: str, a: float, label: int) -> float:
 
 def objective(w: Point, dataset: list[tuple[Point, int]], name: str, lam: float) -> float:
     """(1/n) sum l(<w, phi>, y) + lambda ||w||^2; the dataset holds features."""
-    losses = [loss(name, math.fsum(a * b for a, b in zip(w, phi, strict=True)), label) for phi, label in dataset]
+    losses = [
+        loss(name, math.fsum(a * b for a, b in zip(w, phi, strict=True)), label)
+        for phi, label in dataset
+    ]
     return math.fsum(losses) / len(losses) + lam * math.fsum(value**2 for value in w)
 
 
 def line_minimiser(dataset: list[tuple[float, int]], name: str, lam: float, R: float) -> float:
-    """The minimiser in [-R, R] for one feature: where the derivative, which rises, changes its sign."""
+    """The minimiser in [-R, R] for one feature.
+
+    Where the derivative, which rises, changes its sign.
+    """
 
     def derivative(w: float) -> float:
-        return math.fsum(slope(name, w * phi, label) * phi for phi, label in dataset) / len(dataset) + 2 * lam * w
+        return (
+            math.fsum(slope(name, w * phi, label) * phi for phi, label in dataset) / len(dataset)
+            + 2 * lam * w
+        )
 
     low, high = -R, R
     for _ in range(200):
@@ -59,8 +71,13 @@ def line_minimiser(dataset: list[tuple[float, int]], name: str, lam: float, R: f
     return (low + high) / 2
 
 
-def subgradient_descent(dataset: list[tuple[Point, int]], name: str, lam: float, R: float, steps: int) -> Point:
-    """Projected subgradient method, step 1 / (2 lambda t), iterates averaged with weights t: within O(1 / (lambda^2 steps))."""
+def subgradient_descent(
+    dataset: list[tuple[Point, int]], name: str, lam: float, R: float, steps: int
+) -> Point:
+    """Projected subgradient method, step 1 / (2 lambda t), iterates averaged with weights t.
+
+    Within O(1 / (lambda^2 steps)).
+    """
     w = [0.0] * len(dataset[0][0])
     mean = list(w)
     for t in range(1, steps + 1):

@@ -1,4 +1,7 @@
-"""Twin of group privacy (Lemma 3.1): all datasets that differ in at most k records, and the chain of replacements."""
+"""Twin of group privacy (Lemma 3.1).
+
+All datasets that differ in at most k records, and the chain of replacements.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,12 @@ def groups_apart(n: int, points: int, k: int) -> list[tuple[Dataset, Dataset]]:
     """All ordered pairs of datasets of n records that differ in at most k places."""
     records = [(x, y) for x in range(1, points + 1) for y in (0, 1)]
     every = list(itertools.product(records, repeat=n))
-    return [(one, other) for one in every for other in every if 0 < sum(a != b for a, b in zip(one, other, strict=True)) <= k]
+    return [
+        (one, other)
+        for one in every
+        for other in every
+        if 0 < sum(a != b for a, b in zip(one, other, strict=True)) <= k
+    ]
 
 
 def worst_losses(law: Law, n: int, points: int, k: int) -> list[float]:
@@ -33,7 +41,10 @@ def worst_losses(law: Law, n: int, points: int, k: int) -> list[float]:
 
 
 def chain(k: int, epsilon: float, delta: float) -> tuple[float, float]:
-    """(epsilon, delta) after k replacements: P[E] <= e^epsilon' P'[E] + delta', and P'[E] <= e^epsilon P''[E] + delta."""
+    """(epsilon, delta) after k replacements.
+
+    P[E] <= e^epsilon' P'[E] + delta', and P'[E] <= e^epsilon P''[E] + delta.
+    """
     factor, slack = 1.0, 0.0
     for _ in range(k):
         factor, slack = factor * math.exp(epsilon), slack + factor * delta

@@ -1,4 +1,7 @@
-"""Twin of the prediction interface (Definition 1.1): the conversation played out answer by answer, in pure Python."""
+"""Twin of the prediction interface (Definition 1.1).
+
+The conversation played out answer by answer, in pure Python.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,10 @@ def excess(one: dict[Answers, Fraction], other: dict[Answers, Fraction], epsilon
 def every_adversary(points: list[float], m: int) -> list[dict[Answers, float]]:
     """All functions from the answers so far to the next point."""
     before = [answers for i in range(m) for answers in itertools.product((0, 1), repeat=i)]
-    return [dict(zip(before, chosen, strict=True)) for chosen in itertools.product(points, repeat=len(before))]
+    return [
+        dict(zip(before, chosen, strict=True))
+        for chosen in itertools.product(points, repeat=len(before))
+    ]
 
 
 def led_by(one: One, plan: dict[Answers, float], m: int) -> dict[Answers, Fraction]:

@@ -1,4 +1,7 @@
-"""Twin of the projected walk (section 5), its empirical error and the best union of intervals: pure Python, step by step."""
+"""Twin of the projected walk (section 5), its empirical error and the best union of intervals.
+
+Pure Python, step by step.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ def walk_end(dataset: tuple[Record, ...], query: int, T: int, ties: str) -> int:
     return v
 
 
-def probability_of_one(dataset: tuple[Record, ...], query: int, epsilon: float, T: int, ties: str) -> float:
+def probability_of_one(
+    dataset: tuple[Record, ...], query: int, epsilon: float, T: int, ties: str
+) -> float:
     """e^(epsilon V / 2) / (1 + e^(epsilon V / 2))."""
     odds = math.exp(epsilon * walk_end(dataset, query, T, ties) / 2)
     return odds / (1 + odds)
@@ -37,9 +42,12 @@ def empirical_error(dataset: tuple[Record, ...], epsilon: float, T: int, ties: s
 
 
 def best_union(dataset: tuple[Record, ...], points: int, k: int) -> float:
-    """Opt_S(Thr_N,k): smallest error of a function with ends 1 <= a_1 < ... < a_k <= N + 1, N = points.
+    """Opt_S(Thr_N,k): smallest error of a function with k ends.
 
-    The function is 1 at x iff the largest t with a_t <= x is odd; no such t counts as 0. Infinite if k > N + 1: no function.
+    1 <= a_1 < ... < a_k <= N + 1, N = points.
+
+    The function is 1 at x iff the largest t with a_t <= x is odd; no such t counts as 0. Infinite
+    if k > N + 1: no function.
     """
     best = math.inf
     for ends in itertools.combinations(range(1, points + 2), k):
@@ -48,6 +56,8 @@ def best_union(dataset: tuple[Record, ...], points: int, k: int) -> float:
     return best
 
 
-def lemma_5_2_bound(dataset: tuple[Record, ...], epsilon: float, T: int, points: int, k: int) -> float:
+def lemma_5_2_bound(
+    dataset: tuple[Record, ...], epsilon: float, T: int, points: int, k: int
+) -> float:
     """Opt_S(Thr_N,k) + (k + 2) T / n + e^(-epsilon T / 2)."""
     return best_union(dataset, points, k) + (k + 2) * T / len(dataset) + math.exp(-epsilon * T / 2)

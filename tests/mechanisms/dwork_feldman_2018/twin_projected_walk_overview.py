@@ -1,4 +1,7 @@
-"""Twin of the projected walk of the overview (section 2.2): the bias itself, factor by factor, with 60 decimal digits."""
+"""Twin of the projected walk of the overview (section 2.2).
+
+The bias itself, factor by factor, with 60 decimal digits.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ Record = tuple[int, int]
 DIGITS = 60
 
 
-def bias(dataset: tuple[Record, ...], query: int, epsilon: float, alpha: float, ties: str) -> Decimal:
+def bias(
+    dataset: tuple[Record, ...], query: int, epsilon: float, alpha: float, ties: str
+) -> Decimal:
     """Bias after the last example at or before the query."""
     with localcontext() as context:
         context.prec = DIGITS
@@ -24,12 +29,16 @@ def bias(dataset: tuple[Record, ...], query: int, epsilon: float, alpha: float, 
         return p
 
 
-def probability_of_one(dataset: tuple[Record, ...], query: int, epsilon: float, alpha: float, ties: str) -> float:
+def probability_of_one(
+    dataset: tuple[Record, ...], query: int, epsilon: float, alpha: float, ties: str
+) -> float:
     """1 is output with the bias."""
     return float(bias(dataset, query, epsilon, alpha, ties))
 
 
-def log_law(dataset: tuple[Record, ...], query: int, epsilon: float, alpha: float, ties: str) -> tuple[Decimal, Decimal]:
+def log_law(
+    dataset: tuple[Record, ...], query: int, epsilon: float, alpha: float, ties: str
+) -> tuple[Decimal, Decimal]:
     """ln P[0] and ln P[1]."""
     with localcontext() as context:
         context.prec = DIGITS

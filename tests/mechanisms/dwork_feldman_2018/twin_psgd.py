@@ -24,7 +24,9 @@ def slope(name: str, a: float, label: int, h: float) -> float:
     return -y * (1 - margin) / h if margin > 1 - h else float(-y)
 
 
-def average(dataset: list[Record], name: str, R: float, L_f: float, L_l: float, h: float, kept: str) -> Point:
+def average(
+    dataset: list[Record], name: str, R: float, L_f: float, L_l: float, h: float, kept: str
+) -> Point:
     """Average of the n iterates before the updates, or after them; the records hold features."""
     n = len(dataset)
     eta = R / (L_f * L_l * math.sqrt(n))
@@ -42,7 +44,12 @@ def average(dataset: list[Record], name: str, R: float, L_f: float, L_l: float, 
     return tuple(math.fsum(column) / n for column in zip(*iterates, strict=True))
 
 
-def mean_over_orders(dataset: list[Record], name: str, R: float, L_f: float, L_l: float, h: float, kept: str) -> Point:
+def mean_over_orders(
+    dataset: list[Record], name: str, R: float, L_f: float, L_l: float, h: float, kept: str
+) -> Point:
     """Mean of that average over all n! orders."""
-    every = [average(list(order), name, R, L_f, L_l, h, kept) for order in itertools.permutations(dataset)]
+    every = [
+        average(list(order), name, R, L_f, L_l, h, kept)
+        for order in itertools.permutations(dataset)
+    ]
     return tuple(math.fsum(column) / len(every) for column in zip(*every, strict=True))

@@ -1,4 +1,7 @@
-"""PATE, private nearest neighbours and the distance to instability, against slow twins and all small datasets."""
+"""PATE, private nearest neighbours and the distance to instability, against slow twins.
+
+And all small datasets.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,9 @@ def test_pate_on_all_votes(r: int, gamma: float) -> None:
     found = any_size(target, target.claims[0])
     assert found is not None
     assert found.loss == pytest.approx(expected, rel=1e-12)
-    assert found.loss == pytest.approx(2 * gamma + math.log(1 - 2 * gamma / (2 + gamma * r)) if r > 1 else expected, rel=1e-12)
+    assert found.loss == pytest.approx(
+        2 * gamma + math.log(1 - 2 * gamma / (2 + gamma * r)) if r > 1 else expected, rel=1e-12
+    )
     result = audit(target.mechanism, mode="exhaustive", domain=Domain(n=r, points=1))
     assert result.verdict == "verified"
     assert result.exact == pytest.approx(expected, rel=1e-12)
@@ -78,7 +83,9 @@ def test_pate_with_more_labels(r: int, K: int) -> None:
         counts: [float(twin.wins_base_2(counts, i)) for i in range(K)]
         for counts in (tuple(row) for row in every_count(r, K).tolist())
     }
-    expected = twin.worst_pair(lambda votes: law[tuple(votes.count(y) for y in range(K))], every_vector(r, K), K, 0.0)
+    expected = twin.worst_pair(
+        lambda votes: law[tuple(votes.count(y) for y in range(K))], every_vector(r, K), K, 0.0
+    )
     target = resolve("pate", {"gamma": gamma, "r": r, "K": K})
     found = any_size(target, target.claims[0])
     assert found is not None
@@ -92,8 +99,12 @@ def test_pate_with_more_labels(r: int, K: int) -> None:
 @pytest.mark.parametrize("r", [1, 2, 3, 5])
 @pytest.mark.parametrize(("sigma", "delta"), [(0.5, 1e-5), (1.0, 0.01), (3.0, 1e-9)])
 def test_gaussian_pate_on_all_votes(r: int, sigma: float, delta: float) -> None:
-    expected = twin.worst_pair(lambda votes: gaussian_law(votes, sigma), every_vector(r, 2), 2, delta)
-    target = resolve("pate-gaussian", {"sigma": sigma, "delta": delta, "r": r, "learner": "majority"})
+    expected = twin.worst_pair(
+        lambda votes: gaussian_law(votes, sigma), every_vector(r, 2), 2, delta
+    )
+    target = resolve(
+        "pate-gaussian", {"sigma": sigma, "delta": delta, "r": r, "learner": "majority"}
+    )
     for claim in target.claims:
         found = any_size(target, claim)
         assert found is not None
@@ -143,7 +154,9 @@ def moment(p: list[float], q: list[float], order: int) -> float:
 
 
 def law_of(counts: Votes, gamma: float) -> list[float]:
-    return [float(p) for p in Pate(gamma=gamma, K=len(counts)).noisy_max.law(np.array([counts])).p[0]]
+    return [
+        float(p) for p in Pate(gamma=gamma, K=len(counts)).noisy_max.law(np.array([counts])).p[0]
+    ]
 
 
 @pytest.mark.parametrize("gamma", [0.05, 0.5, 1.5])
@@ -202,12 +215,16 @@ def test_release_on_all_votes(r: int, K: int, epsilon: float, delta: float) -> N
     for votes in every:
         law = target.law(target.prepare(at_one_point(votes)), ORIGIN, "votes")
         assert law is not None
-        np.testing.assert_allclose(np.exp(law.table[0]), twin.stable_release(votes, K, epsilon, delta), rtol=1e-12)
+        np.testing.assert_allclose(
+            np.exp(law.table[0]), twin.stable_release(votes, K, epsilon, delta), rtol=1e-12
+        )
     printed, corrected = target.claims
     assert (printed.promised, corrected.promised) == (epsilon, epsilon)
     for claim in (printed, corrected):
         assert isinstance(claim, DP)
-        expected = twin.worst_pair(lambda votes: twin.stable_release(votes, K, epsilon, delta), every, K, claim.delta)
+        expected = twin.worst_pair(
+            lambda votes: twin.stable_release(votes, K, epsilon, delta), every, K, claim.delta
+        )
         found = any_size(target, claim)
         assert found is not None
         assert found.loss == pytest.approx(expected, rel=1e-9, abs=1e-9)
@@ -221,28 +238,44 @@ def test_release_on_all_votes(r: int, K: int, epsilon: float, delta: float) -> N
 def test_half_of_delta_is_needed_and_enough(delta: float) -> None:
     mechanism = DistanceToInstability(r=3, delta=delta)
     for share, verdict in ((0.5, "not refuted"), (0.499, "refuted")):
-        result = audit(mechanism, claim=DP(epsilon=600.0, delta=share * delta * (1 + 1e-12)), mode="exact")
+        result = audit(
+            mechanism, claim=DP(epsilon=600.0, delta=share * delta * (1 + 1e-12)), mode="exact"
+        )
         assert result.verdict == verdict
         assert (result.exact == math.inf) is (verdict == "refuted")
 
 
-@pytest.mark.parametrize(("r", "epsilon", "verdict"), [(2, 1.0, "refuted"), (2, 0.6, "not refuted"), (24, 0.6, "refuted")])
+@pytest.mark.parametrize(
+    ("r", "epsilon", "verdict"),
+    [(2, 1.0, "refuted"), (2, 0.6, "not refuted"), (24, 0.6, "refuted")],
+)
 def test_the_margin(r: int, epsilon: float, verdict: str) -> None:
-    """Two votes against none are at margin 1: released with probability e^epsilon delta / 2, which exceeds delta above ln 2."""
-    target = resolve("distance-to-instability", {"r": r, "epsilon": epsilon, "distance": "margin", "learner": "majority"})
+    """Two votes against none are at margin 1.
+
+    Released with probability e^epsilon delta / 2, which exceeds delta above ln 2.
+    """
+    target = resolve(
+        "distance-to-instability",
+        {"r": r, "epsilon": epsilon, "distance": "margin", "learner": "majority"},
+    )
     results = list(assay([target], None, Settings(mode="exact")))
     assert [result.verdict for result in results] == [verdict, "not refuted"]
     law = target.law(target.prepare(at_one_point((1,) * r)), ORIGIN, "all ones")
     assert law is not None
     z = math.log(1e-3) + epsilon * (r - 1)
-    assert np.exp(law.table[0, 1]) == pytest.approx(math.exp(z) / 2 if z < 0 else 1 - math.exp(-z) / 2, rel=1e-12)
+    assert np.exp(law.table[0, 1]) == pytest.approx(
+        math.exp(z) / 2 if z < 0 else 1 - math.exp(-z) / 2, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("K", [2, 3, 4])
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 0.01), (1.0, 1e-3), (2.0, 0.5)])
 def test_what_holds_of_the_margin(K: int, epsilon: float, delta: float) -> None:
     for r in range(1, 9):
-        target = resolve("distance-to-instability", {"r": r, "K": K, "epsilon": epsilon, "delta": delta, "distance": "margin"})
+        target = resolve(
+            "distance-to-instability",
+            {"r": r, "K": K, "epsilon": epsilon, "delta": delta, "distance": "margin"},
+        )
         corrected = target.claims[1]
         found = any_size(target, corrected)
         assert found is not None
@@ -254,7 +287,9 @@ def test_what_holds_of_the_margin(K: int, epsilon: float, delta: float) -> None:
 
 @pytest.mark.parametrize("K", [2, 3])
 @pytest.mark.parametrize(("sigma", "delta"), [(0.7, 1e-3), (2.0, 1e-6)])
-def test_the_exact_profile_of_the_counts_bounds_the_winner(K: int, sigma: float, delta: float) -> None:
+def test_the_exact_profile_of_the_counts_bounds_the_winner(
+    K: int, sigma: float, delta: float
+) -> None:
     for r in (1, 2, 5, 12):
         target = resolve("pate-gaussian", {"sigma": sigma, "delta": delta, "r": r, "K": K})
         printed, corrected = target.claims
@@ -273,7 +308,9 @@ def test_the_printed_epsilon_is_that_of_the_best_order() -> None:
 # parameters and labels
 
 
-@pytest.mark.parametrize("name", ["pate", "pate-gaussian", "private-knn", "distance-to-instability"])
+@pytest.mark.parametrize(
+    "name", ["pate", "pate-gaussian", "private-knn", "distance-to-instability"]
+)
 def test_three_labels(name: str) -> None:
     size = {"k": 4} if name == "private-knn" else {"r": 4, "learner": "tree"}
     mechanism: Any = resolve(name, {"K": 3, **size}).mechanism
@@ -305,7 +342,9 @@ def test_where_there_is_no_exact_law() -> None:
 
 
 def test_a_margin_of_which_nothing_holds() -> None:
-    assert [claim.status for claim in DistanceToInstability(epsilon=300.0, distance="margin").claims] == ["own"]
+    assert [
+        claim.status for claim in DistanceToInstability(epsilon=300.0, distance="margin").claims
+    ] == ["own"]
 
 
 @pytest.mark.parametrize("gamma", [1e-6, 20.0, 300.0])
@@ -317,7 +356,9 @@ def test_extreme_noise(gamma: float, K: int) -> None:
     assert found is not None
     assert found.loss - found.error <= 2 * gamma
     if K == 2:
-        assert found.loss == pytest.approx(2 * gamma + math.log1p(-2 * gamma / (2 + 3 * gamma)), rel=1e-7)
+        assert found.loss == pytest.approx(
+            2 * gamma + math.log1p(-2 * gamma / (2 + 3 * gamma)), rel=1e-7
+        )
 
 
 def test_more_neighbours_than_records() -> None:

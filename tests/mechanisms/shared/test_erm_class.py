@@ -1,4 +1,7 @@
-"""Risk minimisation over a class: the least error by brute force, ties, and the manners of a scikit-learn classifier."""
+"""Risk minimisation over a class.
+
+The least error by brute force, ties, and the manners of a scikit-learn classifier.
+"""
 
 from __future__ import annotations
 
@@ -32,16 +35,26 @@ def test_no_labelling_of_the_class_has_fewer_errors(H: str, rule: Any) -> None:
         assert model.predict(whole).dtype == np.int64
 
 
-@pytest.mark.parametrize(("learner", "answer", "columns"), [("threshold", twin.threshold, 1), (corner(), twin.corner, 2)])
+@pytest.mark.parametrize(
+    ("learner", "answer", "columns"), [("threshold", twin.threshold, 1), (corner(), twin.corner, 2)]
+)
 def test_answers_are_the_twins(learner: Any, answer: twin.Learner, columns: int) -> None:
     rng, blocks = np.random.default_rng(1), BlockLearner(learner)
-    asked = [tuple(float(v) for v in p) for p in itertools.product(np.arange(0, 5.5, 0.5), repeat=columns)]
+    asked = [
+        tuple(float(v) for v in p)
+        for p in itertools.product(np.arange(0, 5.5, 0.5), repeat=columns)
+    ]
     for _ in range(60):
         n = int(rng.integers(1, 9))
         X, y = rng.integers(1, 5, size=(n, columns)).astype(float), rng.integers(2, size=n)
         found = blocks.fit(Labelled(X, y)).predict(points(asked, "queries"))
-        rows = [(tuple(x) if columns > 1 else x[0], int(label)) for x, label in zip(X.tolist(), y.tolist(), strict=True)]
-        assert found.tolist() == [answer(tuple(rows), query if columns > 1 else query[0]) for query in asked]
+        rows = [
+            (tuple(x) if columns > 1 else x[0], int(label))
+            for x, label in zip(X.tolist(), y.tolist(), strict=True)
+        ]
+        assert found.tolist() == [
+            answer(tuple(rows), query if columns > 1 else query[0]) for query in asked
+        ]
 
 
 def test_of_thresholds_with_equal_errors_the_smallest_is_taken() -> None:
@@ -54,7 +67,11 @@ def test_it_is_cloned_and_its_parameters_are_set() -> None:
     model = ClassERM(H="intervals", feature=1)
     again = clone(model)
     assert again is not model
-    assert again.get_params() == model.get_params() == {**ClassERM().get_params(), "H": "intervals", "feature": 1}
+    assert (
+        again.get_params()
+        == model.get_params()
+        == {**ClassERM().get_params(), "H": "intervals", "feature": 1}
+    )
     assert model.set_params(H="functions", points=4).hypotheses.vc_dimension == 4
     assert ClassERM(H=Thresholds(feature=1)).hypotheses == Thresholds(feature=1)
 

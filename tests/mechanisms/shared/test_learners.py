@@ -31,7 +31,11 @@ def test_a_block_with_one_class_is_a_constant(learner: str, label: int) -> None:
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_block_of_one_record_is_a_constant(learner: str) -> None:
-    assert BlockLearner(learner).fit(Labelled(X[:1], np.array([1]))).predict(QUERIES).tolist() == [1, 1, 1]
+    assert BlockLearner(learner).fit(Labelled(X[:1], np.array([1]))).predict(QUERIES).tolist() == [
+        1,
+        1,
+        1,
+    ]
 
 
 @pytest.mark.parametrize("learner", [name for name in LEARNERS if name != "majority"])
@@ -42,7 +46,11 @@ def test_separated_classes_are_learnt(learner: str) -> None:
 def test_majority_answers_the_smaller_label_on_a_tie() -> None:
     learner = BlockLearner("majority")
     assert learner.fit(SEPARATED).predict(QUERIES).tolist() == [0, 0, 0]
-    assert learner.fit(Labelled(X, np.array([0, 0, 1, 1, 1, 1]))).predict(QUERIES).tolist() == [1, 1, 1]
+    assert learner.fit(Labelled(X, np.array([0, 0, 1, 1, 1, 1]))).predict(QUERIES).tolist() == [
+        1,
+        1,
+        1,
+    ]
 
 
 def test_an_equal_block_is_trained_once_and_another_is_not_taken_for_it() -> None:
@@ -77,7 +85,11 @@ def test_the_memory_is_bounded_and_forgets_the_oldest() -> None:
 def test_a_teacher_answers_other_queries_anew() -> None:
     teacher = BlockLearner("tree").fit(SEPARATED)
     other = points([[4.5], [0.5]], "queries")
-    assert [teacher.predict(each).tolist() for each in (QUERIES, other, QUERIES)] == [[0, 1, 1], [1, 0], [0, 1, 1]]
+    assert [teacher.predict(each).tolist() for each in (QUERIES, other, QUERIES)] == [
+        [0, 1, 1],
+        [1, 0],
+        [0, 1, 1],
+    ]
 
 
 def test_a_teacher_does_not_answer_what_an_array_held_before() -> None:
@@ -91,12 +103,18 @@ def test_a_teacher_does_not_answer_what_an_array_held_before() -> None:
 
 @pytest.mark.parametrize(
     "learner",
-    [RandomForestClassifier(n_estimators=3), make_pipeline(StandardScaler(), RandomForestClassifier(n_estimators=3))],
+    [
+        RandomForestClassifier(n_estimators=3),
+        make_pipeline(StandardScaler(), RandomForestClassifier(n_estimators=3)),
+    ],
     ids=["forest", "pipeline"],
 )
 def test_free_coins_are_frozen(learner: Any) -> None:
     rng = np.random.default_rng(0)
-    block, queries = Labelled(rng.normal(size=(40, 3)), rng.integers(2, size=40)), points(rng.normal(size=(50, 3)), "queries")
+    block, queries = (
+        Labelled(rng.normal(size=(40, 3)), rng.integers(2, size=40)),
+        points(rng.normal(size=(50, 3)), "queries"),
+    )
     first, second = (BlockLearner(learner).fit(block).predict(queries) for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
@@ -108,7 +126,9 @@ def test_the_learner_given_is_not_trained_itself() -> None:
     assert learner.random_state is None
 
 
-@pytest.mark.parametrize("learner", ["sklearn.linear_model:LogisticRegression", LogisticRegression, LogisticRegression()])
+@pytest.mark.parametrize(
+    "learner", ["sklearn.linear_model:LogisticRegression", LogisticRegression, LogisticRegression()]
+)
 def test_a_learner_is_a_name_a_class_or_an_object(learner: Any) -> None:
     assert BlockLearner(learner).fit(SEPARATED).predict(QUERIES).tolist() == [0, 1, 1]
 
@@ -117,8 +137,14 @@ def test_a_learner_is_a_name_a_class_or_an_object(learner: Any) -> None:
     ("learner", "message"),
     [
         ("oracle", "learner = 'oracle': must be one of logistic, .*, or module:object"),
-        ("no_such_module:thing", "learner = 'no_such_module:thing': cannot import 'no_such_module'"),
-        ("sklearn.tree:Oracle", "learner = 'sklearn.tree:Oracle': module 'sklearn.tree' has no 'Oracle'"),
+        (
+            "no_such_module:thing",
+            "learner = 'no_such_module:thing': cannot import 'no_such_module'",
+        ),
+        (
+            "sklearn.tree:Oracle",
+            "learner = 'sklearn.tree:Oracle': module 'sklearn.tree' has no 'Oracle'",
+        ),
         (7, "learner = 7: must be a scikit-learn classifier"),
     ],
 )

@@ -59,11 +59,15 @@ def test_a_distance_of_weights_is_an_error_of_predictions() -> None:
     law = model.law(np.array([0.3, 0.4]), 1e-3, np.array([[6.0, 8.0], [0.0, 0.0]]))
     np.testing.assert_allclose(law.values, [1.0, 0.0], rtol=1e-15)
     assert law.error == pytest.approx(2e-3, rel=1e-9)
-    assert model.law(np.array([0.3, 0.4]), 0.0, np.ones((1, 2))).error == pytest.approx(4 * 2.0**-53, rel=1e-9)
+    assert model.law(np.array([0.3, 0.4]), 0.0, np.ones((1, 2))).error == pytest.approx(
+        4 * 2.0**-53, rel=1e-9
+    )
 
 
 def test_targets() -> None:
-    np.testing.assert_array_equal(targets(Labelled(np.zeros((3, 1)), np.array([0, 1, 0]))), [-1.0, 1.0, -1.0])
+    np.testing.assert_array_equal(
+        targets(Labelled(np.zeros((3, 1)), np.array([0, 1, 0]))), [-1.0, 1.0, -1.0]
+    )
 
 
 def test_gamma_bounds_a_long_product() -> None:

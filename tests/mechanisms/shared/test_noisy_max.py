@@ -1,4 +1,7 @@
-"""The law of the noisy plurality, against exact arithmetic and against plain integrals; its error bounds hold."""
+"""The law of the noisy plurality, against exact arithmetic and against plain integrals.
+
+Its error bounds hold.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,9 @@ BASE_2 = NoisyMax(kind="laplace", scale=1 / math.log(2))
 
 
 def every_count(most: int, K: int) -> list[tuple[int, ...]]:
-    return [counts for counts in itertools.product(range(most + 1), repeat=K) if sum(counts) == most]
+    return [
+        counts for counts in itertools.product(range(most + 1), repeat=K) if sum(counts) == most
+    ]
 
 
 @pytest.mark.parametrize(("most", "K"), [(7, 2), (40, 2), (6, 3), (25, 3), (4, 4), (3, 6)])
@@ -34,9 +39,13 @@ def test_laplace_against_fractions(most: int, K: int) -> None:
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 @pytest.mark.parametrize("scale", [0.4, 1.0, 5.0])
-@pytest.mark.parametrize("counts", [(0, 0), (3, 1), (0, 9), (1, 1, 1), (4, 2, 0), (0, 3, 3, 1), (2, 2, 1, 0, 0)])
+@pytest.mark.parametrize(
+    "counts", [(0, 0), (3, 1), (0, 9), (1, 1, 1), (4, 2, 0), (0, 3, 3, 1), (2, 2, 1, 0, 0)]
+)
 def test_against_plain_integrals(kind: str, scale: float, counts: tuple[int, ...]) -> None:
-    law = NoisyMax(kind="laplace" if kind == "laplace" else "gaussian", scale=scale).law(np.array([counts]))
+    law = NoisyMax(kind="laplace" if kind == "laplace" else "gaussian", scale=scale).law(
+        np.array([counts])
+    )
     for i, found in enumerate(law.p[0]):
         assert found == pytest.approx(twin.wins(counts, i, scale, kind), rel=1e-9)
 
@@ -44,7 +53,9 @@ def test_against_plain_integrals(kind: str, scale: float, counts: tuple[int, ...
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 @pytest.mark.parametrize("scale", [0.1, 0.3, 2.0, 50.0])
 def test_the_error_bound_is_small_and_the_probabilities_sum_to_one(kind: str, scale: float) -> None:
-    law = NoisyMax(kind="laplace" if kind == "laplace" else "gaussian", scale=scale).law(np.array(every_count(9, 3)))
+    law = NoisyMax(kind="laplace" if kind == "laplace" else "gaussian", scale=scale).law(
+        np.array(every_count(9, 3))
+    )
     assert law.error < (1e-9 if kind == "gaussian" and scale < 1 else 2e-11)
     np.testing.assert_allclose(np.exp(law.log_p).sum(axis=1), 1.0, atol=3 * law.error)
 
@@ -52,7 +63,9 @@ def test_the_error_bound_is_small_and_the_probabilities_sum_to_one(kind: str, sc
 @pytest.mark.parametrize("K", [3, 4, 7])
 def test_equal_counts_win_equally_often(K: int) -> None:
     for kind in ("laplace", "gaussian"):
-        law = NoisyMax(kind="laplace" if kind == "laplace" else "gaussian", scale=1.0).law(np.full((1, K), 5))
+        law = NoisyMax(kind="laplace" if kind == "laplace" else "gaussian", scale=1.0).law(
+            np.full((1, K), 5)
+        )
         np.testing.assert_allclose(law.log_p, -math.log(K), rtol=0, atol=law.error)
 
 
@@ -74,4 +87,5 @@ def log_normal_tail(x: int) -> float:
 def test_the_normal_tail_is_as_accurate_as_assumed(x: int) -> None:
     assert float(log_ndtr(-float(x))) == pytest.approx(log_normal_tail(x), rel=8 * 2.0**-53)
     upper = math.log1p(-math.exp(log_normal_tail(x)))
-    assert float(log_ndtr(float(x))) == pytest.approx(upper, rel=1e-12, abs=0)  # the bound is absolute
+    # the bound is absolute
+    assert float(log_ndtr(float(x))) == pytest.approx(upper, rel=1e-12, abs=0)

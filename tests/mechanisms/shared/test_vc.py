@@ -1,4 +1,7 @@
-"""VC theory: growth, dimensions, nets and covers against brute force that knows nothing of the classes' own code."""
+"""VC theory: growth, dimensions, nets and covers against brute force.
+
+It knows nothing of the classes' own code.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,14 @@ import numpy as np
 import pytest
 
 from dpassay.errors import InvalidInput
-from dpassay.mechanisms.shared.classes import Corners, Functions, Halfspaces, HypothesisClass, Intervals, Thresholds
+from dpassay.mechanisms.shared.classes import (
+    Corners,
+    Functions,
+    Halfspaces,
+    HypothesisClass,
+    Intervals,
+    Thresholds,
+)
 from dpassay.mechanisms.shared.vc import (
     cover,
     exponential_size,
@@ -50,21 +60,34 @@ def brute_halfspaces(X: list[Point]) -> set[tuple[bool, ...]]:
 
 def brute_functions(X: list[Point]) -> set[tuple[bool, ...]]:
     spots = sorted({x[0] for x in X})
-    return {tuple(labels[spots.index(x[0])] for x in X) for labels in itertools.product((False, True), repeat=len(spots))}
+    return {
+        tuple(labels[spots.index(x[0])] for x in X)
+        for labels in itertools.product((False, True), repeat=len(spots))
+    }
 
 
 CLASSES: list[tuple[HypothesisClass, Any, list[Point]]] = [
     (Thresholds(), brute_thresholds, [(float(x),) for x in range(1, 7)]),
     (Intervals(), brute_intervals, [(float(x),) for x in range(1, 7)]),
-    (Corners(), brute_corners, [(1.0, 6.0), (2.0, 5.0), (3.0, 4.0), (4.0, 3.0), (5.0, 2.0), (6.0, 1.0)]),
-    (Halfspaces(points=4), brute_halfspaces, [(1.0, 1.0), (1.0, 2.0), (2.0, 4.0), (4.0, 3.0), (3.0, 1.0), (4.0, 1.0)]),
+    (
+        Corners(),
+        brute_corners,
+        [(1.0, 6.0), (2.0, 5.0), (3.0, 4.0), (4.0, 3.0), (5.0, 2.0), (6.0, 1.0)],
+    ),
+    (
+        Halfspaces(points=4),
+        brute_halfspaces,
+        [(1.0, 1.0), (1.0, 2.0), (2.0, 4.0), (4.0, 3.0), (3.0, 1.0), (4.0, 1.0)],
+    ),
     (Functions(points=4), brute_functions, [(float(x),) for x in (1, 2, 3, 4, 4, 1)]),
 ]
 IDS = [type(case[0]).__name__ for case in CLASSES]
 
 
 @pytest.mark.parametrize(("H", "brute", "X"), CLASSES, ids=IDS)
-def test_labellings_are_those_of_brute_force(H: HypothesisClass, brute: Any, X: list[Point]) -> None:
+def test_labellings_are_those_of_brute_force(
+    H: HypothesisClass, brute: Any, X: list[Point]
+) -> None:
     for m in range(1, 7):
         for chosen in itertools.combinations(X, m):
             found = labellings(H, np.array(chosen))
@@ -73,11 +96,15 @@ def test_labellings_are_those_of_brute_force(H: HypothesisClass, brute: Any, X: 
 
 
 @pytest.mark.parametrize(("H", "brute", "X"), CLASSES, ids=IDS)
-def test_growth_is_attained_and_below_sauer_shelah(H: HypothesisClass, brute: Any, X: list[Point]) -> None:
+def test_growth_is_attained_and_below_sauer_shelah(
+    H: HypothesisClass, brute: Any, X: list[Point]
+) -> None:
     """These points are in as general a position as it takes."""
     for m in range(7):
         if m and not (isinstance(H, (Halfspaces, Functions)) and m > 4):
-            assert max(len(brute(list(chosen))) for chosen in itertools.combinations(X, m)) == H.growth(m)
+            assert max(
+                len(brute(list(chosen))) for chosen in itertools.combinations(X, m)
+            ) == H.growth(m)
         assert H.growth(m) <= sauer_shelah(H.vc_dimension, m)
 
 
@@ -107,7 +134,10 @@ def test_sauer_shelah() -> None:
 
 
 def test_net_sizes() -> None:
-    """The bound holds at the size that is named, not at one less, and for d = 1 it is near 2/alpha log2 of its growth."""
+    """The bound holds at the size that is named and not at one less.
+
+    For d = 1 it is near 2/alpha log2 of its growth.
+    """
     for alpha, beta in [(0.1, 0.1), (0.2, 0.01), (0.01, 0.3)]:
         for H in (Thresholds(), Intervals(), Halfspaces(points=8), Functions(points=3)):
             m = net_size(alpha, beta, H.growth)
@@ -115,13 +145,20 @@ def test_net_sizes() -> None:
             assert m == math.ceil(8 / alpha) or net_failure(alpha, m - 1, H.growth) > beta
     m = net_size(0.1, 0.1, Thresholds().growth)
     tau = 2 * m + 1
-    assert tau * (tau - 1) * 2 ** (-0.1 * m / 2) <= 0.1 < (tau - 2) * (tau - 3) * 2 ** (-0.1 * (m - 1) / 2)
+    assert (
+        tau * (tau - 1) * 2 ** (-0.1 * m / 2)
+        <= 0.1
+        < (tau - 2) * (tau - 3) * 2 ** (-0.1 * (m - 1) / 2)
+    )
     with pytest.raises(InvalidInput, match="so large that 1,000,000,000 points are enough"):
         net_size(1e-8, 0.1, Thresholds().growth)
 
 
 def test_net_size_is_enough_on_a_line() -> None:
-    """Against the exact probability, without replacement from n points: the constants of Lemma 1 are far on the safe side."""
+    """Against the exact probability, without replacement from n points.
+
+    The constants of Lemma 1 are far on the safe side.
+    """
     for alpha, beta, n in [(0.2, 0.2, 400), (0.1, 0.1, 1000)]:
         m = net_size(alpha, beta, Thresholds().growth)
         enough = next(size for size in range(1, n) if net_probability(n, size, alpha) >= 1 - beta)
@@ -133,7 +170,10 @@ def test_net_size_is_enough_on_a_line() -> None:
 def test_net_probability_is_that_of_all_subsets(alpha: float) -> None:
     for n, m in [(1, 0), (1, 1), (5, 2), (8, 3), (9, 1), (9, 4), (10, 10)]:
         X = np.arange(n, dtype=float)[:, None]
-        good = sum(is_net(Thresholds(), X[list(chosen)], X, alpha) for chosen in itertools.combinations(range(n), m))
+        good = sum(
+            is_net(Thresholds(), X[list(chosen)], X, alpha)
+            for chosen in itertools.combinations(range(n), m)
+        )
         assert net_probability(n, m, alpha) == float(Fraction(good, math.comb(n, m)))
 
 
@@ -153,14 +193,16 @@ def test_nets_by_definition(H: HypothesisClass, brute: Any, X: list[Point]) -> N
 
 @pytest.mark.parametrize("alpha", [0.05, 0.2, 0.35, 0.8])
 def test_covers(alpha: float) -> None:
-    """Remark 1: every labelling is near one that was taken, those taken are far apart, and few of them are needed."""
+    """Remark 1: every labelling is near a taken one, those are far apart, and few."""
     T = np.array([[1.0], [2.0], [2.0], [3.0], [4.0], [5.0], [6.0], [7.0], [8.0], [9.0]])
     for H in (Thresholds(), Intervals(), Functions(points=9)):
         table = H.predict(H.representatives(T, "least"), T)
         taken = table[cover(table, alpha)]
         apart = (table[:, None] != taken[None]).sum(axis=2)
         assert (apart.min(axis=1) <= alpha * len(T)).all()
-        between = (taken[:, None] != taken[None]).sum(axis=2) + len(T) * np.eye(len(taken), dtype=int)
+        between = (taken[:, None] != taken[None]).sum(axis=2) + len(T) * np.eye(
+            len(taken), dtype=int
+        )
         assert (between > alpha * len(T)).all()
         if isinstance(H, Thresholds):
             assert len(taken) <= 1 / alpha + 1
