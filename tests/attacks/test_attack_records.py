@@ -142,7 +142,7 @@ def test_an_interrupted_run_keeps_what_was_done(
     assert code == 130
     assert not record["run"]["complete"]
     assert len(record["subjects"]) == 1
-    assert "Interrupted" in (tmp_path / "attack.html").read_text()
+    assert "The run was interrupted" in (tmp_path / "attack.html").read_text()
 
 
 def test_reports_from_the_record(

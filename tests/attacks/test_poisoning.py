@@ -289,5 +289,5 @@ def test_pages_tell_canaries_and_poison_apart(tmp_path: Path) -> None:
         text = (tmp_path / name).read_text(encoding="utf-8")
         assert "4 records were replaced by canaries" in text
         assert "40 poisoned records into every training set" in text
-        assert "at a point chosen on reference models" in text
+        assert "a point chosen on the reference models, not the record" in text
         assert "Canaries and poisoned records apart" in text

@@ -128,7 +128,7 @@ def test_the_record_holds_both_and_the_report_puts_them_side_by_side() -> None:
     assert table is not None
     (row,) = table.rows
     own, other = witness_file(results[0].id), witness_file(f"{results[0].id}.epsilon")
-    assert row[1:] == ("single prediction", "–", "∞", other, "γ = 0.2", "≥ 0.099999", own)
+    assert row[1:] == ("single prediction", "–", "∞", other, "γ = 0.2, own", "≥ 0.099999", own)
     none = {**record["results"][0], "other": None}
     assert notions_table([none]) is None
 
