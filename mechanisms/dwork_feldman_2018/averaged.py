@@ -146,6 +146,7 @@ class Averaged(Predictor):
         if self.predictor is not None:
             return ()
         reason = f"one of {self.r} predictions changes from 0 to 1, and so the mean by 1/{self.r}"
+        reason = "the only prediction changes from 0 to 1" if self.r == 1 else reason
         return (one_record_per_block(self.r, 0, reason),)
 
     def reachable(self) -> Reachable | None:

@@ -185,9 +185,8 @@ class ProjectedWalkOverview(Mechanism):
             f"{ones + 2} examples at ascending points, labelled 1 except for the second to last; "
             "the last label flipped"
         )
-        reason = (
-            f"p changes by two factors of e^-epsilon after {ones} labels 1, where label 0 is rarest"
-        )
+        after = "one label 1" if ones == 1 else f"{ones} labels 1"
+        reason = f"p changes by two factors of e^-epsilon after {after}, where label 0 is rarest"
         return (WorstCase.of(data, FlipLabel(ones + 1), how=how, reason=reason, query=data.X[-1:]),)
 
     def reachable(self) -> Reachable | None:

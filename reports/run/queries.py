@@ -201,9 +201,8 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
         known = f"≥ {least}" if vague else known
         if leak == 0 and words.at_most(value(cell["p1"]), upper):
             known = f"≤ {most}"
-        numbers = (
-            (known, MISSING, MISSING) if nothing else (known, plain(cell["p1"]), plain(cell["p0"]))
-        )
+        one = known if vague and words.strings else plain(cell["p1"])
+        numbers = (known, MISSING, MISSING) if nothing else (known, one, plain(cell["p0"]))
     else:
         numbers = (
             least,

@@ -342,6 +342,19 @@ class TestAnySize:
 
 class TestScores:
     @staticmethod
+    def test_a_proportion_known_within_its_error_is_no_probability_of_1() -> None:
+        (result,) = (
+            each
+            for each in make_view(computed_record("theorem-4-score-at-zero")).results
+            if each.id == "theorem-4-score-at-zero.printed.exact.2"
+        )
+        assert result.query_table is not None
+        place = result.query_table.columns.index("p1")
+        shown = {row[place] for row in result.query_table.rows}
+        assert any(each.startswith("≥ 0.94") for each in shown)
+        assert "1" not in shown
+
+    @staticmethod
     def test_a_proportion_of_0_is_no_certainty(make: Any) -> None:
         """The worst event is 'good' there: its probability of 1 is none of bad strings."""
         view = make_view(make.record(of_score(make, 0.0, 2.5e-08)))
