@@ -104,9 +104,9 @@ class QueryView:
 
 def query_views(result: Raw) -> tuple[QueryView, ...]:
     """Return the worst cell of every query point, in the record's order."""
-    cells = result["per_query"]
+    cells, asked = result["per_query"], (result["searched"] or {}).get("asked", True)
     return tuple(
-        _query_view(cell, result["claim"], label)
+        _query_view(cell, result["claim"], label if asked or not label.isdecimal() else MISSING)
         for cell, label in zip(cells, _labels(cells), strict=True)
     )
 
