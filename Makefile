@@ -16,8 +16,8 @@ unexport PYTHONDONTWRITEBYTECODE
 audit: $(STAMP)  ## the default audit; leaves report/index.html
 	$(BIN)/dpassay run --out report
 
-test: $(STAMP)  ## everything but the slow proofs
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+test: $(STAMP)  ## everything but the slow proofs; many wait for processes, so three at a time
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 test-slow: $(STAMP)  ## the slow proofs; those that would write over xdist's connections run without it
 	$(BIN)/python -m pytest -m "slow and not alone" -n 2 --dist worksteal

@@ -263,6 +263,7 @@ def test_numbers_of_honest_mechanisms_do_not_depend_on_their_neighbours(tmp_path
         )
 
 
+@pytest.mark.slow
 def test_what_a_mechanism_prints_is_told_once_with_its_number_and_is_no_part_of_the_record(
     tmp_path: Path,
 ) -> None:

@@ -253,6 +253,7 @@ def test_a_reader_that_leaves_does_not_change_the_exit_code(reader: str, folder:
     assert found.stdout.split() == ["1"]
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_is_no_refutation(folder: Path) -> None:
     words = "run projected-walk --mode exhaustive --n 2 --domain 1"
     assert main([*words.split(), "--out", "out", "-q"]) == 0

@@ -23,14 +23,19 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LONG = ("mechanism.md", "configuration.md", "attacks.md")
+"""Pages whose blocks take 10 s or more; they run with the slow tests."""
+PAGES = [
+    pytest.param(page, marks=[pytest.mark.slow] if page.name in LONG else [], id=page.name)
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 KINDS = {"python", "console", "sh", "text", "yaml"}
 INSTALL = "python -m pip install"
 """Commands that only the slow test runs, into an environment of its own."""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES)
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)

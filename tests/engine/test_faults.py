@@ -127,6 +127,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_in_one_block_of_a_thousand() -> None:
     places = [place for _, place in WRONG.values()]
     found = [between(*WRONG.values(), **who) for who in ({}, {"jobs": 2}, {"executor": "inline"})]

@@ -45,13 +45,14 @@ def audited(
     entry: str, train: Labelled, queries: NDArray[np.float64], column: int, *, exact: bool
 ) -> None:
     """Audit every query against every claim; only claims that are known to be wrong fall."""
-    mechanism: Any = resolve(entry, accuracy.parameters(entry, 1.0, train, column)).mechanism
+    target = resolve(entry, accuracy.parameters(entry, 1.0, train, column))
+    mechanism: Any = target.mechanism
     assert (accuracy.law_of(mechanism, mechanism.prepare(train), queries) is not None) == exact
     pairs = replace_one(train.X, train.y)
     if not exact:
         ends = FlipLabel(0), FlipLabel(1), FlipLabel(len(train) - 1)  # of T and of V
         pairs = Pairs(base=train, changes=ends, how="three labels flipped")
-    for claim in mechanism.claims:
+    for claim in target.claims:
         result = audit(mechanism, claim=claim, pairs=pairs, queries=queries, budget=BUDGET)
         assert result.evidence is not None
         asked = [
@@ -64,10 +65,11 @@ def audited(
             assert all(cell.exact is not None and cell.exact.value >= 0 for cell in asked)
         else:
             assert all(cell.exact is None and cell.upper.value > 0 for cell in asked)
-        if result.verdict == "refuted" or claim.expected == "refuted":
+        expected = result.claim.expected == "refuted"
+        if result.verdict == "refuted" or expected:
             assert result.verdict == "refuted"
             corrected = any(other.status == "corrected" for other in mechanism.claims)
-            assert claim.expected == "refuted" or (claim.status == "printed" and corrected)
+            assert expected or (claim.status == "printed" and corrected)
         else:
             # few trials see little
             assert result.verdict == "not refuted" or (
