@@ -125,9 +125,16 @@ class Executor:
     runner : TrialRunner
         The mechanism and its groups.
     options : ExecutorOptions
+
+    Raises
+    ------
+    TargetError
+        If the mechanism's process was lost before.
     """
 
     def __init__(self, runner: TrialRunner, options: ExecutorOptions) -> None:
+        if isinstance(runner.target, Isolated):
+            runner.target.check_not_lost()
         self._bench = runner
         self._ledger = options.ledger
         known = runner.target.code if isinstance(runner.target, Isolated) else None

@@ -232,9 +232,13 @@ class Isolated(AuditTarget):
         self._ask(what, operation, state.key, *arguments, known=known)
         return state
 
-    def _host(self, what: str) -> Host:
+    def check_not_lost(self) -> None:
+        """Raise `TargetError` if its process was lost: another one may have built another thing."""
         if self.lost:
             raise TargetError(self.lost[0])
+
+    def _host(self, what: str) -> Host:
+        self.check_not_lost()
         try:
             return self.hosts.first()
         except Lost as error:

@@ -14,6 +14,7 @@ import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import BLOCK, draw
 from dpassay.trials.encoders import Labels
 from dpassay.trials.executors import ExecutorOptions, executor
+from dpassay.trials.hosts import Limits
+from dpassay.trials.isolated import StandIn, introduced
 from dpassay.trials.ledger import Ledger
 from dpassay.trials.tasks import Task, TrialRunner, bundle, cut
 from tests.core.toys import Function, Sampled, flip_group, response, target_of
@@ -312,6 +315,27 @@ def test_the_ledger_holds_every_block_once(who: dict[str, Any], tmp_path: Path) 
         assert first == ends[dataset], "blocks follow one another without gap or overlap"
         ends[dataset] = stop
     assert sum(trials for *_, trials in found) == result.evidence.trials
+
+
+def test_a_target_lost_while_it_was_described_is_an_error_and_draws_nothing(
+    tmp_path: Path,
+) -> None:
+    """A second process might build it, but its code is not known: it has no key in the ledger."""
+    built = tmp_path / "built"
+
+    def once_lost() -> AuditTarget:
+        if not built.exists():
+            built.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return target(response(1.0))
+
+    fallback = replace(target(response(1.0)), mechanism=StandIn({"labels": (0, 1)}))
+    found = introduced("f", once_lost, Limits(), fallback)
+    path = tmp_path / "ledger.sqlite"
+    with Ledger(path, resume=False) as ledger:
+        (result,) = run(found, budget=30_000, ledger=ledger, jobs=2)
+    assert entries([result])[0]["verdict"] == "error"
+    assert not path.exists()
 
 
 def test_what_the_ledger_holds_is_not_run_again(tmp_path: Path) -> None:
