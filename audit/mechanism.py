@@ -124,6 +124,8 @@ class Mechanism:
     looked_at : str
         If it answers less than its claims are about (a label computed from released weights): what
         it answers, in words that go before 'was looked at'. Empty if it answers everything.
+    fixed_n : int or None
+        The only number of records that it takes. Default: None, it takes datasets of any size.
     one_query : bool
         Whether every query shows the same of what it releases. It is then looked at through the
         first query of a group alone.
@@ -152,6 +154,8 @@ class Mechanism:
         @property
         def looked_at(self) -> str: ...  # noqa: D102
         @property
+        def fixed_n(self) -> int | None: ...  # noqa: D102
+        @property
         def one_query(self) -> bool: ...  # noqa: D102
         @property
         def derived_parameters(self) -> Mapping[str, int | float | str]: ...  # noqa: D102
@@ -164,6 +168,7 @@ class Mechanism:
         without_query = False
         dimension = 0
         looked_at = ""
+        fixed_n = None
         one_query = False
         derived_parameters = MappingProxyType({})
         alone = False

@@ -99,6 +99,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
             "searched",
             "witness",
             "any_size",
+            "fixed_n",
             "other",
             "fit",
         )
@@ -121,6 +122,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
             "searched": evidence.searched,
             "witness": make_witness(result),
             "any_size": _any_size(evidence, result.claim),
+            "fixed_n": result.target.mechanism.fixed_n,
             "other": _other(result),
             "fit": _fit(evidence),
             "per_query": [_cell(cell, evidence, result.target, claimed) for cell in evidence.cells],

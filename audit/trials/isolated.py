@@ -355,6 +355,7 @@ class Desk:
             "without_query": bool(mechanism.without_query),
             "one_query": bool(mechanism.one_query),
             "looked_at": str(mechanism.looked_at),
+            "fixed_n": None if mechanism.fixed_n is None else int(mechanism.fixed_n),
             "derived_parameters": subject.derived,
             "alone": subject.alone,
             "code": code_of(subject),
@@ -553,7 +554,7 @@ def _described(facts: dict[str, Any], hosts: Hosts) -> Isolated:
     has: dict[str, Any] = dict.fromkeys(facts["has"], _elsewhere)
     has |= {
         name: facts[name]
-        for name in ("without_query", "one_query", "looked_at", "derived_parameters")
+        for name in ("without_query", "one_query", "looked_at", "fixed_n", "derived_parameters")
     }
     has |= (
         {"labels": tuple(facts["labels"])}

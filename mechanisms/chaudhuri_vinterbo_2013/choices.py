@@ -293,8 +293,8 @@ class Choice(Released):
                 0,
                 1.0 - n % 2,
                 (
-                    "both signs of the weights are equally likely, and one training label shifts "
-                    "that balance"
+                    "both signs of each trained weight are equally likely before the choice, and "
+                    "one training label shifts that balance"
                 ),
             ),
             (
@@ -302,8 +302,8 @@ class Choice(Released):
                 0,
                 0.5,
                 (
-                    "both signs of the weights are almost equally likely, and one training label "
-                    "shifts that balance"
+                    "both signs of each trained weight are almost equally likely before the "
+                    "choice, and one training label shifts that balance"
                 ),
             ),
             (

@@ -363,6 +363,11 @@ class Perturbation(Mechanism):
         """In one dimension, the law of side * w."""
         return None
 
+    @property
+    def fixed_n(self) -> int | None:
+        """The only number of records that it takes; None where n was left out."""
+        return self.n
+
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` unless there are n records, labelled 0 and 1, with d columns.
 
@@ -472,9 +477,14 @@ class Perturbation(Mechanism):
         n = self.own_n
         first, new, *others = self.turned(n)
         turned = self.line([first, *others], [-1.0] * self.m)
+        rest = (
+            "the others are placed so that the noise keeps its sign"
+            if any(others)
+            else "all other training records are at the origin"
+        )
         reason = (
             "for the weights, one training record is replaced so that its gradient changes most; "
-            "all others are at the origin"
+            f"{rest}"
         )
         cases = [
             self.case(

@@ -117,6 +117,11 @@ class Bagged(Mechanism):
             gamma=share, coins=coins, source="docs/findings.md, 'Bagging'", status="corrected"
         )
 
+    @property
+    def fixed_n(self) -> int | None:
+        """The only number of records that it takes; disjoint blocks take any."""
+        return self.n if self.how == "subset" else None
+
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` unless the labels are 0 and 1 and the number of records fits."""
         self.blocks.check(data)

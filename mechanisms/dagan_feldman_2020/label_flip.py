@@ -143,6 +143,11 @@ class LabelFlip(Wrapper):
             Stability(gamma=moved, coins=coins, source=found, status="corrected"),
         )
 
+    @property
+    def fixed_n(self) -> int | None:
+        """The only number of records that it takes: that of the base."""
+        return self.built.mechanism.fixed_n
+
     def sample(
         self, state: Member, queries: NDArray[np.float64], size: int, rng: np.random.Generator
     ) -> NDArray[np.int64]:

@@ -224,6 +224,11 @@ class Relabelled(Mechanism):
                 known.append(bounds.flipped_both(factor, share * failure, self.alpha))
         return min(known) + 16 * UNIT_ROUNDOFF
 
+    @property
+    def fixed_n(self) -> int:
+        """The only number of records that it takes."""
+        return self.n
+
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` unless there are n records labelled 0 and 1 in the domain."""
         check_binary(data)

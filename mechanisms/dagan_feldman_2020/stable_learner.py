@@ -251,6 +251,11 @@ class StableLearner(Mechanism):
             "n >= n'/gamma": self.n_prime <= self.gamma * self.n * (1 + 1e-12),
         }
 
+    @property
+    def fixed_n(self) -> int:
+        """The only number of records that it takes."""
+        return self.n
+
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` unless there are n records, labelled 0 and 1, in the domain of H."""
         check_binary(data)

@@ -127,8 +127,8 @@ def both_ways(p: FiniteLaw, q: FiniteLaw) -> tuple[NDArray[np.float64], NDArray[
 def _case(one: Labelled, other: Labelled, query: Points) -> WorstCase:
     change = Replace(0, other.X[0], int(other.y[0]))
     reason = (
-        "if T has the record, its label decides the answer at its point; if T lacks it, the rule "
-        "decides"
+        "if T has the replaced record, its place and label decide which function is released, and "
+        "so the answer at the query; if T lacks it, the equal records decide"
     )
     return WorstCase.of(
         one,

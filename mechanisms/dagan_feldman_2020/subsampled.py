@@ -198,6 +198,11 @@ class Subsampled(Wrapper):
             expected=None,
         )
 
+    @property
+    def fixed_n(self) -> int:
+        """The only number of records that it takes."""
+        return self.n
+
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` unless there are n records and the base takes n' of them.
 

@@ -142,8 +142,9 @@ class Noisy(Mechanism):
         """The predictor's own; for votes also one in the middle, where answers are frequent."""
         own = self.source.pairs()
         if self.predictor is None and self.r >= 4:
-            reason = f"half of the {self.r} predictions are 1, and one more becomes 1"
-            own = (*own, one_record_per_block(self.r, self.r // 2 - 1, reason))
+            votes = self.r // 2 - 1
+            reason = f"{votes} of the {self.r} predictions are 1, and one more becomes 1"
+            own = (*own, one_record_per_block(self.r, votes, reason))
         return own
 
     def reachable(self) -> Reachable | None:

@@ -97,6 +97,11 @@ class ProjectedWalkError(Mechanism):
             ),
         )
 
+    @property
+    def fixed_n(self) -> int:
+        """The only number of records that it takes."""
+        return self.n
+
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` unless there are n records, labelled 0 and 1, with the feature."""
         self.walk.check(data)
@@ -139,8 +144,8 @@ class ProjectedWalkError(Mechanism):
         few = min(2 * self.T, self.n // 2)
         last = 1 if self.ties == "label" else 0
         reason = (
-            "all records lie at one point; a walk that takes ties one by one depends on the last "
-            f"{few} labels only"
+            "all records lie at one point; a walk that takes ties one by one is decided by the "
+            f"last {few} labels, which are equal"
         )
         if self.traversed == "below":
             few, reason = (

@@ -14,7 +14,8 @@ def in_words(k: int) -> str:
 
     k counts the ends of the intervals, not the intervals.
     """
-    return f"union of intervals with at most {k} end{'s' * (k > 1)}"
+    ends = f"at most {k} end{'s' * (k > 1)}"
+    return f"union of intervals with {ends}, 0 left of the first"
 
 
 def least_error(ones: ArrayLike, zeros: ArrayLike, k: int) -> float:

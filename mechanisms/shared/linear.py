@@ -93,6 +93,11 @@ class LinearPredictor(Mechanism):
         """
         return (-self.R * self.L_f, self.R * self.L_f)
 
+    @property
+    def fixed_n(self) -> int:
+        """The only number of records that it takes."""
+        return self.n
+
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` unless there are n records labelled 0 and 1, a column per scale."""
         check_binary(data)

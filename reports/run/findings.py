@@ -82,7 +82,7 @@ def finding_of(result: Raw) -> Finding | None:
         claimed=claim_short(result["claim"], true if broken else None),
         true=words[0],
         factor=words[1],
-        scope=everywhere(result["parameters"], result["any_size"]) if scope == ANY_SIZE else scope,
+        scope=everywhere(result, result["any_size"]) if scope == ANY_SIZE else scope,
         witness=witness_words(result, scope),
         source=clean(result["claim"]["source"]),
         unit=unit_words(result),

@@ -148,7 +148,8 @@ def _largest(
 
     Nothing where there is none.
     """
-    query, cell = max(known, key=lambda each: each[1]["profile"]["lower"][place])
+    shown = [each for each in known if each[0].has_pair or each[0] is told]
+    query, cell = max(shown, key=lambda each: each[1]["profile"]["lower"][place])
     here = next(cell for query, cell in known if query is told)
     low, high = (cell["profile"][name][place] for name in ("lower", "upper"))
     if low <= here["profile"]["upper"][place]:

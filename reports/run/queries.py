@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -101,6 +102,11 @@ class QueryView:
         """What is known of the leak: the exact value, else the lower bound."""
         return self.lower if self.exact is None else self.exact
 
+    @property
+    def has_pair(self) -> bool:
+        """Whether its row names a pair: not where all pairs are alike, since none leaks."""
+        return self.cells[-1] != MISSING
+
 
 def query_views(result: Raw) -> tuple[QueryView, ...]:
     """Return the worst cell of every query point, in the record's order."""
@@ -199,7 +205,8 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
         vague = leak is not None and leak - (lower or 0.0) > VISIBLE * max(1.0, leak)
         known = least if leak is None else exact(leak, claimed, exceeds=(lower or 0.0) > claimed)
         known = f"≥ {least}" if vague else known
-        if leak == 0 and words.at_most(value(cell["p1"]), upper):
+        unknown = upper is not None and math.isfinite(upper) and upper > VISIBLE
+        if leak == 0 and (unknown or words.at_most(value(cell["p1"]), upper)):
             known = f"≤ {most}"
         one = known if vague and words.strings else plain(cell["p1"])
         numbers = (known, MISSING, MISSING) if nothing else (known, one, plain(cell["p0"]))

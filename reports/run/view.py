@@ -368,7 +368,9 @@ def _parts(results: Sequence[ResultView]) -> str:
 
 
 def _worst_first(result: ResultView) -> tuple[int, float]:
-    return result.status.rank, -(result.bar or 0.0) / (result.claimed or 1.0)
+    leak = result.bar or 0.0
+    factor = leak / result.claimed if result.claimed else math.inf * leak if leak else 0.0
+    return result.status.rank, -factor
 
 
 def _anchor(name: str, taken: set[str]) -> str:

@@ -142,28 +142,17 @@ ONE_BY_ONE = (
 """What is not known of answers to several queries, where the claim is about one."""
 
 
-def claim_words(
-    claim: Raw, witness: Raw | None = None, parameters: Raw | None = None
-) -> tuple[str, ...]:
-    """Say what was promised, to whom it applies, and who says so.
-
-    `witness` and `parameters` are those of the result.
-    """
+def _claim(result: Raw) -> tuple[str, ...]:
+    """Say what was promised, to whom it applies, and who says so."""
+    claim, part = result["claim"], looked_at(result)
     unit = clean(claim["unit"])
     scope = f"Unit: {unit}. Coins: {clean(claim['coins'])}."
     if "single prediction" in unit:
-        scope += f" {ONE_BY_ONE}{_several(claim, witness, parameters or {})}"
-    return (
-        words_of(claim).sentence(taken(parameters or {})),
+        scope += f" {ONE_BY_ONE}{_several(claim, result['witness'], result['parameters'])}"
+    said = (
+        words_of(claim).sentence(taken(fixed_n(result))),
         scope,
         f"Source: {clean(claim['source'])} ({ORIGIN[claim['status']]}).",
-    )
-
-
-def _claim(result: Raw) -> tuple[str, ...]:
-    said, part = (
-        claim_words(result["claim"], result["witness"], result["parameters"]),
-        looked_at(result),
     )
     if not part:
         return said
@@ -226,11 +215,19 @@ def _witness(result: Raw) -> Part | None:
         return None
     return Part(
         title="Witness",
-        texts=(NOTHING_FOUND if nothing_found(result) else clean(witness["words"]),),
+        texts=(_nothing(result["claim"]) if nothing_found(result) else clean(witness["words"]),),
     )
 
 
-NOTHING_FOUND = "There is none: no leak was found at the audited cells."
+def _nothing(claim: Raw) -> str:
+    """Say that no audited cell is a witness of anything, as far as the claim's loss tells."""
+    if words_of(claim).strings:
+        found = "at no audited pair was a proportion of bad random strings above 0 computed"
+    elif delta := value(claim["delta"]):
+        found = f"at δ = {promise(delta)}, the claim's, no audited cell has a loss above 0"
+    else:
+        found = "no leak was found at the audited cells"
+    return f"There is none: {found}."
 
 
 def nothing_found(result: Raw) -> bool:
@@ -330,7 +327,7 @@ def _method(result: Raw) -> Part | None:
         return Part(title="How the bound was made", texts=(how,))
     error = f"{_capital(_error(result))}."
     if value(result["error"]):
-        error = f"{_capital(_error(result))}; the bounds already allow for it."
+        error = f"{_capital(_error(result))}, at the worst cell; the bounds already allow for it."
     if words_of(result["claim"]).strings:
         how = (
             "At every audited pair the proportion of bad random strings was computed from their "
@@ -432,7 +429,8 @@ def _seen(result: Raw) -> Part | None:
 
 CAPPED = (
     "that of the answer that looked worst, rounded down to two digits and capped: for labels at "
-    "the point beyond which the other answers together would leak more, for numbers at one half"
+    "the point beyond which, at the smallest leak that the certification alone would refute, the "
+    "other answers together would leak more, for numbers at one half"
 )
 """Whence the frequency is that the smallest leak seen belongs to; see
 `dpassay.engine.detection.sight`."""
@@ -498,7 +496,7 @@ def _any_size(result: Raw) -> Part | None:
     quantity = words_of(result["claim"]).amount + (
         " of what was looked at" if looked_at(result) else ""
     )
-    over = everywhere(result["parameters"], found)
+    over = everywhere(result, found)
     text = (
         f"Over {over}, the worst {quantity} is {worst} ({_error(found)}), between '{one}' and "
         f"'{other}'."
@@ -513,27 +511,29 @@ SINGLE_ANSWERS = (
 them."""
 
 
-def everywhere(parameters: Raw, found: Raw) -> str:
+def everywhere(result: Raw, found: Raw) -> str:
     """Say over which datasets, of what, a worst case is taken.
 
     All that the mechanism takes, by its own argument.
     """
-    over = (
-        f"all datasets{taken(parameters)}"
-        if parameters.get("n") is not None
-        else "datasets of any size"
-    )
+    n, parameters = fixed_n(result), result["parameters"]
+    over = "datasets of any size" if n is None else f"all datasets{taken(n)}"
     over += f" (adversary '{clean(parameters['adversary'])}')" if "adversary" in parameters else ""
     return f"{over}, of {clean(found['of'])}" if found.get("of") else over
 
 
-def taken(parameters: Raw) -> str:
-    """Say that a mechanism may take datasets of one size only, where its parameters name an n."""
-    return (
-        ""
-        if parameters.get("n") is None
-        else f" that the mechanism takes (n = {clean(_json(parameters['n']))})"
-    )
+def fixed_n(result: Raw) -> int | None:
+    """Return the only number of records that the mechanism takes; None if it takes any.
+
+    Older records do not say: there it is the parameter n.
+    """
+    n: int | None = result.get("fixed_n", result["parameters"].get("n"))
+    return n
+
+
+def taken(n: int | None) -> str:
+    """Say that a mechanism takes datasets of one size only, where it does."""
+    return "" if n is None else f" that the mechanism takes (n = {clean(_json(n))})"
 
 
 def _other(result: Raw) -> Part | None:
@@ -552,7 +552,7 @@ def _other(result: Raw) -> Part | None:
     if reached is not None:
         worst = loss(value(reached["exact"]))
         one, another = (clean(state) for state in reached["states"])
-        over = everywhere(result["parameters"], reached)
+        over = everywhere(result, reached)
         said += f" Over {over} it is {worst}, between '{one}' and '{another}'."
     witness = other["witness"]
     if words.single and witness is not None and len(witness["labels"]) > 2:
@@ -646,7 +646,11 @@ def _parts(parts: Sequence[Raw], *, asked: bool) -> Iterator[str]:
             if asked
             else ""
         )
-        more = ", one of them all the others at once" if part.get("together") else ""
+        more = (
+            ", one of them whichever of the others is worse for the string"
+            if part.get("together")
+            else ""
+        )
         number = f"{count(part['pairs'])} " if several else ""
         yield f"{number}{whose[part['kind']]}{at}{more}"
 
@@ -661,7 +665,9 @@ def _silent(result: Raw) -> set[int]:
     for cell in result["per_query"]:
         if cell["group"] == "own":
             own += cell["query"] == 0
-            shown[own] = shown.get(own, False) or value(cell["exact"]) != 0
+            profile = cell.get("profile") or {"lower": ()}
+            leaks = value(cell["exact"]) != 0 or any(map(value, profile["lower"]))
+            shown[own] = shown.get(own, False) or leaks
     return {number for number, seen in shown.items() if not seen}
 
 

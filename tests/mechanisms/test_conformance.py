@@ -16,6 +16,7 @@ from scipy.stats import binom
 from dpassay.claims import DP, records_replaced
 from dpassay.data import Labelled
 from dpassay.engine.exact import any_size, both_directions, coded, group_laws, readable, two_sided
+from dpassay.errors import InvalidInput
 from dpassay.laws import FiniteLaw, NoiseLaw, PointLaw
 from dpassay.noise import Noise
 from dpassay.pairs import Change, one_by_one, replace_several
@@ -428,6 +429,19 @@ def test_sampler_agrees_with_the_law_and_not_with_one_mis_scaled_by_a_tenth(
     assert power_of_two_sided(law, wrong).max() >= 0.9
     p_values = two_sided(counts, DRAWS, wrong)
     assert p_values.min() * p_values.size < LEVEL
+
+
+def test_it_takes_datasets_of_another_size_unless_it_says_otherwise(
+    target: AuditTarget, group: Group
+) -> None:
+    base = group.pairs.base
+    longer = base.take(np.r_[0 : len(base), 0, 1])
+    if target.mechanism.fixed_n is None:
+        target.check(longer)
+        return
+    assert target.mechanism.fixed_n == len(base)
+    with pytest.raises(InvalidInput, match=r"^n = "):
+        target.check(longer)
 
 
 def test_worst_case_of_any_size_is_its_own_worst_pair(target: AuditTarget) -> None:

@@ -398,3 +398,55 @@ def test_every_state_stands_for_itself() -> None:
         for state in () if reachable is None else reachable.states:
             assert "them" not in state
             assert "that one" not in state
+
+
+@pytest.mark.parametrize(
+    ("loss", "lambda_", "said"),
+    [
+        ("huber", 0.001, "placed so that the noise keeps its sign"),
+        ("huber", 1.0, "all other training records are at the origin"),
+        ("logistic", 0.001, "placed so that the noise keeps its sign"),
+    ],
+)
+def test_where_the_other_training_records_are(loss: str, lambda_: float, said: str) -> None:
+    given = {"loss": loss, "lambda_": lambda_, "n": 20, "m": 5}
+    mechanism: Any = resolve("objective-perturbation", given).mechanism
+    case = mechanism.pairs()[0]
+    others = case.pairs.base.X[1:15]
+    assert bool(others.any()) == ("origin" not in said)
+    assert said in case.reason
+
+
+def test_a_query_that_is_nobodys_place_is_not_said_to_be_a_records() -> None:
+    for case in resolve("stable-learner-rounded-up").mechanism.pairs():
+        if not (case.queries == case.pairs.base.X).all(axis=1).any():
+            assert "at its point" not in case.reason
+
+
+@pytest.mark.parametrize("r", [4, 7, 25])
+def test_votes_before_the_flip_are_those_of_the_pair(r: int) -> None:
+    (case,) = resolve("noisy-average-number", {"r": r}).mechanism.pairs()[-1:]
+    ones = case.pairs.base.y.sum()
+    assert case.reason == f"{ones} of the {r} predictions are 1, and one more becomes 1"
+
+
+def test_a_union_of_intervals_is_0_left_of_its_first_end() -> None:
+    (claim,) = resolve("projected-walk-error", {"k": 1}).claims
+    assert claim.unit.endswith("union of intervals with at most 1 end, 0 left of the first")
+
+
+def test_last_labels_that_decide_a_walk_are_equal() -> None:
+    mechanism: Any = resolve("projected-walk-tied-in-order").mechanism
+    (case,) = mechanism.pairs()
+    few = re.search(r"last (\d+) labels, which are equal", case.reason)
+    assert few
+    assert len(set(case.pairs.base.y[-int(few[1]) :])) == 1
+
+
+@pytest.mark.parametrize("name", ["random-choice", "alpha-split", "data-split"])
+def test_signs_are_equally_likely_before_the_choice(name: str) -> None:
+    """The choice favours one of them."""
+    reasons = [case.reason for case in resolve(name).mechanism.pairs()]
+    said = [reason for reason in reasons if "equally likely" in reason]
+    assert all("of each trained weight" in reason and "before" in reason for reason in said)
+    assert said or name == "data-split"

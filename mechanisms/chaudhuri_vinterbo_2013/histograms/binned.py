@@ -172,6 +172,11 @@ class Binned(Trainer):
         """Return the number of bins of width h."""
         return int(sides(h) ** self.d)
 
+    @property
+    def fixed_n(self) -> int:
+        """The only number of records that it takes."""
+        return self.n
+
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` unless there are n records labelled 0 and 1 and the columns."""
         check_binary(data)

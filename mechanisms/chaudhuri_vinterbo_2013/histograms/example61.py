@@ -100,6 +100,11 @@ class Candidates(Trainer):
         """Records of T and of V."""
         return len(data) - self.m, self.m
 
+    @property
+    def fixed_n(self) -> int:
+        """The only number of records that it takes."""
+        return self.n
+
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` unless there are n records labelled 0 and 1 and the columns."""
         check_binary(data)

@@ -1,0 +1,106 @@
+"""Where nothing was found, a report says at which δ, and where the numbers leave room."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.record.run_record import make_record
+from dpassay.reports.run.view import ResultView, make_view
+from dpassay.targets.resolve import resolve
+
+FACTS: dict[str, Any] = {
+    "confidence": 0.999,
+    "seed": 0,
+    "profile": "default",
+    "command": "",
+    "catalogue": True,
+    "complete": True,
+    "data": None,
+    "budget": 0,
+    "commit": None,
+}
+
+
+def results(name: str) -> list[ResultView]:
+    found = assay([resolve(name)], None, Settings(mode="exact"))
+    return list(make_view(make_record(FACTS, found)).results)
+
+
+def told(result: ResultView, *titles: str) -> str:
+    return " ".join(
+        text for part in result.parts if not titles or part.title in titles for text in part.texts
+    )
+
+
+@pytest.mark.parametrize("name", ["distance-to-instability", "distance-by-margin"])
+def test_a_pair_that_needs_the_whole_delta_is_not_said_to_show_nothing(name: str) -> None:
+    """Its loss at the claimed δ is 0 because that δ is just enough."""
+    for result in results(name):
+        assert "it shows nothing" not in told(result)
+
+
+def test_none_is_said_of_the_claims_delta(make: Any) -> None:
+    said = {}
+    for delta in (0.0, 0.25):
+        result = make.computed("a", "not refuted", 0.0)
+        result["claim"]["delta"] = delta
+        said[delta] = told(make_view(make.record(result)).results[0], "Witness")
+    assert said == {
+        0.0: "There is none: no leak was found at the audited cells.",
+        0.25: "There is none: at δ = 0.25, the claim's, no audited cell has a loss above 0.",
+    }
+
+
+def test_no_leak_is_said_of_strings_only_as_computed(make: Any) -> None:
+    result = make.computed("a", "not refuted", 0.0)
+    result["claim"] |= {"kind": "ScoreStability", "epsilon": None, "beta1": 1.0, "beta2": 2.0}
+    result["claim"]["delta"] = 0.01
+    said = told(make_view(make.record(result)).results[0], "Witness")
+    assert said == (
+        "There is none: at no audited pair was a proportion of bad random strings above 0 computed."
+    )
+
+
+def test_an_unknown_leak_is_at_most_its_upper_bound(make: Any) -> None:
+    """0 is the nearest number of an interval; the table shows the interval's end."""
+    result = make.computed("a", "not refuted", 0.5)
+    result["per_query"][0] |= {"exact": 0.0, "lower": 0.0, "upper": 0.00083312}
+    result["per_query"][1] |= {"exact": 0.0, "lower": 0.0, "upper": 1e-12}
+    first, second = make_view(make.record(result)).results[0].queries
+    assert (first.cells[2], second.cells[2]) == ("≤ 0.000834", "0.000000")
+
+
+def profile(delta: float) -> dict[str, Any]:
+    flat = {name: [delta, delta] for name in ("lower", "upper")}
+    trade_off = {f"trade_off_{name}": [1.0, 0.5] for name in ("lower", "upper")}
+    return {"epsilon": [0.0, 1.0], "false_positive": [0.0, 0.05], "alpha": 0.0} | flat | trade_off
+
+
+def test_the_largest_delta_is_that_of_a_pair_which_the_table_names(make: Any) -> None:
+    """Where no pair leaks, the one whose profile is kept is arbitrary, and no row names it."""
+    result = make.computed("a", "not refuted", 0.75)
+    result["claim"]["delta"] = 0.01
+    result["per_query"][0] |= {"exact": 0.0, "lower": 0.0, "profile": profile(0.009)}
+    result["per_query"][1]["profile"] = profile(0.001)
+    result["witness"]["query"] = 1
+    said = told(make_view(make.record(result)).results[0], "Privacy profile")
+    assert said
+    assert "needs the largest δ" not in said
+    result["per_query"][0] |= {"exact": 0.1, "lower": 0.1}
+    said = told(make_view(make.record(result)).results[0], "Privacy profile")
+    assert "the one at query 0 needs the largest δ: 0.009" in said
+
+
+def test_no_leak_over_a_claim_of_none_is_not_the_worst(make: Any) -> None:
+    nothing, some, leak = (
+        make.computed(name, "not refuted", loss)
+        for name, loss in (("nothing", 0.0), ("some", 0.5), ("leak", 0.25))
+    )
+    for result in (nothing, leak):
+        result["claim"]["epsilon"] = 0.0
+    shown = [result.id for result in make_view(make.record(nothing, some, leak)).results]
+    assert shown == ["leak", "some", "nothing"]
