@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
-from dpassay.claims import Claim, claim_from_json
+from dpassay.claims import DP, Claim, claim_from_json
 from dpassay.data import Labelled, load, points, split
 from dpassay.engine.apart import CAN_FORK
 from dpassay.engine.evidence import Cell, Event, Evidence, HalfLine
@@ -23,7 +23,16 @@ from dpassay.engine.result import Result
 from dpassay.engine.wording import query_label, query_words
 from dpassay.errors import InvalidInput, require
 from dpassay.laws import FiniteLaw, Law
-from dpassay.numerics import DOWN, UNIT_ROUNDOFF, VISIBLE, above, loss, lower_number, number
+from dpassay.numerics import (
+    DOWN,
+    UNIT_ROUNDOFF,
+    VISIBLE,
+    above,
+    allowance,
+    loss,
+    lower_number,
+    number,
+)
 from dpassay.pairs import Pairs, change_from_json
 from dpassay.record.files import read_json, schema_at
 from dpassay.record.schemas import fault, read_schema
@@ -171,9 +180,11 @@ def in_words(result: Result) -> str:
     elif result.claim.coupled:
         at, seen = "", _bad_strings(evidence)
     elif counts is None and cell.exact is not None and cell.exact.value == 0:
+        delta = result.claim.delta if isinstance(result.claim, DP) else 0.0
+        more = f" more than δ = {allowance(delta)} allows" if delta else ""
         at, seen = (
             at.removesuffix("the "),
-            f"{'no' if group.asked else 'No'} event leaks, here or at any other audited cell",
+            f"{'no' if group.asked else 'No'} event leaks{more}, here or at any other audited cell",
         )
         at = at if group.asked else ""
     elif counts is None:
