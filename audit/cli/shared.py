@@ -22,9 +22,9 @@ from dpassay.config.options import OPTIONS
 from dpassay.config.values import canonical
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
-from dpassay.record.files import dumps, witness_file, write_text
+from dpassay.record.files import clearest_id, dumps, witness_file, write_text
 from dpassay.record.run_record import cells_csv, is_record
-from dpassay.record.witness import is_witness, make_witness
+from dpassay.record.witness import clearest, is_witness, make_witness
 from dpassay.targets.groups import Progress, silent
 
 ALONE = ("--json", "-q", "--quiet", "--resume", "--allow-inconclusive", "--configured")
@@ -136,10 +136,15 @@ def write_sidecars(directory: Path, results: list[Result], seconds: float) -> No
     )
     written = set()
     measured = [result.measured for result in results]
-    for result in (*results, *(each for each in measured if each is not None)):
-        witness = make_witness(result)
+    found = [
+        (name, make_witness(result, cell))
+        for result in (*results, *(each for each in measured if each is not None))
+        for name, cell in ((result.id, None), (clearest_id(result.id), clearest(result)))
+        if cell is not None or name == result.id
+    ]
+    for name, witness in found:
         if witness is not None:
-            path = directory / witness_file(result.id)
+            path = directory / witness_file(name)
             write_text(path, dumps(witness))
             written.add(path)
     for path in (directory / "witnesses").glob("*.json"):

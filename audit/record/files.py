@@ -75,6 +75,11 @@ def witness_file(result_id: str) -> str:
     return f"witnesses/{quote(result_id, safe='', errors='surrogatepass')}.json"
 
 
+def clearest_id(result_id: str) -> str:
+    """Return the name by which `witness_file` knows the clearest witness of a result."""
+    return f"{result_id}.clearest"
+
+
 def write_text(path: Path, text: str, argument: str = "") -> None:
     """Write a text file so that no reader ever sees half of it; an older one is replaced.
 

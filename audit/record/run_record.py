@@ -29,7 +29,7 @@ from dpassay.numerics import (
 from dpassay.pairs import change_key
 from dpassay.record.files import read_json, schema_at
 from dpassay.record.schemas import fault, read_schema
-from dpassay.record.witness import answer_names, event_json, make_witness, witness_fault
+from dpassay.record.witness import answer_names, clearest, event_json, make_witness, witness_fault
 from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Computed
 from dpassay.stats.profile import LEVELS, Profile, trade_off
@@ -128,6 +128,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
             "per_query": [_cell(cell, evidence, result.target, claimed) for cell in evidence.cells],
         }
         | ({"again": list(evidence.again)} if evidence.again else {})
+        | ({"clearest": make_witness(result, cell)} if (cell := clearest(result)) else {})
         | ({"looked_at": part} if (part := result.target.looked_at(result.claim)) else {})
     )
 

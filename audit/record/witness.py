@@ -58,8 +58,30 @@ MOST_NAMED = 4
 """An event of more answers than this is told by their numbers only."""
 
 
-def make_witness(result: Result) -> dict[str, Any] | None:
-    """Describe the worst cell of a result, so that `replay` can do it again.
+def clearest(result: Result) -> Cell | None:
+    """Return the cell that breaks the claim most visibly, where that is not the worst one.
+
+    A ratio may be largest through an answer of probability 1e-10, which nobody sees. The claim
+    lets an event of probability p0 on one side have some probability on the other; the clearest
+    cell exceeds that by most. None too where the claim is not refuted, or not about events.
+    """
+    evidence, claim = result.evidence, result.claim
+    if evidence is None or result.verdict != "refuted" or claim.computed or claim.coupled:
+        return None
+    if not isinstance(evidence.worst.event, HalfLine) and not evidence.worst.event:
+        return None
+    allowed = scale_of(claim).allowed(claim.promised)
+
+    def excess(cell: Cell) -> float:
+        return cell.p1 - float(allowed.most(np.asarray(cell.p0)))
+
+    breaking = [cell for cell in evidence.cells if cell.lower.value > claim.promised]
+    found = max((evidence.worst, *breaking), key=excess)
+    return None if excess(found) == excess(evidence.worst) else found
+
+
+def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | None:
+    """Describe a cell of a result, by default the worst, so that `replay` can do it again.
 
     Data that came from a named source are named, never copied: a witness of an audit on private
     records carries none of them. A learned direction it carries; that is made of what the mechanism
@@ -73,7 +95,7 @@ def make_witness(result: Result) -> dict[str, Any] | None:
     evidence = result.evidence
     if evidence is None:
         return None
-    cell = evidence.worst
+    cell = cell or evidence.worst
     group = evidence.groups[cell.group]
     change = group.pairs.changes[cell.pair]
     base = group.pairs.base
@@ -115,7 +137,7 @@ def make_witness(result: Result) -> dict[str, Any] | None:
         "p1": number(cell.p1),
         "p0": number(cell.p0),
         "trials": _trials(cell.lower, result.seed),
-        "words": in_words(result),
+        "words": in_words(result, cell),
     }
 
 
@@ -145,12 +167,12 @@ def _trials(bound: Bound, seed: int) -> dict[str, int] | None:
     return {"seed": seed, "draws": sum(bound.histograms.one), "x": sums[0], "y": sums[1]}
 
 
-def in_words(result: Result) -> str:
-    """Tell the worst cell of a result in one paragraph."""
+def in_words(result: Result, cell: Cell | None = None) -> str:
+    """Tell a cell of a result, by default the worst, in one paragraph."""
     evidence = result.evidence
     if evidence is None:
         return result.outcome.reason
-    cell = evidence.worst
+    cell = cell or evidence.worst
     group = evidence.groups[cell.group]
     change, base = group.pairs.changes[cell.pair], group.pairs.base
     named = group.source is not None or base.X.size > 24
