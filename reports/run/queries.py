@@ -113,7 +113,7 @@ def query_views(result: Raw) -> tuple[QueryView, ...]:
     cells, asked = result["per_query"], (result["searched"] or {}).get("asked", True)
     return tuple(
         _query_view(cell, result["claim"], label if asked or not label.isdecimal() else MISSING)
-        for cell, label in zip(cells, _labels(cells), strict=True)
+        for cell, label in zip(cells, labels(cells), strict=True)
     )
 
 
@@ -228,7 +228,7 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
     )
 
 
-def _labels(cells: Sequence[Raw]) -> Iterator[str]:
+def labels(cells: Sequence[Raw]) -> Iterator[str]:
     """Name the query points.
 
     The mechanism's own worst cases are numbered, as many of them have one query only.

@@ -1,0 +1,378 @@
+"""In brief: what a result says in a few words, for first screens, terminals, cards and comments.
+
+Numbers have three significant digits, or as many as tell them from the claim; bounds are rounded
+outwards. The record and the rest of a report have them in full.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpassay.engine.wording import query_words
+from dpassay.numerics import DOWN, NEAREST, UP, plain, told_apart, written
+from dpassay.record.files import clearest_id, witness_file
+from dpassay.reports.run.kinds import Words, words_of
+from dpassay.reports.run.profiles import WITNESSED
+from dpassay.reports.run.queries import labels
+from dpassay.reports.run.words import blurred, event_words, looked_at, nothing_found
+from dpassay.reports.shared.numbers import INFINITY, clean, count, plural, promise, value
+from dpassay.reports.shared.statuses import (
+    ERROR,
+    EXPECTED,
+    INCONCLUSIVE,
+    MISSED,
+    REFUTED,
+    VERIFIED,
+    Status,
+    status_of,
+)
+
+Raw = Mapping[str, Any]
+
+DIGITS = 3
+TINY = 1e-4
+"""Probabilities below this, or so near to 1, are not written as per cents."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """One result in a few words.
+
+    Parameters
+    ----------
+    id : str
+        As in the record.
+    name : str
+        The mechanism; with as much of the id behind it as makes it unique in the record.
+    mechanism : str
+    status : Status
+    claimed : str
+        'ε = 1'.
+    found : str
+        What is known of the leak: '≥ 1.89', '= 2', '0.92 to 1.11'; empty for an error.
+    times : str
+        How many times the claim the leak is for certain, where it was refuted: '1.89'; '∞' where
+        the leak is infinite or the claim 0. Empty where it was not refuted.
+    least, most : float or None
+        What is known of leak / claim, from below and from above; None where nothing is.
+    unit : str
+        What is measured, and in what: quantities of different units share no axis.
+    seen : str
+        What changed where, in a sentence; empty where nothing did.
+    sides : tuple of (str, float), empty or of length 2
+        The probabilities of that answer, or the values, on S and on S', for a picture.
+    sight : str
+        The smallest leak at the audited pairs that would have been refuted with probability 0.9,
+        '≥ 1.25'; 'any excess' where the leak was computed; empty where there is none.
+    replay : str
+        The command that shows it again, run beside the record; empty where there is none.
+    reason : str
+        Why it was decided so, in the record's words.
+    """
+
+    id: str
+    name: str
+    mechanism: str
+    status: Status
+    claimed: str
+    found: str
+    times: str
+    least: float | None
+    most: float | None
+    unit: str
+    seen: str
+    sides: tuple[tuple[str, float], ...]
+    sight: str
+    replay: str
+    reason: str
+
+
+def briefs(record: Raw) -> tuple[Brief, ...]:
+    """Return every result of a record in brief, in the record's order.
+
+    Parameters
+    ----------
+    record : mapping
+        Valid under `dpassay.record.run_record.record_schema`.
+    """
+    names = _names(record["results"])
+    return tuple(
+        _brief(result, name) for result, name in zip(record["results"], names, strict=True)
+    )
+
+
+def lead(record: Raw) -> str:
+    """Say in one sentence what was found: which claim is wrong, and by how much.
+
+    Parameters
+    ----------
+    record : mapping
+        Valid under `dpassay.record.run_record.record_schema`.
+    """
+    all_of_them = briefs(record)
+    if record["run"]["catalogue"]:
+        return _of_catalogue(record["results"], all_of_them)
+    wrong = [each for each in all_of_them if each.status is REFUTED]
+    if len(wrong) == 1:
+        return f"{wrong[0].name} {leaks(wrong[0])}"
+    if wrong:
+        named = _listed([each.name for each in wrong])
+        return f"{len(wrong)} of {plural(len(all_of_them), 'claim')} refuted: {named}"
+    return _nothing_refuted(all_of_them)
+
+
+def _nothing_refuted(found: Sequence[Brief]) -> str:
+    """Say what a run that refuted nothing unexpected can say, the worst first."""
+    for status, words in (
+        (ERROR, "could not be audited"),
+        (MISSED, "known to be wrong, not refuted"),
+        (INCONCLUSIVE, "undecided"),
+    ):
+        those = [each.name for each in found if each.status is status]
+        if those:
+            return f"{len(those)} of {plural(len(found), 'claim')} {words}: {_listed(those)}"
+    if not found:
+        return "Nothing was audited"
+    known = [each.name for each in found if each.status is EXPECTED]
+    if known:
+        return f"{plural(len(known), 'claim')} refuted, as declared: {_listed(known)}"
+    if all(each.status is VERIFIED for each in found):
+        named = _listed([each.name for each in found])
+        return f"{named}: verified on every dataset of the domain"
+    named = _listed([each.name for each in found])
+    return f"No leak above what {named} {'claims' if len(found) == 1 else 'claim'} was found"
+
+
+def leaks(brief: Brief) -> str:
+    """Say how much a refuted result leaks, as a multiple of the claim where there is one."""
+    if brief.times in {"", INFINITY}:
+        return f"leaks {brief.found.removeprefix('= ')}, and claims {brief.claimed}"
+    at_least = "" if brief.found.startswith("=") else "at least "
+    return f"leaks {at_least}{brief.times} times what it claims"
+
+
+def _of_catalogue(results: Sequence[Raw], found: Sequence[Brief]) -> str:
+    """Count claims that papers print, and claims of other sources."""
+    numbers = Counter(
+        (result["verdict"], result["claim"]["status"] == "printed") for result in results
+    )
+    wrong, others = numbers["refuted", True], numbers["refuted", False]
+    stand = numbers["not refuted", True] + numbers["verified", True]
+    missed = sum(each.status in {MISSED, ERROR} for each in found)
+    more = f"; {plural(others, 'variant')} of ours refuted too" if others else ""
+    more += f"; {plural(missed, 'result')} not as declared" if missed else ""
+    return (
+        f"{plural(wrong, 'published claim')} {'is' if wrong == 1 else 'are'} wrong, "
+        f"{stand} {'stands' if stand == 1 else 'stand'} where we looked{more}"
+    )
+
+
+def _listed(names: Sequence[str], most: int = 4) -> str:
+    shown = list(names[:most])
+    return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _names(results: Sequence[Raw]) -> list[str]:
+    """Return for each result the shortest name that no other one has."""
+    ids = [clean(result["id"]) for result in results]
+    names = [clean(result["mechanism"]) for result in results]
+    numbers = Counter(names)
+    return [
+        name if numbers[name] == 1 and name else full for name, full in zip(names, ids, strict=True)
+    ]
+
+
+def _brief(result: Raw, name: str) -> Brief:
+    words, status = words_of(result["claim"]), status_of(result)
+    claimed = words.promised
+    shown = _promise(claimed, value(result["lower"]) if result["verdict"] == "refuted" else None)
+    beside = float(shown)
+    lower, upper, leak = (value(result[key]) for key in ("lower", "upper", "exact"))
+    refuted = result["verdict"] == "refuted"
+    part = bool(looked_at(result))
+    known = leak is not None and not blurred(result) and not part
+    least = leak if known else lower
+    most = None if part else leak if known else upper
+    cell, cell_name = _shown(result)
+    return Brief(
+        id=clean(result["id"]),
+        name=name,
+        mechanism=clean(result["mechanism"]),
+        status=status,
+        claimed=_claimed(words, shown),
+        found=_found(lower, upper, leak if known else None, beside, refuted=refuted, part=part),
+        times=_times(lower, leak if known else None, claimed) if refuted else "",
+        least=_ratio(least, claimed),
+        most=_ratio(most, claimed),
+        unit=words.unit,
+        seen="" if cell is None else _seen(result, cell),
+        sides=() if cell is None else _sides(result, cell),
+        sight=_sight(result),
+        replay="" if cell is None else _replay(cell, cell_name),
+        reason=clean(result["reason"]),
+    )
+
+
+def _claimed(words: Words, shown: str) -> str:
+    """Write a claim with the name of its number."""
+    short = words.short(shown)
+    return f"{words.symbol} = {short}" if short.startswith(shown) else short
+
+
+def _promise(claimed: float, found: float | None) -> str:
+    """Write a claimed number with four digits, more where what was found needs them."""
+    text = written(claimed, DIGITS + 1, UP)
+    if float(text) == claimed or math.isclose(float(text), claimed, rel_tol=1e-12):
+        return text
+    if found is not None and found <= float(text):
+        return promise(claimed, found)
+    return text
+
+
+def _found(
+    lower: float | None,
+    upper: float | None,
+    leak: float | None,
+    claimed: float,
+    *,
+    refuted: bool,
+    part: bool,
+) -> str:
+    if lower is None:
+        return ""
+    if leak is not None:
+        return f"= {_number(leak, claimed, NEAREST, beyond=refuted)}"
+    least = _number(lower, claimed, DOWN, beyond=refuted)
+    if part or upper is None or math.isinf(upper) or refuted:
+        return f"≥ {least}"
+    return f"{least} to {_number(upper, claimed, UP, beyond=upper > claimed)}"
+
+
+def _number(found: float, claimed: float, way: str, *, beyond: bool) -> str:
+    """Write a number with three digits, or as many as keep it on its side of the claim."""
+    if math.isinf(found):
+        return INFINITY
+    text = written(found, DIGITS, way)
+    if (float(text) > claimed) == beyond or (found > claimed) != beyond:
+        return text
+    return told_apart(found, claimed, way)
+
+
+def _ratio(found: float | None, claimed: float) -> float | None:
+    if found is None:
+        return None
+    return found / claimed if claimed else math.inf if found else 0.0
+
+
+def _times(lower: float | None, leak: float | None, claimed: float) -> str:
+    """Write how many times the claim is leaked: nearest where that is known, else at least."""
+    way = DOWN if leak is None else NEAREST
+    ratio = _ratio(lower if leak is None else leak, claimed)
+    if ratio is None or math.isinf(ratio):
+        return INFINITY if ratio else ""
+    text = written(ratio, DIGITS, way)
+    return text if float(text) > 1 else told_apart(ratio, 1.0, way)
+
+
+def _shown(result: Raw) -> tuple[Raw | None, str]:
+    """Return the witness that is shown to a person, and the name of its file."""
+    if result.get("clearest"):
+        return result["clearest"], clearest_id(result["id"])
+    witness = result["witness"]
+    return (None if witness is None or nothing_found(result) else witness), result["id"]
+
+
+def _seen(result: Raw, cell: Raw) -> str:
+    """Say what changed: which record, where, and how often the answer came before and after."""
+    change, query, answer = _place(result, cell)
+    words, sides = words_of(result["claim"]), _sides(result, cell)
+    if words.computed:
+        return f"The {words.quantity} is {plain(value(cell['p1']) or 0.0)} on an audited dataset."
+    if words.strings or not sides:
+        least = written(value(result["lower"]) or 0.0, DIGITS, DOWN)
+        return f"{_capital(change)}: a random string is bad with probability at least {least}."
+    (_, one), (_, other) = sides
+    trials = cell["trials"]
+    if not answer:
+        before, after = (written(each, DIGITS + 1, NEAREST) for each in (one, other))
+        return f"{_capital(change)}: {query}the mean prediction went from {before} to {after}."
+    of = f" of {count(trials['draws'])} runs" if trials else ""
+    went = f"from {share(one, other)} to {share(other, one)}{of}"
+    return f"{_capital(change)}: {query}the answer {answer} went {went}."
+
+
+def _place(result: Raw, cell: Raw) -> tuple[str, str, str]:
+    """Return the change, the query with a comma behind it, and the answer of a witness."""
+    cells = result["per_query"]
+    for label, each in zip(labels(cells), cells, strict=True):
+        if all(each[name] == cell.get(name) for name in WITNESSED):
+            told = f'"{clean(each["answer"])}"' if "answer" in each else ""
+            asked = (result["searched"] or {}).get("asked", True)
+            return (
+                clean(each["change"]),
+                _where(label) if asked else "",
+                told or event_words(cell["event"]),
+            )
+    found = re.search(r"S': (.+?)\. ", cell["words"])
+    change = clean(found[1]) if found else "one record changed"
+    return change, "", event_words(cell["event"])
+
+
+def _where(label: str) -> str:
+    """Say at which query, with a blank behind it; the mechanism's own worst cases have numbers."""
+    own = label.removeprefix("own ")
+    return f"at {query_words(label)} " if own == label else f"in its own worst case {own} "
+
+
+def _sides(result: Raw, cell: Raw) -> tuple[tuple[str, float], ...]:
+    """Return the probability of the witness's answer, or its value, on S and then on S'."""
+    if words_of(result["claim"]).strings:
+        return ()
+    p1, p0 = value(cell["p1"]), value(cell["p0"])
+    if p1 is None or p0 is None:
+        return ()
+    here, there = (p1, p0) if cell["direction"] == "S to S'" else (p0, p1)
+    return (("S", here), ("S'", there))
+
+
+def share(p: float, beside: float) -> str:
+    """Write a probability as per cents, with so many digits as tell it from the one beside it.
+
+    Nearest; a probability below 0.0001, or as near to 1, keeps its own digits.
+    """
+    if p in {0.0, 1.0}:
+        return f"{100 * p:.0f} %"
+    if p < TINY:
+        return f"{p:.2g}"
+    for digits in (0, 1, 2, 3, 4):
+        text, other = (f"{100 * each:.{digits}f}" for each in (p, beside))
+        if text != other and float(text) not in {0.0, 100.0}:
+            return f"{text} %"
+    return f"{p:.12g}"
+
+
+def _sight(result: Raw) -> str:
+    detectable = value(result["detectable"])
+    if detectable is None or math.isinf(detectable):
+        return ""
+    if result["mode"] != "monte-carlo":
+        return "any excess"
+    return f"≥ {written(detectable, DIGITS, UP)}"
+
+
+def _replay(cell: Raw, name: str) -> str:
+    if cell["target"] is None or cell["data"].get("kind") == "memory":
+        return ""
+    command = f"dpassay replay {shlex.quote(witness_file(name))}"
+    from_file = cell["data"].get("kind") == "source" and cell["data"]["source"]["kind"] == "file"
+    return f"{command} --data FILE" if from_file else command
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

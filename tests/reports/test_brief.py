@@ -1,0 +1,135 @@
+"""In brief: the few words that page, terminal, card and comment share."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpassay.reports.run.brief import briefs, lead, leaks, share
+
+Record = dict[str, Any]
+
+
+def one(make: Any, result: Record, **run: Any) -> Any:
+    (found,) = briefs(make.record(result, **run))
+    return found
+
+
+def test_a_sampled_refutation(make: Any) -> None:
+    result = make.sampled("mine.own.monte-carlo", "refuted", lower=1.8967)
+    found = one(make, result)
+    assert (found.name, found.claimed, found.found, found.times) == (
+        "mine",
+        "ε = 1",
+        "≥ 1.89",
+        "1.89",
+    )
+    assert found.seen == (
+        "Label of record 7 flipped: at query 0 the answer 1 went from 50 % to 12 % of 5,000 runs."
+    )
+    assert found.sides == (("S", 0.5), ("S'", 0.125))
+    assert found.replay == "dpassay replay witnesses/mine.own.monte-carlo.json"
+    assert found.sight == "≥ 1.19"
+    assert lead(make.record(result)) == "mine leaks at least 1.89 times what it claims"
+
+
+def test_a_bound_barely_above_the_claim_is_seen_to_be_above(make: Any) -> None:
+    found = one(make, make.sampled("mine", "refuted", lower=1.00004))
+    assert float(found.found.removeprefix("≥ ")) > 1
+    assert 1 < float(found.times) <= 1.00004
+
+
+def test_a_computed_leak_is_equal_and_no_leak_is_beyond_a_claim_that_holds(make: Any) -> None:
+    held = make.computed("mine", "not refuted", 0.9999999)
+    assert one(make, held).found == "= 1"
+    held["claim"]["epsilon"] = 0.99999995
+    assert one(make, held).claimed == "ε = 1"
+    assert one(make, make.computed("mine", "refuted", 2.0)).times == "2"
+
+
+def test_what_is_known_of_a_sampled_result_that_is_not_refuted(make: Any) -> None:
+    found = one(make, make.sampled("mine", "not refuted", lower=0.1239, upper=1.1111))
+    assert found.found == "0.123 to 1.12"
+    assert (found.least, found.most) == (0.1239, 1.1111)
+    assert found.times == ""
+
+
+def test_nothing_is_known_from_above_of_a_part(make: Any) -> None:
+    result = make.computed("mine", "not refuted", 0.5) | {"looked_at": "the sign alone"}
+    found = one(make, result)
+    assert found.found == "≥ 0.5"
+    assert found.most is None
+
+
+def test_an_infinite_leak_and_a_claim_of_nothing(make: Any) -> None:
+    found = one(make, make.computed("mine", "refuted", math.inf))
+    assert found.times == "∞"
+    assert leaks(found) == "leaks ∞, and claims ε = 1"
+    nothing = make.computed("mine", "refuted", 0.25)
+    nothing["claim"]["epsilon"] = 0.0
+    assert leaks(one(make, nothing)) == "leaks 0.25, and claims ε = 0"
+
+
+def test_names_are_short_where_they_are_unique(make: Any) -> None:
+    results = [make.computed(name, "not refuted") for name in ("a.own.exact", "b.x.exact", "b.y")]
+    assert [each.name for each in briefs(make.record(*results))] == ["a", "b.x.exact", "b.y"]
+
+
+def test_the_clearest_cell_is_shown_and_replayed(make: Any) -> None:
+    result = make.computed("mine", "refuted", 2.0)
+    clear = {"query": 1, "p1": 0.75, "p0": 0.25, "direction": "S' to S"}
+    result["clearest"] = result["witness"] | clear
+    result["per_query"][1] |= clear | {"change": "record 3 replaced", "answer": "yes"}
+    found = one(make, result)
+    assert found.seen == 'Record 3 replaced: at query 1 the answer "yes" went from 25 % to 75 %.'
+    assert found.replay == "dpassay replay witnesses/mine.clearest.json"
+
+
+def test_an_error_and_a_result_without_a_leak_say_nothing_of_a_pair(make: Any) -> None:
+    crash = one(make, make.result("crash", "error", reason="sample returned NaN"))
+    assert (crash.found, crash.seen, crash.replay, crash.least) == ("", "", "", None)
+    assert one(make, make.computed("mine", "not refuted", 0.0)).seen == ""
+
+
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        ((), "Nothing was audited"),
+        ((("a", "not refuted"),), "No leak above what a claims was found"),
+        ((("a", "refuted"), ("b", "refuted")), "2 of 2 claims refuted: a, b"),
+        ((("a", "error"), ("b", "not refuted")), "1 of 2 claims could not be audited: a"),
+        ((("a", "inconclusive"),), "1 of 1 claim undecided: a"),
+        ((("a", "verified"),), "a: verified on every dataset of the domain"),
+    ],
+)
+def test_the_lead(make: Any, results: tuple[tuple[str, str], ...], said: str) -> None:
+    made = [make.computed(name, verdict, 2.0) for name, verdict in results]
+    assert lead(make.record(*made)) == said
+
+
+def test_the_lead_of_the_catalogue_counts_what_papers_print(make: Any) -> None:
+    wrong = make.computed("a", "refuted", 2.0, expected="refuted")
+    ours = make.computed("b", "refuted", 2.0, expected="refuted")
+    ours["claim"]["status"] = "own"
+    weak = make.computed("d", "inconclusive", 0.5)
+    record = make.record(wrong, ours, make.computed("c", "not refuted"), weak, catalogue=True)
+    assert lead(record) == (
+        "1 published claim is wrong, 1 stands where we looked; 1 variant of ours refuted too"
+    )
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_two_shares_are_told_apart(p: float, q: float) -> None:
+    if p != q and abs(p - q) > 1e-6:
+        assert share(p, q) != share(q, p)
+
+
+def test_hostile_text_is_one_line(hostile: Record) -> None:
+    for found in briefs(hostile):
+        assert all(
+            text.isprintable() for text in (found.name, found.seen, found.reason, found.claimed)
+        )
