@@ -287,7 +287,7 @@ class Choice(Released):
             "one part of T has the opposite labels of the others, and the flip adds one to its "
             "errors"
         )
-        told = (
+        told: tuple[tuple[NDArray[np.int64], int, float, str], ...] = (
             (
                 coins,
                 0,
@@ -319,8 +319,9 @@ class Choice(Released):
                 f"a label that only rare weights answer becomes likelier by one more label{part}",
             ),
             (sure, n, 1.0, chosen),
-            (parted, n, 1.0, apart if split and self.by_errors else chosen),
         )
+        if split:
+            told = (*told, (parted, n, 1.0, apart if self.by_errors else chosen))
         return tuple(self._case(y, index, last, reason) for y, index, last, reason in told)
 
     def _case(self, y: NDArray[np.int64], index: int, last: float, reason: str) -> WorstCase:

@@ -108,8 +108,9 @@ class DataSplit(Choice):
             "errors of such a weight"
         )
         rare = (
-            "one part rarely has the wrong sign and is then rarely chosen; the other parts almost "
-            "never have it"
+            "one part rarely has the wrong sign, the others almost never; with it, the part is "
+            "chosen less often than they are, until the flip removes one of its errors and adds "
+            "one to theirs"
         )
         return self._flipped(few, one), self._flipped(many, rare)
 

@@ -30,6 +30,10 @@ COARSE: Final = 0.01
 """Half width of bins in the search."""
 MOST_RECORDS: Final = 1000
 
+Place = tuple[float, float, float, float]
+"""All records of T but its last, that one; all of V but its last, that one."""
+Place3 = tuple[float, float, float]
+
 
 def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
     """Where the search finds most for a training and for a validation record.
@@ -41,7 +45,7 @@ def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
         return ()
     n, m = trainer.own_n, mechanism.m
     cases = []
-    for where, (T, V, index, new) in zip(
+    for where, (T, V, index, new, found) in zip(
         ("training", "validation"), _searched(mechanism, n, m), strict=True
     ):
         how = f"records on a line, at {VALUES}; one {where} record moves"
@@ -49,17 +53,24 @@ def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
             f"all records of T (n = {n}) are equal and all of V (m = {m}) are equal, at {VALUES}"
         )
         coarsely = " (by its law in coarse bins)" if mechanism.coins == "fresh" else ""
+        searched = (
+            f"a search over datasets where {alike}, and one {where} record moves to another of "
+            "these values"
+        )
         reason = (
-            f"largest loss of the index alone{coarsely} in a search over datasets where {alike}, "
-            f"and one {where} record moves to another of these values"
+            f"largest loss of the index alone{coarsely} in {searched}"
+            if found
+            else f"{searched}, found no loss of the index alone{coarsely} above its numerical error"
         )
         cases.append(trainer.case(trainer.line(T, V), index, new, how, reason))
     if trainer.n is None:
         beta1, beta2 = mechanism.betas
         n = min(max(2, math.ceil(m * beta1 / beta2)), MOST_RECORDS)
+        larger = (beta1 / n) / (beta2 / m)
+        noise = "no larger than" if larger <= 1 else f"only {larger:.3g} times what"
         how = f"{n} equal training records; one validation record moves to the origin"
         reason = (
-            "the noise is no larger than V requires; at the origin a record no longer tells "
+            f"the noise is {noise} V requires; at the origin a record no longer tells "
             "weights that fit it well from others"
         )
         cases.append(trainer.case(trainer.line([1.0] * n, [1.0] * m), n, 0.0, how, reason))
@@ -69,8 +80,11 @@ def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
 @lru_cache(maxsize=64)
 def _searched(
     mechanism: Validate, n: int, m: int
-) -> tuple[tuple[list[float], list[float], int, float], ...]:
-    """T, V, index and new value of the best change of a training and of a validation record."""
+) -> tuple[tuple[list[float], list[float], int, float, bool], ...]:
+    """T, V, index and new value of the best change of a training and of a validation record.
+
+    And whether its loss is above the numerical error.
+    """
     line = mechanism.trainer.line  # type: ignore[attr-defined]
     query = points([[1.0]], "queries")
     states: dict[tuple[float, float], Any] = {}
@@ -89,29 +103,26 @@ def _searched(
         found = mechanism.distribution(state, query)
         return None if found is None else (found.log_p[0], found.error)
 
-    def loss(
-        one: tuple[float, float, float, float], other: tuple[float, float, float, float]
-    ) -> float:
+    def loss(one: Place, other: Place) -> tuple[float, bool]:
         for each in (one, other):
             laws[each] = laws[each] if each in laws else law(*each)
         first, second = laws[one], laws[other]
-        return (
-            float(np.abs(first[0] - second[0]).max())
-            if first is not None and second is not None
-            else 0.0
-        )
+        if first is None or second is None:
+            return 0.0, False
+        found = float(np.abs(first[0] - second[0]).max())
+        return found, found > first[1] + second[1]
+
+    def trained(each: Place3) -> tuple[float, bool]:
+        v, a, b = each[1], each[1], each[2]
+        return loss((v, a, each[0], each[0]), (v, b, each[0], each[0]))
+
+    def validated(each: Place3) -> tuple[float, bool]:
+        return loss((each[0], each[0], each[1], each[1]), (each[0], each[0], each[1], each[2]))
 
     triples = [(v, a, b) for v, a, b in product(GRID, repeat=3) if a != b]
-    u, v, new = max(
-        triples,
-        key=lambda each: loss(
-            (each[1], each[1], each[0], each[0]), (each[1], each[2], each[0], each[0])
-        ),
+    u, v, new = first = max(triples, key=lambda each: trained(each)[0])
+    w, a, b = second = max(triples, key=lambda each: validated(each)[0])
+    return (
+        ([v] * n, [u] * m, n - 1, new, trained(first)[1]),
+        ([w] * n, [a] * m, n + m - 1, b, validated(second)[1]),
     )
-    w, a, b = max(
-        triples,
-        key=lambda each: loss(
-            (each[0], each[0], each[1], each[1]), (each[0], each[0], each[1], each[2])
-        ),
-    )
-    return ([v] * n, [u] * m, n - 1, new), ([w] * n, [a] * m, n + m - 1, b)

@@ -79,12 +79,13 @@ def equal_records(law: LawOf, n: int, places: Points, queries: Points) -> tuple[
             ]
     if not found:
         return ()
-    worst = {
-        id(max(found, key=key)): max(found, key=key)
-        for key in (lambda each: each[0], lambda each: (each[1], each[0]))
-    }
+    changed = max(found, key=lambda each: each[0])
+    lost = max(found, key=lambda each: (each[1], each[0]))
+    whole = "change of a probability" + (" and the largest loss" if lost is changed else "")
+    told = [(changed, whole)] + ([] if lost is changed else [(lost, "loss")])
     return tuple(
-        _case(one, other, queries[query : query + 1]) for _, _, one, other, query in worst.values()
+        _case(one, other, queries[query : query + 1], largest)
+        for (_, _, one, other, query), largest in told
     )
 
 
@@ -124,11 +125,11 @@ def both_ways(p: FiniteLaw, q: FiniteLaw) -> tuple[NDArray[np.float64], NDArray[
     return gamma, epsilon
 
 
-def _case(one: Labelled, other: Labelled, query: Points) -> WorstCase:
+def _case(one: Labelled, other: Labelled, query: Points, largest: str) -> WorstCase:
     change = Replace(0, other.X[0], int(other.y[0]))
     reason = (
-        "if T has the replaced record, its place and label decide which function is released, and "
-        "so the answer at the query; if T lacks it, the equal records decide"
+        f"by the law, this is the largest {largest} of all such pairs at a few points; if T has "
+        "the replaced record, its place decides which functions can be released"
     )
     return WorstCase.of(
         one,

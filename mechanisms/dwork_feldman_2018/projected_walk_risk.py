@@ -211,6 +211,9 @@ class ProjectedWalkRisk(Mechanism):
         data = Labelled(np.ones((5, 1 + self.feature)), np.array([0, 0, 0, 0, 1]))
         reason = (
             "one label in five is 1, and where equal points are sorted by label these are the last"
+            if self.ties == "label"
+            else "one label in five is 1; the flip leaves none, and then all that the walk errs is "
+            "excess error"
         )
         return (
             WorstCase.of(

@@ -170,8 +170,8 @@ class PsgdLaplace(PSGD):
         )
         pair = Pairs(base=Labelled(alike, own[0].pairs.base.y), changes=(FlipLabel(0),), how=how)
         reason = (
-            "in 1 of n orders the flipped record comes first and reverses the other steps; no "
-            "order without it gets as far"
+            "in one n-th of the orders the flipped record comes first, and its step goes the other "
+            "way; no other order gets as far"
         )
         return (*own, replace(own[0], pairs=pair, reason=reason))
 

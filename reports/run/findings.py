@@ -8,8 +8,25 @@ from typing import Any, Literal
 
 from dpassay.numerics import DOWN
 from dpassay.record.files import witness_file
-from dpassay.reports.run.words import blurred, claim_short, everywhere, exceeds, looked_at, promised
-from dpassay.reports.shared.numbers import INFINITY, below, clean, exact, factor, loss, value
+from dpassay.reports.run.words import (
+    blurred,
+    claim_short,
+    everywhere,
+    exceeds,
+    looked_at,
+    nothing_found,
+    promised,
+)
+from dpassay.reports.shared.numbers import (
+    INFINITY,
+    MISSING,
+    below,
+    clean,
+    exact,
+    factor,
+    loss,
+    value,
+)
 from dpassay.reports.shared.tables import Table
 
 Raw = Mapping[str, Any]
@@ -100,6 +117,8 @@ def witness_words(result: Raw, scope: str) -> str:
 
     Where the number beside it is of all datasets and the worst audited cell has less, that too.
     """
+    if nothing_found(result):
+        return MISSING
     file, audited = witness_file(result["id"]), value(result["exact"])
     if (
         scope != ANY_SIZE

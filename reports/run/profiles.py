@@ -13,7 +13,7 @@ from dpassay.engine.wording import query_words
 from dpassay.numerics import DOWN, NEAREST, UP, rounded, written
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.queries import QueryView
-from dpassay.reports.run.words import looked_at
+from dpassay.reports.run.words import looked_at, nothing_found
 from dpassay.reports.shared.numbers import allowance, clean, plain, promise
 from dpassay.reports.shared.tables import Table
 
@@ -68,7 +68,10 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
         return None
     witness = result["witness"] or {}
     same = [each for each in known if all(each[1][name] == witness.get(name) for name in WITNESSED)]
-    query, cell = max(same or known, key=lambda each: (each[0].size, each[0].upper))
+    query, cell = max(
+        _needing(known) if nothing_found(result) else same or known,
+        key=lambda each: (each[0].size, each[0].upper),
+    )
     found = cell["profile"]
     profile = {name: found[name] for name in ("epsilon", "lower", "upper")}
     trade_off = {
@@ -114,6 +117,11 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
             ),
         ),
     )
+
+
+def _needing(known: Sequence[tuple[QueryView, Raw]]) -> list[tuple[QueryView, Raw]]:
+    """Return the pair that needs the largest delta, where no answer leaks more than the claim's."""
+    return [max(known, key=lambda each: (each[0].has_pair, max(each[1]["profile"]["lower"])))]
 
 
 def _needed(pair: str, profile: Raw, place: int, delta: float, alpha: float, of: str) -> str:

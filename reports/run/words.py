@@ -15,6 +15,7 @@ from dpassay.record.files import witness_file
 from dpassay.reports.run.kinds import KINDS, words_of
 from dpassay.reports.shared.numbers import (
     above,
+    allowance,
     below,
     clean,
     count,
@@ -224,7 +225,7 @@ def _nothing(claim: Raw) -> str:
     if words_of(claim).strings:
         found = "at no audited pair was a proportion of bad random strings above 0 computed"
     elif delta := value(claim["delta"]):
-        found = f"at δ = {promise(delta)}, the claim's, no audited cell has a loss above 0"
+        found = f"at δ = {allowance(delta)}, the claim's, no audited cell has a loss above 0"
     else:
         found = "no leak was found at the audited cells"
     return f"There is none: {found}."
@@ -569,6 +570,8 @@ OWN = "own worst case"
 SHOWS_NOTHING = "against this claim it shows nothing"
 """What is said of an own worst case that another claim of the mechanism, or another variant of it,
 is the reason for."""
+PART_SHOWS_NOTHING = "in what was looked at it shows nothing"
+"""The same where only a part of the release was looked at."""
 FEW = 100
 """A law is held against more draws of a sampler than these, values without coins against fewer."""
 
@@ -616,7 +619,11 @@ def _searched(result: Raw) -> Part | None:
     else:
         at = f" ({parts})" if parts else f" and {queries}, each pair at its own queries"
         size = f"{pairs}{at}, in both directions: {cells}."
-    how = _numbered(searched["how"], _silent(result))
+    how = _numbered(
+        searched["how"],
+        _silent(result),
+        PART_SHOWS_NOTHING if looked_at(result) else SHOWS_NOTHING,
+    )
     return Part(title="What was searched", texts=(size, *(f"{_capital(each)}." for each in how)))
 
 
@@ -671,7 +678,7 @@ def _silent(result: Raw) -> set[int]:
     return {number for number, seen in shown.items() if not seen}
 
 
-def _numbered(told: Sequence[str], silent: Collection[int]) -> Iterator[str]:
+def _numbered(told: Sequence[str], silent: Collection[int], nothing: str) -> Iterator[str]:
     """Number the mechanism's own worst cases as the tables do, and say which show nothing.
 
     The tables of query points.
@@ -680,7 +687,7 @@ def _numbered(told: Sequence[str], silent: Collection[int]) -> Iterator[str]:
     for how in map(clean, told):
         own = how.startswith(OWN)
         number += own
-        here = f" ({SHOWS_NOTHING})" if own and number in silent else ""
+        here = f" ({nothing})" if own and number in silent else ""
         yield f"{OWN} {number}{here}{how.removeprefix(OWN)}" if own else how
 
 

@@ -8,10 +8,13 @@ import pytest
 
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
+from dpassay.pairs import FlipLabel
 from dpassay.record.run_record import make_record
 from dpassay.reports.run.view import ResultView, make_view
 from dpassay.targets.resolve import resolve
+from tests.core.toys import flip_group
 
+GROUP = flip_group(records=60, queries=3, changes=(FlipLabel(0), FlipLabel(1)))
 FACTS: dict[str, Any] = {
     "confidence": 0.999,
     "seed": 0,
@@ -45,13 +48,16 @@ def test_a_pair_that_needs_the_whole_delta_is_not_said_to_show_nothing(name: str
 
 def test_none_is_said_of_the_claims_delta(make: Any) -> None:
     said = {}
-    for delta in (0.0, 0.25):
+    for delta in (0.0, 0.25, 0.001359140914230882):
         result = make.computed("a", "not refuted", 0.0)
         result["claim"]["delta"] = delta
         said[delta] = told(make_view(make.record(result)).results[0], "Witness")
     assert said == {
         0.0: "There is none: no leak was found at the audited cells.",
         0.25: "There is none: at δ = 0.25, the claim's, no audited cell has a loss above 0.",
+        0.001359140914230882: (
+            "There is none: at δ = 0.00135915, the claim's, no audited cell has a loss above 0."
+        ),
     }
 
 
@@ -104,3 +110,30 @@ def test_no_leak_over_a_claim_of_none_is_not_the_worst(make: Any) -> None:
         result["claim"]["epsilon"] = 0.0
     shown = [result.id for result in make_view(make.record(nothing, some, leak)).results]
     assert shown == ["leak", "some", "nothing"]
+
+
+def test_where_nothing_leaks_the_profile_is_of_the_pair_that_needs_the_largest_delta() -> None:
+    """Not of the first of many pairs on which nothing changes."""
+    record = make_record(
+        FACTS, assay([resolve("distance-by-margin")], GROUP, Settings(mode="exact"))
+    )
+    (result,) = (each for each in make_view(record).results if "corrected" in each.id)
+    assert "There is none" in told(result, "Witness")
+    assert result.profile is not None
+    needed = max(max(cell["profile"]["lower"]) for cell in record["results"][1]["per_query"])
+    assert max(result.profile.profile["lower"]) == needed > 0
+
+
+def test_a_part_shows_nothing_in_what_was_looked_at() -> None:
+    """The index was not looked at, so the claim may be about more."""
+    (result, *_) = results("validate-train")
+    assert "in what was looked at it shows nothing" in told(result)
+    assert "against this claim it shows nothing" not in told(result)
+
+
+def test_no_file_is_the_witness_of_nothing(make: Any) -> None:
+    result = make.computed("a", "not refuted", 0.0, any_size=make.any_size(0.9))
+    result["claim"]["epsilon"] = 5.0
+    view = make_view(make.record(result))
+    assert view.findings is not None
+    assert not any("witnesses/" in cell for row in view.findings.rows for cell in row)

@@ -200,7 +200,7 @@ class Example61Exponential(Candidates):
     def pairs(self) -> tuple[WorstCase, ...]:
         """The rarest index becomes less rare; the pair of the text.
 
-        And a pair near a tie, which is bad for the most strings.
+        And a pair near a tie, which is bad for many strings.
         """
         first, others = [1, *[0] * (self.l - 1)], [0, *[1] * (self.l - 1)]
         rare = (
@@ -218,8 +218,8 @@ class Example61Exponential(Candidates):
             "raises the second by 1"
         )
         near = (
-            f"{self.shares(ones, n - ones)}: so near a tie, the index changes for the largest "
-            "share of random strings"
+            f"{self.shares(ones, n - ones)}: so near a tie, one record decides the index for "
+            "many random strings"
         )
         tie = [first] * ones + [others] * (n - ones)
         return (

@@ -197,8 +197,11 @@ class Histogram(Binned):
             "the second; one record of either moves to the other bin"
         )
         reason = (
-            "two counts change by 1, and mass moves from a bin without records of V to the bin "
-            "that holds all of V"
+            "a record of T changes two counts by 1 and moves mass from a bin without records of V "
+            "to the bin that holds all of V; a record of V leaves that bin for the one of T, and "
+            "changes no count"
+            if self.m
+            else "two counts change by 1"
         )
         return (
             WorstCase(
