@@ -36,8 +36,9 @@ from dpassay.cli.parser import (
     codes,
     examples,
 )
+from dpassay.cli.progress import announce, bars
 from dpassay.cli.service import service_action
-from dpassay.cli.shared import announce, bars, command_of, commit, console, deliver_attacks
+from dpassay.cli.shared import command_of, commit, console, deliver_attacks
 from dpassay.config.load import Config
 from dpassay.engine.preflight import check
 from dpassay.engine.settings import Settings

@@ -31,13 +31,12 @@ from dpassay.cli.parser import (
     codes,
     examples,
 )
+from dpassay.cli.progress import Log, bars, foretell, silently
 from dpassay.cli.shared import (
-    bars,
     clear,
     command_of,
     commit,
     console,
-    foretell,
     readers_may_leave,
     write_sidecars,
 )
@@ -134,6 +133,9 @@ def add_arguments(command: Parser) -> None:
         ),
     )
     add_output(out)
+    out.add_argument(
+        "-v", "--verbose", action="store_true", help="a line for every result, however many"
+    )
     out.add_argument("--allow-inconclusive", action="store_true", help="exit with 0 instead of 4")
 
 
@@ -220,6 +222,7 @@ def _audited(
 ) -> tuple[list[Result], bool]:
     """Return the results, and whether they are all there are; errors are told on stderr."""
     results: list[Result] = []
+    log = silently if arguments.quiet or sys.stderr.isatty() else Log(sys.stderr)
     try:
         with (
             _ledger(directory, resume=arguments.resume) as ledger,
@@ -228,6 +231,7 @@ def _audited(
         ):
             for result in assay(targets, data, settings, progress, ledger, accepted):
                 results.append(result)
+                log(result)
                 if result.verdict == "error" and not arguments.quiet:
                     detail = (
                         result.outcome.detail
@@ -255,7 +259,7 @@ def _deliver(
 ) -> None:
     """Write the reports, and print the table or the record."""
     from dpassay import reports
-    from dpassay.reports.run.terminal import print_summary
+    from dpassay.reports.run.summary import print_summary
 
     if directory is not None:
         reports.write(record, list(reports.FORMATS), directory)
@@ -264,7 +268,7 @@ def _deliver(
         if arguments.json:
             sys.stdout.write(dumps(record))
         else:
-            print_summary(record, console())
+            print_summary(record, console(), everything=arguments.verbose, directory=directory)
         sys.stdout.flush()
     if directory is not None and not arguments.quiet:
         with readers_may_leave(sys.stderr):

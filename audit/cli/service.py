@@ -21,7 +21,8 @@ from dpassay.attacks.services.interface import service_of
 from dpassay.claims import DP
 from dpassay.cli.exit_codes import of_attack
 from dpassay.cli.options import read_table, said_by_variables, transcripts_of
-from dpassay.cli.shared import bars, command_of, commit, deliver_attacks
+from dpassay.cli.progress import bars
+from dpassay.cli.shared import command_of, commit, deliver_attacks
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput
 from dpassay.record.attack_record import HELD, UNEXAMINED, UNLOOKED, UNSEEN

@@ -1,6 +1,6 @@
 """What a command writes besides the reports.
 
-The terminal, progress bars, sidecars, the command that makes a record again.
+The terminal, sidecars, the command that makes a record again.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import platform
 import shlex
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -25,9 +24,17 @@ from dpassay.errors import InvalidInput
 from dpassay.record.files import clearest_id, dumps, witness_file, write_text
 from dpassay.record.run_record import cells_csv, is_record
 from dpassay.record.witness import clearest, is_witness, make_witness
-from dpassay.targets.groups import Progress, silent
 
-ALONE = ("--json", "-q", "--quiet", "--resume", "--allow-inconclusive", "--configured")
+ALONE = (
+    "--json",
+    "-q",
+    "--quiet",
+    "-v",
+    "--verbose",
+    "--resume",
+    "--allow-inconclusive",
+    "--configured",
+)
 WITH_A_VALUE = ("--out", "--jobs", "--executor", "--shard-timeout", "--memory")
 """Options that change nothing in a record."""
 PAGES = (
@@ -208,120 +215,3 @@ def readers_may_leave(stream: TextIO | None = None) -> Iterator[None]:
 def _discard(stream: TextIO) -> None:
     """Send to nowhere what else is written to a stream, what it still holds included."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-LONG = 600.0
-"""A stage of a run that takes more seconds than this is told of, once."""
-SOON = 1.0
-"""Seconds of work that a pace is taken from."""
-ANSWER = 30e-9
-"""Seconds that no answer takes less than."""
-SMALLER = (
-    "fewer with --budget, --queries, --train, --neighbours or --profile quick, faster with --jobs"
-)
-"""What makes `dpassay run` shorter."""
-
-
-class Pace:
-    """Tells on stderr, from its first pairs or datasets, that a stage of a run will take long.
-
-    It runs nothing.
-
-    Parameters
-    ----------
-    shown : Progress
-        What shows the progress besides.
-    clock : callable
-        Seconds.
-    smaller : str
-        What makes the command shorter.
-    """
-
-    def __init__(
-        self, shown: Progress, clock: Callable[[], float] = time.monotonic, smaller: str = SMALLER
-    ) -> None:
-        self._shown, self._clock, self._smaller = shown, clock, smaller
-        self._last, self._what = clock(), ""
-        self._began, self._told = self._last, False
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Take note of the progress of a stage."""
-        self._shown(what, done, total)
-        now = self._clock()
-        if what != self._what:
-            self._what, self._began, self._told = what, self._last, False
-        self._last = now
-        left = (now - self._began) / max(done, 1) * (total - done)
-        if not self._told and now - self._began >= SOON and left > LONG:
-            self._told = True
-            sys.stderr.write(
-                f"dpassay: {what}: {done:,} of {total:,} took {duration(now - self._began)}, "
-                f"about {duration(left)} to go at this pace; {self._smaller}\n"
-            )
-
-
-def duration(seconds: float) -> str:
-    """Write a time in the unit that it is a few of."""
-    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:,.0f} {unit}"
-    return f"{seconds:.1f} seconds"
-
-
-def foretell(names: Iterable[str], budget: int, queries: int) -> None:
-    """Say before a run, on stderr, that its trials alone take long, however fast mechanisms are.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Mechanisms that will be sampled.
-    budget, queries : int
-        Certification trials per side, and query points of the data.
-    """
-    trials, queries = 2 * budget, max(1, queries)
-    for name in names:
-        announce(name, f"{trials:,} trials at {queries:,} query points", trials * queries, SMALLER)
-
-
-def announce(name: str, work: str, answers: int, smaller: str) -> None:
-    """Say on stderr that so many answers take long, however fast they come.
-
-    Nothing where they need not.
-
-    Parameters
-    ----------
-    name, work : str
-        Of what, and what is done.
-    answers : int
-        How many answers that takes.
-    smaller : str
-        What makes the command shorter.
-    """
-    least = answers * ANSWER
-    if least > LONG:
-        sys.stderr.write(
-            f"dpassay: {name}: {work} take {duration(least)} at the very least; {smaller}\n"
-        )
-
-
-@contextmanager
-def bars(*, quiet: bool, smaller: str = SMALLER) -> Iterator[Progress]:
-    """Progress bars on stderr, if that is a terminal.
-
-    Wherever it goes, what will take long is told there.
-    """
-    if quiet or not sys.stderr.isatty():
-        yield silent if quiet else Pace(silent, smaller=smaller)
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-
-    with Bars(console=Console(stderr=True), transient=True) as shown:
-        tasks: dict[str, Any] = {}
-
-        def show(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = shown.add_task(what, total=total)
-            shown.update(tasks[what], completed=done, total=total)
-
-        yield Pace(show, smaller=smaller)

@@ -63,7 +63,8 @@ def clearest(result: Result) -> Cell | None:
 
     A ratio may be largest through an answer of probability 1e-10, which nobody sees. The claim
     lets an event of probability p0 on one side have some probability on the other; the clearest
-    cell exceeds that by most. None too where the claim is not refuted, or not about events.
+    cell exceeds that by most, and at least twice as far as the worst one. None too where the claim
+    is not refuted, or not about events.
     """
     evidence, claim = result.evidence, result.claim
     if evidence is None or result.verdict != "refuted" or claim.computed or claim.coupled:
@@ -77,7 +78,11 @@ def clearest(result: Result) -> Cell | None:
 
     breaking = [cell for cell in evidence.cells if cell.lower.value > claim.promised]
     found = max((evidence.worst, *breaking), key=excess)
-    return None if excess(found) == excess(evidence.worst) else found
+    return (
+        found
+        if excess(found) >= 2 * excess(evidence.worst) and found is not evidence.worst
+        else None
+    )
 
 
 def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | None:

@@ -14,9 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dpassay.claims import SINGLE
 from dpassay.engine.wording import query_words
 from dpassay.numerics import DOWN, NEAREST, UP, plain, told_apart, written
 from dpassay.record.files import clearest_id, witness_file
+from dpassay.reports.run.findings import unit_words
 from dpassay.reports.run.kinds import Words, words_of
 from dpassay.reports.run.profiles import WITNESSED
 from dpassay.reports.run.queries import labels
@@ -51,9 +53,13 @@ class Brief:
     name : str
         The mechanism; with as much of the id behind it as makes it unique in the record.
     mechanism : str
+    sampled : bool
+        Whether the numbers come from trials.
     status : Status
     claimed : str
         'ε = 1'.
+    about : str
+        What the claim is about, and what of that was looked at; empty for a single prediction.
     found : str
         What is known of the leak: '≥ 1.89', '= 2', '0.92 to 1.11'; empty for an error.
     times : str
@@ -79,8 +85,10 @@ class Brief:
     id: str
     name: str
     mechanism: str
+    sampled: bool
     status: Status
     claimed: str
+    about: str
     found: str
     times: str
     least: float | None
@@ -204,8 +212,10 @@ def _brief(result: Raw, name: str) -> Brief:
         id=clean(result["id"]),
         name=name,
         mechanism=clean(result["mechanism"]),
+        sampled=result["mode"] == "monte-carlo",
         status=status,
         claimed=_claimed(words, shown),
+        about="" if (about := unit_words(result)) == SINGLE else about,
         found=_found(lower, upper, leak if known else None, beside, refuted=refuted, part=part),
         times=_times(lower, leak if known else None, claimed) if refuted else "",
         least=_ratio(least, claimed),
