@@ -3,56 +3,93 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from dpassay.claims import SINGLE
-from dpassay.cli.costs import plain_table, print_json
+from dpassay.cli.costs import print_json
 from dpassay.cli.exit_codes import Exit
-from dpassay.cli.parser import Parser, add_output, examples
+from dpassay.cli.parser import Parser, add_mechanism, add_output, examples
 from dpassay.cli.shared import console
 from dpassay.targets.catalogue import ENTRIES
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import resolve
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 DESCRIPTION = (
-    "List the mechanisms of the catalogue: what each claims, where the claim is published, and "
-    "how it can be audited."
+    "List the mechanisms of the catalogue by their source; with NAME what one of them claims, "
+    "where that is published, its parameters, and how it can be audited."
 )
 EXAMPLES = examples(
-    ("dpassay list", "the table; audit one entry with `dpassay run NAME`"),
-    ("dpassay list --json", "the same for programs, with all parameters"),
+    ("dpassay list", "all names; audit one with `dpassay run NAME`"),
+    ("dpassay list soft-majority", "claims, sources and parameters of one mechanism"),
+    ("dpassay list --json", "everything about all of them, for programs"),
 )
+WRONG = "△"
+"""Marks a mechanism with a claim that is known to be wrong; as in the reports."""
 
 
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(DESCRIPTION, EXAMPLES)
+    add_mechanism(command, "name", metavar="NAME", nargs="?", help="one mechanism")
     add_output(command, quiet=False)
 
 
 def action(arguments: argparse.Namespace) -> int:
-    """Print the catalogue."""
-    entries = [_entry(resolve(name)) | {"source": entry.cited} for name, entry in ENTRIES.items()]
+    """Print the catalogue, or one mechanism of it."""
+    wanted = list(ENTRIES) if arguments.name is None else [arguments.name]
+    entries = [_entry(resolve(name)) for name in wanted]
     if arguments.json:
         print_json(entries)
-        return Exit.NOTHING
-    out = console()
-    for entry in entries:
-        out.print(
-            f"{entry['name']}  [dim]({', '.join(entry['modes'])})[/]",
-            highlight=False,
-            soft_wrap=False,
-        )
-        table = plain_table("", "", justify="left")
-        table.show_header = False
-        for claim in entry["claims"]:
-            table.add_row("  " + claim["text"], _about(claim))
-        out.print(table)
-    out.print(
-        f"{len(entries)} mechanisms. Audit one: dpassay run {entries[0]['name']} -p epsilon=0.5",
-        highlight=False,
-    )
+    elif arguments.name is None:
+        _print_names(entries)
+    else:
+        _print_one(entries[0])
     return Exit.NOTHING
+
+
+def _print_names(entries: Sequence[dict[str, Any]]) -> None:
+    out = console()
+    sources: dict[str, list[str]] = {}
+    for entry in entries:
+        wrong = any(claim["expected"] for claim in entry["claims"])
+        sources.setdefault(entry["source"], []).append(f"{entry['name']}{WRONG if wrong else ''}")
+    for source, names in sources.items():
+        _wrapped(out, f"{source}: {', '.join(names)}")
+    _wrapped(
+        out,
+        f"{len(entries)} mechanisms; {WRONG} a claim is known to be wrong. One of them: dpassay "
+        f"list {entries[0]['name']}. Audit it: dpassay run {entries[0]['name']} -p epsilon=0.5",
+        indent=0,
+    )
+
+
+def _print_one(entry: dict[str, Any]) -> None:
+    out = console()
+    _wrapped(out, f"{entry['name']}: {entry['about']} {entry['source']}.", indent=0)
+    for claim in entry["claims"]:
+        mark = WRONG if claim["expected"] else "●"
+        _wrapped(out, f"{mark} {claim['text']}, {_about(claim)}")
+    given = ", ".join(f"{name}={value}" for name, value in entry["parameters"].items())
+    _wrapped(out, f"parameters: {given or 'none'}")
+    _wrapped(out, f"audited by: {', '.join(entry['modes'])}")
+    _wrapped(out, f"audit it:   dpassay run {entry['name']}")
+
+
+def _wrapped(out: Console, text: str, indent: int = 4) -> None:
+    """Print a text in lines that break between words only."""
+    lines = textwrap.wrap(
+        text,
+        out.width,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    out.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
 
 
 def _about(claim: dict[str, Any]) -> str:
@@ -69,4 +106,11 @@ def _entry(target: AuditTarget) -> dict[str, Any]:
         claim.as_json() | {"text": str(claim), "expected": claim.expected}
         for claim in target.claims
     ]
-    return {"name": target.name, "parameters": target.parameters, "claims": claims, "modes": modes}
+    return {
+        "name": target.name,
+        "source": ENTRIES[target.name].cited if target.name in ENTRIES else "",
+        "about": (type(target.given).__doc__ or "").strip().partition("\n")[0],
+        "parameters": target.parameters,
+        "claims": claims,
+        "modes": modes,
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -28,6 +29,7 @@ COMMANDS = {
     "compare": "what has become worse from one record to another",
     "baseline": "accept a record, and compare later ones with it",
     "report": "write reports from a record",
+    "completion": "what makes a shell complete commands, options and mechanisms",
 }
 """Commands, in the order of the help; each lives in the module of its name."""
 
@@ -39,7 +41,7 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     """
     top = Parser(prog="dpassay")
     top.describe("Test a randomised algorithm against the privacy it claims.", codes(EVERY))
-    top.add_argument("--version", action="store_true", help="print the version and exit")
+    top.add_argument("-V", "--version", action="store_true", help="print the version and exit")
     top.add_argument(
         DEBUG,
         action="store_true",
@@ -75,6 +77,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         The exit code; see `dpassay.cli.exit_codes`.
     """
+    if "_ARGCOMPLETE" in os.environ:
+        from dpassay.cli.completion import answer_shell
+
+        answer_shell(parser(os.environ.get("COMP_LINE", "").split()))
     given = list(sys.argv[1:] if argv is None else argv)
     words = [word for word in given if word != DEBUG]  # wherever it stands; no number depends on it
     debug = len(words) < len(given)

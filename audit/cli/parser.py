@@ -118,7 +118,7 @@ def add_option(
 def add_targets(command: Any, several: str = "*") -> None:
     """Add the mechanisms, and what is said of all of them."""
     text = "a name of `dpassay list`, or module:object of your own"
-    command.add_argument("targets", nargs=several, metavar="TARGET", help=text)
+    add_mechanism(command, "targets", nargs=several, metavar="TARGET", help=text)
 
 
 def add_parameters(command: Any) -> None:
@@ -176,6 +176,17 @@ def add_data(command: Any) -> None:
     """Add the data and how they are cut into training records and queries."""
     data = command.add_argument_group("data")
     add_options(data, "data", "label", "train", "queries", "train_queries", "neighbours")
+
+
+def add_mechanism(command: Any, name: str, **options: Any) -> None:
+    """Add an argument that a shell completes with the names of the catalogue."""
+
+    def names(**_: object) -> list[str]:
+        from dpassay.targets.catalogue import ENTRIES
+
+        return list(ENTRIES)
+
+    command.add_argument(name, **options).completer = names
 
 
 def add_output(command: Any, *, what: str = "table", quiet: bool = True) -> None:

@@ -1,0 +1,74 @@
+"""`dpassay list` fits a screen; a shell completes commands, options and mechanisms."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpassay.cli.main import main
+from dpassay.targets.catalogue import ENTRIES
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return capsys.readouterr().out.splitlines()
+
+
+def test_the_list_fits_a_screen(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["list"]) == 0
+    shown = lines(capsys)
+    assert len(shown) <= 24
+    assert max(map(len, shown)) <= 80
+    words = " ".join(shown).replace("△", "").replace(",", "").split()
+    assert set(ENTRIES) <= set(words), "no name is broken"
+    assert "psgd-laplace△," in " ".join(shown)
+    assert "erm-laplace," in " ".join(shown)
+
+
+@pytest.mark.parametrize("name", ["soft-majority", "pate-data-dependent", "objective-perturbation"])
+def test_one_mechanism_fits_a_screen(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["list", name]) == 0
+    shown = lines(capsys)
+    assert len(shown) <= 24
+    assert max(map(len, shown)) <= 80
+    text = " ".join(" ".join(shown).split())
+    assert text.startswith(f"{name}: ")
+    for said in ("parameters: ", "audited by: ", f"dpassay run {name}", ENTRIES[name].cited):
+        assert said in text
+
+
+def test_a_mistyped_mechanism(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "soft-majoriti"]) == 2
+    assert "did you mean 'soft-majority'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flag", ["-V", "--version"])
+def test_the_version(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([flag]) == 0
+    assert lines(capsys)[0].startswith("dpassay ")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_is_told_how_to_ask(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    assert "dpassay" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [("dpassay comp", {"compare", "completion"}), ("dpassay run soft-", {"soft-majority"})],
+)
+def test_what_a_shell_is_answered(line: str, found: set[str], tmp_path: Path) -> None:
+    asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line))}
+    asked |= {"_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "out"), "_ARGCOMPLETE_IFS": "\n"}
+    subprocess.run([sys.executable, "-m", "dpassay"], env=os.environ | asked, check=True)
+    assert found <= {word.strip() for word in (tmp_path / "out").read_text().splitlines()}
