@@ -222,7 +222,8 @@ def _audited(
 ) -> tuple[list[Result], bool]:
     """Return the results, and whether they are all there are; errors are told on stderr."""
     results: list[Result] = []
-    log = silently if arguments.quiet or sys.stderr.isatty() else Log(sys.stderr)
+    alone = len(targets) == 1 or arguments.quiet
+    log = silently if alone or sys.stderr.isatty() else Log(sys.stderr)
     try:
         with (
             _ledger(directory, resume=arguments.resume) as ledger,

@@ -150,11 +150,11 @@ def _nothing_refuted(found: Sequence[Brief]) -> str:
     known = [each.name for each in found if each.status is EXPECTED]
     if known:
         return f"{plural(len(known), 'claim')} refuted, as declared: {_listed(known)}"
+    mechanisms = list(dict.fromkeys(each.mechanism for each in found))
     if all(each.status is VERIFIED for each in found):
-        named = _listed([each.name for each in found])
-        return f"{named}: verified on every dataset of the domain"
-    named = _listed([each.name for each in found])
-    return f"No leak above what {named} {'claims' if len(found) == 1 else 'claim'} was found"
+        return f"{_listed(mechanisms)}: verified on every dataset of the domain"
+    claim = "claims" if len(mechanisms) == 1 else "claim"
+    return f"No leak above what {_listed(mechanisms)} {claim} was found"
 
 
 def leaks(brief: Brief) -> str:
@@ -187,12 +187,23 @@ def _listed(names: Sequence[str], most: int = 4) -> str:
 
 
 def _names(results: Sequence[Raw]) -> list[str]:
-    """Return for each result the shortest name that no other one has."""
+    """Return for each result the shortest name that no other one has.
+
+    The mechanism; its id without the mode; its id.
+    """
     ids = [clean(result["id"]) for result in results]
-    names = [clean(result["mechanism"]) for result in results]
-    numbers = Counter(names)
+    choices = [
+        [clean(result["mechanism"]) for result in results],
+        [
+            name.replace(f".{result['mode']}", "", 1)
+            for name, result in zip(ids, results, strict=True)
+        ],
+        ids,
+    ]
+    numbers = [Counter(names) for names in choices]
     return [
-        name if numbers[name] == 1 and name else full for name, full in zip(names, ids, strict=True)
+        next(name for name, among in zip(names, numbers, strict=True) if name and among[name] == 1)
+        for names in zip(*choices, strict=True)
     ]
 
 

@@ -73,8 +73,10 @@ def print_summary(
     aligned = _widths(rows, console.width)
     for each, row in zip(shown, rows, strict=True):
         _say(console, *_head(row, aligned, STYLES[each.status.slug]))
-        for line in _below(each, directory):
+        for line in _below(each):
             _wrapped(console, line, INDENT)
+        if each.status is REFUTED and each.replay and directory is not None:
+            _say(console, f"{' ' * INDENT}{_from_here(each.replay, directory)}")
     rest = Counter(each.status.word for each in found)
     _wrapped(
         console,
@@ -117,7 +119,12 @@ def _sight(brief: Brief) -> str:
     return f"would see {brief.sight}" if brief.sampled else "any excess would show"
 
 
-def _below(brief: Brief, directory: Path | None) -> Iterator[str]:
+def _from_here(replay: str, directory: Path) -> str:
+    """Return the command for a witness as it is typed beside the folder, not in it."""
+    return replay.replace("witnesses/", f"{directory.as_posix()}/witnesses/", 1)
+
+
+def _below(brief: Brief) -> Iterator[str]:
     """Yield what stands below the line of a result; most where somebody has to act on it."""
     if brief.about:
         yield f"about: {brief.about}"
@@ -126,8 +133,6 @@ def _below(brief: Brief, directory: Path | None) -> Iterator[str]:
     if brief.status is REFUTED:
         if brief.seen:
             yield brief.seen
-        if brief.replay and directory is not None:
-            yield brief.replay.replace("witnesses/", f"{directory.as_posix()}/witnesses/", 1)
     else:
         yield f"{brief.reason}."
 

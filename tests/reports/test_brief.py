@@ -75,8 +75,17 @@ def test_an_infinite_leak_and_a_claim_of_nothing(make: Any) -> None:
 
 
 def test_names_are_short_where_they_are_unique(make: Any) -> None:
-    results = [make.computed(name, "not refuted") for name in ("a.own.exact", "b.x.exact", "b.y")]
-    assert [each.name for each in briefs(make.record(*results))] == ["a", "b.x.exact", "b.y"]
+    ids = ("a.own.exact", "b.printed.exact", "b.own.exact", "c.own.exact", "c.own.exact.2")
+    results = [make.computed(name, "not refuted") for name in ids]
+    results.append(make.computed("c.own.monte-carlo", "not refuted", mode="monte-carlo"))
+    assert [each.name for each in briefs(make.record(*results))] == [
+        "a",
+        "b.printed",
+        "b.own",
+        "c.own.exact",
+        "c.own.2",
+        "c.own.monte-carlo",
+    ]
 
 
 def test_the_clearest_cell_is_shown_and_replayed(make: Any) -> None:
