@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from html import escape
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from dpassay.claims import Claim
 from dpassay.engine.detection import DetectionCurve
@@ -17,6 +17,7 @@ from dpassay.targets.guard import AuditTarget
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 VALUES = re.compile(r" by \(x = [^()]*\)")
 """How a change names the record that it puts in, where that is in no pool and so has no number."""
@@ -57,9 +58,23 @@ class Result:
         return "\n  ".join(self._lines())
 
     def _repr_html_(self) -> str:
-        """The three lines for a notebook."""
-        first, *rest = map(escape, self._lines())
-        return f"<div><strong>{first}</strong>{''.join(f'<br>{line}' for line in rest)}</div>"
+        """The card that a notebook shows."""
+        return str(_shown_by("card", self))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw what is known of the leak at every query point, the worst first, with the claim.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to; the current axes by default.
+
+        Returns
+        -------
+        Axes
+        """
+        drawn: Axes = _shown_by("plot", self, ax)
+        return drawn
 
     def _lines(self) -> tuple[str, str, str]:
         """Verdict, numbers, and the reason or what to read.
@@ -187,3 +202,11 @@ class Result:
         import pandas as pd
 
         return pd.DataFrame({} if self.evidence is None else dict(self.evidence.table))
+
+
+def _shown_by(name: str, *arguments: Any) -> Any:
+    """Ask the reports to show a result: the one place where an arrow of the tree points back.
+
+    A notebook asks the object itself for its picture, so it cannot wait above.
+    """
+    return getattr(import_module("dpassay.reports.run.card"), name)(*arguments)

@@ -65,7 +65,7 @@ def test_a_notebook_gets_html_that_is_escaped() -> None:
     text = result_of(nameless)._repr_html_()
     assert "&lt;locals&gt;" in text
     assert "<locals>" not in text
-    assert text.count("<br>") == 2
+    assert text.startswith("<div")
 
 
 def test_an_exact_result_says_that_it_was_computed() -> None:

@@ -1,0 +1,95 @@
+"""What a notebook shows of a result."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from dpassay import DP, audit
+from dpassay.data import Labelled
+from dpassay.engine.result import Result
+from dpassay.pairs import FlipLabel, Pairs
+
+mpl.use("Agg")
+
+
+def leaky(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+    p = 0.9 if data.y.sum() % 2 else 0.1
+    return (rng.random((size, len(queries))) < p).astype(int)
+
+
+def honest(data: Any, queries: Any, size: int, rng: np.random.Generator) -> Any:
+    p = 1 / (1 + np.exp(-0.5 * (2 * (data.y.sum() % 2) - 1)))
+    return (rng.random((size, len(queries))) < p).astype(int)
+
+
+def broken(*_: Any) -> Any:
+    raise ValueError("<b>no</b>")
+
+
+def result(function: Any) -> Result:
+    data = Labelled(np.arange(12.0).reshape(-1, 1), np.arange(12) % 2)
+    pairs = Pairs(base=data, changes=(FlipLabel(0), FlipLabel(3)), how="two")
+    return audit(
+        function,
+        claim=DP(epsilon=1),
+        pairs=pairs,
+        queries=data.X[:3],
+        budget=2000,
+        executor="inline",
+    )
+
+
+class Text(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.text, self.open = "", 0
+        self.feed(html)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.open += tag != "br"
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open -= 1
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (leaky, ("leaks at least", "claimed ε = 1", "the answer", "went from", "S'")),
+        (honest, ("No leak above what", "found", "Not refuted does not mean private")),
+        (broken, ("could not be audited", "ValueError")),
+    ],
+)
+def test_a_card_says_what_was_found(function: Any, said: tuple[str, ...]) -> None:
+    shown = Text(result(function)._repr_html_())
+    assert shown.open == 0
+    for words in said:
+        assert words in shown.text
+    assert "<b>" not in shown.text
+
+
+def test_a_plot_has_a_point_per_query_and_the_claim() -> None:
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots()
+    assert result(leaky).plot(ax) is ax
+    assert np.asarray(ax.collections[-1].get_offsets()).shape == (3, 2)
+    assert any(np.asarray(line.get_ydata())[0] == 1 for line in ax.lines)
+    assert ax.get_ylabel() == "loss"
+    plt.close(figure)
+
+
+def test_a_frame_has_the_bounds_of_every_pair_at_every_query() -> None:
+    frame = result(leaky).to_frame()
+    assert {"pair", "query", "direction", "lower", "upper"} <= set(frame.columns)
+    assert set(zip(frame["pair"], frame["query"], strict=True)) == {
+        (pair, query) for pair in range(2) for query in range(3)
+    }
