@@ -11,7 +11,7 @@ import math
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +19,10 @@ from urllib.parse import quote
 from dpassay.errors import InvalidInput
 
 SURROGATES = re.compile("[\ud800-\udfff]")
+INDENT = "  "
+LAID_OUT = 4
+"""So many levels of a document are laid out, an entry on each line: in a record down to the fields
+of a result, so that a cell is one line."""
 
 
 def read_json(text: str) -> Any:
@@ -59,12 +63,35 @@ def schema_at(path: Path) -> str:
 def dumps(document: Mapping[str, Any]) -> str:
     """Write a document as canonical JSON.
 
-    Sorted keys, two spaces, one newline at the end, no NaN, surrogates escaped.
+    Sorted keys, one newline at the end, no NaN, surrogates escaped. Two spaces for each of the
+    first levels; a list of numbers, and what lies deeper, takes one line.
     """
-    text = (
-        json.dumps(document, sort_keys=True, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
-    )
+    text = "".join((*_laid_out(document, 0), "\n"))
     return SURROGATES.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _laid_out(value: object, level: int) -> Iterator[str]:
+    """Write a value, from the column on at which its first line stands."""
+    if not isinstance(value, dict | list | tuple) or not value or _on_one_line(value, level):
+        yield json.dumps(value, sort_keys=True, allow_nan=False, ensure_ascii=False)
+        return
+    inner = "\n" + INDENT * (level + 1)
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    yield opening
+    entries = sorted(value.items()) if isinstance(value, dict) else ((None, each) for each in value)
+    for place, (key, entry) in enumerate(entries):
+        yield f"{',' if place else ''}{inner}"
+        if key is not None:
+            yield f"{json.dumps(key, ensure_ascii=False)}: "
+        yield from _laid_out(entry, level + 1)
+    yield f"\n{INDENT * level}{closing}"
+
+
+def _on_one_line(value: dict[str, Any] | list[Any] | tuple[Any, ...], level: int) -> bool:
+    numbers = not isinstance(value, dict) and all(
+        isinstance(each, int | float) or each is None for each in value
+    )
+    return level >= LAID_OUT or numbers
 
 
 def witness_file(result_id: str) -> str:
