@@ -21,8 +21,9 @@ from dpassay.config.options import OPTIONS
 from dpassay.config.values import canonical
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
+from dpassay.record.cells import cells_csv
 from dpassay.record.files import clearest_id, dumps, witness_file, write_text
-from dpassay.record.run_record import cells_csv, is_record
+from dpassay.record.run_record import is_record
 from dpassay.record.witness import clearest, is_witness, make_witness
 
 ALONE = (

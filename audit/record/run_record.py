@@ -15,7 +15,6 @@ from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
 from dpassay.numerics import (
-    DIGITS,
     DOWN,
     NEAREST,
     UP,
@@ -24,7 +23,6 @@ from dpassay.numerics import (
     number,
     rounded,
     upper_number,
-    written,
 )
 from dpassay.pairs import change_key
 from dpassay.record.files import read_json, schema_at
@@ -41,8 +39,6 @@ FALSE_POSITIVE = np.array([rounded(level, 6, NEAREST) for level in LEVELS[::4]])
 CURVE_DIGITS = 6
 """Significant digits of the points of a band; where they belong is written in full, or they would
 belong elsewhere."""
-WAYS = {"lower": DOWN, "upper": UP}
-"""Which way the columns of bounds are rounded."""
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas")
 
 
@@ -246,36 +242,6 @@ def is_record(path: Path) -> bool:
 def record_schema() -> dict[str, Any]:
     """Return the JSON Schema (2020-12) that every record is valid under."""
     return read_schema("record")
-
-
-def cells_csv(results: Iterable[Result]) -> str:
-    """Write all cells of all results as CSV, for the sidecar.
-
-    An enumerated domain has too many and is left out.
-
-    Columns: result, group, pair, query, direction (0 is S to S'), `loss` where it was computed, and
-    `lower` and `upper`, which are rounded down and up.
-    """
-    names = ("group", "pair", "query", "direction", "loss", "lower", "upper")
-    lines = [",".join(("result", *names))]
-    for result in results:
-        table = {} if result.evidence is None else result.evidence.table
-        if not table:
-            continue
-        columns = [
-            _texts(table[name], WAYS.get(name, NEAREST))
-            if name in table
-            else [""] * len(table["group"])
-            for name in names
-        ]
-        lines += [",".join((result.id, *row)) for row in zip(*columns, strict=True)]
-    return "\n".join(lines) + "\n"
-
-
-def _texts(column: Any, way: str) -> list[str]:
-    if np.issubdtype(column.dtype, np.integer):
-        return [str(value) for value in column.tolist()]
-    return [written(value, DIGITS, way) for value in column.tolist()]
 
 
 def _computed(exact: Computed | None) -> dict[str, Any]:

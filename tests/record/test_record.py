@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 from pathlib import Path
@@ -11,15 +10,15 @@ from typing import Any
 import jsonschema
 import pytest
 
-from dpassay.cli.shared import clear, write_sidecars
 from dpassay.engine.exhaustive import Domain
 from dpassay.engine.result import Result
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.numerics import number
+from dpassay.record.cells import cells_csv
 from dpassay.record.files import dumps
-from dpassay.record.run_record import cells_csv, make_record, read_record, record_schema
+from dpassay.record.run_record import make_record, read_record, record_schema
 from dpassay.targets.resolve import resolve
 from tests.core.toys import Sampled, TableMechanism, WithWorstCase, flip_group, target_of
 
@@ -141,34 +140,6 @@ def test_no_nan_is_written() -> None:
         dumps({"x": math.nan})
 
 
-def test_all_cells_are_in_the_sidecar() -> None:
-    exact, sampled = cells_csv(results("exact")), cells_csv(results("monte-carlo"))
-    assert exact.splitlines()[0] == "result,group,pair,query,direction,loss,lower,upper"
-    leaky = [line.split(",")[1:6] for line in exact.splitlines() if line.startswith("leaky")]
-    there, back = "inf", f"{math.log(2):.12g}"
-    assert sorted(leaky) == sorted(
-        ["0", "0", str(query), direction, loss]
-        for query in (0, 1)
-        for direction, loss in (("0", back), ("1", there))
-    )
-    assert all(line.count(",") == 7 for line in (exact + sampled).splitlines())
-
-
-def test_the_sidecar_of_all_cells_is_compressed(tmp_path: Path) -> None:
-    """Same cells, same bytes; one that an earlier version left goes with the other pages."""
-    found = results("exact")
-    for folder in ("one", "two"):
-        write_sidecars(tmp_path / folder, found, seconds=1.0)
-    written = (tmp_path / "one" / "cells.csv.gz").read_bytes()
-    assert gzip.decompress(written).decode() == cells_csv(found)
-    assert written == (tmp_path / "two" / "cells.csv.gz").read_bytes()
-    assert not (tmp_path / "one" / "cells.csv").exists()
-    (tmp_path / "one" / "record.json").write_text(dumps(record("exact")))
-    (tmp_path / "one" / "cells.csv").write_text("result\n")
-    clear(tmp_path / "one")
-    assert not list((tmp_path / "one").glob("cells.csv*"))
-
-
 def test_every_number_is_rounded_outwards() -> None:
     """Thirds have no twelve digits.
 
@@ -186,14 +157,6 @@ def test_every_number_is_rounded_outwards() -> None:
         for cell, found in zip(entry["per_query"], result.evidence.cells, strict=True):
             assert cell["lower"] <= found.lower.value
             assert float(cell["upper"]) >= found.upper.value
-        for line, low, high in zip(
-            cells_csv([result]).splitlines()[1:],
-            result.evidence.table["lower"],
-            result.evidence.table["upper"],
-            strict=True,
-        ):
-            assert float(line.split(",")[-2]) <= low
-            assert float(line.split(",")[-1]) >= high
         if result.exact is not None:
             assert (
                 entry["exact"] - entry["error"]

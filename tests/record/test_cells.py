@@ -1,0 +1,115 @@
+"""The file of cells: what leaks is listed with bounds that hold, in few bytes, for pandas."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dpassay.cli.shared import clear, write_sidecars
+from dpassay.engine.result import Result
+from dpassay.engine.run import assay
+from dpassay.engine.settings import Settings
+from dpassay.record.cells import COLUMNS, NOTHING, cells_csv
+from dpassay.record.files import dumps
+from dpassay.record.run_record import make_record
+from tests.core.toys import TableMechanism, flip_group, target_of
+
+PLACE = ["group", "pair", "direction", "query"]
+TABLES = {"leaky": ((1.0, 0.0), (0.5, 0.5)), "thirds": ((2 / 3, 1 / 3), (1 / 7, 6 / 7))}
+SAME = ((0.25, 0.75), (0.25, 0.75))
+
+
+def found(mode: str, *names: str) -> list[Result]:
+    settings = Settings(mode=mode, budget=500, executor="inline")  # type: ignore[arg-type]
+    tables = TABLES | {"same": SAME}
+    targets = [target_of(TableMechanism(table=tables[name]), name=name) for name in names]
+    return list(assay(targets, flip_group(records=4, queries=2), settings))
+
+
+def listed(results: list[Result], folder: Path) -> pd.DataFrame:
+    write_sidecars(folder, results, seconds=1.0)
+    return pd.read_csv(folder / "cells.csv.gz")
+
+
+def test_pandas_reads_them_in_one_line(tmp_path: Path) -> None:
+    cells = listed(found("exact", "leaky"), tmp_path)
+    assert list(cells.columns) == list(COLUMNS)
+    assert set(cells.result) == {"leaky.own.exact"}
+    there, back = cells[cells.direction == 1], cells[cells.direction == 0]
+    assert set(there["lower"]) == set(there["upper"]) == {math.inf}
+    assert len(there) == len(back)
+    assert (back["lower"] <= math.log(2)).all()
+    assert (math.log(2) <= back["upper"]).all()
+    assert (back["upper"] - back["lower"] <= 2e-6).all()
+
+
+@pytest.mark.parametrize("mode", ["exact", "monte-carlo"])
+def test_every_bound_is_rounded_outwards(mode: str, tmp_path: Path) -> None:
+    (result,) = found(mode, "thirds")
+    assert result.evidence is not None
+    columns = {name: result.evidence.table[name] for name in (*PLACE, "lower", "upper")}
+    both = listed([result], tmp_path).merge(pd.DataFrame(columns), on=PLACE, validate="1:1")
+    assert len(both) == len(columns["pair"])
+    assert (both["lower_x"] <= both["lower_y"]).all()
+    assert (both["upper_x"] >= both["upper_y"]).all()
+    assert (both["lower_x"] != both["lower_y"]).any()
+
+
+def test_what_is_computed_and_zero_is_not_listed(tmp_path: Path) -> None:
+    results = found("exact", "same", "leaky")
+    assert set(listed(results, tmp_path).result) == {"leaky.own.exact"}
+    assert results[0].evidence is not None
+    assert (results[0].evidence.table["upper"] <= NOTHING).all()
+    sampled = found("monte-carlo", "same")
+    assert sampled[0].evidence is not None
+    cells = listed(sampled, tmp_path)
+    assert len(cells) == len(sampled[0].evidence.table["pair"])
+    assert (cells["lower"] == 0).all()
+
+
+def test_a_zero_that_is_known_up_to_an_error_is_listed(tmp_path: Path) -> None:
+    (result,) = found("exact", "same")
+    assert result.evidence is not None
+    result.evidence.table["upper"][3] = 2 * NOTHING
+    assert len(listed([result], tmp_path)) == 1
+
+
+@pytest.mark.parametrize("beside", [-1, 1])
+def test_no_bound_changes_its_side_of_the_claim(beside: int, tmp_path: Path) -> None:
+    (result,) = found("exact", "thirds")
+    assert result.evidence is not None
+    claimed = result.claim.promised
+    for name in ("lower", "upper", "loss"):
+        result.evidence.table[name][:] = np.nextafter(claimed, beside * math.inf)
+    cells = listed([result], tmp_path)
+    assert ((cells["lower"] > claimed) == (beside > 0)).all()
+    assert ((cells["upper"] > claimed) == (beside > 0)).all()
+
+
+def test_rows_of_one_mechanism_alternate_and_others_stay_apart() -> None:
+    one, two, other = found("exact", "thirds", "thirds", "leaky")
+    names = [line.split(",")[0] for line in cells_csv([one, other, two]).splitlines()[1:]]
+    half = names.index(other.id)
+    assert names[:half] == [one.id, two.id] * (half // 2)
+    assert set(names[half:]) == {other.id}
+
+
+def test_same_cells_same_bytes_and_no_leftovers(tmp_path: Path) -> None:
+    """A file that an earlier version left goes with the other pages."""
+    results = found("exact", "leaky")
+    for folder in ("one", "two"):
+        write_sidecars(tmp_path / folder, results, seconds=1.0)
+    written = (tmp_path / "one" / "cells.csv.gz").read_bytes()
+    assert gzip.decompress(written).decode() == cells_csv(results)
+    assert written == (tmp_path / "two" / "cells.csv.gz").read_bytes()
+    assert not (tmp_path / "one" / "cells.csv").exists()
+    run = {"confidence": 0.999, "complete": True}
+    (tmp_path / "one" / "record.json").write_text(dumps(make_record(run, results)))
+    (tmp_path / "one" / "cells.csv").write_text("result\n")
+    clear(tmp_path / "one")
+    assert not list((tmp_path / "one").glob("cells.csv*"))
