@@ -25,6 +25,7 @@ from dpassay.numerics import (
     upper_number,
 )
 from dpassay.pairs import change_key
+from dpassay.record.curves import with_few_profiles
 from dpassay.record.files import read_json, schema_at
 from dpassay.record.schemas import fault, read_schema
 from dpassay.record.witness import answer_names, clearest, event_json, make_witness, witness_fault
@@ -101,7 +102,7 @@ def result_json(result: Result, confidence: float) -> dict[str, Any]:
         )
         return entry | dict.fromkeys(empty) | {"trials": 0, "per_query": []}
     sampled, claimed = evidence.mode == "monte-carlo", result.claim.promised
-    return (
+    return with_few_profiles(
         entry
         | {
             "lower": lower_number(evidence.lower.value, claimed),
