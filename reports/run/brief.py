@@ -17,10 +17,10 @@ from typing import Any
 from dpassay.claims import SINGLE
 from dpassay.engine.wording import query_words
 from dpassay.numerics import DOWN, NEAREST, UP, plain, told_apart, written
+from dpassay.record.curves import WITNESSED
 from dpassay.record.files import clearest_id, witness_file
 from dpassay.reports.run.findings import unit_words
 from dpassay.reports.run.kinds import Words, words_of
-from dpassay.reports.run.profiles import WITNESSED
 from dpassay.reports.run.queries import labels
 from dpassay.reports.run.words import blurred, event_words, looked_at, nothing_found
 from dpassay.reports.shared.numbers import INFINITY, clean, count, plural, promise, value

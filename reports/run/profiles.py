@@ -11,6 +11,7 @@ from typing import Any
 
 from dpassay.engine.wording import query_words
 from dpassay.numerics import DOWN, NEAREST, UP, rounded, written
+from dpassay.record.curves import WITNESSED
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.queries import QueryView
 from dpassay.reports.run.words import looked_at, nothing_found
@@ -21,8 +22,6 @@ Raw = Mapping[str, Any]
 
 NARROW = 1e-5
 """A band that is no wider than this part of itself has the width of roundings."""
-WITNESSED = ("query", "direction", "event", "p1", "p0")
-"""What a witness and its own cell have in common."""
 LEVEL = 0.05
 """False positive rate that the sentence speaks of: the recorded one next to it."""
 
