@@ -69,7 +69,7 @@ def print_summary(
     found = sorted(briefs(record), key=_worst_first)
     shown = [each for each in found if everything or len(found) <= FEW or each.status in IN_FULL]
     _wrapped(console, lead(record), style="bold")
-    rows = [_row(each, record["run"]["confidence"]) for each in shown]
+    rows = [row_of(each, record["run"]["confidence"]) for each in shown]
     aligned = _widths(rows, console.width)
     for each, row in zip(shown, rows, strict=True):
         _say(console, *_head(row, aligned, STYLES[each.status.slug]))
@@ -94,7 +94,7 @@ def _worst_first(brief: Brief) -> tuple[int, float]:
     return brief.status.rank, -(brief.least or 0.0)
 
 
-def _row(brief: Brief, confidence: float) -> tuple[str, ...]:
+def row_of(brief: Brief, confidence: float) -> tuple[str, ...]:
     """Return the cells of a line: who, what is claimed, what was found, and the verdict."""
     who = f"{brief.status.symbol} {brief.name}"
     if brief.status is ERROR:
