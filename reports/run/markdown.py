@@ -1,22 +1,45 @@
-"""The Markdown report, for pull requests and job summaries on GitHub."""
+"""The Markdown report, for pull requests and job summaries on GitHub, which are read on phones.
+
+The story of each result where they are few, else a digest.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from dpassay.reports.run.brief import lead
+from dpassay.reports.run.digest import Entry, by_mechanism, entries
 from dpassay.reports.run.published import published_table
-from dpassay.reports.run.view import ResultView, View, make_view
-from dpassay.reports.shared.shortening import Pieces, shortened
+from dpassay.reports.run.view import View, make_view
+from dpassay.reports.run.words import Part
+from dpassay.reports.shared.shortening import Pieces, fits, shortened
+from dpassay.reports.shared.statuses import EXPECTED
 from dpassay.reports.shared.tables import Table
 
-LIMIT = 1_000_000
-"""Bytes that a report stays below: a job summary on GitHub takes 1 MiB."""
+Raw = Mapping[str, Any]
+
+LIMIT = 60_000
+"""Bytes that a report stays below: a comment on GitHub takes 65,536 characters."""
+FEW = 10
+"""So many results are always told in full; of more there is a digest if they do not fit."""
+ACT = "## Refuted, failed or undecided\n\n"
+MORE = """## More
+
+* index.html has every result in full, with pictures and tables; record.json has all numbers.
+* cells.csv.gz has every pair, query and direction that leaks: pandas.read\\_csv("cells.csv.gz").
+* One result in full, in a terminal, in the folder of this report:
+
+```
+dpassay explain ID --record record.json
+```
+
+"""
 
 
-def to_markdown(record: Mapping[str, Any], limit: int = LIMIT) -> str:
+def to_markdown(record: Raw, limit: int = LIMIT) -> str:
     """Write a record as GitHub-flavoured Markdown.
 
     Parameters
@@ -24,14 +47,21 @@ def to_markdown(record: Mapping[str, Any], limit: int = LIMIT) -> str:
     record : mapping
         Valid under `dpassay.record.run_record.record_schema`.
     limit : int, optional
-        The text takes fewer bytes of UTF-8 than that. What does not fit is left out by whole
-        sections, the least bad results first, and a line at the top says so.
+        The text takes fewer bytes of UTF-8 than that. Where more than `FEW` results do not fit, it
+        is a digest: what somebody has to act on, then a table of all mechanisms. What does not fit
+        even so is left out by whole sections, the least bad results first, and a line at the top
+        says so.
 
     Returns
     -------
     str
     """
-    return shortened(_pieces(make_view(record), published_table(record["results"])), limit)
+    view = make_view(record)
+    told = entries(record, view)
+    pieces = _story(record, view, told)
+    if len(told) > FEW and not fits(pieces, limit):
+        pieces = _digest(record, view, told)
+    return shortened(pieces, limit)
 
 
 def text_md(text: str) -> str:
@@ -61,18 +91,22 @@ def captioned(table: Table) -> str:
     return f"{text_md(table.caption)}\n\n{table_md(table)}"
 
 
-def _pieces(view: View, published: Table | None) -> Pieces:
-    head, rows = ("", ()) if view.summary is None else _summary(view.summary)
-    notes = "".join(f"{text_md(note)}\n\n" for note in view.notes)
-    facts = "".join(f"* {text_md(name)}: {text_md(fact)}\n" for name, fact in view.facts)
+def _story(record: Raw, view: View, told: Sequence[Entry]) -> Pieces:
+    head, rows = ("", ()) if view.summary is None else _rows(view.summary)
+    lines = "".join(_line(entry) for entry in told if len(told) <= FEW or not entry.stands)
+    published = published_table(record["results"])
     return Pieces(
-        headline=f"# {text_md(view.headline)}\n\n",
-        opening=f"{notes}> **{text_md(view.caveat)}** {text_md(view.caveat_detail)}\n\n",
+        headline=f"# {text_md(lead(record))}\n\n",
+        opening=_opening(view, f"{lines}\n" if lines else ""),
         table_head=head,
         rows=rows,
-        reproduce=f"## Reproduce\n\n{code_md(view.command)}\n\n{facts}\n",
+        reproduce=_reproduce(view),
         findings=_findings(view, published) if view.results else "",
-        results=tuple(_result(result) for result in view.results),
+        results=tuple(
+            f"### {result.status.symbol} {text_md(result.id)}: {result.status.word}\n\n"
+            + _parts(result.parts)
+            for result in view.results
+        ),
         tables=tuple(
             "" if result.query_table is None else _details(result.query_table)
             for result in view.results
@@ -81,7 +115,60 @@ def _pieces(view: View, published: Table | None) -> Pieces:
     )
 
 
-def _summary(table: Table) -> tuple[str, tuple[str, ...]]:
+def _digest(record: Raw, view: View, told: Sequence[Entry]) -> Pieces:
+    """Tell what somebody has to act on, the worst first, and put all mechanisms into a table."""
+    table, statuses = by_mechanism(record, view)
+    head, rows = _rows(table)
+    acted = [entry for entry in told if not entry.stands]
+    return Pieces(
+        headline=f"# {text_md(lead(record))}\n\n",
+        opening=_opening(view, ""),
+        table_head=f"## Every mechanism\n\n{head}",
+        rows=rows,
+        row_statuses=statuses,
+        reproduce=_reproduce(view),
+        findings=MORE,
+        heading=ACT,
+        results=tuple(map(_section, acted)),
+        tables=("",) * len(acted),
+        statuses=tuple(entry.status for entry in acted),
+    )
+
+
+def _opening(view: View, lines: str) -> str:
+    notes = "".join(f"{text_md(note)}\n\n" for note in (f"{view.headline}.", *view.notes))
+    return f"{lines}{notes}> **{text_md(view.caveat)}** {text_md(view.caveat_detail)}\n\n"
+
+
+def _line(entry: Entry) -> str:
+    about = f"About: {entry.about}." if entry.about else ""
+    return f"* {text_md(' '.join(filter(None, (f'{entry.title}.', entry.seen, about))))}\n"
+
+
+def _section(entry: Entry) -> str:
+    """Write what there is to act on; what was refuted as declared is folded."""
+    story = f"{text_md(entry.seen)}\n\n" if entry.seen else ""
+    story += f"{code_md(entry.replay)}\n\n" if entry.replay else ""
+    story += _parts(entry.parts)
+    if entry.status is not EXPECTED:
+        return f"### {text_md(entry.title)}\n\n{story}"
+    return f"<details><summary>{escape(entry.title)}</summary>\n\n{story}</details>\n\n"
+
+
+def _parts(parts: Iterable[Part]) -> str:
+    return "".join(
+        f"**{text_md(part.title)}.** {text_md(' '.join(part.texts))}\n\n"
+        + ("" if part.command is None else f"{code_md(part.command)}\n\n")
+        for part in parts
+    )
+
+
+def _reproduce(view: View) -> str:
+    facts = "".join(f"* {text_md(name)}: {text_md(fact)}\n" for name, fact in view.facts)
+    return f"## Reproduce\n\n{code_md(view.command)}\n\n{facts}\n"
+
+
+def _rows(table: Table) -> tuple[str, tuple[str, ...]]:
     titles, ruler, *rows = table_md(table).split("\n")
     return f"{text_md(table.caption)}\n\n{titles}\n{ruler}\n", tuple(f"{row}\n" for row in rows)
 
@@ -92,15 +179,6 @@ def _findings(view: View, published: Table | None) -> str:
     notions = "" if view.notions is None else f"## Both notions\n\n{captioned(view.notions)}\n\n"
     method = "" if published is None else f"## Method note\n\n{captioned(published)}\n\n"
     return f"## Findings\n\n{table}{words}{notions}{method}"
-
-
-def _result(result: ResultView) -> str:
-    head = f"### {result.status.symbol} {text_md(result.id)}: {result.status.word}\n\n"
-    return head + "".join(
-        f"**{text_md(part.title)}.** {text_md(' '.join(part.texts))}\n\n"
-        + ("" if part.command is None else f"{code_md(part.command)}\n\n")
-        for part in result.parts
-    )
 
 
 def _details(table: Table) -> str:

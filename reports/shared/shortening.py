@@ -34,6 +34,10 @@ class Pieces:
         The section of a result, and its table of query points, empty if it has none.
     statuses : tuple of Status
         Of the results.
+    row_statuses : tuple of Status, optional
+        Of the rows, where they are not one per result.
+    heading : str
+        That of the results; any but the usual one is a digest's, whose results come first.
     """
 
     headline: str
@@ -45,6 +49,8 @@ class Pieces:
     results: tuple[str, ...]
     tables: tuple[str, ...]
     statuses: tuple[Status, ...]
+    row_statuses: tuple[Status, ...] = ()
+    heading: str = RESULTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,17 +75,7 @@ def shortened(pieces: Pieces, limit: int) -> str:
     quarter. One line says what is missing. A limit that even this line does not meet leaves the
     headline, or nothing.
     """
-    everyone = range(len(pieces.results))
-    tables = frozenset(place for place in everyone if pieces.tables[place])
-    whole = Kept(
-        opening=True,
-        rows=len(everyone),
-        reproduce=True,
-        findings=True,
-        results=len(everyone),
-        tables=tables,
-    )
-    text = "".join(_texts(pieces, whole))
+    text = _whole(pieces)
     if _size(text) < limit:
         return text
     nothing = Kept(
@@ -92,6 +88,24 @@ def shortened(pieces: Pieces, limit: int) -> str:
     return pieces.headline if _size(pieces.headline) < limit else ""
 
 
+def fits(pieces: Pieces, limit: int) -> bool:
+    """Whether the whole report takes fewer than `limit` bytes of UTF-8."""
+    return _size(_whole(pieces)) < limit
+
+
+def _whole(pieces: Pieces) -> str:
+    tables = frozenset(place for place, table in enumerate(pieces.tables) if table)
+    kept = Kept(
+        opening=True,
+        rows=len(pieces.rows),
+        reproduce=True,
+        findings=True,
+        results=len(pieces.results),
+        tables=tables,
+    )
+    return "".join(_texts(pieces, kept))
+
+
 def _size(text: str) -> int:
     return len(text.encode())
 
@@ -101,7 +115,7 @@ def _kept(pieces: Pieces, room: int) -> Kept:
 
     A piece may take its share, and more where all but the tables of query points still fits.
     """
-    frame, heading = _size(pieces.table_head) + 1, _size(RESULTS)
+    frame, heading = _size(pieces.table_head) + 1, _size(pieces.heading)
     rows, sections = (
         [_size(row) for row in pieces.rows],
         [_size(section) for section in pieces.results],
@@ -146,14 +160,22 @@ def _texts(pieces: Pieces, kept: Kept) -> Iterator[str]:
     yield _note(pieces, kept)
     if kept.opening:
         yield pieces.opening
+    digest = pieces.heading != RESULTS
+    if digest:
+        yield from _results(pieces, kept)
     if kept.rows:
         yield from (pieces.table_head, *pieces.rows[: kept.rows], "\n")
     if kept.reproduce:
         yield pieces.reproduce
     if kept.findings:
         yield pieces.findings
+    if not digest:
+        yield from _results(pieces, kept)
+
+
+def _results(pieces: Pieces, kept: Kept) -> Iterator[str]:
     if kept.results:
-        yield RESULTS
+        yield pieces.heading
     for place, section in enumerate(pieces.results[: kept.results]):
         yield section
         if place in kept.tables:
@@ -162,7 +184,8 @@ def _texts(pieces: Pieces, kept: Kept) -> Iterator[str]:
 
 def _note(pieces: Pieces, kept: Kept) -> str:
     """Say in one line what is missing; nothing if nothing is."""
-    results, rows = pieces.statuses[kept.results :], pieces.statuses[kept.rows :]
+    results = pieces.statuses[kept.results :]
+    rows = (pieces.row_statuses or pieces.statuses)[kept.rows :]
     tables = sum(bool(table) for table in pieces.tables) - len(kept.tables)
     said = []
     if results:
