@@ -23,8 +23,8 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-LONG = ("mechanism.md", "configuration.md", "attacks.md")
-"""Pages whose blocks take 10 s or more; they run with the slow tests."""
+LONG = ("mechanism.md", "configuration.md", "attacks.md", "files.md")
+"""Pages whose blocks take seconds; they run with the slow tests."""
 PAGES = [
     pytest.param(page, marks=[pytest.mark.slow] if page.name in LONG else [], id=page.name)
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
