@@ -202,7 +202,10 @@ def _names(results: Sequence[Raw]) -> list[str]:
     ]
     numbers = [Counter(names) for names in choices]
     return [
-        next(name for name, among in zip(names, numbers, strict=True) if name and among[name] == 1)
+        next(
+            (name for name, among in zip(names, numbers, strict=True) if name and among[name] == 1),
+            names[-1],
+        )
         for names in zip(*choices, strict=True)
     ]
 
