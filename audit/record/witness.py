@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from threadpoolctl import threadpool_limits
 
-from dpassay.claims import DP, Claim, claim_from_json
+from dpassay.claims import Claim, claim_from_json
 from dpassay.data import Labelled, load, points, split
 from dpassay.engine.apart import CAN_FORK
 from dpassay.engine.evidence import Cell, Event, Evidence, HalfLine
@@ -207,7 +207,7 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
     elif result.claim.coupled:
         at, seen = "", _bad_strings(evidence)
     elif counts is None and cell.exact is not None and cell.exact.value == 0:
-        delta = result.claim.delta if isinstance(result.claim, DP) else 0.0
+        delta = float(getattr(result.claim, "delta", 0.0))
         more = f" more than δ = {allowance(delta)} allows" if delta else ""
         at, seen = (
             at.removesuffix("the "),

@@ -9,10 +9,8 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from dpassay.engine.result import VALUES, Result
 from dpassay.engine.wording import seen_words
 from dpassay.numerics import percent
-from dpassay.record.run_record import result_json
 from dpassay.reports.run.brief import Brief, briefs, lead, share
 from dpassay.reports.run.view import CAVEAT
 from dpassay.reports.shared.figures import PALETTE
@@ -20,6 +18,8 @@ from dpassay.reports.shared.statuses import ERROR, HELD, INCONCLUSIVE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from dpassay.engine.result import Result
 
 QUIET = "opacity:.75;font-size:90%"
 
@@ -99,6 +99,8 @@ def plot(result: Result, ax: Axes | None = None) -> Axes:
 
 def _record(result: Result) -> dict[str, Any]:
     """Return what a report is made of, of this result alone."""
+    from dpassay.record.run_record import result_json
+
     confidence = 1.0 if result.evidence is None else 1 - result.evidence.alpha
     run = {"catalogue": False, "complete": True, "confidence": confidence}
     return {"run": run, "results": [result_json(result, confidence)]}
@@ -147,4 +149,6 @@ def _bars(found: Brief, colour: str) -> str:
 
 def _without_values(text: str) -> str:
     """Leave out a record that a change names by its values."""
+    from dpassay.engine.result import VALUES
+
     return re.sub(VALUES, "", text)
