@@ -20,7 +20,7 @@ from dpassay.targets.adapter import is_mechanism
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.moved import known_as
-from dpassay.targets.resolve import can_be_rebuilt, declared, parameters_of
+from dpassay.targets.resolve import can_be_rebuilt, check_call, declared, parameters_of
 from dpassay.trials.executors import Kind
 
 
@@ -91,6 +91,7 @@ def audit(
     elif labels is not None and numbers is not None:
         raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
     else:
+        check_call(mechanism, f"mechanism = {getattr(mechanism, '__name__', 'function')}")
         subject = FunctionMechanism(
             function=mechanism,
             claims=(claim,),

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpassay.errors import InvalidInput, require
+from dpassay.csv_files import check_features, nameless, read_csv, shown
+from dpassay.errors import InvalidInput, near, require
 from dpassay.seeds import stream
 
 if TYPE_CHECKING:
@@ -169,55 +170,33 @@ def load(source: str, target: str | None = None) -> Table:
             name=source,
             labels=["malignant", "benign"],
         )
-    return _load_csv(Path(source), target)
+    return _load_csv(source, target)
 
 
-def _load_csv(path: Path, target: str | None) -> Table:
+def _load_csv(source: str, target: str | None) -> Table:
     import pandas as pd
 
-    require(path.is_file(), "--data", str(path), "an existing CSV file, or 'breast-cancer'")
+    path = Path(source)
+    if not path.is_file():
+        raise InvalidInput(f"--data = '{source}': {_no_file(source)}")
+    frame = read_csv(path)
+    names = [str(name) for name in frame.columns]
     if target is None:
         raise InvalidInput(
-            "--label is missing: must name the column of --data that holds the label"
+            "--label is missing: must name the column of --data that holds the label, one of "
+            f"{shown(names)}"
         )
-    try:
-        header = (
-            pd.read_csv(path, skipinitialspace=True, header=None, nrows=1, dtype=str)
-            .iloc[0]
-            .tolist()
-        )
-        frame = pd.read_csv(path, skipinitialspace=True, index_col=False, on_bad_lines="error")
-    except (ValueError, UnicodeDecodeError) as error:
+    if target not in names:
         raise InvalidInput(
-            f"--data = '{path}': cannot be read as CSV ({str(error).splitlines()[0]})"
-        ) from None
-    if len(set(header)) < len(header):
-        raise InvalidInput(
-            f"--data = '{path}': two columns have one name; the header must have different ones"
-        )
-    if target not in frame.columns:
-        raise InvalidInput(
-            f"--label = '{target}': no such column in '{path}'; it has "
-            f"{', '.join(map(str, frame.columns))}"
+            f"--label = '{target}': no such column in '{path}'; {_which(target, names)}"
         )
     features = frame.drop(columns=[target])
-    filled = len(frame) > 0 and features.shape[1] > 0
-    require(filled, "--data", str(path), "a table with at least one record and one feature")
-    for column in frame.columns:
-        values = frame[column]
-        numbers = pd.to_numeric(values, errors="coerce") if values.dtype.kind in "iufb" else None
-        bad = (
-            values.isna().to_numpy()
-            if numbers is None
-            else ~np.isfinite(numbers.to_numpy(dtype=float))
+    if features.shape[1] == 0:
+        raise InvalidInput(
+            f"--data = '{path}': has no column but '{target}'; must have at least one feature"
         )
-        if bad.any():
-            row = int(np.argmax(bad))
-            raise InvalidInput(
-                f"--data = '{path}': column '{column}', record {row + 1} is {values.iloc[row]}; "
-                "must be a finite number or a text, none missing"
-            )
-    names, codes = np.unique(frame[target].astype(str), return_inverse=True)
+    check_features(path, features)
+    labels, codes = np.unique(frame[target].astype(str), return_inverse=True)
     X = pd.get_dummies(features, dtype=float).to_numpy(dtype=float)
     return _table(
         Labelled(X, codes),
@@ -225,8 +204,27 @@ def _load_csv(path: Path, target: str | None) -> Table:
         kind="file",
         name=str(path),
         target=target,
-        labels=[str(name) for name in names],
+        labels=[str(name) for name in labels],
     )
+
+
+def _no_file(source: str) -> str:
+    """Say what a name is that is no file, and which file was perhaps meant."""
+    path = Path(source)
+    beside = {each.stem: each for each in path.parent.glob("*.csv")} if source else {}
+    if close := near(path.stem, beside, likeness=0.75):
+        return f"no such file; did you mean '{path.with_name(beside[close].name)}'?"
+    kind = "is a folder; " if source and path.is_dir() else ""
+    kind = "is an address, download it first; " if "://" in source else kind
+    return f"{kind}must be an existing CSV file, or '{BUILT_IN}'"
+
+
+def _which(target: str, names: list[str]) -> str:
+    """Say which column was meant, or which ones there are."""
+    if close := near(target, names):
+        return f"did you mean '{close}'?"
+    bare = "; is the header line missing?" if nameless(names) else ""
+    return f"it has {shown(names)}{bare}"
 
 
 def _columns(features: pd.DataFrame) -> dict[str, tuple[int, ...]]:
@@ -300,12 +298,11 @@ def split(table: Table, *, train: int, queries: int, seed: int, train_queries: i
     require(train >= 1, "--train", train, "an integer >= 1")
     require(queries >= 1, "--queries", queries, "an integer >= 1")
     require(train_queries >= 0, "--train-queries", train_queries, "an integer >= 0")
-    require(
-        n >= 3,
-        "--data",
-        f"{n} records",
-        "at least 3 records: one to train on, one to replace it, one to query",
-    )
+    if n < 3:
+        raise InvalidInput(
+            f"--data = '{table.source['name']}': has {n} record{'' if n == 1 else 's'}; must have "
+            "at least 3 records: one to train on, one to replace it, one to query"
+        )
     queries = min(queries, max(1, n // 10))
     train = min(train, max(1, 7 * n // 10), n - queries - 1)
     order = stream(seed, "split", table.source["sha256"]).permutation(n)

@@ -6,6 +6,8 @@ import math
 import os
 import sysconfig
 import traceback
+from collections.abc import Iterable
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -166,3 +168,18 @@ def require(condition: bool, argument: str, value: Any, allowed: str) -> None:
         shown = repr(value)
         shown = shown if len(shown) <= 80 else shown[:77] + "..."
         raise InvalidInput(f"{argument} = {shown}: must be {allowed}")
+
+
+def near(word: str, names: Iterable[str], likeness: float = 0.6) -> str:
+    """Return the name that a word was probably meant to be, empty where none is like it.
+
+    Upper case, hyphens and underscores do not count. `likeness` is that of
+    `difflib.get_close_matches`, from 0 to 1.
+    """
+    plain = {_plain(name): name for name in names}
+    found = get_close_matches(_plain(word), plain, n=1, cutoff=likeness)
+    return plain[found[0]] if found else ""
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("-", "").replace("_", "")

@@ -11,12 +11,13 @@ from dpassay.cli.compare import CODES, KINDS, add_pages, deliver
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.options import in_force
 from dpassay.cli.parser import Parser, add_option, examples
+from dpassay.cli.records import run_record
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput
 from dpassay.record.baseline import acceptable, judge, read_baseline, whole
 from dpassay.record.compare import compare
 from dpassay.record.files import dumps, write_text
-from dpassay.record.run_record import is_record, read_record
+from dpassay.record.run_record import is_record
 
 DESCRIPTION = (
     "Keep a record that you have reviewed and accepted, and compare later records with it."
@@ -66,8 +67,8 @@ def add_arguments(command: Parser) -> None:
 def action(arguments: argparse.Namespace) -> int:
     """Accept a record as the baseline, or hold one against it."""
     config = in_force(arguments)
-    place = Path(arguments.record or Path(config.out or "report") / "record.json")
-    baseline, record = Path(config.baseline), read_record(place)
+    said = arguments.record or str(Path(config.out or "report") / "record.json")
+    baseline, (place, record) = Path(config.baseline), run_record(said)
     whole(record, place)
     if arguments.action == "accept":
         return _accept(record, place, baseline)

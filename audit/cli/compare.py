@@ -9,12 +9,12 @@ from typing import Any
 
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.parser import Parser, add_option, add_output, codes, examples
+from dpassay.cli.records import run_record
 from dpassay.cli.shared import console, readers_may_leave
 from dpassay.config.options import OPTIONS
 from dpassay.record.baseline import Judged, comparable
 from dpassay.record.compare import compare
 from dpassay.record.files import dumps, writable, write_text
-from dpassay.record.run_record import read_record
 
 DESCRIPTION = """Compare a record with an older one, entry by entry. All bounds are computed \
 again, with one error
@@ -73,12 +73,15 @@ def add_pages(command: Any, shown: str) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Hold one record against another."""
-    old, new = read_record(Path(arguments.old), "OLD"), read_record(Path(arguments.new), "NEW")
-    comparable(old, new, Path(arguments.old), Path(arguments.new))
+    (old_path, old), (new_path, new) = (
+        run_record(arguments.old, "OLD"),
+        run_record(arguments.new, "NEW"),
+    )
+    comparable(old, new, old_path, new_path)
     tolerance = OPTIONS["tolerance"].default if arguments.tolerance is None else arguments.tolerance
     comparison = compare(old, new, tolerance=tolerance)
     judged = Judged(comparison=comparison, open=comparison.regressions)
-    return deliver(judged, Path(arguments.new), arguments.pages, as_json=arguments.json)
+    return deliver(judged, new_path, arguments.pages, as_json=arguments.json)
 
 
 def deliver(judged: Judged, place: Path, pages: str | None, *, as_json: bool) -> int:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.parser import Parser, examples
+from dpassay.cli.records import run_record
 from dpassay.cli.shared import console
-from dpassay.record.run_record import read_record
 
 DESCRIPTION = (
     "Explain one result of a record: its claim, witness, counts and bound, and the command that "
@@ -39,5 +38,6 @@ def action(arguments: argparse.Namespace) -> int:
     """Explain one result of a record."""
     from dpassay.reports.run.terminal import print_explanation
 
-    print_explanation(read_record(Path(arguments.record)), arguments.id, console())
+    _, record = run_record(arguments.record)
+    print_explanation(record, arguments.id, console())
     return Exit.NOTHING

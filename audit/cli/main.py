@@ -57,11 +57,7 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
     """Read the words of a command line; an option that does not exist is refused."""
-    arguments, unknown = parser(words).parse_known_args(words)
-    if unknown:
-        place = f"dpassay {arguments.command} --help" if arguments.command else "dpassay --help"
-        raise InvalidInput(f"{unknown[0]}: no such option or argument (see {place})")
-    return arguments
+    return parser(words).parse_args(words)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from dpassay.claims import SPELLED, SPELLINGS
+from dpassay.claims import SPELLED, SPELLINGS, Claim
 from dpassay.claims import spelled as claim_of
+from dpassay.config.guesses import claim_meant, range_meant
 from dpassay.config.load import Config
 from dpassay.config.mechanisms import Configured
 from dpassay.config.values import assignment, listed, spelled, table_of, value_of, written
@@ -181,7 +183,7 @@ def _fallback(each: Configured, wanted: Wanted) -> AuditTarget | None:
         answers = (
             _answers(each.answers, "answers") if wanted.answers is None else wanted.answers
         ) or Answers()
-    claim = claim_of(numbers, _source(each, wanted.claim), labels=answers.numbers is None)
+        claim = _claim(numbers, _source(each, wanted.claim), labels=answers.numbers is None)
     has = {"labels": answers.labels} if answers.numbers is None else {"numbers": answers.numbers}
     return AuditTarget(
         name=each.called,
@@ -218,7 +220,7 @@ def _built(
     if numbers is None:
         return resolve(each.target, parameters, None, answers, name=each.called)
     known = answers or answers_of(each.target, parameters)
-    claim = claim_of(numbers, _source(each, said), labels=known.numbers is None)
+    claim = _claim(numbers, _source(each, said), labels=known.numbers is None)
     claim = replace(claim, relation=relation_of(each.target, parameters))
     return resolve(each.target, parameters, (claim,), answers, name=each.called)
 
@@ -229,13 +231,27 @@ def _source(each: Configured, said: dict[str, float] | None) -> str:
 
 
 def _claim_numbers(text: str) -> dict[str, float]:
-    given = table_of(text, "--claim", SPELLED)
-    if set(given) not in SPELLINGS:
-        raise InvalidInput(f"--claim = '{text}': must be {SPELLED}")
+    wrong = InvalidInput(f"--claim = '{text}': must be {_or_meant(SPELLED, claim_meant(text))}")
     try:
-        return {name: float(value) for name, value in given.items()}
+        given = table_of(text, "--claim", SPELLED)
+        numbers = {name: float(value) for name, value in given.items()}
     except (ValueError, TypeError):
-        raise InvalidInput(f"--claim = '{text}': must be {SPELLED}, with numbers") from None
+        raise wrong from None
+    if set(numbers) not in SPELLINGS or text.count("=") > len(numbers):
+        raise wrong
+    return numbers
+
+
+def _claim(numbers: Mapping[str, float], source: str, *, labels: bool) -> Claim:
+    """Return a claim of these numbers, or say what a number out of its range was meant to be."""
+    try:
+        return claim_of(numbers, source, labels=labels)
+    except InvalidInput as error:
+        raise InvalidInput(_or_meant(str(error), range_meant(numbers))) from None
+
+
+def _or_meant(text: str, meant: str) -> str:
+    return f"{text}; {meant}" if meant else text
 
 
 def _answers(text: str | None, option: str) -> Answers | None:
@@ -257,7 +273,17 @@ def _answers(text: str | None, option: str) -> Answers | None:
                 return Answers(labels=labels)
     except (ValueError, TypeError):
         pass
-    raise InvalidInput(
-        f"{option} = '{text}': must be labels like 0,1,2 or limits of numbers like 0..1 (.. for "
-        "any)"
-    )
+    allowed = "labels like 0,1,2 or limits of numbers like 0..1 (.. for any)"
+    raise InvalidInput(f"{option} = '{text}': must be {_or_meant(allowed, _answers_meant(text))}")
+
+
+def _answers_meant(text: str) -> str:
+    """Say what answers were perhaps meant."""
+    number = r"\s*(-?\d+(?:\.\d+)?)\s*"
+    found = re.fullmatch(rf"[(\[]?{number}(?:-|:|to|,){number}[)\]]?", text)
+    if found and float(found[1]) < float(found[2]):
+        return f"did you mean '{found[1]}..{found[2]}'?"
+    words = [word.strip() for word in text.split(",")]
+    if len(words) > 1 and all(word.isidentifier() for word in words):
+        return f"labels are numbers: did you mean '{','.join(map(str, range(len(words))))}'?"
+    return ""

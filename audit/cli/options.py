@@ -11,6 +11,7 @@ from typing import Any
 
 from dpassay.config.load import Config, load_config
 from dpassay.config.options import COMMAND_LINE, OPTIONS
+from dpassay.csv_files import shown
 from dpassay.data import BUILT_IN, Table, load, split
 from dpassay.engine.exhaustive import Domain
 from dpassay.engine.settings import Settings
@@ -135,12 +136,8 @@ def data_of(config: Config) -> Group:
         As `read_table` does, or if there are not two labels.
     """
     table = read_table(config)
-    labels = table.source["labels"]
-    if len(labels) != 2:
-        raise InvalidInput(
-            f"--label = '{config.label}': has {len(labels)} labels ({', '.join(labels[:5])}); "
-            "must have two"
-        )
+    if len(table.source["labels"]) != 2:
+        raise InvalidInput(f"--label = '{config.label}': {_not_two(table)}")
     sizes = {
         "train": config.train,
         "queries": config.queries,
@@ -152,6 +149,25 @@ def data_of(config: Config) -> Group:
     return Group(
         pairs=pairs, queries=parts.queries, kind="data", reason=pairs.how, source=parts.source
     )
+
+
+def _not_two(table: Table) -> str:
+    """Say how many labels there are, and what was perhaps meant."""
+    labels = table.source["labels"]
+    more = ", ..." if len(labels) > 5 else ""
+    has = f"has {len(labels)} label{'' if len(labels) == 1 else 's'}"
+    told = f"{has} ({', '.join(labels[:5])}{more}); must have two"
+    if len(labels) == 1:
+        return told
+    if len({label.strip().lower() for label in labels}) == 2:
+        return f"{told}; some differ in upper case or blanks only"
+    two = [name for name, places in table.columns.items() if _two_valued(table, places)]
+    return f"{told}; columns with two values: {shown(two)}" if two else told
+
+
+def _two_valued(table: Table, places: tuple[int, ...]) -> bool:
+    """Whether a column of features could be one of labels."""
+    return len(places) == 2 or (len(places) == 1 and len(set(table.data.X[:, places[0]])) == 2)
 
 
 def transcripts_of(config: Config, default: int) -> int:

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from dpassay.cli.mistyped import command_meant, option_meant, value_meant
 from dpassay.config.option import Option
 from dpassay.config.options import COMMAND_LINE, OPTIONS
 from dpassay.errors import InvalidInput
@@ -31,16 +32,38 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
+        chosen = re.match(r"argument \S+: invalid choice: '(.*?)' \(choose from (.*)\)$", message)
+        if chosen:
+            known = re.findall(r"[\w-]+", chosen[2])
+            message = f"'{chosen[1]}': no such command{command_meant(chosen[1], known, self.prog)}"
         for pattern, words in WORDS:
             message = re.sub(pattern, words, message)
         raise InvalidInput(f"{message} (see {self.prog} --help)")
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Read words; one that is neither an option nor an argument is refused.
+
+        With what was perhaps meant.
+        """
+        words = list(args or ())
+        try:
+            found, unknown = super().parse_known_args(words, namespace)
+        except InvalidInput as error:
+            raise InvalidInput(value_meant(str(error), words)) from None
+        if unknown:
+            told = option_meant(unknown[0], words, self._option_string_actions)
+            raise InvalidInput(
+                f"{unknown[0]}: no such option or argument{told} (see {self.prog} --help)"
+            )
+        return found, unknown
 
 
 WORDS = (
     (r"^argument (\S+): expected one argument$", r"\1: needs a value"),
     (r"^argument (\S+): ignored explicit argument (.*)$", r"\1: takes no value, not \2"),
     (r"^the following arguments are required: (.*)$", r"\1: is missing"),
-    (r"^argument \S+: invalid choice: '(.*?)' \(.*\)$", r"'\1': no such command"),
 )
 """What argparse says of wrong usage, and what we say instead; each Python says it a little
 differently."""

@@ -70,9 +70,8 @@ def action(arguments: argparse.Namespace) -> int:
     if config.said("epsilon"):
         raise InvalidInput("--epsilon: requires --attack; for an audit use --claim")
     if len(arguments.targets) != 1:
-        raise InvalidInput(
-            f"TARGET = '{' '.join(arguments.targets)}': must be exactly one mechanism"
-        )
+        said = f" = '{' '.join(arguments.targets)}'" if arguments.targets else " is missing"
+        raise InvalidInput(f"TARGET{said}: must be exactly one mechanism")
     data = data_of(config)
     settings = settings_of(replace(config, mode="monte-carlo"))
     with opened(

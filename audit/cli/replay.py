@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from dpassay.claims import claim_from_json
+from dpassay.cli import records
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.parser import Parser, codes, examples
-from dpassay.record.witness import read_witness, replay
+from dpassay.record.witness import replay
 
 DESCRIPTION = "Repeat one witness: the same pair, query and event, with the same seed."
 EXAMPLES = examples(
@@ -42,7 +42,7 @@ def add_arguments(command: Parser) -> None:
 
 def action(arguments: argparse.Namespace) -> int:
     """Run one witness again."""
-    witness = read_witness(Path(arguments.witness))
+    witness = records.witness(arguments.witness)
     found = replay(witness, file=arguments.data)
     outcome = "reproduced" if found.reproduced else "NOT reproduced"
     claim = claim_from_json(witness["claim"])

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from dpassay.cli.exit_codes import Exit, of_attack, of_run
 from dpassay.cli.parser import Parser, examples
+from dpassay.cli.records import any_record
 from dpassay.config.values import listed
 from dpassay.errors import InvalidInput
-from dpassay.record.attack_record import is_attack_record, read_attack_record
-from dpassay.record.run_record import read_record
 
 DESCRIPTION = "Write reports from a record of `dpassay run` or `dpassay attack`."
 EXAMPLES = examples(
@@ -32,7 +31,9 @@ def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(DESCRIPTION, EXAMPLES)
     command.add_argument(
-        "record", metavar="RECORD", help="record.json of a run, or attack.json of an attack"
+        "record",
+        metavar="RECORD",
+        help="record.json of a run, attack.json of an attack, or the folder of either",
     )
     command.add_argument(
         "--format",
@@ -64,10 +65,8 @@ def action(arguments: argparse.Namespace) -> int:
     from dpassay import reports
     from dpassay.reports.attack.pages import FORMATS
 
-    path = Path(arguments.record)
-    attacks = is_attack_record(path)
+    record, attacks = any_record(arguments.record)
     known = FORMATS if attacks else reports.FORMATS
-    record = read_attack_record(path) if attacks else read_record(path)
     asked = ",".join(known) if attacks and arguments.format == REPORTS else arguments.format
     formats = [str(word).strip() for word in listed(asked)]
     if not set(formats) <= set(known):

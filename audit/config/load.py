@@ -177,11 +177,12 @@ def read_file(folder: Path) -> tuple[str, dict[str, Any]] | None:
             "remove one of them"
         )
     if own is not None:
-        if "tool" in own:
-            raise InvalidInput(
-                f"{FILE}: tool: no such key; in this file the keys are at the top level, without "
-                "[tool.dpassay]"
-            )
+        for key in ("tool", "dpassay"):
+            if key in own:
+                raise InvalidInput(
+                    f"{FILE}: {key}: no such key; in this file the keys are at the top level, "
+                    "without [tool.dpassay]"
+                )
         return FILE, own
     if table is None:
         return None
@@ -197,7 +198,8 @@ def _toml(path: Path) -> dict[str, Any] | None:
     except OSError as error:
         raise InvalidInput(f"{path.name}: cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{path.name}: is not valid TOML ({error})") from None
+        hint = "; texts stand in quotes" if str(error).startswith("Invalid value") else ""
+        raise InvalidInput(f"{path.name}: is not valid TOML ({error}){hint}") from None
 
 
 def _from_file(table: dict[str, Any], file: str) -> dict[str, Any]:

@@ -5,14 +5,16 @@ What it is, what it claims and answers, its parameters, its name.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from dpassay.claims import SPELLINGS
+from dpassay.config.guesses import NAMES as OF_CLAIMS
+from dpassay.config.guesses import claim_meant
 from dpassay.config.values import is_value, spelled
-from dpassay.errors import InvalidInput, is_real, require
+from dpassay.errors import InvalidInput, is_real, near, require
 
 LONGEST_NAME = 60
 
@@ -90,8 +92,9 @@ def known(keys: Mapping[str, Any], names: Any, where: str) -> None:
     """Raise `InvalidInput`, with a suggestion, if a key is none of the names."""
     for key in keys:
         if key not in names:
-            close = get_close_matches(key, names, n=1)
-            hint = f"did you mean '{close[0]}'?" if close else f"known keys: {', '.join(names)}"
+            close = near(key, names)
+            hint = f"did you mean '{close}'?" if close else f"known keys: {', '.join(names)}"
+            hint = "it stands in claim = { ... }" if key in OF_CLAIMS and "claim" in names else hint
             raise InvalidInput(f"{where}: {key}: no such key; {hint}")
 
 
@@ -143,8 +146,21 @@ def _claim(claim: Any, where: str) -> dict[str, float] | None:
         and set(claim) in SPELLINGS
         and all(is_real(value) for value in claim.values())
     )
-    require(numbers, f"{where}: claim", claim, allowed)
+    meant = _meant(claim)
+    require(numbers, f"{where}: claim", claim, f"{allowed}; {meant}" if meant else allowed)
     try:
         return {name: float(value) for name, value in claim.items()}
     except OverflowError:
         raise InvalidInput(f"{where}: claim: must be {allowed}") from None
+
+
+def _meant(claim: Any) -> str:
+    """Say what a claim was perhaps meant to be: a number, a text, or a table with other names."""
+    if isinstance(claim, dict):
+        claim = ",".join(f"{name}={value}" for name, value in claim.items())
+    said = claim_meant(str(claim), spelled=True) if is_value(claim) else ""
+    return re.sub(r"'(.*)'", lambda found: _braced(found[1]), said)
+
+
+def _braced(text: str) -> str:
+    return f"{{ {text.replace('=', ' = ').replace(',', ', ')} }}"

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from dpassay.config.guesses import number_meant
 from dpassay.config.values import listed
-from dpassay.errors import is_count, is_real, require
+from dpassay.errors import is_count, is_real, near, require
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,8 @@ class Option:
         Its name before, which still works.
     metavar : str, optional
         What stands for a value in `--help`.
+    meant : callable
+        Says of a value that is not allowed what it was perhaps meant to be, or why it is not.
     """
 
     key: str
@@ -46,6 +49,7 @@ class Option:
     shown: str = ""
     was: str = ""
     metavar: str | None = None
+    meant: Callable[[Any], str] = lambda _: ""
 
     @property
     def flag(self) -> str:
@@ -59,7 +63,7 @@ class Option:
 
     def value(self, value: Any, argument: str) -> Any:
         """Check a value and return it in its type."""
-        require(self.holds(value), argument, value, self.allowed)
+        self._require(value, argument)
         return self.kind(value)
 
     def from_text(self, text: str, argument: str) -> Any:
@@ -68,31 +72,43 @@ class Option:
             value = self.kind(text)
         except (ValueError, TypeError):
             value = text
-        require(
-            self.holds(value), argument, text if isinstance(value, tuple) else value, self.allowed
-        )
+        self._require(value, argument, text if isinstance(value, tuple) else value)
         return value
+
+    def _require(self, value: Any, argument: str, shown: Any = None) -> None:
+        """Raise `InvalidInput`, with what was perhaps meant, if a value is not allowed."""
+        shown = value if shown is None else shown
+        if not self.holds(value):
+            meant = self.meant(shown)
+            require(False, argument, shown, f"{self.allowed}; {meant}" if meant else self.allowed)
 
 
 def count(key: str, least: int, most: int | None = None, why: str = "", **row: Any) -> Option:
     """Return the row of a whole number from `least` to `most`; `why` says why not more."""
-    allowed = (
-        f"an integer >= {least}" if most is None else f"an integer from {least} to {most:,}{why}"
-    )
+    allowed = f"an integer >= {least}" if most is None else f"an integer from {least} to {most:,}"
     holds = lambda value: is_count(value, least) and (most is None or value <= most)  # noqa: E731
-    return Option(key=key, kind=int, holds=holds, allowed=allowed, **{"metavar": "N"} | row)
+
+    def meant(value: Any) -> str:
+        above = most is not None and is_count(value, most)
+        return why if above else number_meant(value, holds, whole=True)
+
+    usual: dict[str, Any] = {"metavar": "N", "meant": meant}
+    return Option(key=key, kind=int, holds=holds, allowed=allowed, **usual | row)
 
 
 def number(key: str, holds: Callable[[float], bool], allowed: str, **row: Any) -> Option:
     """Return the row of a number that fulfils a condition."""
     known = lambda value: is_real(value) and holds(value)  # noqa: E731
-    return Option(key=key, kind=float, holds=known, allowed=allowed, **row)
+    meant = lambda value: number_meant(value, known, whole=False)  # noqa: E731
+    return Option(key=key, kind=float, holds=known, allowed=allowed, **{"meant": meant} | row)
 
 
 def one_of(key: str, words: tuple[str, ...], **row: Any) -> Option:
     """Return the row of one of a few words."""
     holds = lambda value: isinstance(value, str) and value in words  # noqa: E731
-    return Option(key=key, kind=str, holds=holds, allowed=f"one of {', '.join(words)}", **row)
+    meant = lambda value: f"did you mean '{close}'?" if (close := near(str(value), words)) else ""  # noqa: E731
+    allowed = f"one of {', '.join(words)}"
+    return Option(key=key, kind=str, holds=holds, allowed=allowed, meant=meant, **row)
 
 
 def several(key: str, one: Option, allowed: str, **row: Any) -> Option:

@@ -7,10 +7,12 @@ Those of `OPTIONS` may be set everywhere, those of `COMMAND_LINE` on the command
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
 from dpassay.config.option import Option, count, number, one_of, several, sides, text
+from dpassay.errors import is_count
 
 CONFIDENCE = 0.999
 """Of a whole run, by default."""
@@ -42,6 +44,12 @@ answers of probability 0.4."""
 MODES = ("auto", "exact", "exhaustive", "monte-carlo")
 NEIGHBOURS = ("one", "flip", "one+flip", "all")
 
+
+def _processors(value: Any) -> str:
+    """Say how many processors there are, to somebody who wants them all."""
+    return "" if is_count(value) else f"this machine has {os.cpu_count() or 1} processors"
+
+
 OPTIONS: dict[str, Option] = {
     option.key: option
     for option in (
@@ -72,7 +80,7 @@ OPTIONS: dict[str, Option] = {
             "budget",
             100,
             MOST_BUDGET,
-            why="; more trials would never end",
+            why="more trials would never end",
             default=BUDGET,
             shown="by profile",
             metavar="TRIALS",
@@ -83,6 +91,7 @@ OPTIONS: dict[str, Option] = {
             1,
             MOST_JOBS,
             default=1,
+            meant=_processors,
             help="processes that run trials or train models; no number depends on it",
         ),
         number(

@@ -159,4 +159,6 @@ def writable(directory: Path) -> None:
         with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
-        raise InvalidInput(f"--out = '{directory}': cannot be written ({error.strerror})") from None
+        why = f"cannot be written ({error.strerror})"
+        why = "is a file; must be a folder" if directory.is_file() else why
+        raise InvalidInput(f"--out = '{directory}': {why}") from None

@@ -17,13 +17,30 @@ from numpy.typing import NDArray
 
 from dpassay.claims import KINDS, Claim
 from dpassay.data import points
-from dpassay.errors import InvalidInput, TargetError, as_real, is_count, require, told
+from dpassay.errors import (
+    InvalidInput,
+    TargetError,
+    as_real,
+    first_line,
+    is_count,
+    require,
+    told,
+)
 from dpassay.laws import FiniteLaw, Law, NoiseLaw, PointLaw
 from dpassay.mechanism import Mechanism, Reachable, WorstCase, offers
 from dpassay.pairs import Change, one_by_one
 from dpassay.targets.adapter import full, given, is_trainer
 
 T = TypeVar("T")
+PROBABILITY = (
+    "if it is a probability, draw the label with it, or audit the number itself with "
+    "numbers=(0, 1), --answers 0..1"
+)
+NUMBERS = "declare the range of numbers with numbers=(least, greatest), --answers LEAST..GREATEST"
+LABELS = "declare other labels with labels=(0, 1, 2), --answers 0,1,2"
+NAMES = "answer labels by their number, 0, 1, ... in sorted order"
+TABLE = "data.X are its features, data.y its labels"
+"""What is said of answers and calls that new users often make."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -299,13 +316,17 @@ class AuditTarget:
         """Return the answers of a mechanism, if they are what it may answer."""
         expected = (size, queries)
         if draws.shape != expected:
+            nothing = draws.shape == () and draws.item() is None
+            found = "None" if nothing else f"shape {draws.shape}"
             raise TargetError(
-                f"sample on {where} returned shape {draws.shape}; expected (size, queries) = "
-                f"{expected}"
+                f"sample on {where} returned {found}; expected (size, queries) = {expected}"
+                f"{_turned(draws.shape, expected)}"
             )
         if draws.dtype.kind not in "biuf":
+            names = f"; {NAMES}" if draws.dtype.kind in "US" and self.numbers is None else ""
             raise TargetError(
-                f"sample on {where} returned an array of {draws.dtype}; expected {self._answers()}"
+                f"sample on {where} returned an array of {draws.dtype}; expected "
+                f"{self._answers()}{names}"
             )
         if self.numbers is None:
             known = np.isin(draws, self.labels)
@@ -314,9 +335,21 @@ class AuditTarget:
             known = np.isfinite(draws) & (draws >= low) & (draws <= high)
         if not known.all():
             trial, query = np.argwhere(~known)[0]
-            what = f"{draws[trial, query].item()!r} in trial {trial} at query {query}"
-            raise TargetError(f"sample on {where} returned {what}; expected {self._answers()}")
+            value = draws[trial, query].item()
+            what = f"{value!r} in trial {trial} at query {query}"
+            raise TargetError(
+                f"sample on {where} returned {what}; expected {self._answers()}"
+                f"{self._declared(value)}"
+            )
         return draws
+
+    def _declared(self, value: float) -> str:
+        """Say how an answer would be declared that is none of those declared."""
+        if not math.isfinite(value):
+            return ""
+        if self.numbers is not None:
+            return "; declare a range that holds every answer"
+        return f"; {LABELS if value == int(value) else PROBABILITY if 0 < value < 1 else NUMBERS}"
 
     def _answers(self) -> str:
         if self.numbers is None:
@@ -345,9 +378,22 @@ class AuditTarget:
         except TargetError:
             raise
         except (Exception, SystemExit, GeneratorExit) as error:
+            detail = told(error)
+            hint = f" ({TABLE})" if "'Labelled' object" in first_line(detail) else ""
             raise TargetError(
-                f"{method} on {where} raised {type(error).__name__}", told(error)
+                f"{method} on {where} raised {type(error).__name__}{hint}", detail
             ) from error
+
+
+def _turned(shape: tuple[int, ...], expected: tuple[int, int]) -> str:
+    """Say what was perhaps done to the shape of answers."""
+    if shape == expected[::-1]:
+        return "; transpose it"
+    if shape == ():
+        return "; has it a return statement?"
+    if shape == (expected[1],):
+        return "; return a row for each of `size` runs, all drawn anew"
+    return "; return a column for each query" if shape == (expected[0],) else ""
 
 
 def _labels(said: Any) -> tuple[int, ...]:

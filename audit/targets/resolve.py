@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from dpassay.claims import REPLACE_ONE, Claim
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, near
 from dpassay.mechanism import FunctionMechanism, Mechanism
 from dpassay.targets.adapter import full, is_mechanism
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS, Entry, Refuted
 from dpassay.targets.guard import AuditTarget
+from dpassay.targets.misnamed import definitions, meant, meant_module, meant_object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +94,13 @@ def resolve(
     found = load_object(_address(target), "target")
     if isinstance(found, type):
         mechanism = _build(target, found, given)
+        _check_class(target, mechanism)
         given = parameters_of(mechanism)
     elif given and given != parameters_of(found):
+        name = next(iter(given))
+        claim = f"; did you mean --claim {name}={given[name]}?" if name in CLAIMED else ""
         raise InvalidInput(
-            f"-p {next(iter(given))}: '{target}' is no mechanism class, it takes no parameters"
+            f"-p {name}: '{target}' is no mechanism class, it takes no parameters{claim}"
         )
     elif is_mechanism(found):
         mechanism, given = found, parameters_of(found)
@@ -103,8 +108,9 @@ def resolve(
         if not claims:
             raise InvalidInput(
                 f"'{target}' is a plain function and has no claim of its own; add --claim "
-                "epsilon=..., mu=... or gamma=..."
+                "epsilon=..., mu=... or gamma=... (in dpassay.toml: claim = { epsilon = ... })"
             )
+        check_call(found, f"target = '{target}'")
         given_answers = answers or Answers()
         mechanism = FunctionMechanism(
             function=found,
@@ -130,6 +136,42 @@ def resolve(
         claims=claims,
         alone=alone,
     )
+
+
+CLAIMED = ("epsilon", "delta", "mu", "gamma")
+"""Numbers that a claim may have."""
+CALLED = "(data, queries, size, rng)"
+"""What a function is called with."""
+
+
+def check_call(function: Any, what: str) -> None:
+    """Raise `InvalidInput` if a function cannot be called with four arguments.
+
+    Parameters
+    ----------
+    function : callable
+        One whose arguments cannot be known is let pass.
+    what : str
+        What it is called in the message.
+    """
+    try:
+        signature = inspect.signature(function, follow_wrapped=False)
+    except Exception:  # noqa: BLE001  (what is not ours may do anything)
+        return
+    try:
+        signature.bind(None, None, None, None)
+    except TypeError:
+        taken = f"({', '.join(signature.parameters)})"
+        raise InvalidInput(f"{what}: takes {taken}; must take {CALLED}") from None
+
+
+def _check_class(target: str, mechanism: Any) -> None:
+    """Raise `InvalidInput` if an object has no answers that could be audited."""
+    if not is_mechanism(mechanism) and not hasattr(mechanism, "distribution"):
+        raise InvalidInput(
+            f"target = '{target}': has no method sample; must be a class with sample(state, "
+            f"queries, size, rng), or a function {CALLED}"
+        )
 
 
 def is_function(target: str) -> bool:
@@ -172,19 +214,34 @@ def load_object(address: str, argument: str) -> Any:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    try:
-        module = importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:  # what is not ours may do anything
-        raise InvalidInput(
-            f"{argument} = '{address}': cannot import '{module_name}' ({type(error).__name__}: "
-            f"{error})"
-        ) from error
+    if module_name.endswith(".py") or "/" in module_name:
+        hint = meant_module(module_name, name)
+        raise InvalidInput(_of_parts(f"{argument} = '{address}': is a file, not a module", hint))
+    module = _imported(module_name, name, f"{argument} = '{address}'")
     try:
         return getattr(module, name)
     except AttributeError:
+        hint = meant_object(name, definitions(module))
         raise InvalidInput(
-            f"{argument} = '{address}': module '{module_name}' has no '{name}'"
+            f"{argument} = '{address}': module '{module_name}' has no '{name}'; {hint}"
         ) from None
+
+
+def _imported(module: str, name: str, said: str) -> ModuleType:
+    """Import a module, for an object of this name."""
+    try:
+        return importlib.import_module(module)
+    except (Exception, SystemExit) as error:  # what is not ours may do anything
+        told = f"{said}: cannot import '{module}'"
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is not None and f"{module}.".startswith(f"{missing}."):
+            raise InvalidInput(_of_parts(told, meant_module(module, name))) from error
+        hint = "install it where dpassay is installed" if missing else ""
+        raise InvalidInput(_of_parts(f"{told} ({type(error).__name__}: {error})", hint)) from error
+
+
+def _of_parts(*parts: str) -> str:
+    return "; ".join(filter(None, parts))
 
 
 def is_json(parameter: object) -> bool:
@@ -220,8 +277,8 @@ def _address(target: str) -> str:
     if ":" in target:
         return target
     if target not in ENTRIES:
-        close = get_close_matches(target, ENTRIES, n=1)
-        hint = f"did you mean '{close[0]}'?" if close else "see `dpassay list`"
+        close = near(target, ENTRIES)
+        hint = f"did you mean '{close}'?" if close else meant(target) or "see `dpassay list`"
         raise InvalidInput(
             f"target = '{target}': no such mechanism; {hint} (your own: module:object)"
         )
@@ -295,10 +352,8 @@ def _build(target: str, mechanism_class: type, given: dict[str, Any]) -> Mechani
     fields = _fields(mechanism_class)
     for name in given:
         if name not in fields:
-            close = get_close_matches(name, fields, n=1)
-            hint = (
-                f"did you mean '{close[0]}'?" if close else f"it has {', '.join(fields) or 'none'}"
-            )
+            close = near(name, fields)
+            hint = f"did you mean '{close}'?" if close else f"it has {', '.join(fields) or 'none'}"
             raise InvalidInput(f"-p {name}: '{target}' has no such parameter; {hint}")
     try:
         mechanism: Mechanism = mechanism_class(

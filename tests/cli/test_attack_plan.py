@@ -49,7 +49,7 @@ def test_the_table_and_the_default(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("plan", "TARGET = '': must be exactly one mechanism"),
+        ("plan", "TARGET is missing: must be exactly one mechanism"),
         ("plan pate soft-majority", "TARGET = 'pate soft-majority': must be exactly one mechanism"),
         ("plan pate --epsilon 1", "--epsilon: requires --attack"),
         (

@@ -110,14 +110,14 @@ def test_a_file_with_text_and_numbers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "target", "message"),
     [
-        ("a,y\n1,0\n,1\n", "y", "column 'a', record 2 is nan"),
-        ("a,y\n1,0\ninf,1\n", "y", "column 'a', record 2 is inf"),
-        ("a,y\n1,0\n2,\n", "y", "column 'y', record 2 is nan"),
-        ("a,b,y\nx,1,0\n,2,1\n", "y", "column 'a', record 2 is nan"),
+        ("a,y\n1,0\n,1\n", "y", r"column 'a' in 1 of 2 records \(first in line 3\)"),
+        ("a,y\n1,0\ninf,1\n", "y", "column 'a' is inf in line 3"),
+        ("a,y\n1,0\n2,\n", "y", r"column 'y' in 1 of 2 records \(first in line 3\)"),
+        ("a,b,y\nx,1,0\n,2,1\n", "y", r"column 'a' in 1 of 2 records \(first in line 3\)"),
         ("a,y\n1,0\n", "z", "--label = 'z': no such column in .*; it has a, y"),
-        ("y\n1\n", "y", "at least one record and one feature"),
-        ("a,y\n", "y", "at least one record and one feature"),
-        ("", "y", "cannot be read as CSV"),
+        ("y\n1\n", "y", "no column but 'y'; must have at least one feature"),
+        ("a,y\n", "y", "must have at least one record"),
+        ("", "y", "is empty"),
         ("a,y\n1,0\n2,1,3,4\n", "y", "cannot be read as CSV"),
     ],
 )

@@ -44,7 +44,7 @@ def answering(answer: Any) -> AuditTarget:
             r"sample on here returned shape \(3, 1\); expected \(size, queries\) = \(3, 2\)",
         ),
         (np.zeros(3), r"returned shape \(3,\)"),
-        (None, r"returned shape \(\)"),
+        (None, "returned None; expected"),
         (np.array([[0, 1], [1, 2], [0, 0]]), r"in trial 1 at query 1; expected one of \(0, 1\)"),
         (np.array([[0, 1], [1, 0], [np.nan, 0]]), "nan.* in trial 2 at query 0; expected one of"),
         (np.full((3, 2), 0.5), "0.5.* in trial 0 at query 0"),

@@ -1,0 +1,231 @@
+"""A CSV file as a table, or what is wrong with it: in which line, and what would mend it."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dpassay.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_SHOWN = 12
+"""Columns that a message names."""
+MOST_TEXT = 24
+"""Characters of a value that a message quotes."""
+LEAST_NAMED = 20
+"""A column with a text of its own for each of so many records holds their names."""
+SEPARATORS = {";": "';'", "\t": "tabs", "|": "'|'"}
+KINDS = (
+    (b"PK\x03\x04", "is a spreadsheet or an archive"),
+    (b"PAR1", "is a Parquet file"),
+    (b"{", "is JSON"),
+    (b"[", "is JSON"),
+    (b"\xff\xfe", "is UTF-16 text"),
+    (b"\xfe\xff", "is UTF-16 text"),
+)
+"""What files begin with that are often taken for CSV."""
+FILL = (
+    "fill features with a constant such as 0 (a mean or median would mix the records), or leave "
+    "these lines out"
+)
+
+
+def read_csv(path: Path) -> pd.DataFrame:
+    """Read a CSV file with a header line.
+
+    Parameters
+    ----------
+    path : Path
+        An existing file, UTF-8, separated by commas.
+
+    Returns
+    -------
+    DataFrame
+        At least one record, and no value is missing.
+
+    Raises
+    ------
+    InvalidInput
+        If it is no such file; the message says in which line, and what would mend it.
+    """
+    import pandas as pd
+
+    with path.open("rb") as file:
+        start = file.read(4096)
+    for begins, kind in KINDS:
+        if start.startswith(begins):
+            raise _wrong(path, f"{kind}; must be CSV: save it as 'CSV UTF-8'")
+    if not start.strip(b" \t\r\n\xef\xbb\xbf"):
+        raise _wrong(path, "is empty; must be CSV with a header line")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            names = pd.read_csv(path, skipinitialspace=True, header=None, nrows=1, dtype=str)
+            header = names.iloc[0].tolist()
+            _check_header(path, header)
+            frame = pd.read_csv(path, skipinitialspace=True, index_col=False, on_bad_lines="error")
+    except UnicodeDecodeError:
+        raise _wrong(path, _encoding(path)) from None
+    except InvalidInput:
+        raise
+    except (ValueError, pd.errors.ParserWarning) as error:
+        fault = _uneven(path) or str(error).splitlines()[0]
+        raise _wrong(path, f"cannot be read as CSV ({fault})") from None
+    if len(frame) == 0:
+        raise _wrong(path, "has a header and no records; must have at least one record")
+    if frame.isna().to_numpy().any():
+        raise _wrong(path, _uneven(path) or _missing(path, frame))
+    return frame
+
+
+def check_features(path: Path, features: pd.DataFrame) -> None:
+    """Raise `InvalidInput` if a column of features can hardly be what was meant.
+
+    An infinite number; a text among numbers; a text of its own for every record.
+    """
+    import numpy as np
+    import pandas as pd
+
+    for name in features.columns:
+        values = features[name]
+        if values.dtype.kind in "iufb":
+            bad = ~np.isfinite(values.to_numpy(dtype=float))
+            if bad.any():
+                k = int(np.argmax(bad))
+                what = f"column '{name}' is {values.iloc[k]}{_at(path, k)}"
+                raise _wrong(path, f"{what}; must be a finite number")
+            continue
+        texts = values.astype(str)
+        numbers = pd.to_numeric(texts, errors="coerce").notna().to_numpy()
+        commas = texts.str.fullmatch(r"\s*-?\d+,\d+\s*").to_numpy(dtype=bool)
+        k = int(np.argmin(numbers))
+        first = f"'{_short(texts.iloc[k])}'{_at(path, k)}"
+        if (numbers | commas).all():
+            raise _wrong(
+                path, f"column '{name}' has a comma in its numbers, first {first}; write 1.5"
+            )
+        if numbers.sum() * 2 > len(numbers):
+            raise _wrong(
+                path,
+                f"column '{name}' is a number in {numbers.sum():,} of {len(numbers):,} records, "
+                f"but {first}; must be all numbers, or all texts",
+            )
+        if len(texts) >= LEAST_NAMED and texts.nunique() == len(texts):
+            raise _wrong(
+                path,
+                f"column '{name}' has a different text in each of the {len(texts):,} records; "
+                "leave names of records out",
+            )
+
+
+def shown(names: list[str]) -> str:
+    """Name columns, at most some of them."""
+    more = f" and {len(names) - MOST_SHOWN:,} more" if len(names) > MOST_SHOWN else ""
+    return f"{', '.join(names[:MOST_SHOWN])}{more}"
+
+
+def nameless(names: list[str]) -> bool:
+    """Whether a header looks like a record: one of its names is a number."""
+    return any(re.fullmatch(r"-?\d+(\.\d+)?", name.strip()) for name in names)
+
+
+def _wrong(path: Path, what: str) -> InvalidInput:
+    return InvalidInput(f"--data = '{path}': {what}")
+
+
+def _check_header(path: Path, header: list[object]) -> None:
+    """Raise `InvalidInput` if names are separated by something else, or two are the same."""
+    names = [str(name).strip() for name in header]
+    separator = max(SEPARATORS, key=names[0].count)
+    if len(names) <= names[0].count(separator):
+        pandas = {"\t": "\\t"}.get(separator, separator)
+        raise _wrong(
+            path,
+            f"is separated by {SEPARATORS[separator]}; must be separated by commas: "
+            f"pandas.read_csv(..., sep='{pandas}').to_csv(..., index=False)",
+        )
+    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+    if twice is not None:
+        raise _wrong(path, f"two columns have the name '{twice}'; names must differ")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row with the number of the line that it begins in; blank lines are none."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        rows = csv.reader(
+            io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), skipinitialspace=True
+        )
+        begins = 1
+        for row in rows:
+            if row:
+                yield begins, row
+            begins = rows.line_num + 1
+
+
+def _uneven(path: Path) -> str:
+    """Say which line has not as many values as the header has names; empty where all have."""
+    last, wrong, names = 0, "", 0
+    try:
+        for last, row in _lines(path):
+            names = names or len(row)
+            if not wrong and len(row) != names:
+                has = f"{len(row)} value{'' if len(row) == 1 else 's'}"
+                wrong = f"line {last} has {has}, the header has {names} names"
+                if any("\n" in value for value in row):
+                    return f'a quote " that opens in line {last} is not closed'
+    except (OSError, ValueError, csv.Error):
+        return ""
+    return wrong
+
+
+def _missing(path: Path, frame: pd.DataFrame) -> str:
+    """Say in which columns values are missing, how many, and what would mend it."""
+    import numpy as np
+
+    told: list[str] = []
+    gaps = frame.isna()
+    columns = [name for name in frame.columns if gaps[name].any()]
+    for name in columns[:3]:
+        bad = gaps[name].to_numpy()
+        k = int(np.argmax(bad))
+        of = f"{bad.sum():,} of {len(bad):,} records" if not told else f"{bad.sum():,}"
+        told.append(f"column '{name}' in {of} (first{_at(path, k, frame.columns.get_loc(name))})")
+    more = len(columns) - len(told)
+    told += [f"{more} more column{'' if more == 1 else 's'}"] if more else []
+    return f"has missing values: {', '.join(told)}; {FILL}"
+
+
+def _at(path: Path, record: int, column: object = None) -> str:
+    """Say in which line a record is, and how a value that counts as missing is written there."""
+    try:
+        line, row = next(each for k, each in enumerate(_lines(path)) if k == record + 1)
+    except (OSError, ValueError, csv.Error, StopIteration):
+        return f" in record {record + 1}"
+    mark = row[column].strip() if isinstance(column, int) and column < len(row) else ""
+    return f" in line {line}" + (f", written '{_short(mark)}'" if mark else "")
+
+
+def _encoding(path: Path) -> str:
+    """Say which line is not UTF-8."""
+    data = path.read_bytes()
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return (
+            f"is not UTF-8: line {line} has the byte 0x{data[error.start]:02x}; must be UTF-8 "
+            "(from Windows perhaps: iconv -f cp1252 -t utf-8)"
+        )
+    return "is not UTF-8; must be UTF-8"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 3]}..."
