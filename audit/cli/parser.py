@@ -32,10 +32,14 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
-        chosen = re.match(r"argument \S+: invalid choice: '(.*?)' \(choose from (.*)\)$", message)
+        chosen = re.match(
+            r"argument (\S+): invalid choice: '(.*?)' \(choose from (.*)\)$", message
+        )
         if chosen:
-            known = re.findall(r"[\w-]+", chosen[2])
-            message = f"'{chosen[1]}': no such command{command_meant(chosen[1], known, self.prog)}"
+            what, word, known = chosen[1], chosen[2], re.findall(r"[\w-]+", chosen[3])
+            command = what == "COMMAND" or "|" in what
+            no = "no such command" if command else f"{what} must be one of {', '.join(known)}"
+            message = f"'{word}': {no}{command_meant(word, known, self.prog)}"
         for pattern, words in WORDS:
             message = re.sub(pattern, words, message)
         raise InvalidInput(f"{message} (see {self.prog} --help)")
