@@ -9,7 +9,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpassay.errors import InvalidInput
 
@@ -49,7 +49,7 @@ def read_csv(path: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        At least one record, and no value is missing.
+        At least one record; no value is missing or infinite.
 
     Raises
     ------
@@ -77,33 +77,28 @@ def read_csv(path: Path) -> pd.DataFrame:
     except InvalidInput:
         raise
     except (ValueError, pd.errors.ParserWarning) as error:
-        fault = _uneven(path) or str(error).splitlines()[0]
-        raise _wrong(path, f"cannot be read as CSV ({fault})") from None
+        fault = _uneven(path) or f"cannot be read as CSV ({str(error).splitlines()[0]})"
+        raise _wrong(path, fault) from None
     if len(frame) == 0:
         raise _wrong(path, "has a header and no records; must have at least one record")
     if frame.isna().to_numpy().any():
         raise _wrong(path, _uneven(path) or _missing(path, frame))
+    _check_finite(path, frame)
     return frame
 
 
 def check_features(path: Path, features: pd.DataFrame) -> None:
     """Raise `InvalidInput` if a column of features can hardly be what was meant.
 
-    An infinite number; a text among numbers; a text of its own for every record.
+    A text among numbers; a text of its own for every record.
     """
     import numpy as np
     import pandas as pd
 
     for name in features.columns:
-        values = features[name]
-        if values.dtype.kind in "iufb":
-            bad = ~np.isfinite(values.to_numpy(dtype=float))
-            if bad.any():
-                k = int(np.argmax(bad))
-                what = f"column '{name}' is {values.iloc[k]}{_at(path, k)}"
-                raise _wrong(path, f"{what}; must be a finite number")
+        if _numeric(features[name]):
             continue
-        texts = values.astype(str)
+        texts = features[name].astype(str)
         numbers = pd.to_numeric(texts, errors="coerce").notna().to_numpy()
         commas = texts.str.fullmatch(r"\s*-?\d+,\d+\s*").to_numpy(dtype=bool)
         k = int(np.argmin(numbers))
@@ -157,6 +152,24 @@ def _check_header(path: Path, header: list[object]) -> None:
         raise _wrong(path, f"two columns have the name '{twice}'; names must differ")
 
 
+def _numeric(values: pd.Series[Any]) -> bool:
+    return values.dtype.kind in "iufb"
+
+
+def _check_finite(path: Path, frame: pd.DataFrame) -> None:
+    """Raise `InvalidInput` if a number is infinite."""
+    import numpy as np
+
+    for name in frame.columns:
+        if not _numeric(frame[name]):
+            continue
+        bad = ~np.isfinite(frame[name].to_numpy(dtype=float))
+        if bad.any():
+            k = int(np.argmax(bad))
+            what = f"column '{name}' is {frame[name].iloc[k]}{_at(path, k)}"
+            raise _wrong(path, f"{what}; must be a finite number")
+
+
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield each row with the number of the line that it begins in; blank lines are none."""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
@@ -177,8 +190,9 @@ def _uneven(path: Path) -> str:
         for last, row in _lines(path):
             names = names or len(row)
             if not wrong and len(row) != names:
-                has = f"{len(row)} value{'' if len(row) == 1 else 's'}"
-                wrong = f"line {last} has {has}, the header has {names} names"
+                wrong = f"line {last} has {len(row)} value{'' if len(row) == 1 else 's'}; must "
+                wrong += f"have {names}, one for each name in the header"
+                wrong += "; a text with a comma stands in quotes" if len(row) > names else ""
                 if any("\n" in value for value in row):
                     return f'a quote " that opens in line {last} is not closed'
     except (OSError, ValueError, csv.Error):

@@ -177,8 +177,12 @@ def _load_csv(source: str, target: str | None) -> Table:
     import pandas as pd
 
     path = Path(source)
-    if not path.is_file():
-        raise InvalidInput(f"--data = '{source}': {_no_file(source)}")
+    try:
+        wrong = "" if path.is_file() else _no_file(source)
+    except OSError as error:  # a name too long for a file
+        wrong = f"cannot be read ({error.strerror})"
+    if wrong:
+        raise InvalidInput(f"--data = '{source}': {wrong}")
     frame = read_csv(path)
     names = [str(name) for name in frame.columns]
     if target is None:
@@ -211,7 +215,7 @@ def _load_csv(source: str, target: str | None) -> Table:
 def _no_file(source: str) -> str:
     """Say what a name is that is no file, and which file was perhaps meant."""
     path = Path(source)
-    beside = {each.stem: each for each in path.parent.glob("*.csv")} if source else {}
+    beside = {each.stem: each for each in path.parent.glob("*.csv")}
     if close := near(path.stem, beside, likeness=0.75):
         return f"no such file; did you mean '{path.with_name(beside[close].name)}'?"
     kind = "is a folder; " if source and path.is_dir() else ""

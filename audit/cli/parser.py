@@ -32,9 +32,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage and leaving."""
-        chosen = re.match(
-            r"argument (\S+): invalid choice: '(.*?)' \(choose from (.*)\)$", message
-        )
+        chosen = re.match(r"argument (\S+): invalid choice: '(.*?)' \(choose from (.*)\)$", message)
         if chosen:
             what, word, known = chosen[1], chosen[2], re.findall(r"[\w-]+", chosen[3])
             command = what == "COMMAND" or "|" in what

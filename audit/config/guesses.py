@@ -21,7 +21,7 @@ NAMES = {
 }
 """Names that the numbers of a claim are given elsewhere."""
 RHO = "zCDP is no kind of claim; Gaussian noise with rho has mu = sqrt(2 rho)"
-PART = re.compile(r"(?:(\w+)\s*[=:]\s*)?([^\s=:,;]+)")
+PART = re.compile(r"(?:([^\W\d]\w*)\s*[=:\s]\s*)?([^\s=:,;]+)")
 THOUSANDS = {"k": 1e3, "m": 1e6}
 
 

@@ -23,6 +23,7 @@ from dpassay.errors import (
     as_real,
     first_line,
     is_count,
+    is_real,
     require,
     told,
 )
@@ -37,7 +38,7 @@ PROBABILITY = (
     "numbers=(0, 1), --answers 0..1"
 )
 NUMBERS = "declare the range of numbers with numbers=(least, greatest), --answers LEAST..GREATEST"
-LABELS = "declare other labels with labels=(0, 1, 2), --answers 0,1,2"
+LABELS = "declare other labels with labels=(-1, 1), --answers=-1,1"
 NAMES = "answer labels by their number, 0, 1, ... in sorted order"
 TABLE = "data.X are its features, data.y its labels"
 """What is said of answers and calls that new users often make."""
@@ -94,12 +95,9 @@ class AuditTarget:
             "a tuple of at least one claim",
         )
         for claim in self.claims:
-            require(
-                isinstance(claim, Claim),
-                "claim",
-                claim,
-                f"a {', '.join(f'{kind}(...)' for kind in KINDS)}",
-            )
+            allowed = f"a {', '.join(f'{kind}(...)' for kind in KINDS)}"
+            meant = f"; did you mean DP(epsilon={claim})?" if is_real(claim) else ""
+            require(isinstance(claim, Claim), "claim", claim, f"{allowed}{meant}")
             self._check_claim(claim, numbers)
         object.__setattr__(self, "numbers", numbers)
         object.__setattr__(self, "labels", labels)

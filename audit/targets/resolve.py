@@ -278,9 +278,10 @@ def _address(target: str) -> str:
         return target
     if target not in ENTRIES:
         close = near(target, ENTRIES)
-        hint = f"did you mean '{close}'?" if close else meant(target) or "see `dpassay list`"
+        hint = f"did you mean '{close}'?" if close else "see `dpassay list`"
+        own = "" if close else meant(target)
         raise InvalidInput(
-            f"target = '{target}': no such mechanism; {hint} (your own: module:object)"
+            f"target = '{target}': no such mechanism; {own or f'{hint} (your own: module:object)'}"
         )
     return ENTRIES[target].address
 

@@ -118,7 +118,7 @@ def test_a_file_with_text_and_numbers(tmp_path: Path) -> None:
         ("y\n1\n", "y", "no column but 'y'; must have at least one feature"),
         ("a,y\n", "y", "must have at least one record"),
         ("", "y", "is empty"),
-        ("a,y\n1,0\n2,1,3,4\n", "y", "cannot be read as CSV"),
+        ("a,y\n1,0\n2,1,3,4\n", "y", "line 3 has 4 values; must have 2"),
     ],
 )
 def test_files_that_are_refused(tmp_path: Path, text: str, target: str, message: str) -> None:

@@ -1,0 +1,230 @@
+"""Guesses at what was meant: right, never acted on, and none where nobody can tell."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpassay import DP, audit, replace_one
+from dpassay.cli.main import main
+from dpassay.config.guesses import claim_meant, number_meant, range_meant
+from dpassay.data import load
+from dpassay.errors import InvalidInput, near
+from dpassay.targets.misnamed import meant, meant_module
+from dpassay.targets.resolve import check_call
+
+WALK = ["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1", "-q"]
+
+
+@pytest.mark.parametrize(
+    ("text", "guess"),
+    [
+        *[(text, "epsilon=1") for text in ("1", "eps=1", "E=1", "ε=1", "epsilon:1", "DP(1)")],
+        *[(text, "epsilon=1") for text in ("epsilon 1", "DP(epsilon=1)", "{eps=1}", "100%")],
+        *[(text, "epsilon=1,delta=1e-6") for text in ("1 1e-6", "(1, 1e-6)", "eps=1;d=1e-6")],
+        ("epsilon=1,5", "epsilon=1.5"),
+        ("1,5", "epsilon=1.5"),
+        ("GDP(2)", "mu=2"),
+        ("gamma=10%", "gamma=0.1"),
+    ],
+)
+def test_a_claim_in_other_words(text: str, guess: str) -> None:
+    assert claim_meant(text) == f"did you mean '{guess}'?"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "epsilon", "epsilon=one", "epsilon=1,epsilon=2", "epsilon=1,gamma=1", "mu=1,delta=1e-6"],
+)
+def test_no_guess_at_a_claim_that_may_be_anything(text: str) -> None:
+    assert claim_meant(text) == ""
+
+
+def test_a_claim_as_it_must_be_is_no_guess() -> None:
+    assert claim_meant("epsilon=1") == ""
+    assert claim_meant("epsilon=1", spelled=True) == "did you mean 'epsilon=1'?"
+    assert claim_meant("delta=1e-6") == "epsilon is missing: epsilon=E,delta=1e-6"
+    assert "mu = sqrt(2 rho)" in claim_meant("rho=0.5")
+
+
+@pytest.mark.parametrize(
+    ("claim", "guess"),
+    [
+        ({"gamma": 10.0}, "did you mean gamma=0.1?"),
+        ({"epsilon": 1.0, "delta": -6.0}, "did you mean delta=1e-06?"),
+        ({"epsilon": 1.0, "delta": -1e-5}, "did you mean delta=1e-05?"),
+        ({"epsilon": -1.0}, ""),
+        ({"epsilon": 0.0}, ""),
+        ({"gamma": 1000.0}, ""),
+    ],
+)
+def test_a_number_out_of_its_range(claim: dict[str, float], guess: str) -> None:
+    assert range_meant(claim) == guess
+
+
+@pytest.mark.parametrize(
+    ("text", "whole", "guess"),
+    [
+        ("95", False, "0.95"),
+        ("95%", False, "0.95"),
+        ("0,95", False, "0.95"),
+        ("0.05", False, "0.95"),
+        ("1", False, ""),
+        ("-3", False, ""),
+        ("nan", False, ""),
+        ("1e400", False, ""),
+        ("x", False, ""),
+        ("20k", True, "20000"),
+        ("1e5", True, "100000"),
+        ("20,000", True, "20000"),
+        ("1.5", True, ""),
+        ("10", True, ""),
+    ],
+)
+def test_a_number_in_other_words(text: str, whole: bool, guess: str) -> None:
+    holds = (lambda value: value >= 100) if whole else (lambda value: 0.5 <= value < 1)
+    assert number_meant(text, holds, whole=whole) == (f"did you mean {guess}?" if guess else "")
+
+
+def test_names_are_near_whatever_their_case_and_hyphens() -> None:
+    assert near("Soft_Majorty", ["pate", "soft-majority"]) == "soft-majority"
+    assert near("zzz", ["pate", "soft-majority"]) == ""
+
+
+def test_a_guess_runs_no_code_of_the_users(folder: Path) -> None:
+    Path("mine.py").write_text(
+        "open('ran', 'w')\ndef f(a, b): ...\ndef predict(data, queries, size, rng): ...\n"
+    )
+    assert meant("mine.py") == meant("mine") == "did you mean 'mine:predict'?"
+    assert meant("predict") == "did you mean 'mine:predict'?"
+    assert meant_module("./mine.py", "predict") == "did you mean 'mine:predict'?"
+    assert meant_module("mien", "predit") == "did you mean 'mine:predict'?"
+    assert main(["run", "mine.py", "--claim", "epsilon=1"]) == 2
+    assert main(["run", "mine.py:predict", "--claim", "epsilon=1"]) == 2
+    assert not Path("ran").exists()
+
+
+@pytest.mark.parametrize("target", ["a" * 3000, "\x00", "..", "/", "~/my.py", "zzz"])
+def test_a_guess_is_never_an_error(
+    target: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in ([target], [f"{target}:f", "--claim", "epsilon=1"], ["pate", "--data", target]):
+        assert main(["run", *words]) == 2
+        assert "did you mean" not in capsys.readouterr().err
+
+
+def four(a: Any, b: Any, c: Any, d: Any) -> None:
+    """What is audited."""
+
+
+def test_functions_of_four_arguments_are_taken_in_every_form() -> None:
+    class Called:
+        def __call__(self, a: Any, b: Any, c: Any, d: Any) -> None: ...
+
+    @functools.wraps(len)
+    def wrapped(*given: Any) -> None: ...
+
+    taken = (four, Called(), wrapped, functools.partial(lambda a, b, c, d, e: None, 1), max)
+    for function in (*taken, lambda *_: None, lambda a, b, c, d=1: None, np.add.reduce):
+        check_call(function, "f")
+    for refused in (lambda: None, lambda a, b, c: None, lambda a, b, c, *, d: None):
+        with pytest.raises(InvalidInput, match=r"f: takes .*; must take \(data, queries, size"):
+            check_call(refused, "f")
+
+
+def test_python_is_told_the_same() -> None:
+    pairs = replace_one([[0], [1]], [0, 1])
+    with pytest.raises(InvalidInput, match="takes \\(data, queries\\); must take"):
+        audit(lambda data, queries: None, claim=DP(epsilon=1), pairs=pairs, queries=[[0]])
+    with pytest.raises(InvalidInput, match=r"claim = 1: must be .* did you mean DP"):
+        audit(four, claim=1, pairs=pairs, queries=[[0]])  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small run."""
+    out = tmp_path_factory.mktemp("run") / "found"
+    assert main([*WALK, "--out", str(out)]) == 0
+    return out
+
+
+def test_the_folder_of_a_run_stands_for_its_record(
+    found: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_id = "projected-walk.printed.exhaustive"
+    assert main(["report", str(found), "--format", "json", "-o", "again"]) == 0
+    assert Path("again/record.json").read_bytes() == (found / "record.json").read_bytes()
+    assert main(["explain", run_id, "--record", str(found)]) == 0
+    assert main(["compare", str(found), "again"]) == 0
+    assert main(["baseline", "accept", str(found)]) == 0
+    assert main(["baseline", "check", "again"]) == 0
+    Path("again/record.json").rename("again/run.json")  # its name before
+    assert main(["compare", str(found), "again"]) == 0
+    shutil.copy(found / "record.json", "again/record.json")
+    capsys.readouterr()
+    assert main(["compare", str(found), "again"]) == 2
+    assert "record.json and run.json; must be one of them" in capsys.readouterr().err
+
+
+def test_a_record_elsewhere_is_guessed(
+    found: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(found, "mine")
+    assert main(["baseline", "accept"]) == 2
+    assert "did you mean 'mine/record.json'?" in capsys.readouterr().err
+    assert main(["replay", "mine"]) == 2
+    assert "one of the 2 files in 'mine/witnesses'" in capsys.readouterr().err
+
+
+ROWS = [f"{i},{'abc'[i % 3]},{i % 2}" for i in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("bom.csv", "\ufeffage,sex,y\n" + "\n".join(ROWS)),
+        ("lines.csv", "age,sex,y\r\n\r\n" + "\r\n".join(ROWS)),
+        ("blanks.csv", "age, sex, y\n" + "\n".join(ROWS).replace(",", ", ")),
+        ("quoted.csv", 'age,sex,y\n1,"a\nb, c",0\n' + "\n".join(ROWS)),
+        ("codes.csv", "age,sex,y\n" + "\n".join(ROWS).replace(",a,", ",1,")),
+        ("few.csv", "age,sex,y\n" + "\n".join(f"{i},name{i},{i % 2}" for i in range(19))),
+    ],
+)
+def test_a_table_that_is_right_is_read(name: str, data: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(data.encode())
+    table = load(str(path), "y")
+    assert len(table.data) in (19, 30, 31)
+    packed = tmp_path / f"{name}.gz"
+    packed.write_bytes(gzip.compress(data.encode()))
+    assert load(str(packed), "y").data.digest == table.data.digest
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ('a,b,y\n1,"x\ny",0\n\n,x,1\n', "column 'a' in 1 of 2 records \\(first in line 5\\)"),
+        ("a,y\n1,0\nNA,1\n", "first in line 3, written 'NA'"),
+        ("a,y\n1,0\n2,inf\n", "column 'y' is inf in line 3"),
+        ("a,y\n1,0,5\n2,1,5\n", "line 2 has 3 values; must have 2"),
+        ("a,y,y\n1,0,5\n", "two columns have the name 'y'"),
+        ("[1]\n", "is JSON; must be CSV"),
+        ("a\tb\ty\n1\t2\t0\n", "is separated by tabs"),
+        ("a;b;y\n1,5;2;0\n", "is separated by ';'"),
+    ],
+)
+def test_a_table_that_is_wrong_is_refused_by_its_line(
+    data: str, message: str, tmp_path: Path
+) -> None:
+    for name, text in (("t.csv", data.encode()), ("t.csv.gz", gzip.compress(data.encode()))):
+        if name.endswith("gz") and "JSON" in message:
+            continue  # what a file begins with is looked at as it lies there
+        (tmp_path / name).write_bytes(text)
+        with pytest.raises(InvalidInput, match=message):
+            load(str(tmp_path / name), "y")
