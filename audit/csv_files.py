@@ -68,9 +68,14 @@ def read_csv(path: Path) -> pd.DataFrame:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            names = pd.read_csv(path, skipinitialspace=True, header=None, nrows=1, dtype=str)
-            header = names.iloc[0].tolist()
-            _check_header(path, header)
+            first: dict[str, Any] = {
+                "header": None,
+                "nrows": 1,
+                "dtype": str,
+                "keep_default_na": False,
+            }
+            names = pd.read_csv(path, skipinitialspace=True, **first)
+            _check_header(path, [str(name).strip() for name in names.iloc[0]])
             frame = pd.read_csv(path, skipinitialspace=True, index_col=False, on_bad_lines="error")
     except UnicodeDecodeError:
         raise _wrong(path, _encoding(path)) from None
@@ -136,9 +141,8 @@ def _wrong(path: Path, what: str) -> InvalidInput:
     return InvalidInput(f"--data = '{path}': {what}")
 
 
-def _check_header(path: Path, header: list[object]) -> None:
-    """Raise `InvalidInput` if names are separated by something else, or two are the same."""
-    names = [str(name).strip() for name in header]
+def _check_header(path: Path, names: list[str]) -> None:
+    """Raise `InvalidInput` if names are separated by something else, missing, or the same."""
     separator = max(SEPARATORS, key=names[0].count)
     if len(names) <= names[0].count(separator):
         pandas = {"\t": "\\t"}.get(separator, separator)
@@ -146,6 +150,12 @@ def _check_header(path: Path, header: list[object]) -> None:
             path,
             f"is separated by {SEPARATORS[separator]}; must be separated by commas: "
             f"pandas.read_csv(..., sep='{pandas}').to_csv(..., index=False)",
+        )
+    if "" in names:
+        raise _wrong(
+            path,
+            f"column {names.index('') + 1} has no name in the header; an index is left out by "
+            "to_csv(..., index=False)",
         )
     twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
     if twice is not None:

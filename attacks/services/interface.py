@@ -30,7 +30,7 @@ from dpassay.attacks.observed import Array
 from dpassay.data import Labelled
 from dpassay.errors import MOST_TEXT, InvalidInput, TargetError, is_count, require
 from dpassay.seeds import stream
-from dpassay.targets.resolve import load_object
+from dpassay.targets.importing import load_object
 
 REFUSES = re.compile(
     r"budget|spent|quota|exhaust|refus|limit.*(reached|exceeded)|too many", re.IGNORECASE

@@ -18,6 +18,8 @@ from urllib.parse import quote
 
 from dpassay.errors import InvalidInput
 
+PAGES = (".html", ".json", ".md", ".xml", ".csv")
+"""What files end with, and folders do not."""
 SURROGATES = re.compile("[\ud800-\udfff]")
 INDENT = "  "
 LAID_OUT = 4
@@ -154,6 +156,10 @@ def writable(directory: Path) -> None:
     InvalidInput
         If they cannot.
     """
+    if directory.suffix in PAGES and not directory.exists():
+        raise InvalidInput(
+            f"--out = '{directory}': must be a folder; did you mean '{directory.with_suffix('')}'?"
+        )
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):

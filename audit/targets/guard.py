@@ -318,7 +318,7 @@ class AuditTarget:
             found = "None" if nothing else f"shape {draws.shape}"
             raise TargetError(
                 f"sample on {where} returned {found}; expected (size, queries) = {expected}"
-                f"{_turned(draws.shape, expected)}"
+                f"{'; has it a return statement?' if nothing else _turned(draws.shape, expected)}"
             )
         if draws.dtype.kind not in "biuf":
             names = f"; {NAMES}" if draws.dtype.kind in "US" and self.numbers is None else ""
@@ -387,9 +387,7 @@ def _turned(shape: tuple[int, ...], expected: tuple[int, int]) -> str:
     """Say what was perhaps done to the shape of answers."""
     if shape == expected[::-1]:
         return "; transpose it"
-    if shape == ():
-        return "; has it a return statement?"
-    if shape == (expected[1],):
+    if shape in ((), (expected[1],)):
         return "; return a row for each of `size` runs, all drawn anew"
     return "; return a column for each query" if shape == (expected[0],) else ""
 

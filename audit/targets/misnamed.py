@@ -87,6 +87,8 @@ def meant_module(module: str, name: str) -> str:
 def meant_object(name: str, known: list[str]) -> str:
     """Say which object of a module was meant, or which ones it has."""
     bare = name.partition("(")[0].strip()
+    if "," in name:
+        return "write several targets with blanks between them"
     if bare in known:
         return f"did you mean '{bare}'?"
     close = near(name, known)

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import inspect
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from dpassay.claims import REPLACE_ONE, Claim
@@ -18,7 +14,8 @@ from dpassay.mechanism import FunctionMechanism, Mechanism
 from dpassay.targets.adapter import full, is_mechanism
 from dpassay.targets.catalogue import CATALOGUE, ENTRIES, PARTS, Entry, Refuted
 from dpassay.targets.guard import AuditTarget
-from dpassay.targets.misnamed import definitions, meant, meant_module, meant_object
+from dpassay.targets.importing import load_object
+from dpassay.targets.misnamed import meant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +137,8 @@ def resolve(
 
 CLAIMED = ("epsilon", "delta", "mu", "gamma")
 """Numbers that a claim may have."""
-CALLED = "(data, queries, size, rng)"
+ORDER = ("data", "queries", "size", "rng")
+CALLED = f"({', '.join(ORDER)})"
 """What a function is called with."""
 
 
@@ -158,11 +156,14 @@ def check_call(function: Any, what: str) -> None:
         signature = inspect.signature(function, follow_wrapped=False)
     except Exception:  # noqa: BLE001  (what is not ours may do anything)
         return
+    names = list(signature.parameters)
+    taken = f"({', '.join(names)})"
     try:
         signature.bind(None, None, None, None)
     except TypeError:
-        taken = f"({', '.join(signature.parameters)})"
         raise InvalidInput(f"{what}: takes {taken}; must take {CALLED}") from None
+    if tuple(names[:4]) != ORDER and set(names[:4]) == set(ORDER):
+        raise InvalidInput(f"{what}: takes {taken}; must take {CALLED}, in this order")
 
 
 def _check_class(target: str, mechanism: Any) -> None:
@@ -198,50 +199,6 @@ def sized(
     if target not in ENTRIES or chosen or not accepts(target, "n"):
         return dict(parameters)
     return {"n": str(records), **parameters}
-
-
-def load_object(address: str, argument: str) -> Any:
-    """Import `module:object`, with the working directory on the path.
-
-    Raises
-    ------
-    InvalidInput
-        If it has no such form, the module cannot be imported, or it has no such object.
-    """
-    module_name, separator, name = address.partition(":")
-    if not (separator and module_name and name):
-        raise InvalidInput(f"{argument} = '{address}': must have the form module:object")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    if module_name.endswith(".py") or "/" in module_name:
-        hint = meant_module(module_name, name)
-        raise InvalidInput(_of_parts(f"{argument} = '{address}': is a file, not a module", hint))
-    module = _imported(module_name, name, f"{argument} = '{address}'")
-    try:
-        return getattr(module, name)
-    except AttributeError:
-        hint = meant_object(name, definitions(module))
-        raise InvalidInput(
-            f"{argument} = '{address}': module '{module_name}' has no '{name}'; {hint}"
-        ) from None
-
-
-def _imported(module: str, name: str, said: str) -> ModuleType:
-    """Import a module, for an object of this name."""
-    try:
-        return importlib.import_module(module)
-    except (Exception, SystemExit) as error:  # what is not ours may do anything
-        told = f"{said}: cannot import '{module}'"
-        missing = error.name if isinstance(error, ModuleNotFoundError) else None
-        if missing is not None and f"{module}.".startswith(f"{missing}."):
-            raise InvalidInput(_of_parts(told, meant_module(module, name))) from error
-        hint = "install it where dpassay is installed" if missing else ""
-        raise InvalidInput(_of_parts(f"{told} ({type(error).__name__}: {error})", hint)) from error
-
-
-def _of_parts(*parts: str) -> str:
-    return "; ".join(filter(None, parts))
 
 
 def is_json(parameter: object) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpassay.data import Labelled
 from dpassay.errors import InvalidInput
-from dpassay.targets.resolve import load_object
+from dpassay.targets.importing import load_object
 
 MEMO: Final = 4096
 """Trained models that a `BlockLearner` remembers; enumerations meet the same small block again and

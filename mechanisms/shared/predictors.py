@@ -18,7 +18,7 @@ from dpassay.errors import InvalidInput
 from dpassay.laws import PointLaw
 from dpassay.mechanism import Mechanism, offers
 from dpassay.targets.adapter import full
-from dpassay.targets.resolve import load_object
+from dpassay.targets.importing import load_object
 
 
 class Predictor(Mechanism):

@@ -29,6 +29,10 @@ def few(data, queries, size):
     return np.zeros((size, len(queries)))
 
 
+def swapped(data, queries, rng, size):
+    return rng.integers(0, 2, (size, len(queries)))
+
+
 def probability(data, queries, size, rng):
     return np.full((size, len(queries)), 0.78)
 
@@ -76,6 +80,9 @@ TEXTS = {
     "my_api.py": PREDICT,
     "src/inner.py": PREDICT.replace("predict", "score"),
     "wrong.py": WRONG,
+    "package/part.py": "from .other import thing\n",
+    "script.py": "import sys\n\nsys.exit(2)\n",
+    "random.py": PREDICT.replace("predict", "draw"),
     "broken.py": "def predict(data, queries, size, rng)\n    return 1\n",
     "needs.py": "import torchy\n",
     "people.csv": table(),
@@ -96,6 +103,9 @@ TEXTS = {
     "bare.csv": "\n".join([*PEOPLE, ""]),
     "head.csv": "age,hours,income\n",
     "empty.csv": "",
+    "index.csv": "\n".join(
+        [",age,hours,income", *(f"{i},{row}" for i, row in enumerate(PEOPLE)), ""]
+    ),
     "twice.csv": table(head="age,age,income"),
     "later/record.json": '{"schema": "dpassay/record/2"}',
     "cut/record.json": '{"schema": "dpassay/record/1", "res',

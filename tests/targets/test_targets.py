@@ -10,7 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from dpassay.claims import DP
 from dpassay.errors import InvalidInput
 from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
-from dpassay.targets.resolve import Answers, load_object, parameters_of, resolve
+from dpassay.targets.importing import load_object
+from dpassay.targets.resolve import Answers, parameters_of, resolve
 
 CLAIM = (DP(epsilon=1.0),)
 
