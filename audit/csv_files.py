@@ -32,6 +32,8 @@ KINDS = (
     (b"\xfe\xff", "is UTF-16 text"),
 )
 """What files begin with that are often taken for CSV."""
+PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst")
+"""What files end with that pandas unpacks."""
 FILL = (
     "fill features with a constant such as 0 (a mean or median would mix the records), or leave "
     "these lines out"
@@ -61,7 +63,7 @@ def read_csv(path: Path) -> pd.DataFrame:
     with path.open("rb") as file:
         start = file.read(4096)
     for begins, kind in KINDS:
-        if start.startswith(begins):
+        if start.startswith(begins) and path.suffix not in PACKED:
             raise _wrong(path, f"{kind}; must be CSV: save it as 'CSV UTF-8'")
     if not start.strip(b" \t\r\n\xef\xbb\xbf"):
         raise _wrong(path, "is empty; must be CSV with a header line")
@@ -108,11 +110,11 @@ def check_features(path: Path, features: pd.DataFrame) -> None:
         commas = texts.str.fullmatch(r"\s*-?\d+,\d+\s*").to_numpy(dtype=bool)
         k = int(np.argmin(numbers))
         first = f"'{_short(texts.iloc[k])}'{_at(path, k)}"
-        if (numbers | commas).all():
+        if commas.any() and (numbers | commas).all():
             raise _wrong(
                 path, f"column '{name}' has a comma in its numbers, first {first}; write 1.5"
             )
-        if numbers.sum() * 2 > len(numbers):
+        if len(numbers) / 2 < numbers.sum() < len(numbers):
             raise _wrong(
                 path,
                 f"column '{name}' is a number in {numbers.sum():,} of {len(numbers):,} records, "
@@ -197,12 +199,13 @@ def _uneven(path: Path) -> str:
     """Say which line has not as many values as the header has names; empty where all have."""
     last, wrong, names = 0, "", 0
     try:
-        for last, row in _lines(path):
-            names = names or len(row)
+        for k, (last, row) in enumerate(_lines(path)):
+            names, first = names or len(row), k == 1
             if not wrong and len(row) != names:
                 wrong = f"line {last} has {len(row)} value{'' if len(row) == 1 else 's'}; must "
                 wrong += f"have {names}, one for each name in the header"
-                wrong += "; a text with a comma stands in quotes" if len(row) > names else ""
+                hint = "is a name missing there?" if first else "a text with a comma needs quotes"
+                wrong += f"; {hint}" if len(row) > names else ""
                 if any("\n" in value for value in row):
                     return f'a quote " that opens in line {last} is not closed'
     except (OSError, ValueError, csv.Error):
@@ -239,7 +242,7 @@ def _at(path: Path, record: int, column: object = None) -> str:
 
 def _encoding(path: Path) -> str:
     """Say which line is not UTF-8."""
-    data = path.read_bytes()
+    data = b"" if path.suffix in PACKED else path.read_bytes()
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:

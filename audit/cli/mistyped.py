@@ -25,7 +25,7 @@ OPTIONS = {
     **dict.fromkeys(("--output", "--output-dir", "--dir", "-o", "--report"), "--out"),
     **dict.fromkeys(("--column", "--label-column", "--y", "--labels", "--class"), "--label"),
     **dict.fromkeys(("--csv", "--file", "--dataset", "--input", "-d", "-f"), "--data"),
-    **dict.fromkeys(("--trials", "--samples", "--n-trials", "--runs", "-n"), "--budget"),
+    **dict.fromkeys(("--trials", "--samples", "--n-trials", "--runs"), "--budget"),
     **dict.fromkeys(("--workers", "--cores", "--threads", "--processes", "-j"), "--jobs"),
     **dict.fromkeys(("--alpha", "--significance", "--level"), "--confidence"),
     **dict.fromkeys(("--param", "--parameter", "--set"), "-p"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 import textwrap
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -49,7 +50,7 @@ class Parser(argparse.ArgumentParser):
 
         With what was perhaps meant.
         """
-        words = list(args or ())
+        words = list(sys.argv[1:] if args is None else args)
         try:
             found, unknown = super().parse_known_args(words, namespace)
         except InvalidInput as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gzip
 import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,7 @@ ROWS = [f"{i},{'abc'[i % 3]},{i % 2}" for i in range(30)]
         ("bom.csv", "\ufeffage,sex,y\n" + "\n".join(ROWS)),
         ("lines.csv", "age,sex,y\r\n\r\n" + "\r\n".join(ROWS)),
         ("blanks.csv", "age, sex, y\n" + "\n".join(ROWS).replace(",", ", ")),
+        ("long.csv", "a,b,y\n" + "\n".join(f"{10**30},{i},{i % 2}" for i in range(30))),
         ("quoted.csv", 'age,sex,y\n1,"a\nb, c",0\n' + "\n".join(ROWS)),
         ("codes.csv", "age,sex,y\n" + "\n".join(ROWS).replace(",a,", ",1,")),
         ("few.csv", "age,sex,y\n" + "\n".join(f"{i},name{i},{i % 2}" for i in range(19))),
@@ -203,7 +205,10 @@ def test_a_table_that_is_right_is_read(name: str, data: str, tmp_path: Path) -> 
     assert len(table.data) in (19, 30, 31)
     packed = tmp_path / f"{name}.gz"
     packed.write_bytes(gzip.compress(data.encode()))
-    assert load(str(packed), "y").data.digest == table.data.digest
+    with zipfile.ZipFile(tmp_path / "t.zip", "w") as archive:
+        archive.writestr(name, data.encode())
+    for path in (packed, tmp_path / "t.zip"):
+        assert load(str(path), "y").data.digest == table.data.digest
 
 
 @pytest.mark.parametrize(
@@ -212,7 +217,8 @@ def test_a_table_that_is_right_is_read(name: str, data: str, tmp_path: Path) -> 
         ('a,b,y\n1,"x\ny",0\n\n,x,1\n', "column 'a' in 1 of 2 records \\(first in line 5\\)"),
         ("a,y\n1,0\nNA,1\n", "first in line 3, written 'NA'"),
         ("a,y\n1,0\n2,inf\n", "column 'y' is inf in line 3"),
-        ("a,y\n1,0,5\n2,1,5\n", "line 2 has 3 values; must have 2"),
+        ("a,y\n1,0,5\n2,1,5\n", "line 2 has 3 values; must have 2.* is a name missing there"),
+        ("a,y\n1,0\n2,1,5\n", "line 3 has 3 values; must have 2.* a text with a comma needs"),
         ("a,y,y\n1,0,5\n", "two columns have the name 'y'"),
         ("[1]\n", "is JSON; must be CSV"),
         ("a\tb\ty\n1\t2\t0\n", "is separated by tabs"),
