@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from dpassay.errors import InvalidInput
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 MOST_SHOWN = 12
 """Columns that a message names."""
@@ -70,13 +72,8 @@ def read_csv(path: Path) -> pd.DataFrame:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            first: dict[str, Any] = {
-                "header": None,
-                "nrows": 1,
-                "dtype": str,
-                "keep_default_na": False,
-            }
-            names = pd.read_csv(path, skipinitialspace=True, **first)
+            line: dict[str, Any] = {"header": None, "nrows": 1, "keep_default_na": False}
+            names = pd.read_csv(path, skipinitialspace=True, dtype=str, **line)
             _check_header(path, [str(name).strip() for name in names.iloc[0]])
             frame = pd.read_csv(path, skipinitialspace=True, index_col=False, on_bad_lines="error")
     except UnicodeDecodeError:
@@ -99,33 +96,36 @@ def check_features(path: Path, features: pd.DataFrame) -> None:
 
     A text among numbers; a text of its own for every record.
     """
-    import numpy as np
+    for name in features.columns:
+        if not _numeric(features[name]):
+            wrong = _wrong_texts(path, features[name].astype(str))
+            if wrong:
+                raise _wrong(path, f"column '{name}' {wrong}")
+
+
+def _wrong_texts(path: Path, texts: pd.Series[Any]) -> str:
+    """Say what is wrong with a column of texts; empty where nothing is."""
     import pandas as pd
 
-    for name in features.columns:
-        if _numeric(features[name]):
-            continue
-        texts = features[name].astype(str)
-        numbers = pd.to_numeric(texts, errors="coerce").notna().to_numpy()
-        commas = texts.str.fullmatch(r"\s*-?\d+,\d+\s*").to_numpy(dtype=bool)
-        k = int(np.argmin(numbers))
-        first = f"'{_short(texts.iloc[k])}'{_at(path, k)}"
-        if commas.any() and (numbers | commas).all():
-            raise _wrong(
-                path, f"column '{name}' has a comma in its numbers, first {first}; write 1.5"
-            )
-        if len(numbers) / 2 < numbers.sum() < len(numbers):
-            raise _wrong(
-                path,
-                f"column '{name}' is a number in {numbers.sum():,} of {len(numbers):,} records, "
-                f"but {first}; must be all numbers, or all texts",
-            )
-        if len(texts) >= LEAST_NAMED and texts.nunique() == len(texts):
-            raise _wrong(
-                path,
-                f"column '{name}' has a different text in each of the {len(texts):,} records; "
-                "leave names of records out",
-            )
+    numbers = pd.to_numeric(texts, errors="coerce").notna().to_numpy()
+    commas = texts.str.fullmatch(r"\s*-?\d+,\d+\s*").to_numpy(dtype=bool)
+    if commas.any() and (numbers | commas).all():
+        return f"has a comma in its numbers, first {_first(path, texts, numbers)}; write 1.5"
+    if len(numbers) / 2 < numbers.sum() < len(numbers):
+        return (
+            f"is a number in {numbers.sum():,} of {len(numbers):,} records, but "
+            f"{_first(path, texts, numbers)}; must be all numbers, or all texts"
+        )
+    if len(texts) >= LEAST_NAMED and texts.nunique() == len(texts):
+        every = f"each of the {len(texts):,} records"
+        return f"has a different text in {every}; leave names of records out"
+    return ""
+
+
+def _first(path: Path, texts: pd.Series[Any], numbers: NDArray[np.bool_]) -> str:
+    """Quote the first text that is no number, and say in which line it is."""
+    k = int(numbers.argmin())
+    return f"'{_short(texts.iloc[k])}'{_at(path, k)}"
 
 
 def shown(names: list[str]) -> str:
