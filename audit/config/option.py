@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dpassay.config.guesses import number_meant
 from dpassay.config.values import listed
 from dpassay.errors import is_count, is_real, near, require
 
@@ -90,7 +89,7 @@ def count(key: str, least: int, most: int | None = None, why: str = "", **row: A
 
     def meant(value: Any) -> str:
         above = most is not None and is_count(value, most)
-        return why if above else number_meant(value, holds, whole=True)
+        return why if above else _number_meant(value, holds, whole=True)
 
     usual: dict[str, Any] = {"metavar": "N", "meant": meant}
     return Option(key=key, kind=int, holds=holds, allowed=allowed, **usual | row)
@@ -99,8 +98,15 @@ def count(key: str, least: int, most: int | None = None, why: str = "", **row: A
 def number(key: str, holds: Callable[[float], bool], allowed: str, **row: Any) -> Option:
     """Return the row of a number that fulfils a condition."""
     known = lambda value: is_real(value) and holds(value)  # noqa: E731
-    meant = lambda value: number_meant(value, known, whole=False)  # noqa: E731
+    meant = lambda value: _number_meant(value, known, whole=False)  # noqa: E731
     return Option(key=key, kind=float, holds=known, allowed=allowed, **{"meant": meant} | row)
+
+
+def _number_meant(value: Any, holds: Callable[[Any], bool], *, whole: bool) -> str:
+    """Guess at a number; only then is imported what that takes."""
+    from dpassay.config.guesses import number_meant
+
+    return number_meant(value, holds, whole=whole)
 
 
 def one_of(key: str, words: tuple[str, ...], **row: Any) -> Option:
