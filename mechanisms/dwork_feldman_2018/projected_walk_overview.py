@@ -186,7 +186,11 @@ class ProjectedWalkOverview(Mechanism):
             "the last label flipped"
         )
         after = "one label 1" if ones == 1 else f"{ones} labels 1"
-        reason = f"p changes by two factors of e^-epsilon after {after}, where label 0 is rarest"
+        high, low = (self._places([1] * ones + [-1, step])[-1] for step in (1, -1))
+        two = low == (high[0], high[1] - 2)
+        moves = "by two factors of e^-epsilon" if two else "from 1 - alpha to alpha"
+        rarest = ", where label 0 is rarest" if high == (HIGH, 0) else ""
+        reason = f"p changes {moves} after {after}{rarest}"
         return (WorstCase.of(data, FlipLabel(ones + 1), how=how, reason=reason, query=data.X[-1:]),)
 
     def reachable(self) -> Reachable | None:

@@ -702,7 +702,7 @@ class TestAnswers:
     @pytest.mark.parametrize(
         ("name", "words"),
         [
-            ("histogram", "2 (n~_i >= n, no other n~_j > 0)"),
+            ("histogram", "2 (n~_i >= n - m, no other n~_j > 0)"),
             ("objective-perturbation", " <= <w, u> < "),
         ],
     )
