@@ -219,7 +219,8 @@ class ProjectedWalkOverview(Mechanism):
             moves=np.array(sorted(moves), dtype=np.int64).reshape(-1, 2),
             argument=(
                 "ln p is a whole number of steps of epsilon away from ln(1/2), or from the border "
-                "that the walk touched last, and equal labels reach every such place. Neighbours "
+                "that the walk touched last, and two runs of equal labels reach every such "
+                "place. Neighbours "
                 "differ in one record each: their walks make the same steps except at these two "
                 "records. All pairs of places that this allows were enumerated. A larger step at "
                 "a point with several records is a sequence of single steps."

@@ -85,6 +85,27 @@ def test_the_bias_changes_by_what_is_said(epsilon: float, alpha: float) -> None:
     assert ("label 0 is rarest" in case.reason) == np.isclose(before[0], alpha)
 
 
+@pytest.mark.parametrize(("epsilon", "alpha"), [(1.0, 0.05), (0.3, 0.1), (3.0, 0.05)])
+def test_which_labels_reach_every_place_of_the_bias(epsilon: float, alpha: float) -> None:
+    """A zero after ones up to the border is no place that equal labels reach."""
+    mechanism = built("projected-walk-overview", epsilon=epsilon, alpha=alpha)
+    known, most = mechanism.reachable(), 2 + int(np.log(1 / alpha) / epsilon)
+    states = {round(float(p), 9) for p in np.exp(known.law.log_p[:, 1])}
+    reached: dict[int, set[float]] = {1: set(), 2: set()}
+    for first, one, other in product((0, 1), range(most), range(2 * most)):
+        y = np.array([first] * one + [1 - first] * other, dtype=np.int64)
+        if len(y):
+            x = np.arange(len(y), dtype=float)[:, None]
+            law = mechanism.distribution(mechanism.prepare(Labelled(x, y)), x[-1:])
+            runs = len(set(y))
+            for k in range(runs, 3):
+                reached[k].add(round(float(np.exp(law.log_p[0, 1])), 9))
+    start = {0.5}  # no record at all lies before the query
+    assert reached[2] | start == states
+    said = "two runs of equal labels reach" in known.argument
+    assert said or reached[1] | start == states
+
+
 @pytest.mark.parametrize(("n", "T"), [(1, 1), (4, 1), (8, 8), (20, 8), (31, 8), (32, 8), (100, 8)])
 @pytest.mark.parametrize("ties", ["index", "label"])
 def test_last_labels_decide_a_walk_wherever_it_was_before(n: int, T: int, ties: str) -> None:
