@@ -203,7 +203,7 @@ def _about(x: int, n: int, allowed: Region, alpha: float) -> int:
     for _ in range(2):
         rest = max(found, 0.5 / n)
         found = most + float(ndtri(alpha)) * math.hypot((high - low) / 2, math.sqrt(rest / n))
-    return max(-1, min(n, round(n * found)))
+    return max(-1, min(n, round(float(n * found))))
 
 
 def _largest(test: Callable[[int], bool], known: int, n: int, guess: int) -> int:
