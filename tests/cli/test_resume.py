@@ -227,7 +227,7 @@ def test_two_runs_into_one_ledger_both_end_correctly(
 ) -> None:
     Path("mine.py").write_text(PREDICT.format(pause=0.002))
     Path("slow").touch()
-    words = [warm / "python", "-m", "dpassay", *WORDS, "--out", "out", "--resume"]
+    words = [str(warm / "python"), "-m", "dpassay", *WORDS, "--out", "out", "--resume"]
     both = [
         subprocess.Popen([*words, "--jobs", jobs], stdout=subprocess.DEVNULL) for jobs in ("1", "2")
     ]

@@ -38,7 +38,7 @@ def running(python: Path, project: Path) -> Run:
     """What runs `python -m pytest` in the project's folder."""
 
     def run(*words: str) -> tuple[int, str]:
-        command = [python, "-m", "pytest", "-p", "no:cacheprovider", *words]
+        command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", *words]
         found = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
         return found.returncode, found.stdout + found.stderr
 
@@ -101,7 +101,7 @@ def test_the_command_line_beside_a_package_that_is_called_audit_too(
     """Green, red with the message and the command that replays it, green again."""
 
     def dpassay(*words: str) -> tuple[int, str]:
-        command = [warm / "python", "-m", "dpassay", *words]
+        command = [str(warm / "python"), "-m", "dpassay", *words]
         found = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
         return found.returncode, " ".join(found.stdout.split()) + found.stderr
 
