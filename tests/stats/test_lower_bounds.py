@@ -352,9 +352,9 @@ def test_where_the_search_begins_decides_nothing(
     method: Method, n: int, allowed: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x = np.unique(np.linspace(0, n, 7).round().astype(np.int64))
-    found = [largest_rejecting(method, x, n, allowed=allowed, alpha=1e-3).tolist()]
+    found = [largest_rejecting(method, x, n, allowed=allowed, alpha=0.05).tolist()]
     for start in (-1, n // 3, n):
         monkeypatch.setattr(lower_bounds, "_about", lambda *_, start=start: start)
-        found.append(largest_rejecting(method, x, n, allowed=allowed, alpha=1e-3).tolist())
+        found.append(largest_rejecting(method, x, n, allowed=allowed, alpha=0.05).tolist())
     assert found[1:] == found[:1] * 3
     assert found[0][0] < found[0][-1]
