@@ -42,6 +42,8 @@ LABELS = "declare other labels with labels=(-1, 1), --answers=-1,1"
 NAMES = "answer labels by their number, 0, 1, ... in sorted order"
 TABLE = "data.X are its features, data.y its labels"
 """What is said of answers and calls that new users often make."""
+FEW = 8
+"""So many labels are few."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -327,7 +329,7 @@ class AuditTarget:
                 f"{self._answers()}{names}"
             )
         if self.numbers is None:
-            known = np.isin(draws, self.labels)
+            known = _among(draws, self.labels)
         else:
             low, high = self.numbers
             known = np.isfinite(draws) & (draws >= low) & (draws <= high)
@@ -390,6 +392,16 @@ def _turned(shape: tuple[int, ...], expected: tuple[int, int]) -> str:
     if shape in ((), (expected[1],)):
         return "; return a row for each of `size` runs, all drawn anew"
     return "; return a column for each query" if shape == (expected[0],) else ""
+
+
+def _among(draws: NDArray[Any], labels: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return where an answer is a label; `np.isin` takes longer where these are few."""
+    if len(labels) > FEW:
+        return np.isin(draws, labels)
+    known: NDArray[np.bool_] = draws == labels[0]
+    for label in labels[1:]:
+        known |= draws == label
+    return known
 
 
 def _labels(said: Any) -> tuple[int, ...]:
