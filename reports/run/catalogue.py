@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -13,6 +13,7 @@ from dpassay.reports.run.brief import Brief
 from dpassay.reports.run.method_notes import Note, Story, method_notes, story
 from dpassay.reports.run.overview_plot import MARKS, Dot, dot_of
 from dpassay.reports.run.view import ResultView
+from dpassay.reports.run.words import Part
 from dpassay.reports.shared.numbers import INFINITY, clean
 from dpassay.reports.shared.statuses import (
     ALL,
@@ -160,13 +161,23 @@ def _groups(entries: Sequence[Entry], notes: Sequence[Note]) -> tuple[Group, ...
                 status for status in ALL if any(each.brief.status is status for each in members)
             ),
             pairs=tuple(_pairs(members)),
-            stories=tuple(
-                (each, story(each.result, notes, whole=each.brief.status in WRONG))
-                for each in members
-            ),
+            stories=tuple(_stories(members, notes)),
         )
         for number, (name, members) in enumerate(same.items(), 1)
     )
+
+
+def _stories(members: Sequence[Entry], notes: Sequence[Note]) -> Iterator[tuple[Entry, Story]]:
+    """Tell every result of a mechanism; what is the same as of an earlier one is not repeated."""
+    first: dict[Part, str] = {}
+    for entry in members:
+        told = story(entry.result, notes, whole=entry.brief.status in WRONG)
+        parts = []
+        for part in told.parts:
+            same = f"The same as of {first.setdefault(part, entry.brief.id)}."
+            again = first[part] != entry.brief.id and len(same) < sum(map(len, part.texts))
+            parts.append(replace(part, texts=(same,)) if again else part)
+        yield entry, replace(told, parts=tuple(parts))
 
 
 def _filters(statuses: Iterable[Status]) -> str:

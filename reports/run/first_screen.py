@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,10 +27,13 @@ from dpassay.reports.shared.statuses import (
 
 Raw = Mapping[str, Any]
 
+FIXED = "\N{NO-BREAK SPACE}"
 ROOM = 1.08
 """End of a number line, over the largest number on it."""
 FAR = 3.0
 """An upper bound farther than this many times everything else ends the line with an arrow."""
+CLOSE = 8.0
+"""Per cent of the line within which its start is not written."""
 NEAR = 22.0
 """Per cent of the line that two labels need between them."""
 
@@ -77,7 +81,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """The number line: marks, and the part that the certified interval covers."""
+    """The number line: marks, and the part that the certified interval covers.
+
+    Its start is written where no mark is near.
+    """
 
     start: str
     marks: tuple[Mark, ...]
@@ -249,7 +256,7 @@ def _line(raw: Raw, brief: Brief) -> Line | None:
 
     found = brief.found if computed else f"≥ {_least(brief)}"
     marks = [
-        _mark("claim", at(claimed), f"claim {_bare(brief.claimed)}", 0),
+        _mark("claim", at(claimed), f"claim {claimed_number(brief)}", 0),
         _mark("least", at(least), found, 1),
     ]
     last = 100.0 if beyond else at(upper) if upper is not None else at(least)
@@ -261,7 +268,7 @@ def _line(raw: Raw, brief: Brief) -> Line | None:
             marks[1] = Mark(kind="least", at=at(least), text=found, align="end", row=1)
     told = ", ".join(mark.text for mark in marks)
     return Line(
-        start=plain(start),
+        start=plain(start) if min(mark.at for mark in marks) > CLOSE else "",
         marks=tuple(marks),
         left=at(least) if upper is not None else 0.0,
         width=round(last - at(least), 2) if upper is not None else at(least),
@@ -283,13 +290,11 @@ def _most(brief: Brief, upper: float) -> str:
     return brief.at_most.partition(" at ")[0] or f"≤ {written(upper, 3, UP)}"
 
 
-def _bare(claimed: str) -> str:
-    """Return the number that the line shows: without what stands beside it."""
-    return claimed.rpartition("δ = ")[2] if claimed.startswith("β") else _first(claimed)
-
-
-def _first(claimed: str) -> str:
-    return claimed.partition(",")[0].rpartition(" ")[2]
+def claimed_number(brief: Brief) -> str:
+    """Return the claimed number that what is found is held against, without its name."""
+    if brief.claimed.startswith("β"):
+        return brief.claimed.rpartition("δ = ")[2]
+    return brief.claimed.partition(",")[0].rpartition(" ")[2]
 
 
 def _steps(raw: Raw, brief: Brief, command: str) -> Iterator[Step]:
@@ -320,10 +325,10 @@ def _steps(raw: Raw, brief: Brief, command: str) -> Iterator[Step]:
 
 def _undecided(brief: Brief, command: str) -> Iterator[Step]:
     if "raise the budget" in brief.reason:
+        yield Step(text="See which budget would do:", command=_without_budget(command, "plan"))
         yield Step(
-            text="See which budget would do: `dpassay plan`, with the same target and claim. Then "
-            "run it again with this --budget:",
-            command=command,
+            text="Run it again with this many trials:",
+            command=f"{_without_budget(command, 'run')} --budget TRIALS",
         )
     elif brief.status is MISSED:
         yield Step(
@@ -333,6 +338,12 @@ def _undecided(brief: Brief, command: str) -> Iterator[Step]:
         )
     else:
         yield Step(text="Change what the reason above names, and run it again:", command=command)
+
+
+def _without_budget(command: str, verb: str) -> str:
+    """Turn the command of a run into that of another verb, without its budget and mode."""
+    told = re.sub(r" --(budget|mode)[ =]\S+", "", command)
+    return re.sub(r"^dpassay run\b", f"dpassay {verb}", told)
 
 
 def _replayed(brief: Brief) -> Step:
@@ -370,8 +381,8 @@ def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
     elif brief.sight:
         through = through_words((raw.get("sight") or {}).get("frequency"))
         yield (
-            f"A leak {brief.sight} there would have been refuted with probability 0.9"
-            f"{', ' if through else ''}{through}."
+            f"A leak {brief.sight.replace(' ', FIXED)} there would have been refuted with "
+            f"probability 0.9{', ' if through else ''}{through}."
         )
     else:
         yield "No leak there, however large, would have been refuted with probability 0.9."

@@ -11,7 +11,7 @@ from dpassay.engine.wording import query_words
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, lead
 from dpassay.reports.run.catalogue import WRONG, Catalogue, make_catalogue
-from dpassay.reports.run.first_screen import card, chosen, origin
+from dpassay.reports.run.first_screen import card, chosen, claimed_number, origin
 from dpassay.reports.run.method_notes import Story
 from dpassay.reports.run.overview_plot import MARKS
 from dpassay.reports.run.picture_tables import (
@@ -139,7 +139,7 @@ def _pictures(
     name, table, profile = f"p{result.place}", result.query_table, result.profile
     if len(result.queries) > 1 and table is not None:
         yield Picture(
-            svg=query_plot(result, claimed=brief.claimed, name=f"{name}q", sheet=sheet),
+            svg=query_plot(result, claimed=claimed_number(brief), name=f"{name}q", sheet=sheet),
             table=short_table(table) if short else table,
         )
     if profile is not None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from dpassay.reports.run.view import ResultView
 from dpassay.reports.run.words import ONE_BY_ONE, SINGLE_ANSWERS, Part
 
-OFTEN = 5
-"""A sentence that more results share than this is a note."""
+OFTEN = 8
+"""A sentence that more results share than this is a note, unless it begins with a number."""
 SHARED = (
     "Verdict",
     "How the bound was made",
@@ -62,7 +62,7 @@ def method_notes(results: Sequence[ResultView]) -> tuple[Note, ...]:
                 for part in result.parts
                 for text in part.texts
                 for each in _split(text)
-                if part.title in SHARED or each in CAVEATS
+                if (part.title in SHARED and not each[0].isdigit()) or each in CAVEATS
             }
         )
     often = [key for key, number in shared.items() if number > OFTEN]
@@ -85,6 +85,7 @@ def story(result: ResultView, notes: Sequence[Note], *, whole: bool) -> Story:
     """
     numbers = {(note.title, note.text): note.number for note in notes}
     parts, cited = [], list[int]()
+    searched = next((part.texts for part in result.parts if part.title == SHARED[-1]), ())
     for part in result.parts:
         beside = part.title.endswith(BESIDE)
         if not (whole or beside or part.title in BRIEF):
@@ -96,11 +97,21 @@ def story(result: ResultView, notes: Sequence[Note], *, whole: bool) -> Story:
             cited += [
                 numbers[part.title, each] for each in sentences if (part.title, each) in numbers
             ]
-            rest = [each for each in sentences if (part.title, each) not in numbers]
+            rest = [
+                each
+                for each in sentences
+                if (part.title, each) not in numbers and not _said(each, searched)
+            ]
             kept += [" ".join(rest)] if rest else []
         if kept or part.command is not None:
             parts.append(replace(part, texts=tuple(kept)))
     return Story(parts=tuple(parts), notes=tuple(sorted(set(cited))))
+
+
+def _said(sentence: str, searched: Sequence[str]) -> bool:
+    """Whether a sentence on why a pair was chosen stands among what was searched."""
+    why = sentence.removeprefix("Chosen because ").rstrip(".")
+    return why != sentence.rstrip(".") and any(why in each for each in searched)
 
 
 def _split(text: str) -> list[str]:

@@ -145,6 +145,8 @@ def overview_plot(rows: Sequence[Row], *, name: str, part: str = "", sheet: Shee
         for place, (_, row) in enumerate(rows):
             for dot in sorted(row, key=lambda dot: -list(MARKS).index(dot.kind)):
                 _dot(axes, place, dot)
+            for ratio in sorted({dot.ratio for dot in row}):
+                _beyond(axes, place, ratio)
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_yticks(range(len(rows)), [shorten(label, 38) for label, _ in rows], fontsize=7.6)
         axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS], fontsize=7.6)
@@ -189,10 +191,14 @@ def _dot(axes: Axes, place: int, dot: Dot) -> None:
         clip_on=False,
         zorder=4,
     )
-    if at != dot.ratio:
-        beyond = "∞" if math.isinf(dot.ratio) else f"{dot.ratio:.2g}"
+
+
+def _beyond(axes: Axes, place: int, ratio: float) -> None:
+    """Write what lies beyond the end of the axis beside its mark."""
+    at = min(max(ratio, LEAST), MOST)
+    if at != ratio:
         axes.annotate(
-            beyond,
+            "∞" if math.isinf(ratio) else f"{ratio:.2g}",
             (at, place),
             (6, 0),
             textcoords="offset points",

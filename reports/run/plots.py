@@ -23,7 +23,7 @@ from dpassay.reports.shared.figures import (
     figure_of,
 )
 from dpassay.reports.shared.lean import Sheet, lean
-from dpassay.reports.shared.numbers import plural, shorten
+from dpassay.reports.shared.numbers import plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,8 +31,12 @@ if TYPE_CHECKING:
 HEIGHT = 2.5
 BOX = (0.62, 0.45, COLUMN - 0.8, HEIGHT - 0.75)
 """Left, bottom, width and height of the axes, in inches."""
-LONGEST = 44
-"""Letters of a label within the axes."""
+
+
+ROOM = 2.2
+"""Factor between neighbouring labels of a logarithmic axis, at least."""
+TITLE = 1.05
+"""Where the title of the axes stands, over their height."""
 
 
 def query_plot(result: ResultView, *, claimed: str, name: str, sheet: Sheet = None) -> str:
@@ -46,7 +50,7 @@ def query_plot(result: ResultView, *, claimed: str, name: str, sheet: Sheet = No
     result : ResultView
         With query points.
     claimed : str
-        The claim in brief.
+        The claimed number.
     name : str
         Id of the picture.
 
@@ -65,14 +69,14 @@ def query_plot(result: ResultView, *, claimed: str, name: str, sheet: Sheet = No
         axes.axhline(result.claimed, color=CLAIM, linewidth=1.3, dashes=(5, 3), zorder=1)
         axes.set_xlim(0.2, len(queries) + 0.8)
         axes.set_ylim(_start(query.size for query in queries), edge)
-        axes.set_title(result.unit, loc="left", fontsize=9, color=INK, pad=8)
-        at_line = (len(queries) + 0.7, result.claimed)
-        _write(axes, at_line, f"claim {claimed}", below=result.claimed > edge / 2)
+        axes.set_title(result.unit, loc="left", fontsize=9, color=INK, y=TITLE, pad=0)
+        axes.set_title(f"┄ claim {claimed}", loc="right", fontsize=9, color=CLAIM, y=TITLE, pad=0)
         axes.set_xticks(_ranks(len(queries)))
         axes.set_xlabel("queries, worst first" + (" (◇ own worst case)" if own else ""))
         axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
         sns.despine(ax=axes)
-        axes.tick_params(which="both", length=0)
+        axes.tick_params(which="both", length=0, pad=5)
+        axes.yaxis.set_major_formatter(short)
         return lean(
             as_svg(
                 figure,
@@ -118,7 +122,7 @@ def sight_plot(
         colour = PALETTE["held"][0]
         if known:
             axes.plot(*zip(*known, strict=True), "o-", color=colour, linewidth=1.6, markersize=4.5)
-            for point, leak in known:
+            for point, leak in _apart(known):
                 axes.annotate(
                     written(leak, 3, UP),
                     (point, leak),
@@ -135,13 +139,17 @@ def sight_plot(
         axes.set_xscale("log")
         axes.set_xlim(0.5 * min(points), min(1.5 * max(points), 1.3))
         axes.set_ylim(0, top)
-        axes.set_xticks(points, [f"{point:g}" for point in points])
+        ticks = [point for point, _ in _apart(sorted(curve))]
+        axes.set_xticks(ticks, [f"{point:g}" for point in ticks])
         axes.set_xticks([], minor=True)
-        axes.set_title("smallest leak that would have been refuted", loc="left", fontsize=9, pad=8)
+        axes.set_title(
+            "smallest leak that would have been refuted", loc="left", fontsize=9, y=TITLE, pad=0
+        )
         axes.set_xlabel("probability of the answer that shows it")
         axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
         sns.despine(ax=axes)
-        axes.tick_params(which="both", length=0)
+        axes.tick_params(which="both", length=0, pad=5)
+        axes.yaxis.set_major_formatter(short)
         return lean(
             as_svg(
                 figure,
@@ -158,18 +166,9 @@ def sight_plot(
         )
 
 
-def _write(axes: Axes, at: tuple[float, float], text: str, *, below: bool) -> None:
-    """Write beside a line, at its right end."""
-    axes.annotate(
-        shorten(text, LONGEST),
-        at,
-        (0, -4 if below else 4),
-        textcoords="offset points",
-        ha="right",
-        va="top" if below else "bottom",
-        color=CLAIM,
-        fontsize=8.5,
-    )
+def short(number: float, _: int) -> str:
+    """Write the label of a tick."""
+    return f"{number:.3g}"
 
 
 def _query(axes: Axes, place: float, query: QueryView, result: ResultView, edge: float) -> None:
@@ -194,6 +193,15 @@ def _query(axes: Axes, place: float, query: QueryView, result: ResultView, edge:
         clip_on=False,
         zorder=4,
     )
+
+
+def _apart(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return those points, the last among them, whose labels have room on a logarithmic axis."""
+    kept: list[tuple[float, float]] = []
+    for point in reversed(points):
+        if not kept or point[0] * ROOM <= kept[-1][0]:
+            kept.append(point)
+    return kept
 
 
 def _ranks(number: int) -> list[int]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dpassay.reports.run.plots import TITLE, short
 from dpassay.reports.run.profiles import ProfileView
 from dpassay.reports.shared.figures import (
     CLAIM,
@@ -68,6 +69,7 @@ def profile_plot(
         if small:
             axes.set_yscale("log")
             profile = _from(profile, floor)
+        axes.yaxis.set_major_formatter(short)
         _curves(axes, profile, "epsilon", colour, "computed" if exact else "certified band")
         line = (profile["epsilon"], curved) if curved else ([epsilon, epsilon], [delta, top])
         axes.plot(*line, color=CLAIM, linewidth=1.3, dashes=_DASHES, zorder=1)
@@ -85,7 +87,7 @@ def profile_plot(
         axes.set_xlim(0, end)
         axes.set_ylim(floor, min(top, 2.0) if small else top)
         axes.set_xlabel("ε in nats")
-        axes.set_title("δ(ε)", loc="left", fontsize=9, color=INK, pad=8)
+        axes.set_title("δ(ε)", loc="left", fontsize=9, color=INK, y=TITLE, pad=0)
         _finish(axes, sns)
         return lean(
             as_svg(
@@ -121,6 +123,8 @@ def trade_off_plot(
         if small:
             axes.set_xscale("log")
             axes.set_yscale("log")
+            axes.xaxis.set_major_formatter(short)
+            axes.yaxis.set_major_formatter(short)
             grid = [10 ** (math.log10(corner / 10) * (1 - k / 30)) for k in range(31)]
             trade_off = _over(trade_off, grid, corner / 10)
             if curved:
@@ -146,7 +150,7 @@ def trade_off_plot(
         axes.set_xlim(least, 1)
         axes.set_ylim(least, 1)
         axes.set_xlabel("false positives")
-        axes.set_title("least false negatives", loc="left", fontsize=9, color=INK, pad=8)
+        axes.set_title("least false negatives", loc="left", fontsize=9, color=INK, y=TITLE, pad=0)
         where = "lower left" if small else "upper right"
         axes.legend(loc=where, frameon=False, borderaxespad=0.3, labelcolor=CLAIM, fontsize=8)
         _finish(axes, sns)
@@ -173,7 +177,7 @@ def _of(*, exact: bool) -> str:
 
 def _finish(axes: Axes, sns: Any) -> None:
     axes.grid(visible=True, color=FAINT, alpha=0.25, linewidth=0.6)
-    axes.tick_params(which="both", length=0)
+    axes.tick_params(which="both", length=0, pad=5)
     sns.despine(ax=axes)
 
 
