@@ -121,12 +121,12 @@ def _overview(catalogue: Catalogue, sheet: dict[str, str]) -> Iterator[str]:
 
     rows = [(group.name, group.dots) for group in catalogue.groups]
     if len(rows) <= LONG:
-        yield overview_plot(rows, name="overview", sheet=sheet)
+        yield overview_plot(rows, name="o1", sheet=sheet)
         return
     half = (len(rows) + 1) // 2
     for number, some in enumerate((rows[:half], rows[half:]), 1):
         part = f", part {number} of 2"
-        yield overview_plot(some, name=f"overview-{number}", part=part, sheet=sheet)
+        yield overview_plot(some, name=f"o{number}", part=part, sheet=sheet)
 
 
 def _pictures(

@@ -23,7 +23,7 @@ from dpassay.reports.shared.figures import (
     figure_of,
 )
 from dpassay.reports.shared.lean import Sheet, lean
-from dpassay.reports.shared.numbers import plural, shorten
+from dpassay.reports.shared.numbers import clean, plural, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -148,7 +148,9 @@ def overview_plot(rows: Sequence[Row], *, name: str, part: str = "", sheet: Shee
             for ratio in sorted({dot.ratio for dot in row}):
                 _beyond(axes, place, ratio)
         axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.set_yticks(range(len(rows)), [shorten(label, 38) for label, _ in rows], fontsize=7.6)
+        axes.set_yticks(
+            range(len(rows)), [shorten(clean(label), 38) for label, _ in rows], fontsize=7.6
+        )
         axes.set_xticks(TICKS, [f"{tick:g}" for tick in TICKS], fontsize=7.6)
         axes.set_xticks([], minor=True)
         axes.set_xlabel("leak ÷ claim", fontsize=8.5)
