@@ -12,6 +12,7 @@ from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, lead
 from dpassay.reports.run.catalogue import WRONG, Catalogue, make_catalogue
 from dpassay.reports.run.first_screen import card, chosen, claimed_number, origin
+from dpassay.reports.run.kinds import units_words
 from dpassay.reports.run.method_notes import Story
 from dpassay.reports.run.overview_plot import MARKS
 from dpassay.reports.run.picture_tables import (
@@ -62,6 +63,7 @@ def to_html(record: Mapping[str, Any]) -> str:
         "origin": origin(record["run"]),
         "confidence": percent(record["run"]["confidence"]),
         "published": published,
+        "units": units_words({result.unit for result in view.results}),
         "complete": record["run"]["complete"],
     }
     if record["run"]["catalogue"] and view.results:

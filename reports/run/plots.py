@@ -166,7 +166,7 @@ def sight_plot(
         )
 
 
-def short(number: float, _: int) -> str:
+def short(number: float, _: float) -> str:
     """Write the label of a tick."""
     return f"{number:.3g}"
 

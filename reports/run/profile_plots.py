@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from dpassay.reports.run.plots import TITLE, short
 from dpassay.reports.run.profiles import ProfileView
@@ -58,7 +58,8 @@ def profile_plot(
         An SVG element for inlining. A band is filled between its bounds; where they agree it is a
         single line.
     """
-    profile, curved, colour = view.profile, view.claimed.get("delta"), PALETTE[slug][0]
+    profile: Curves = view.profile
+    curved, colour = view.claimed.get("delta"), PALETTE[slug][0]
     exact, epsilon, delta = _is_exact(profile), view.epsilon, view.delta
     claim = f"{'on the claimed curve' if curved else 'claim'} ({plain(epsilon)}, {plain(delta)})"
     with figure_of(HEIGHT, COLUMN) as (figure, sns):
@@ -69,7 +70,6 @@ def profile_plot(
         if small:
             axes.set_yscale("log")
             profile = _from(profile, floor)
-        axes.yaxis.set_major_formatter(short)
         _curves(axes, profile, "epsilon", colour, "computed" if exact else "certified band")
         line = (profile["epsilon"], curved) if curved else ([epsilon, epsilon], [delta, top])
         axes.plot(*line, color=CLAIM, linewidth=1.3, dashes=_DASHES, zorder=1)
@@ -113,7 +113,8 @@ def trade_off_plot(
     Both axes are logarithmic where the corner of the claim lies near 0. Parameters and result are
     those of `profile_plot`.
     """
-    trade_off, colour = view.trade_off, PALETTE[slug][0]
+    trade_off: Curves = view.trade_off
+    colour = PALETTE[slug][0]
     exact, curved = _is_exact(trade_off), "delta" in view.claimed
     corner = (1 - view.delta) / (1 + math.exp(min(view.epsilon, 700.0)))
     small = 0 < corner < SMALL
@@ -123,8 +124,6 @@ def trade_off_plot(
         if small:
             axes.set_xscale("log")
             axes.set_yscale("log")
-            axes.xaxis.set_major_formatter(short)
-            axes.yaxis.set_major_formatter(short)
             grid = [10 ** (math.log10(corner / 10) * (1 - k / 30)) for k in range(31)]
             trade_off = _over(trade_off, grid, corner / 10)
             if curved:
@@ -151,7 +150,7 @@ def trade_off_plot(
         axes.set_ylim(least, 1)
         axes.set_xlabel("false positives")
         axes.set_title("least false negatives", loc="left", fontsize=9, color=INK, y=TITLE, pad=0)
-        where = "lower left" if small else "upper right"
+        where: Literal["lower left", "upper right"] = "lower left" if small else "upper right"
         axes.legend(loc=where, frameon=False, borderaxespad=0.3, labelcolor=CLAIM, fontsize=8)
         _finish(axes, sns)
         return lean(
@@ -178,6 +177,9 @@ def _of(*, exact: bool) -> str:
 def _finish(axes: Axes, sns: Any) -> None:
     axes.grid(visible=True, color=FAINT, alpha=0.25, linewidth=0.6)
     axes.tick_params(which="both", length=0, pad=5)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(short)
+        axis.set_minor_formatter("")
     sns.despine(ax=axes)
 
 
