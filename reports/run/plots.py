@@ -126,18 +126,28 @@ def sight_plot(
                 axes.annotate(
                     written(leak, 3, UP),
                     (point, leak),
-                    (0, 6),
+                    (4, 5),
                     textcoords="offset points",
-                    ha="center",
+                    ha="left",
                     color=INK,
                     fontsize=8,
                 )
         for point in blind:
-            axes.plot(point, top, "^", color=PALETTE["inconclusive"][0], clip_on=False)
+            axes.plot(point, 0.93 * top, "^", color=PALETTE["inconclusive"][0], clip_on=False)
+        if blind:
+            axes.annotate(
+                "▲ none, however large",
+                (min(blind), 0.93 * top),
+                (-4, -9),
+                textcoords="offset points",
+                va="top",
+                fontsize=8,
+                color=CLAIM,
+            )
         axes.axhline(claim, color=CLAIM, linewidth=1.3, dashes=(5, 3), zorder=1)
         points = [point for point, _ in curve]
         axes.set_xscale("log")
-        axes.set_xlim(0.5 * min(points), min(1.5 * max(points), 1.3))
+        axes.set_xlim(0.5 * min(points), 2 * max(points))
         axes.set_ylim(0, top)
         ticks = [point for point, _ in _apart(sorted(curve))]
         axes.set_xticks(ticks, [f"{point:g}" for point in ticks])
