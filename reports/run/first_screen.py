@@ -38,6 +38,13 @@ NEAR = 22.0
 """Per cent of the line that two labels need between them."""
 
 
+PLANNED = {
+    *("--learner", "--claim", "--answers", "--profile", "--confidence", "--seed", "--detect"),
+    *("--data", "--label", "--train", "--queries", "--train-queries", "--neighbours"),
+}
+"""Options that `dpassay plan` shares with `dpassay run`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number:
     """One of the few numbers that the first screen shows in large type."""
@@ -324,11 +331,14 @@ def _steps(raw: Raw, brief: Brief, command: str) -> Iterator[Step]:
 
 
 def _undecided(brief: Brief, command: str) -> Iterator[Step]:
-    if "raise the budget" in brief.reason:
-        yield Step(text="See which budget would do:", command=_without_budget(command, "plan"))
+    bare = _without_budget(command)
+    if "raise the budget" in brief.reason and bare is None:
+        yield Step(text="Raise the budget, and run it again.")
+    elif "raise the budget" in brief.reason and bare is not None:
+        yield Step(text="See which budget would do:", command=f"dpassay plan{bare}")
         yield Step(
             text="Run it again with this many trials:",
-            command=f"{_without_budget(command, 'run')} --budget TRIALS",
+            command=f"dpassay run{bare} --budget TRIALS",
         )
     elif brief.status is MISSED:
         yield Step(
@@ -340,10 +350,15 @@ def _undecided(brief: Brief, command: str) -> Iterator[Step]:
         yield Step(text="Change what the reason above names, and run it again:", command=command)
 
 
-def _without_budget(command: str, verb: str) -> str:
-    """Turn the command of a run into that of another verb, without its budget and mode."""
-    told = re.sub(r" --(budget|mode)[ =]\S+", "", command)
-    return re.sub(r"^dpassay run\b", f"dpassay {verb}", told)
+def _without_budget(command: str) -> str | None:
+    """Return what stands behind `dpassay run`, without budget and mode.
+
+    None where it is not such a command, or `dpassay plan` does not take all of it.
+    """
+    if not re.match(r"dpassay run\b", command):
+        return None
+    bare = re.sub(r" --(budget|mode)[ =]\S+", "", command.removeprefix("dpassay run"))
+    return bare if set(re.findall(r" (--[a-z-]+)", bare)) <= PLANNED else None
 
 
 def _replayed(brief: Brief) -> Step:
@@ -376,7 +391,9 @@ def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
     if raw["mode"] == "exhaustive":
         yield "Every dataset of this domain was computed. Nothing is said beyond it."
         return
-    if raw["mode"] != "monte-carlo":
+    if raw["mode"] != "monte-carlo" and brief.status is INCONCLUSIVE:
+        yield "Every leak there was computed, up to a numerical error."
+    elif raw["mode"] != "monte-carlo":
         yield "Every leak there was computed: any excess would have been seen."
     elif brief.sight:
         through = through_words((raw.get("sight") or {}).get("frequency"))

@@ -107,13 +107,18 @@ class Dot:
 
 
 def dot_of(result: Raw) -> Dot | None:
-    """Return the place of a result in the overview; None where nothing is known of its leak."""
+    """Return the place of a result in the overview; None where nothing is known of its leak.
+
+    Nor has nothing a place where nothing is claimed.
+    """
     found = known(result)
     if found is None:
         return None
     finding, claimed = finding_of(result), promised(result["claim"])
     leak = max(0.0, found[0])
-    ratio = leak / claimed if claimed else math.inf if leak else 0.0
+    if not claimed and not leak:
+        return None
+    ratio = leak / claimed if claimed else math.inf
     return Dot(result=result["id"], kind="seen" if finding is None else finding.kind, ratio=ratio)
 
 

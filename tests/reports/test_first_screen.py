@@ -100,6 +100,9 @@ def test_an_undecided_claim_says_why_and_where_to_learn_the_budget(make: Any) ->
         "dpassay plan mine:f --seed 1",
         "dpassay run mine:f --seed 1 --budget TRIALS",
     ]
+    for other in ("pytest", "dpassay run mine:f --n 3"):
+        (step,) = one(make, result, command=other).steps
+        assert (step.text, step.command) == ("Raise the budget, and run it again.", "")
     result["reason"] = "the audit saw nothing move"
     (step,) = one(make, result, command=command).steps
     assert step.command == command

@@ -109,6 +109,8 @@ def test_a_claim_of_nothing_where_nothing_is_found_has_an_axis(make: Any) -> Non
     quiet = make.computed("quiet", "not refuted", 0.0)
     quiet["claim"] |= none
     assert draw(make_view(make.record(quiet)).results[0])
+    assert dot_of(quiet) is None
+    quiet["claim"]["delta"] = 0.5
     found = dot_of(quiet)
     assert found is not None
     assert found.ratio == 0

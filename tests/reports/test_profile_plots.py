@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -19,10 +20,10 @@ DELTA = [max(0.0, (E - math.exp(epsilon)) / (1 + E)) for epsilon in EPSILON]
 TESTS = [max(0.0, 1 - E * level, (1 - level) / E) for level in LEVELS]
 
 
-def curves(width: float) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+def curves(width: float) -> tuple[dict[str, Sequence[float]], dict[str, Sequence[float]]]:
     """Randomised response at epsilon = 1, give or take half a width."""
 
-    def band(middle: list[float]) -> dict[str, list[float]]:
+    def band(middle: list[float]) -> dict[str, Sequence[float]]:
         return {
             "lower": [max(0.0, value - width / 2) for value in middle],
             "upper": [min(1.0, value + width / 2) for value in middle],
