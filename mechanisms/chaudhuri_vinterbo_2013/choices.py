@@ -273,10 +273,22 @@ class Choice(Released):
         coins, parted = np.arange(1, n + 1) % 2, np.zeros(n, dtype=np.int64)
         parted[self.rows(0, k)] = 1
         split = bool((parted == 0).any())
-        part = " of the last part of T" if split else " of another record"
+        other = "a flipped one in the last part" if split else "the flip of another"
+        uneven = "makes weights of the other sign likelier"
+
+        def apart_from_half(last: float) -> float:
+            signs = 2.0 * coins - 1
+            signs[-1] *= last
+            return max(abs(float(signs[self.rows(i, k)].sum())) for i in range(k))
+
+        middle = "and one training label shifts that balance"
+        alternate = (
+            "the labels of T alternate, those of a part need not; the flip makes one sign likelier "
+            "for the weight of its part"
+        )
         chosen = (
-            "a weight of the wrong sign is chosen despite its errors, and the flip removes one of "
-            "these errors"
+            "a weight of the wrong sign may be chosen despite its errors, and the flip removes one "
+            "of these errors"
         )
         chosen = (
             chosen
@@ -293,8 +305,10 @@ class Choice(Released):
                 0,
                 1.0 - n % 2,
                 (
-                    "both signs of each trained weight are equally likely before the choice, and "
-                    "one training label shifts that balance"
+                    "both signs of each trained weight are equally likely before the choice, "
+                    f"{middle}"
+                    if apart_from_half(1.0 - n % 2) == 0
+                    else alternate
                 ),
             ),
             (
@@ -302,21 +316,23 @@ class Choice(Released):
                 0,
                 0.5,
                 (
-                    "both signs of each trained weight are almost equally likely before the "
-                    "choice, and one training label shifts that balance"
+                    "for each weight, the labels trained on balance up to at most half a record, "
+                    f"{middle}"
+                    if apart_from_half(0.5) <= 0.5
+                    else alternate
                 ),
             ),
             (
                 sure,
                 0,
                 1.0,
-                "a label that only rare weights answer becomes likelier by one more training label",
+                f"all labels of T are equal, and a flipped one {uneven}",
             ),
             (
                 sure,
                 min(k, n) - 1,
                 1.0,
-                f"a label that only rare weights answer becomes likelier by one more label{part}",
+                f"all labels of T are equal, and {other} {uneven}",
             ),
             (sure, n, 1.0, chosen),
         )

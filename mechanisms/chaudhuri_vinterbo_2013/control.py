@@ -66,7 +66,7 @@ class Control(Choice):
             "that record of V is flipped"
         )
         reason = (
-            "on one side the largest weights score best; on the other all positive weights tie, "
-            "and the first is chosen"
+            "on one side no weight scores better than a larger one; on the other all positive "
+            "weights tie, and the first is chosen"
         )
         return (WorstCase.of(data, FlipLabel(20), how=how, reason=reason, query=X[:1]),)

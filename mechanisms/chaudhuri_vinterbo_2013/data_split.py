@@ -108,9 +108,8 @@ class DataSplit(Choice):
             "errors of such a weight"
         )
         rare = (
-            "one part rarely has the wrong sign, the others almost never; with it, the part is "
-            "chosen less often than they are, until the flip removes one of its errors and adds "
-            "one to theirs"
+            "one part has the wrong sign more often than the others; the flip makes that likelier, "
+            "removes one of the errors that come with it, and adds one to the right sign's"
         )
         return self._flipped(few, one), self._flipped(many, rare)
 

@@ -470,22 +470,17 @@ class Perturbation(Mechanism):
         )
 
     def pairs(self) -> tuple[WorstCase, ...]:
-        """A training record where its pull turns most, a validation record far from 0.
+        """A training record whose pull turns, a validation record far from 0.
 
         As far as weights can get.
         """
         n = self.own_n
         first, new, *others = self.turned(n)
         turned = self.line([first, *others], [-1.0] * self.m)
-        rest = (
-            "the others are placed so that the noise keeps its sign"
-            if any(others)
-            else "all other training records are at the origin"
-        )
-        reason = (
-            "for the weights, one training record is replaced so that its gradient changes most; "
-            f"{rest}"
-        )
+        rest = "; all other training records are at the origin"
+        reason = "for the weights, one training record changes sides and pulls the other way"
+        if others and not any(others):
+            reason += rest
         cases = [
             self.case(
                 turned, 0, new, "records on the first axis; the first of them changes sides", reason

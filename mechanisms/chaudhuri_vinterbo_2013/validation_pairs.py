@@ -60,7 +60,8 @@ def found_pairs(mechanism: Validate) -> tuple[WorstCase, ...]:
         reason = (
             f"largest loss of the index alone{coarsely} in {searched}"
             if found
-            else f"{searched}, found no loss of the index alone{coarsely} above its numerical error"
+            else f"{searched}: its largest loss of the index alone{coarsely} is within the "
+            "numerical error"
         )
         cases.append(trainer.case(trainer.line(T, V), index, new, how, reason))
     if trainer.n is None:

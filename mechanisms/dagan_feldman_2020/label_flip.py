@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from dpassay.claims import DP, Claim, Stability
 from dpassay.errors import InvalidInput, is_count, is_real, require
 from dpassay.laws import FiniteLaw
-from dpassay.mechanism import Reachable
+from dpassay.mechanism import Reachable, WorstCase
 from dpassay.mechanisms.shared.bases import Member, Wrapper, stable_base_of
 from dpassay.numerics import UNIT_ROUNDOFF
 from dpassay.targets.guard import AuditTarget
@@ -176,6 +176,13 @@ class LabelFlip(Wrapper):
         alpha = min(self.alpha, 1 - self.alpha)
         log_p = np.log(alpha + (1 - 2 * alpha) * kept)
         return FiniteLaw(log_p=log_p, error=law.error + 8 * UNIT_ROUNDOFF * (1 - math.log(alpha)))
+
+    def pairs(self) -> tuple[WorstCase, ...]:
+        """Those of the base; what is largest for its law need not be so after the flip."""
+        return tuple(
+            replace(case, reason=f"for the base: {case.reason}")
+            for case in super(LabelFlip, self).pairs()
+        )
 
     def reachable(self) -> Reachable | None:
         """States of the base, where it knows them, with the flipped law."""

@@ -342,19 +342,22 @@ class Relabelled(Mechanism):
         """
         rare = (math.sqrt(self.alpha * (1 - self.alpha)) - self.alpha) / (1 - 2 * self.alpha)
         ones = round(self.eta * self.n * math.log((1 - rare) / rare))
-        moves = "error counts change, and if the record is drawn, one more h answers 0"
-        loses = (
-            "label 0 has a probability near sqrt(alpha (1 - alpha)), where a factor changes it "
-            f"most; {moves}"
+        rarer = int(self.representative == "greatest")
+        moves = "error counts change" + (
+            ", and if the record is drawn, T does too" if self.points > 1 else ""
         )
-        even = f"both labels are about equally likely; {moves}"
+        loses = (
+            f"at that point fewer records have label {rarer}; a factor changes its probability "
+            f"most where that is sqrt(alpha (1 - alpha)); {moves}"
+        )
+        even = f"at that point, the numbers of labels 0 and 1 differ by at most 3; {moves}"
         found = [self._crowd(ones, False, loses), self._crowd(0, False, even)]
         if self.r < self.n:
             found.append(
                 self._crowd(
                     1,
                     True,
-                    f"{even}; its block has no other record at that point, so a vote changes too",
+                    f"{even}; its block has no other record at that point",
                 )
             )
         return tuple(found)
@@ -377,8 +380,9 @@ class Relabelled(Mechanism):
         labels[0] = 1
         data = Labelled(np.where(away[:, None], there, here), 1 - labels if mirrored else labels)
         change = Replace(0, there, int(mirrored)) if self.points > 1 else FlipLabel(0)
+        moves = "moves away and changes its label" if self.points > 1 else "changes its label"
         how = (
-            f"{len(stay) + 1} of {self.n} records at one point, {int(data.y.sum())} labelled 1;"
-            " one moves away and changes its label"
+            f"{len(stay) + 1} of {self.n} records at one point, {int(data.y.sum())} of all "
+            f"labelled 1; one {moves}"
         )
         return WorstCase.of(data, change, how=how, reason=reason, query=here[None])

@@ -127,14 +127,14 @@ def both_ways(p: FiniteLaw, q: FiniteLaw) -> tuple[NDArray[np.float64], NDArray[
 
 def _case(one: Labelled, other: Labelled, query: Points, largest: str) -> WorstCase:
     change = Replace(0, other.X[0], int(other.y[0]))
-    reason = (
-        f"by the law, this is the largest {largest} of all such pairs at a few points; if T has "
-        "the replaced record, its place decides which functions can be released"
-    )
+    reason = f"by the law, this is the largest {largest} of all such pairs at a few points"
+    alike = len(np.unique(np.column_stack([one.X, one.y]), axis=0)) == 1
     return WorstCase.of(
         one,
         change,
-        how=f"{len(one) - 1} equal records and one other, which is replaced",
+        how=f"{len(one)} equal records, one of which is replaced"
+        if alike
+        else f"{len(one) - 1} equal records and one other, which is replaced",
         reason=reason,
         query=query,
     )
@@ -180,8 +180,14 @@ def exposed_counts(
             f"{ones} records labelled 1 and {zeros} labelled 0 at one point, {n - ones - zeros} "
             "elsewhere, one of them replaced"
         )
+        largest = " and the largest ".join(
+            name
+            for name, worst in (("change of a probability", change), ("loss", loss))
+            if worst == move
+        )
         reason = (
-            f"of all counts at a point this move to {ones_after} and {zeros_after} is the worst"
+            f"by the law, this move to {ones_after} and {zeros_after} is the largest {largest} of "
+            "all moves of the counts at a point"
         )
         cases.append(
             WorstCase.of(

@@ -98,5 +98,8 @@ def enlarged(case: WorstCase, n: int, size: int, m: int) -> WorstCase:
     X[m:] += 1.0
     how = f"{n} records with one label, {m} of them at the query, one label flipped"
     pair = Pairs(base=Labelled(X, y), changes=(FlipLabel(0),), how=how)
-    reason = f"the record is drawn with probability {size}/{n}; for the base: {case.reason}"
+    reason = (
+        f"the record is drawn with probability {size}/{n}; all other labels drawn are equal, and "
+        "without the flip its own too"
+    )
     return WorstCase(pairs=pair, queries=case.queries, reason=reason)

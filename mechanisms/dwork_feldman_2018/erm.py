@@ -231,11 +231,16 @@ class ERM(LinearPredictor):
 
     def pairs(self) -> tuple[WorstCase, ...]:
         """The lone record: only its slope, which the flip reverses, and the regulariser decide."""
-        reason = (
-            "the flip reverses the slope of the only record that matters; only the regulariser "
-            "limits the change"
-        )
+        reason = "the flip reverses the slope of the only record that matters"
+        if self._steady:
+            reason += "; only the regulariser limits the change"
         return (self.lone_record(reason),)
+
+    @property
+    def _steady(self) -> bool:
+        """Whether the slope of a lone record is the same all the way to the minimiser."""
+        rate = self.claims[-1].promised
+        return self.loss in ("absolute", "hinge") and rate / 2 <= min(1.0, self.R * self.L_f)
 
     def reachable(self) -> Reachable | None:
         """The two states of the lone record, for losses whose slope it keeps on the way.
@@ -243,7 +248,7 @@ class ERM(LinearPredictor):
         No neighbours are further apart.
         """
         rate = self.claims[-1].promised
-        if self.loss not in ("absolute", "hinge") or rate / 2 > min(1.0, self.R * self.L_f):
+        if not self._steady:
             return None
         most = "L_f^2 L_l / (lambda n)" if self.regulariser == "mean" else "L_f^2 L_l / lambda"
         argument = (

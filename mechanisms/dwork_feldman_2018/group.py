@@ -123,28 +123,30 @@ class Group(Wrapper):
         return tuple(self._widened(case) for case in super(Group, self).pairs())
 
     def _widened(self, case: WorstCase) -> WorstCase:
-        """With each flipped label flip the next equal ones, up to k in all; keep other changes."""
+        """With each flipped label flip the next equal ones, up to k in all; keep other changes.
+
+        Of a case without a second such label the words stay as they are.
+        """
         changes = tuple(
             _flips(case.pairs.base.y, change.index, self.k)
             if isinstance(change, FlipLabel)
             else change
             for change in case.pairs.changes
         )
+        flipped = [len(change.changes) for change in changes if isinstance(change, Several)]
+        how, reason = case.pairs.how, case.reason
+        if flipped:
+            more = "with it the next records of the same label"
+            how = f"{how}, and {more}, up to {self.k} in all"
+            reason = f"for the first flip, {reason}; {max(flipped)} labels are flipped"
         pairs = Pairs(
             base=case.pairs.base,
             changes=changes,
-            how=(
-                f"{case.pairs.how}, and with it the next records of the same label, up to "
-                f"{self.k} in all"
-            ),
+            how=how,
             pool=case.pairs.pool,
             relation=replace_relation(self.k),
         )
-        return replace(
-            case,
-            pairs=pairs,
-            reason=f"for the first record, {case.reason}; {self.k} records change in this way",
-        )
+        return replace(case, pairs=pairs, reason=reason)
 
 
 def printed_delta(k: int, epsilon: float, delta: float) -> float:

@@ -414,10 +414,13 @@ class Interface(Mechanism):
     def pairs(self) -> tuple[WorstCase, ...]:
         """The base's worst cases, asked m times: under `repeat` the worst of all for delta = 0."""
         cases = self.predictor.pairs()
-        return tuple(
-            replace(case, reason=f"{case.reason}; the query is asked {self.m} times")
-            for case in cases
+        asked = (
+            f"the query is asked {self.m} time{'s' * (self.m > 1)}"
+            if self.adversary == "repeat"
+            else f"there the adversary '{self.adversary}' begins, with {self.m} "
+            f"quer{'ies' if self.m > 1 else 'y'} in all"
         )
+        return tuple(replace(case, reason=f"{case.reason}; {asked}") for case in cases)
 
     def reachable(self) -> Reachable | None:
         """The base's states, for an adversary that repeats: m answers of one state.

@@ -133,10 +133,7 @@ class NoisyAverage(Mechanism):
         ones = self.r // 2 - 1
         if ones < 1:
             return (rare,)
-        reason = (
-            f"the votes for 1 rise from {ones} to {ones + 1} of {self.r}, where both labels are "
-            "frequent"
-        )
+        reason = f"the votes for 1 rise from {ones} to {ones + 1} of {self.r}, near half"
         return rare, one_record_per_block(self.r, ones, reason)
 
     def reachable(self) -> Reachable | None:

@@ -146,6 +146,8 @@ class ProjectedWalkError(Mechanism):
         reason = (
             "all records lie at one point; a walk that takes ties one by one is decided by the "
             f"last {few} labels, which are equal"
+            if few == 2 * self.T
+            else "all records lie at one point"
         )
         if self.traversed == "below":
             few, reason = (
@@ -157,8 +159,10 @@ class ProjectedWalkError(Mechanism):
             )
         y = np.where(np.arange(self.n) < self.n - few, 1 - last, last)
         data = Labelled(np.ones((self.n, 1 + self.feature)), y)
-        how = (
-            f"{self.n} records at one point, the last {few} of them labelled {last} and the "
-            f"others {1 - last}, one label flipped"
+        labelled = (
+            f"the last {few} of them labelled {last} and the others {1 - last}"
+            if few
+            else f"labelled {1 - last}"
         )
+        how = f"{self.n} record{'s' * (self.n > 1)} at one point, {labelled}, one label flipped"
         return (WorstCase.of(data, FlipLabel(0), how=how, reason=reason),)

@@ -186,7 +186,11 @@ class ProjectedWalkOverview(Mechanism):
             "the last label flipped"
         )
         after = "one label 1" if ones == 1 else f"{ones} labels 1"
-        reason = f"p changes by two factors of e^-epsilon after {after}, where label 0 is rarest"
+        high, low = (self._places([1] * ones + [-1, step])[-1] for step in (1, -1))
+        two = low == (high[0], high[1] - 2)
+        moves = "by two factors of e^-epsilon" if two else "from 1 - alpha to alpha"
+        rarest = ", where label 0 is rarest" if high == (HIGH, 0) else ""
+        reason = f"p changes {moves} after {after}{rarest}"
         return (WorstCase.of(data, FlipLabel(ones + 1), how=how, reason=reason, query=data.X[-1:]),)
 
     def reachable(self) -> Reachable | None:
@@ -215,7 +219,8 @@ class ProjectedWalkOverview(Mechanism):
             moves=np.array(sorted(moves), dtype=np.int64).reshape(-1, 2),
             argument=(
                 "ln p is a whole number of steps of epsilon away from ln(1/2), or from the border "
-                "that the walk touched last, and equal labels reach every such place. Neighbours "
+                "that the walk touched last, and two runs of equal labels reach every such "
+                "place. Neighbours "
                 "differ in one record each: their walks make the same steps except at these two "
                 "records. All pairs of places that this allows were enumerated. A larger step at "
                 "a point with several records is a sequence of single steps."

@@ -284,12 +284,12 @@ class PSGD(LinearPredictor):
 
         Its step turns round, and no other record makes up for it.
 
-        Climbing also all records at one point, where every later step takes the two ways further
+        Climbing also all records at one point, where later steps may take the two ways further
         apart.
         """
+        whose = "first record" if self.order == "fixed" else "record, whenever it comes"
         reason = (
-            "the flip reverses the step of the first record, and all later iterates stay that far "
-            "apart"
+            f"the flip reverses the step of the {whose}, and all later iterates stay that far apart"
         )
         lone = self.lone_record(reason)
         if self.sign == "-":
@@ -299,7 +299,7 @@ class PSGD(LinearPredictor):
             f"{self.n} records with the same features of norm {self.L_f:g}, labelled 0 and 1 in "
             "turn, the first label flipped"
         )
-        reason = "every step after the first moves the two sequences of iterates further apart"
+        reason = "all steps are along one line, and with this sign none goes down the loss"
         return lone, replace(
             lone, pairs=Pairs(base=data, changes=(FlipLabel(0),), how=how), reason=reason
         )

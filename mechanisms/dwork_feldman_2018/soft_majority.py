@@ -192,11 +192,8 @@ class SoftMajority(Mechanism):
         ones = self.r // 2 - 1
         if ones < 1:
             return (one_record_per_block(self.r, 0, rare),)
-        frequent = (
-            f"the votes for 1 rise from {ones} to {ones + 1} of {self.r}, where both labels are "
-            "frequent"
-        )
-        return one_record_per_block(self.r, 0, rare), one_record_per_block(self.r, ones, frequent)
+        middle = f"the votes for 1 rise from {ones} to {ones + 1} of {self.r}, near half"
+        return one_record_per_block(self.r, 0, rare), one_record_per_block(self.r, ones, middle)
 
     def reachable(self) -> Reachable:
         """Vote counts 0, ..., r; a replaced record moves one vote at most."""

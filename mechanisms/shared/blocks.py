@@ -48,7 +48,7 @@ def one_record_per_block(r: int, ones: int, reason: str) -> WorstCase:
     return WorstCase.of(
         data,
         FlipLabel(0),
-        how=f"{r} records, {ones} of them labelled 1, one label flipped",
+        how=f"{r} record{'s' * (r > 1)}, {ones} of them labelled 1, one label flipped",
         reason=reason,
         query=[[0.0]],
     )

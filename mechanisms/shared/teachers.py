@@ -206,7 +206,7 @@ def _case(counts: tuple[int, ...], a: int, b: int, reason: str) -> WorstCase:
     change: Change = FlipLabel(place) if len(counts) == 2 else Replace(place, np.zeros(1), b)
     times = ", ".join(map(str, counts))
     how = (
-        f"{len(y)} records at one point, labelled 0, 1, ... {times} times; one label changes from "
-        f"{a} to {b}"
+        f"{len(y)} record{'s' * (len(y) > 1)} at one point, labelled 0, 1, ... {times} times; one "
+        f"label changes from {a} to {b}"
     )
     return WorstCase.of(data, change, how=how, reason=reason, query=[[0.0]])

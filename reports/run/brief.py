@@ -22,7 +22,13 @@ from dpassay.record.files import clearest_id, witness_file
 from dpassay.reports.run.findings import unit_words
 from dpassay.reports.run.kinds import Words, words_of
 from dpassay.reports.run.queries import labels
-from dpassay.reports.run.words import blurred, event_words, looked_at, nothing_found
+from dpassay.reports.run.words import (
+    blurred,
+    event_words,
+    exceeds,
+    looked_at,
+    nothing_found,
+)
 from dpassay.reports.shared.numbers import INFINITY, clean, count, plural, promise, value
 from dpassay.reports.shared.statuses import (
     ERROR,
@@ -38,6 +44,7 @@ from dpassay.reports.shared.statuses import (
 Raw = Mapping[str, Any]
 
 DIGITS = 3
+LEAKS, HAS = "leaks", "has"
 TINY = 1e-4
 """Probabilities below this, or so near to 1, are not written as per cents."""
 
@@ -67,6 +74,12 @@ class Brief:
         the leak is infinite or the claim 0. Empty where it was not refuted.
     least, most : float or None
         What is known of leak / claim, from below and from above; None where nothing is.
+    quantity : str
+        What the claim bounds.
+    verb : str
+        `LEAKS`, or `HAS` where the claim bounds no leak but an error or a share.
+    exceeds : bool
+        Whether a dataset that was not audited breaks the claim for certain.
     unit : str
         What is measured, and in what: quantities of different units share no axis.
     seen : str
@@ -93,6 +106,9 @@ class Brief:
     times: str
     least: float | None
     most: float | None
+    quantity: str
+    verb: str
+    exceeds: bool
     unit: str
     seen: str
     sides: tuple[tuple[str, float], ...]
@@ -149,6 +165,10 @@ def _nothing_refuted(found: Sequence[Brief]) -> str:
             return f"{len(those)} of {plural(len(found), 'claim')} {words}: {_listed(those)}"
     if not found:
         return "Nothing was audited"
+    beyond = [each.name for each in found if each.exceeds]
+    if beyond:
+        named = _listed(beyond)
+        return f"{named}: a dataset that was not audited breaks the claim, by the mechanism's law"
     known = [each.name for each in found if each.status is EXPECTED]
     if known:
         return f"{plural(len(known), 'claim')} refuted, as declared: {_listed(known)}"
@@ -160,11 +180,15 @@ def _nothing_refuted(found: Sequence[Brief]) -> str:
 
 
 def leaks(brief: Brief) -> str:
-    """Say how much a refuted result leaks, as a multiple of the claim where there is one."""
+    """Say how much a refuted result leaks, as a multiple of the claim where there is one.
+
+    An error, or a share of bad random strings, is no leak: it is had.
+    """
     if brief.times in {"", INFINITY}:
-        return f"leaks {brief.found.removeprefix('= ')}, and claims {brief.claimed}"
+        return f"{brief.verb} {brief.found.removeprefix('= ')}, and claims {brief.claimed}"
     at_least = "" if brief.found.startswith("=") else "at least "
-    return f"leaks {at_least}{brief.times} times what it claims"
+    what = "what it claims" if brief.verb == LEAKS else f"the {brief.quantity} that it claims"
+    return f"{brief.verb} {at_least}{brief.times} times {what}"
 
 
 def _of_catalogue(results: Sequence[Raw], found: Sequence[Brief]) -> str:
@@ -176,6 +200,8 @@ def _of_catalogue(results: Sequence[Raw], found: Sequence[Brief]) -> str:
     stand = numbers["not refuted", True] + numbers["verified", True]
     missed = sum(each.status in {MISSED, ERROR} for each in found)
     more = f"; {plural(others, 'variant')} of ours refuted too" if others else ""
+    undecided = sum(each.status is INCONCLUSIVE for each in found)
+    more += f"; {plural(undecided, 'claim')} undecided" if undecided else ""
     more += f"; {plural(missed, 'result')} not as declared" if missed else ""
     return (
         f"{plural(wrong, 'published claim')} {'is' if wrong == 1 else 'are'} wrong, "
@@ -236,6 +262,9 @@ def _brief(result: Raw, name: str) -> Brief:
         times=_times(lower, leak if known else None, claimed) if refuted else "",
         least=_ratio(least, claimed),
         most=_ratio(most, claimed),
+        quantity=words.quantity,
+        verb=HAS if words.computed or words.strings else LEAKS,
+        exceeds=exceeds(result),
         unit=words.unit,
         seen="" if cell is None else _seen(result, cell),
         sides=() if cell is None else _sides(result, cell),
@@ -389,7 +418,7 @@ def _sight(result: Raw) -> str:
     detectable = value(result["detectable"])
     if detectable is None or math.isinf(detectable):
         return ""
-    if result["mode"] != "monte-carlo":
+    if result["mode"] != "monte-carlo" and not blurred(result):
         return "any excess"
     return f"≥ {written(detectable, DIGITS, UP)}"
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from dpassay.numerics import DOWN
 from dpassay.record.files import witness_file
+from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.words import (
     blurred,
     claim_short,
@@ -166,8 +167,8 @@ def findings_table(findings: tuple[Finding, ...]) -> Table | None:
         caption=(
             "Claimed and true leak. The leak is a loss in nats, at the claimed δ if there is "
             "one; for a claim of γ it is a change of a probability or prediction, for one of μ "
-            "the μ of Gaussian differential privacy, for an excess error that error (see the "
-            "unit), for β the share of bad random strings, to be compared with δ. The factor is "
+            "the μ of Gaussian differential privacy, for an error that error (see the unit), "
+            "for β the share of bad random strings, to be compared with δ. The factor is "
             "true / claimed. '≥' marks a lower bound: only the audited cells, or only a part of "
             f"the release, were examined, and the true leak may be larger. {WITNESS_NOTE}"
         ),
@@ -218,7 +219,7 @@ def _kind(result: Raw, true: float, scope: str) -> Kind | None:
 
 
 def _told(kind: Kind, claim: Raw, true: float) -> str:
-    """Name a finding; where the claim has a delta, epsilon alone was compared, at this delta."""
-    if not claim["delta"] or kind in ("refuted", "exceeded"):
+    """Name a finding; of a loss at a delta epsilon alone was compared, at this delta."""
+    if not words_of(claim).slack or kind in ("refuted", "exceeded"):
         return kind
     return f"{kind} in ε at this δ" if true > 0 else "loose in ε: at this δ the loss is 0"

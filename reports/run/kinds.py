@@ -46,6 +46,8 @@ class Words:
     """Whether it is about random strings."""
     single: ClassVar[bool] = False
     """Whether more than two labels may leak more together than each of them."""
+    events: ClassVar[bool] = True
+    """Whether what is sampled is the probability of an event, and not a mean."""
     batches: ClassVar[bool] = False
     """Whether several answers can be looked at together by the entry that audits a loss."""
 
@@ -254,6 +256,7 @@ class Movement(Change):
     quantity = unit = "change of the prediction"
     what = ("prediction stability", "the (mean) prediction")
     single = False
+    events = False
 
 
 class BadStrings(Words):
@@ -359,12 +362,14 @@ def units_words(units: set[str]) -> str:
     if Distance.unit in units:
         words.append("μ is a Gaussian distance, in standard deviations")
     if any(unit.endswith(ERROR) for unit in units):
-        words.append("the unit of the claim says which excess error is meant")
+        words.append("the unit of the claim says which error is meant")
     if BadStrings.unit in units:
         words.append(
             "rows with β give the share of bad random strings, to be compared with the claimed δ"
         )
-    return f"{'; '.join(words)}."
+    told = "; ".join(words)
+    # a Greek letter names a number and stays small
+    return f"{told[:1].upper()}{told[1:]}." if told[:1].isascii() else f"{told}."
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:

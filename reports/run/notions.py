@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dpassay.reports.run.findings import (
-    AUDITED,
+    ANY_SIZE,
     WITNESS_NOTE,
     at_least,
     floor,
@@ -41,10 +41,10 @@ def notions_table(results: Sequence[Raw]) -> Table | None:
     return Table(
         caption=(
             "True worst loss ε in nats at δ = 0, and true worst change γ of a probability, "
-            "whether claimed or not. '≥' marks a lower bound: only the audited cells or only a "
-            "part of the release were examined, or, for γ, only single answers, while an event "
-            "of several answers may change more. A claim marked 'corrected' or 'own' is not "
-            f"printed in a paper. {WITNESS_NOTE}"
+            "whether claimed or not. '≥' marks a lower bound: only the audited cells, only an "
+            "enumerated domain or only a part of the release were examined, or, for γ, only "
+            "single answers, while an event of several answers may change more. A claim marked "
+            f"'corrected' or 'own' is not printed in a paper. {WITNESS_NOTE}"
         ),
         columns=(
             "mechanism",
@@ -122,10 +122,10 @@ def _lower(other: Raw) -> float | None:
 def _least(result: Raw, scope: str, kind: str, witness: Raw | None) -> bool:
     """Whether a number is a lower bound only.
 
-    Of audited cells, of a part of the release, or a change of single answers.
+    Of audited cells, of a domain, of a part of the release, or a change of single answers.
     """
     single = kind == "Stability" and witness is not None and len(witness["labels"] or ()) > 2
-    return scope == AUDITED or bool(looked_at(result)) or single
+    return scope != ANY_SIZE or bool(looked_at(result)) or single
 
 
 def _at_least(number: float, claimed: float = math.inf) -> str:

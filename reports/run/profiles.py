@@ -14,7 +14,7 @@ from dpassay.numerics import DOWN, NEAREST, UP, rounded, written
 from dpassay.record.curves import WITNESSED
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.queries import QueryView
-from dpassay.reports.run.words import looked_at, nothing_found
+from dpassay.reports.run.words import exceeds, looked_at, nothing_found
 from dpassay.reports.shared.numbers import allowance, clean, plain, promise
 from dpassay.reports.shared.tables import Table
 
@@ -138,7 +138,7 @@ def _others(result: Raw) -> str:
 
     Where the law was computed and the claim holds at every audited cell, none of those more.
     """
-    if result["verdict"] == "refuted" or result["exact"] is None:
+    if result["verdict"] == "refuted" or result["exact"] is None or exceeds(result):
         return " Other pairs may need a larger δ."
     return "" if result["any_size"] else " Pairs that were not audited may need a larger δ."
 

@@ -101,7 +101,7 @@ def row_of(brief: Brief, confidence: float) -> tuple[str, ...]:
         return who, f"claims {brief.claimed}", "", "error"
     many = f" ({brief.times}×)" if brief.times not in {"", INFINITY} else ""
     refuted = brief.status in {REFUTED, EXPECTED}
-    found = f"{'leaks' if refuted else 'found'} {brief.found.removeprefix('= ')}{many}"
+    found = f"{brief.verb if refuted else 'found'} {brief.found.removeprefix('= ')}{many}"
     how = f"{percent(confidence)} confidence" if brief.sampled else "computed"
     verdict = {
         REFUTED: f"refuted, {how}",
@@ -116,7 +116,10 @@ def _sight(brief: Brief) -> str:
     """Say what would have been refuted of a result that was not."""
     if not brief.sight:
         return "not refuted"
-    return f"would see {brief.sight}" if brief.sampled else "any excess would show"
+    if brief.exceeds:
+        return "a dataset that was not audited breaks it"
+    shown = brief.sight.startswith("≥")
+    return f"would see {brief.sight}" if shown else f"{brief.sight} would show"
 
 
 def _from_here(replay: str, directory: Path) -> str:

@@ -372,10 +372,14 @@ def _sampled(result: Raw) -> tuple[str, ...]:
     first = "Screening trials of every pair" + (
         f" ({count(screening)} per side)" if screening is not None else ""
     )
+    events = words_of(result["claim"]).events
+    what = "pairs, directions and events" if events else "pairs and directions"
+    spent = result["spending"]
+    bounds = "bounds and the band" if spent is None or spent["profile"] else "bounds"
     screening_words = (
-        f"{first} selected the pairs, directions and events that looked worst at each query. "
+        f"{first} selected the {what} that looked worst at each query. "
         "Separate, fresh trials certified them; no draw served both screening and certification. "
-        "The same trials of S may serve several cells, and the bounds and the band of a cell "
+        f"The same trials of S may serve several cells, and the {bounds} of a cell "
         "come from the same trials; α is divided among them."
     )
     methods = " or ".join(
@@ -397,8 +401,8 @@ def _sampled(result: Raw) -> tuple[str, ...]:
         )
     else:
         certified_words += (
-            "Upper bound: intersection-union over events, directions and certified cells; it "
-            "covers those cells only."
+            f"Upper bound: intersection-union over {'events, ' if events else ''}directions and "
+            "certified cells; it covers those cells only."
         )
     return screening_words, certified_words
 
@@ -481,9 +485,11 @@ def _alpha(result: Raw, run: Raw) -> Part | None:
             f"{plain(spent['each_profile'])} "
         )
         parts += "at each cell"
+    events = words_of(result["claim"]).events
+    choice = "direction, event and test" if events else "direction and test"
     free = (
-        "Choosing the direction, event and test of each cell cost nothing: the screening chose "
-        "them, and the certification trials were looked at once."
+        f"Choosing the {choice} of each cell cost nothing: the screening chose them, and the "
+        "certification trials were looked at once."
     )
     return Part(title=title, texts=(f"{parts}.", free))
 

@@ -402,9 +402,9 @@ def test_every_state_stands_for_itself() -> None:
 @pytest.mark.parametrize(
     ("loss", "lambda_", "said"),
     [
-        ("huber", 0.001, "placed so that the noise keeps its sign"),
+        ("huber", 0.001, ""),
         ("huber", 1.0, "all other training records are at the origin"),
-        ("logistic", 0.001, "placed so that the noise keeps its sign"),
+        ("logistic", 0.001, ""),
     ],
 )
 def test_where_the_other_training_records_are(loss: str, lambda_: float, said: str) -> None:
@@ -412,8 +412,8 @@ def test_where_the_other_training_records_are(loss: str, lambda_: float, said: s
     mechanism: Any = resolve("objective-perturbation", given).mechanism
     case = mechanism.pairs()[0]
     others = case.pairs.base.X[1:15]
-    assert bool(others.any()) == ("origin" not in said)
-    assert said in case.reason
+    assert bool(others.any()) == (not said)
+    assert case.reason.endswith(said or "pulls the other way")
 
 
 def test_a_query_that_is_nobodys_place_is_not_said_to_be_a_records() -> None:
@@ -464,8 +464,8 @@ def test_the_noise_of_many_records_is_compared_with_what_v_requires() -> None:
 @pytest.mark.parametrize("name", ["validate-train", "algorithm-2-over-algorithm-3"])
 def test_a_search_says_when_it_found_nothing_above_its_error(name: str) -> None:
     reasons = [case.reason for case in resolve(name).mechanism.pairs()]
-    assert sum("found no loss of the index alone" in reason for reason in reasons) == 2
-    assert not any("largest loss of the index alone" in reason for reason in reasons)
+    assert sum("is within the numerical error" in reason for reason in reasons) == 2
+    assert not any(reason.startswith("largest loss of the index alone") for reason in reasons)
 
 
 @pytest.mark.parametrize("name", ["stable-learner", "stable-learner-rounded-up", "label-flip"])

@@ -127,7 +127,8 @@ def test_the_lead_of_the_catalogue_counts_what_papers_print(make: Any) -> None:
     weak = make.computed("d", "inconclusive", 0.5)
     record = make.record(wrong, ours, make.computed("c", "not refuted"), weak, catalogue=True)
     assert lead(record) == (
-        "1 published claim is wrong, 1 stands where we looked; 1 variant of ours refuted too"
+        "1 published claim is wrong, 1 stands where we looked; 1 variant of ours refuted too; "
+        "1 claim undecided"
     )
 
 
@@ -155,3 +156,22 @@ def test_what_was_looked_at_and_what_is_known_from_above(make: Any) -> None:
     exact = one(make, make.computed("mine", "refuted", 2.0))
     assert (exact.at_most, exact.looked) == ("", "3 pairs of neighbours, 2 queries")
     assert one(make, make.result("mine", "error")).looked == ""
+
+
+def test_a_dataset_that_was_not_audited_is_told_of(make: Any) -> None:
+    result = make.computed("mine", "not refuted", 0.5, any_size=make.any_size(1.5))
+    assert lead(make.record(result)) == (
+        "mine: a dataset that was not audited breaks the claim, by the mechanism's law"
+    )
+
+
+def test_an_excess_shows_only_where_the_numerical_error_leaves_it_visible(make: Any) -> None:
+    result = make.computed("mine", "inconclusive", 1.0)
+    assert one(make, result).sight == "any excess"
+    assert one(make, result | {"error": 0.1, "detectable": 1.1001}).sight == "≥ 1.11"
+
+
+def test_an_error_is_had_not_leaked(make: Any) -> None:
+    result = make.computed("mine", "refuted", 0.5)
+    result["claim"] |= {"kind": "Accuracy", "epsilon": None, "delta": None, "bound": 0.25}
+    assert leaks(one(make, result)) == "has 2 times the error that it claims"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 from collections.abc import Iterable
@@ -18,6 +19,7 @@ from dpassay.engine.alternatives import Answers
 from dpassay.engine.detection import Design, sight
 from dpassay.engine.evidence import HalfLine
 from dpassay.engine.exact import exact_evidence, group_laws
+from dpassay.engine.exhaustive import Domain
 from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.laws import FiniteLaw
@@ -702,7 +704,7 @@ class TestAnswers:
     @pytest.mark.parametrize(
         ("name", "words"),
         [
-            ("histogram", "2 (n~_i >= n, no other n~_j > 0)"),
+            ("histogram", "2 (n~_i >= n - m, no other n~_j > 0)"),
             ("objective-perturbation", " <= <w, u> < "),
         ],
     )
@@ -1314,3 +1316,73 @@ class TestUnits:
         for table in (view.summary, view.findings, view.notions):
             assert table is not None
             assert f"{text_md(table.caption)}\n\n| " in text
+
+
+class TestInputsThatTheDefaultReportLacks:
+    @staticmethod
+    def test_a_mean_has_no_events(make: Any) -> None:
+        """And its bounds no band, where no α was spent for one."""
+        mean = make.of_means(make.sampled("mean", "not refuted", lower=0.0625, upper=0.5))
+        mean["spending"]["profile"] = mean["spending"]["each_profile"] = 0.0
+        said = told(only(make.record(mean)), "How the bound was made", "How α was spent")
+        assert "selected the pairs and directions that looked worst" in said
+        assert "intersection-union over directions and certified cells" in said
+        assert "Choosing the direction and test of each cell" in said
+        assert "the bounds of a cell come from the same trials" in said
+        assert "event" not in said
+        loss = only(make.record(make.sampled("loss", "not refuted", lower=0.5, upper=2.0)))
+        said = told(loss, "How the bound was made", "How α was spent")
+        assert "pairs, directions and events" in said
+        assert "the bounds and the band of a cell" in said
+        assert "direction, event and test" in said
+
+    @staticmethod
+    @pytest.mark.parametrize("share", [0.001, 0.00995])
+    def test_strings_have_no_epsilon_that_could_be_loose(make: Any, share: float) -> None:
+        """Their δ is what is bounded, and no slack beside it."""
+        result = of_score(make, share, share)
+        result["mode"] = "exhaustive"
+        finding = only(make.record(result)).finding
+        assert finding is not None
+        assert finding.told == finding.kind == ("loose" if share < 0.005 else "tight")
+
+    @staticmethod
+    @pytest.mark.parametrize("excess", [False, True])
+    def test_an_error_need_not_be_an_excess(make: Any, excess: bool) -> None:
+        result = make.computed("error", "refuted", 0.25)
+        more = {"kind": "Accuracy", "epsilon": None, "bound": 0.125, "excess": excess}
+        result["claim"] |= more | {"unit": "share of wrong labels"}
+        result["witness"]["event"] = []
+        for each in result["per_query"]:
+            each["event"] = []
+        view = make_view(make.record(result))
+        assert view.summary is not None
+        assert view.findings is not None
+        assert "The unit of the claim says which error is meant." in view.summary.caption
+        assert "for an error that error (see the unit)" in view.findings.caption
+        assert "excess" not in view.summary.caption + view.findings.caption
+
+    @staticmethod
+    def test_a_profile_tells_of_other_pairs_where_a_reachable_one_exceeds_the_claim() -> None:
+        record = copy.deepcopy(computed_record("soft-majority"))
+        assert "Other pairs" not in told(only(record), "Privacy profile")
+        record["results"][0]["any_size"] |= {"exact": 1.5, "exceeds": True}
+        assert "Other pairs may need a larger δ" in told(only(record), "Privacy profile")
+
+    @staticmethod
+    def test_the_worst_of_a_domain_is_not_the_worst_of_all_datasets() -> None:
+        """Unless the mechanism's own argument says so of datasets of any size."""
+        small = Settings(mode="exhaustive", domain=Domain(n=3, points=2))
+        target = resolve("soft-majority", {"r": 3})
+        record = make_record(FACTS, assay([target], None, small))
+        for size, mark in ((True, ""), (False, "≥ ")):
+            if not size:
+                for result in record["results"]:
+                    result["any_size"] = result["other"]["any_size"] = None
+            table = make_view(record).notions
+            assert table is not None
+            (row,) = table.rows
+            for name in ("ε", "γ"):
+                shown = row[table.columns.index(name)]
+                assert shown.startswith("≥") == bool(mark), shown
+            assert "an enumerated domain" in " ".join(table.caption.split())

@@ -146,8 +146,8 @@ class Candidates(Trainer):
         data = Labelled(self.rows(bits + [bits[-1]] * self.m), np.zeros(self.n, dtype=np.int64))
         before, after = ("".join(map(str, each)) for each in (bits[0], other))
         how = (
-            f"{self.trained} training records of {self.l} bits each; one changes from {before} to "
-            f"{after}"
+            f"{self.trained} training record{'s' * (self.trained > 1)} of {self.l} bits each; one "
+            f"changes from {before} to {after}"
         )
         return WorstCase.of(
             data,

@@ -200,7 +200,7 @@ class Example61Exponential(Candidates):
     def pairs(self) -> tuple[WorstCase, ...]:
         """The rarest index becomes less rare; the pair of the text.
 
-        And a pair near a tie, which is bad for many strings.
+        And a pair near a tie, whose lead one record takes away.
         """
         first, others = [1, *[0] * (self.l - 1)], [0, *[1] * (self.l - 1)]
         rare = (
@@ -217,10 +217,7 @@ class Example61Exponential(Candidates):
             f"{whose}: {self.shares(n, n // 2)}; one record lowers the first count by 1 and "
             "raises the second by 1"
         )
-        near = (
-            f"{self.shares(ones, n - ones)}: so near a tie, one record decides the index for "
-            "many random strings"
-        )
+        near = f"{self.shares(ones, n - ones)}: one record takes this lead of {2 * ones - n} away"
         tie = [first] * ones + [others] * (n - ones)
         return (
             self.moved([others] * n, first, first, rare),

@@ -89,7 +89,7 @@ class Histogram(Binned):
     def looked_at(self) -> str:
         """What of all noisy counts is answered."""
         return (
-            "for one bin i, whether n~_i >= n and whether any other n~_j > 0,"
+            "for one bin i, whether n~_i >= n - m and whether any other n~_j > 0,"
             if self.release == "all"
             else ""
         )
@@ -161,8 +161,8 @@ class Histogram(Binned):
         if self.release != "all":
             return ""
         return (
-            f"n~_i {'>=' if answer >= 2 else '<'} n, {'some' if answer % 2 else 'no'} other n~_j "
-            "> 0"
+            f"n~_i {'>=' if answer >= 2 else '<'} n - m, {'some' if answer % 2 else 'no'} other "
+            "n~_j > 0"
         )
 
     def _bits(self, counts: Counts) -> FiniteLaw:
@@ -192,17 +192,24 @@ class Histogram(Binned):
         data = Labelled(X, np.zeros(self.n, dtype=np.int64))
         there, back = self._row(center)[1], self._row(center)[0]
         changes = (Replace(0, there, 0), *((Replace(self.n - 1, back, 0),) if self.m else ()))
-        how = (
-            f"{self.n - self.m} training records in the first bin, {self.m} validation records in "
-            "the second; one record of either moves to the other bin"
-        )
-        reason = (
-            "a record of T changes two counts by 1 and moves mass from a bin without records of V "
-            "to the bin that holds all of V; a record of V leaves that bin for the one of T, and "
-            "changes no count"
-            if self.m
-            else "two counts change by 1"
-        )
+        bins = "bin" if sides(self.h) > 1 else f"bin of width {finest:g}"
+        trains = self.n - self.m
+        trained = f"{trains} training record{'s' * (trains > 1)}"
+        tested = f"{self.m} validation record{'s' * (self.m > 1)}"
+        how = f"{trained} in the first {bins}; one moves to the second"
+        reason = "two counts change by 1"
+        if self.m:
+            how = (
+                f"{trained} in the first {bins}, {tested} in the second; one record of either "
+                "moves to the other bin"
+            )
+            reason = (
+                "a record of T changes two counts by 1 and moves mass from a bin without records "
+                "of V to the bin that holds all of V; a record of V leaves that bin for the one "
+                "of T, and changes no count"
+            )
+        if sides(self.h) == 1:
+            reason = "the histogram has one bin, so that no count changes"
         return (
             WorstCase(
                 pairs=Pairs(base=data, changes=changes, how=how),
