@@ -10,7 +10,7 @@ from typing import Any
 
 from dpassay.engine.wording import through_words
 from dpassay.numerics import DOWN, UP, percent, plain, written
-from dpassay.reports.run.brief import Brief, share
+from dpassay.reports.run.brief import LEAKS, Brief, share
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.view import ResultView
 from dpassay.reports.run.words import looked_at
@@ -201,22 +201,27 @@ def _numbers(raw: Raw, brief: Brief, run: Raw) -> Iterator[Number]:
     if sampled:
         interval = not refuted and brief.at_most
         cells = brief.at_most.partition(" at ")[2]
-        name = "Certified" if refuted or not interval else "Certified leak"
+        name = "Certified" if refuted or not interval else f"Certified {_quantity(brief).lower()}"
         yield Number(name=name, text=brief.found, note=f"{how}, {cells}" if interval else how)
     else:
-        yield Number(name="Leak", text=brief.found, note=f"{how}, {where}")
+        yield Number(name=_quantity(brief), text=brief.found, note=f"{how}, {where}")
     if refuted and brief.at_most:
         most, _, cells = brief.at_most.partition(" at ")
         yield Number(name="At most", text=most, note=f"at {cells}")
     if refuted and brief.times:
         least = "" if brief.found.startswith("=") else "≥ "
-        yield Number(name="Leak ÷ claim", text=f"{least}{brief.times} ×")
+        yield Number(name=f"{_quantity(brief)} ÷ claim", text=f"{least}{brief.times} ×")
     if not refuted and sampled and brief.sight:
         yield Number(
             name="Would have seen",
             text=brief.sight,
             note="at the pairs looked at, with probability 0.9",
         )
+
+
+def _quantity(brief: Brief) -> str:
+    """Name what was found: a leak, or what is no leak by its own name."""
+    return "Leak" if brief.verb == LEAKS else _capital(brief.quantity)
 
 
 def _bars(raw: Raw, brief: Brief) -> tuple[tuple[Bar, ...], str]:
@@ -310,6 +315,12 @@ def _steps(raw: Raw, brief: Brief, command: str) -> Iterator[Step]:
     if brief.status is REFUTED:
         yield Step(text=f"Fix the mechanism, or claim what is true: {_refuted_too(raw, brief)}.")
         yield Step(text="Run it again:", command=command)
+    elif _exceeded(brief):
+        yield Step(
+            text="Fix the mechanism, or claim more: a dataset that was not audited breaks the "
+            "claim, as told below."
+        )
+        yield Step(text="Run it again:", command=command)
     elif brief.status is EXPECTED:
         yield Step(text="Nothing else: the claim was declared wrong beforehand.")
     elif brief.status is ERROR:
@@ -328,6 +339,11 @@ def _steps(raw: Raw, brief: Brief, command: str) -> Iterator[Step]:
         )
         if brief.status is HELD:
             yield Step(text="To look harder, run it with --profile deep or a larger --budget.")
+
+
+def _exceeded(brief: Brief) -> bool:
+    """Whether a claim that the audit did not refute is broken by a dataset it did not look at."""
+    return brief.exceeds and brief.status is HELD
 
 
 def _undecided(brief: Brief, command: str) -> Iterator[Step]:
@@ -391,10 +407,9 @@ def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
     if raw["mode"] == "exhaustive":
         yield "Every dataset of this domain was computed. Nothing is said beyond it."
         return
-    if raw["mode"] != "monte-carlo" and brief.status is INCONCLUSIVE:
-        yield "Every leak there was computed, up to a numerical error."
-    elif raw["mode"] != "monte-carlo":
-        yield "Every leak there was computed: any excess would have been seen."
+    if raw["mode"] != "monte-carlo":
+        seen = "any excess" if brief.sight == "any excess" else f"one {brief.sight}"
+        yield f"Every {_quantity(brief).lower()} there was computed: {seen} would have been seen."
     elif brief.sight:
         through = through_words((raw.get("sight") or {}).get("frequency"))
         yield (
@@ -414,9 +429,13 @@ def _capital(text: str) -> str:
 def chosen(cards: Sequence[Card]) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
     """Part the results into those that the first screen shows in full, and the rest.
 
-    What is refuted, undecided or failed is shown; the best result, where it is the only one.
+    What is refuted, exceeded, undecided or failed is shown; else the only one.
     """
-    shown = [each for each in cards if each.brief.status not in {HELD, VERIFIED, EXPECTED}]
+    shown = [
+        each
+        for each in cards
+        if _exceeded(each.brief) or each.brief.status not in {HELD, VERIFIED, EXPECTED}
+    ]
     if not shown and len(cards) == 1:
         shown = list(cards)
     return tuple(shown), tuple(each for each in cards if each not in shown)

@@ -175,3 +175,29 @@ def test_who_and_what_but_no_date(make: Any) -> None:
     assert origin(run | {"data": None, "commit": None})[1].startswith("no data")
     named = run["data"] | {"split": {"queries": 5}}
     assert origin(run | {"data": named})[-1] == "iris, 150 records, 5 queries"
+
+
+def test_a_claim_that_another_dataset_breaks_is_not_to_be_kept(make: Any) -> None:
+    result = make.computed("mine", "not refuted", 0.5, any_size=make.any_size(1.5))
+    found = one(make, result)
+    assert "a dataset that was not audited breaks the claim" in found.steps[0].text
+    assert not [step for step in found.steps if "baseline" in step.command]
+    assert "is 1.5" in found.looked[-1]
+    held = one(make, make.computed("other", "not refuted", 0.5))
+    assert chosen([found, held]) == ((found,), (held,))
+
+
+def test_an_excess_below_the_numerical_error_is_not_said_to_be_seen(make: Any) -> None:
+    result = make.computed("mine", "inconclusive", 1.0)
+    blurred = result | {"error": 0.1, "detectable": 1.1001}
+    assert "any excess would" in " ".join(one(make, result).looked)
+    assert "one ≥ 1.11 would" in " ".join(one(make, blurred).looked)
+
+
+def test_an_error_is_no_leak(make: Any) -> None:
+    result = make.computed("mine", "refuted", 0.5)
+    result["claim"] |= {"kind": "Accuracy", "epsilon": None, "delta": None, "bound": 0.25}
+    found = one(make, result)
+    names = [number.name for number in found.numbers]
+    assert names == ["Claimed", "Error", "Error ÷ claim"]
+    assert "every bound below 0.5 is refuted too" in found.steps[1].text
