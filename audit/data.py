@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,6 +134,22 @@ class Table:
 
 BUILT_IN = "breast-cancer"
 """Name of the data set that comes along, with scikit-learn."""
+_MEASURED = (
+    "radius",
+    "texture",
+    "perimeter",
+    "area",
+    "smoothness",
+    "compactness",
+    "concavity",
+    "concave points",
+    "symmetry",
+    "fractal dimension",
+)
+_COLUMNS = tuple(
+    form.format(what) for form in ("mean {}", "{} error", "worst {}") for what in _MEASURED
+)
+"""Names of its columns; the file has none."""
 
 
 def load(source: str, target: str | None = None) -> Table:
@@ -158,18 +175,25 @@ def load(source: str, target: str | None = None) -> Table:
         learn from.
     """
     if source == BUILT_IN:
-        from sklearn.datasets import load_breast_cancer
-
-        bunch = load_breast_cancer()
-        columns = {str(name): (i,) for i, name in enumerate(bunch.feature_names)}
-        return _table(
-            Labelled(bunch.data, bunch.target),
-            columns,
-            kind="builtin",
-            name=source,
-            labels=["malignant", "benign"],
-        )
+        return _built_in()
     return _load_csv(Path(source), target)
+
+
+def _built_in() -> Table:
+    """Read the file where scikit-learn keeps it: to import that would take most of a second."""
+    package = find_spec("sklearn")  # it is required
+    assert package is not None
+    path = Path(str(package.origin)).parent / "datasets" / "data" / "breast_cancer.csv"
+    with path.open(encoding="utf-8") as lines:
+        next(lines)  # the numbers of records and columns, and the labels
+        numbers = np.array([line.split(",") for line in lines], dtype=float)
+    return _table(
+        Labelled(numbers[:, :-1], numbers[:, -1].astype(int)),
+        {name: (i,) for i, name in enumerate(_COLUMNS)},
+        kind="builtin",
+        name=BUILT_IN,
+        labels=["malignant", "benign"],
+    )
 
 
 def _load_csv(path: Path, target: str | None) -> Table:

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.guards import Guards
 from dpassay.engine.testers import events
+from tests.warm import programs
 
 
 def pytest_collection_finish() -> None:
-    """Keep no bytecode of what tests write.
+    """Keep no bytecode of what tests write, and look for no garbage among the tests themselves.
 
-    The same file is written again within a second, and as long as before.
+    The same file is written again within a second, and as long as before. Thousands of tests are
+    kept to the end: each search among them takes a third of a second.
     """
+    gc.collect()
+    gc.freeze()
     sys.dont_write_bytecode = True
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+
+
+@pytest.fixture(scope="session")
+def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of `dpassay` and `python` that start in a moment; see `tests.warm`."""
+    with programs(tmp_path_factory.mktemp("warm")) as folder:
+        yield folder
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from dpassay.attacks.experiment.coins import Coins
 from dpassay.attacks.experiment.subjects import Points, Subject
@@ -23,6 +22,7 @@ from dpassay.seeds import stream
 from dpassay.targets.groups import Progress, silent
 from dpassay.trials.ledger import Key, Ledger
 from dpassay.trials.pool import in_order
+from dpassay.trials.threads import one_thread
 
 VERSION = 3
 """Of how answers are made: raised when equal keys may stand for other answers."""
@@ -229,7 +229,7 @@ def _train(
     """Yield what is seen of the models, in their order."""
     work = partial(_one, subject, data, coins, who)
     if jobs == 1 or len(models) < 2:
-        with threadpool_limits(limits=1):  # once: it takes milliseconds
+        with one_thread():
             yield from map(work, models)
         return
     yield from in_order(str(subject.key[1]), work, models, jobs)

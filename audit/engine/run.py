@@ -10,8 +10,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache, partial
 
-from threadpoolctl import threadpool_limits
-
 from dpassay.claims import Claim
 from dpassay.engine.apart import apart
 from dpassay.engine.baseline_cells import Raw
@@ -34,6 +32,7 @@ from dpassay.trials.executors import Executor, ExecutorOptions, executor
 from dpassay.trials.isolated import Isolated
 from dpassay.trials.ledger import Ledger
 from dpassay.trials.tasks import TrialRunner
+from dpassay.trials.threads import one_thread
 
 Baseline = Callable[[AuditTarget, Claim], Sequence[Raw]]
 """Returns the cells that an accepted record lists for a mechanism and its claim."""
@@ -87,7 +86,7 @@ def assay(
         mode: Mode | None = None
         held: Holder | TargetError
         with (
-            threadpool_limits(limits=1),
+            one_thread(),
             apart(target, data, settings) as subject,
             ExitStack() as open_until_judged,
         ):

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
-from threadpoolctl import threadpool_limits
 
 from dpassay.claims import Claim, claim_from_json
 from dpassay.data import Labelled, load, points, split
@@ -48,6 +47,7 @@ from dpassay.trials.blocks import draw
 from dpassay.trials.encoders import Bins, Coding, Labels, Rounded
 from dpassay.trials.hosts import Limits
 from dpassay.trials.isolated import introduced
+from dpassay.trials.threads import one_thread
 
 SCHEMA = "dpassay/witness/1"
 MAX_INLINE = 10_000
@@ -444,7 +444,7 @@ def _replayed(
             raise
         raise InvalidInput(f"the witness is damaged: {type(error).__name__} {error}") from None
 
-    with threadpool_limits(limits=1):
+    with one_thread():
         base = place.pairs.base
         state = subject.prepare(base)
         neighbour = subject.neighbour(base, state, change)

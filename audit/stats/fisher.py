@@ -9,6 +9,8 @@ variable with 4 degrees of freedom (Fisher 1932).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy
 from scipy.special import betainc
@@ -36,7 +38,7 @@ def fisher_lower(x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: float
     return lower(FISHER, x, n1, y, n0, scale=scale, alpha=alpha)
 
 
-def _statistic(p0: Array, null: Null) -> tuple[Array, Array]:
+def _statistic(p0: Array, null: Null) -> tuple[Array, Callable[[], Array]]:
     """-ln P1 - ln P0, with a floor on each cell from its ends.
 
     As p0 grows the first term falls and the second rises.
@@ -46,7 +48,7 @@ def _statistic(p0: Array, null: Null) -> tuple[Array, Array]:
     other = (
         -np.log(np.maximum(betainc(n0 - y, y + 1, 1 - p0), TINY)) if y < n0 else np.zeros_like(p0)
     )
-    return one + other, one[..., 1:] + other[..., :-1]
+    return one + other, lambda: one[..., 1:] + other[..., :-1]
 
 
 FISHER = Combination(

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 import numpy as np
 import scipy
@@ -72,13 +73,14 @@ class Combination:
     ----------
     statistic : callable
         Of null points p0, shape (..., m) in ascending rows, and a `Null`: its value at each point,
-        and a floor of it on each cell between two neighbours of a row, shape (..., m - 1).
+        and what computes a floor of it on each cell between two neighbours of a row, shape
+        (..., m - 1).
     critical : callable
         Of alpha: the value that the statistic reaches with probability at most alpha at every null
         point.
     """
 
-    statistic: Callable[[Array, Null], tuple[Array, Array]]
+    statistic: Callable[[Array, Null], tuple[Array, Callable[[], Array]]]
     critical: Callable[[float], float]
 
 
@@ -98,12 +100,12 @@ def rejects(test: Combination, null: Null, alpha: float) -> bool:
     low, high = null.interval(beta)
     if low > high:
         return True
-    rows = np.union1d(_grid(low, high), _corners(low, high, null))[None]
+    rows = _edges(low, high, null)[None]
     for _ in range(REFINEMENTS + 1):
         at_points, floors = test.statistic(rows, null)
         if not (at_points >= critical).all():
             return False
-        row, cell = np.nonzero(~(floors >= critical))
+        row, cell = np.nonzero(~(floors() >= critical))
         if row.size == 0:
             return True
         rows = np.linspace(rows[row, cell], rows[row, cell + 1], 9, axis=1)
@@ -146,6 +148,7 @@ def lower(
     def null(t: float) -> Null:
         return Null(x=x, n1=n1, y=y, n0=n0, allowed=scale.allowed(t))
 
+    @cache
     def margin(t: float) -> float:
         return _margin(test, null(t), alpha, critical)
 
@@ -206,6 +209,7 @@ def upper(
     def null(t: float) -> Null:
         return Null(x=y, n1=n0, y=x, n0=n1, allowed=scale.allowed(t).reverse)
 
+    @cache
     def margin(t: float) -> float:
         return _margin(test, null(t), alpha, critical)
 
@@ -243,12 +247,12 @@ def _margin(test: Combination, null: Null, alpha: float, critical: float) -> flo
     low, high = null.interval(alpha * BETA_SHARE)
     if low > high:
         return LARGE
-    edges = np.union1d(_grid(low, high), _corners(low, high, null))
+    edges = _edges(low, high, null)
     values = test.statistic(edges, null)[0]
     lowest = int(np.argmin(values))
     near = np.linspace(edges[max(0, lowest - 1)], edges[min(len(edges) - 1, lowest + 1)], 9)
-    least = min(float(values[lowest]), float(np.min(test.statistic(near, null)[0])))
-    return float(np.clip(least, -LARGE, LARGE)) - critical
+    least = min(float(values[lowest]), float(test.statistic(near, null)[0].min()))
+    return min(max(least, -LARGE), LARGE) - critical
 
 
 def _spread(scale: Scale, x: int, n1: int, y: int, n0: int) -> float:
@@ -259,18 +263,28 @@ def _spread(scale: Scale, x: int, n1: int, y: int, n0: int) -> float:
     return spread if 0 < spread < LARGEST_LOSS else 1.0
 
 
+@lru_cache(maxsize=1024)
 def _interval(y: int, n0: int, beta: float) -> tuple[float, float]:
     return float(clopper_pearson_lower(y, n0, beta / 2)), float(
         clopper_pearson_upper(y, n0, beta / 2)
     )
 
 
+def _edges(low: float, high: float, null: Null) -> Array:
+    """Ends of the cells that the nuisance interval is cut into."""
+    corners = _corners(low, high, null)
+    return np.union1d(_grid(low, high), corners) if len(corners) else _grid(low, high)
+
+
+@lru_cache(maxsize=1024)
 def _grid(low: float, high: float) -> Array:
     """Edges from low to high, equal steps of arcsin(sqrt(p)): binomial tails change evenly."""
     angle = np.linspace(math.asin(math.sqrt(low)), math.asin(math.sqrt(high)), GRID)
     edges: Array = np.sin(angle) ** 2
     edges[0], edges[-1] = low, high
-    return np.unique(edges)
+    found = np.unique(edges)
+    found.flags.writeable = False
+    return found
 
 
 def _corners(low: float, high: float, null: Null) -> Array:

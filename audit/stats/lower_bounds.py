@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -19,7 +20,7 @@ from dpassay.stats.bounds import Bound, Counts, clopper_pearson_lower
 from dpassay.stats.fisher import FISHER
 from dpassay.stats.inversion import BETA_SHARE, Combination, Null, lower, rejects
 from dpassay.stats.methods import METHODS
-from dpassay.stats.regions import Region
+from dpassay.stats.regions import Curve, Region
 from dpassay.stats.scales import Scale
 from dpassay.stats.stouffer import STOUFFER
 
@@ -183,24 +184,46 @@ def largest_rejecting(
     knots = np.unique(np.linspace(0, len(x) - 1, min(len(x), KNOTS)).round().astype(int))
     found, last = [], -1
     for knot in knots:
-        last = _largest(
-            lambda y, count=int(x[knot]): refuted(count, y),  # type: ignore[misc]
-            last,
-            n,
-        )
+        count = int(x[knot])
+        last = _largest(partial(refuted, count), last, n, _about(count, n, allowed, alpha))
         found.append(last)
     return np.floor(np.interp(np.arange(len(x)), knots, found)).astype(np.int64)
 
 
-def _largest(test: Callable[[int], bool], known: int, n: int) -> int:
+def _about(x: int, n: int, allowed: Region, alpha: float) -> int:
+    """About the largest y that refutes beside x, from -1 to n: where two normal laws would.
+
+    Beside a curve the envelope has gaps at a few counts; there the search begins at the bottom.
+    """
+    if isinstance(allowed, Curve):
+        return -1
+    share, spread = x / n, math.sqrt(x * (n - x) / n) / n
+    most, high, low = allowed.inverse(np.clip([share, share + spread, share - spread], 0, 1))
+    found = most
+    for _ in range(2):
+        rest = max(found, 0.5 / n)
+        found = most + float(ndtri(alpha)) * math.hypot((high - low) / 2, math.sqrt(rest / n))
+    return max(-1, min(n, round(float(n * found))))
+
+
+def _largest(test: Callable[[int], bool], known: int, n: int, guess: int) -> int:
     """Largest y in (known, n] that passes a test; `known` if none does.
 
-    The test holds up to some y and not beyond.
+    The test holds up to some y and not beyond. It is looked for from a guess on.
     """
-    low, step = known, 1
-    while low + step <= n and test(low + step):
-        low, step = low + step, 2 * step
-    high = min(low + step, n + 1)
+    if known >= n:
+        return known
+    start, step = max(min(guess, n), known + 1), 1
+    if test(start):
+        low = start
+        while low + step <= n and test(low + step):
+            low, step = low + step, 2 * step
+        high = min(low + step, n + 1)
+    else:
+        high = start
+        while high - step > known and not test(high - step):
+            high, step = high - step, 2 * step
+        low = max(high - step, known)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if test(middle) else (low, middle)

@@ -9,6 +9,8 @@ z0 with constant weights, w1^2 + w0^2 = 1, is too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy
 from scipy.special import betainc, ndtri, ndtri_exp
@@ -20,6 +22,9 @@ from dpassay.stats.scales import Scale
 TINY = 1e-280
 """Below this the upper tail is replaced by its Chernoff bound, which is never smaller, and the rest
 of the law by its largest term, which is never larger: both make z smaller than it is."""
+
+FAR = 1e-9
+"""Points farther than this from where a tail is 1/2 are told apart by that alone."""
 
 EDGE = 1e-12
 """Points as close as this to the one where y begins to count are taken for it."""
@@ -53,8 +58,8 @@ def stouffer_lower(x: int, n1: int, y: int, n0: int, *, scale: Scale, alpha: flo
     return lower(STOUFFER, x, n1, y, n0, scale=scale, alpha=alpha)
 
 
-def _statistic(p0: Array, null: Null) -> tuple[Array, Array]:
-    """Return w1 z1 + w0 z0 at each point, and a floor of it on each cell, shape (..., m - 1).
+def _statistic(p0: Array, null: Null) -> tuple[Array, Callable[[], Array]]:
+    """Return w1 z1 + w0 z0 at each point, and what computes a floor of it on each cell.
 
     A cell lies between two neighbours of a row.
 
@@ -68,15 +73,18 @@ def _statistic(p0: Array, null: Null) -> tuple[Array, Array]:
     z1 = _z(x, n1, p1)
     z0 = -_z(y + 1, n0, p0) if y < n0 else np.full_like(p0, -np.inf)
     w1, w0 = _weights(p0, p1, null)
-    left, right = (..., slice(None, -1)), (..., slice(1, None))
-    audible = n0 * p0.min() > SILENT * (1 + EDGE)  # then no weight jumps anywhere
-    after1, after0 = (w1, w0) if audible else _weights(p0, p1, null, just_after=True)
-    floor1 = _floor(z1[right], after1[left], w1[right])
-    falling = np.isneginf(z1[right]) & (after1[left] > 0)
-    if falling.any():
-        floor1 = np.where(falling, null.allowed.near_certain(p0, p1, x, n1, n0), floor1)
-    floor0 = _floor(z0[left], after0[left], w0[right])
-    return _sum(_product(w1, z1), _product(w0, z0)), _sum(floor1, floor0)
+
+    def floors() -> Array:
+        left, right = (..., slice(None, -1)), (..., slice(1, None))
+        audible = n0 * p0.min() > SILENT * (1 + EDGE)  # then no weight jumps anywhere
+        after1, after0 = (w1, w0) if audible else _weights(p0, p1, null, just_after=True)
+        floor1 = _floor(z1[right], after1[left], w1[right])
+        falling = np.isneginf(z1[right]) & (after1[left] > 0)
+        if falling.any():
+            floor1 = np.where(falling, null.allowed.near_certain(p0, p1, x, n1, n0), floor1)
+        return _sum(floor1, _floor(z0[left], after0[left], w0[right]))
+
+    return _sum(_product(w1, z1), _product(w0, z0)), floors
 
 
 def _floor(z: Array, one: Array, other: Array) -> Array:
@@ -96,16 +104,23 @@ def _sum(one: Array, other: Array) -> Array:
 
 def _product(weight: Array, z: Array) -> Array:
     """Weight times z, where 0 times infinity counts as 0."""
-    return np.where(weight > 0, weight * np.where(weight > 0, z, 0.0), 0.0)
+    with np.errstate(invalid="ignore"):
+        return np.where(weight > 0, weight * z, 0.0)
 
 
 def _z(x: int, n: int, p: Array) -> Array:
-    """-Phi^-1 P[Bin(n, p) >= x] for 1 <= x <= n, never above the truth but for rounding."""
-    tail = betainc(x, n - x + 1, p)
-    z = -ndtri(tail)
-    likely = tail > 0.5  # there the complement keeps the digits
-    if likely.any():
-        z[likely] = _z_likely(x, n, p[likely])
+    """-Phi^-1 P[Bin(n, p) >= x] for 1 <= x <= n, never above the truth but for rounding.
+
+    Where that is above 1/2, the complement keeps the digits. It is at every p above the median of
+    the beta law, which lies between its mode and its mean.
+    """
+    above = p > max(x / (n + 1), (x - 1) / max(n - 1, 1)) + FAR
+    tail = np.ones_like(p)
+    tail[~above] = betainc(x, n - x + 1, p[~above])
+    likely = tail > 0.5
+    z = np.empty_like(p)
+    z[likely] = _z_likely(x, n, p[likely])
+    z[~likely] = -ndtri(tail[~likely])
     deep = (tail < TINY) & (p > 0)
     if deep.any():
         share, q = x / n, p[deep]

@@ -24,6 +24,8 @@ from dpassay.pairs import Change, one_by_one
 from dpassay.targets.adapter import full, given, is_trainer
 
 T = TypeVar("T")
+FEW = 8
+"""So many labels are few."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -308,7 +310,7 @@ class AuditTarget:
                 f"sample on {where} returned an array of {draws.dtype}; expected {self._answers()}"
             )
         if self.numbers is None:
-            known = np.isin(draws, self.labels)
+            known = _among(draws, self.labels)
         else:
             low, high = self.numbers
             known = np.isfinite(draws) & (draws >= low) & (draws <= high)
@@ -348,6 +350,16 @@ class AuditTarget:
             raise TargetError(
                 f"{method} on {where} raised {type(error).__name__}", told(error)
             ) from error
+
+
+def _among(draws: NDArray[Any], labels: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return where an answer is a label; `np.isin` takes longer where these are few."""
+    if len(labels) > FEW:
+        return np.isin(draws, labels)
+    known: NDArray[np.bool_] = draws == labels[0]
+    for label in labels[1:]:
+        known |= draws == label
+    return known
 
 
 def _labels(said: Any) -> tuple[int, ...]:

@@ -79,7 +79,7 @@ class Labels:
     ) -> tuple[NDArray[np.int64], bytes]:
         """Count the labels."""
         answers = [draws == label for label in self.labels]
-        seen = np.stack([np.count_nonzero(answer, axis=0) for answer in answers], axis=1)
+        seen = np.stack([answer.sum(axis=0, dtype=np.int64) for answer in answers], axis=1)
         digest = hashlib.blake2b(str(draws.shape).encode(), digest_size=16)
         for answer in answers[1:]:
             digest.update(np.packbits(answer).data)

@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from dpassay.claims import Claim, claim_from_json
 from dpassay.errors import InvalidInput, TargetError, told
@@ -27,8 +26,9 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import can_be_rebuilt
 from dpassay.trials.encoders import Coding
 from dpassay.trials.hosts import Host, Hosts, Kept, Limits, Lost, Overtime, Unsent
-from dpassay.trials.ledger import code_of
+from dpassay.trials.ledger import code_of, installed
 from dpassay.trials.tasks import Shard, TrialRunner
+from dpassay.trials.threads import one_thread
 from dpassay.trials.written import (
     INLINE,
     READ_WRONG,
@@ -533,9 +533,10 @@ def introduced(
     def imported() -> AuditTarget:
         found = build()
         # of what has just been imported too; other hosts have their parent's
-        threadpool_limits(limits=1)
+        one_thread()
         return found
 
+    installed()  # once here, and not in every process
     hosts = Hosts(name, Desk(imported, limits.memory), limits, bare=True)
     try:
         return _described(_asked(hosts.first(), f"importing {name}", "describe", None), hosts)

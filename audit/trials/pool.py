@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from dpassay.errors import DpassayError, TargetError, told
 from dpassay.trials.hosts import UNLIMITED, Host, Hosts, Lost, Overtime, Unsent, wait
+from dpassay.trials.threads import one_thread
 from dpassay.trials.written import INLINE
 
 
@@ -205,7 +204,7 @@ def _desk(
     ) -> dict[str, Any]:
         del operation, objects
         if not limited:
-            limited.append(threadpool_limits(limits=1))  # once: it takes milliseconds
+            limited.append(one_thread())
         try:
             return {"done": work(*arguments)}
         except TargetError as error:

@@ -17,8 +17,10 @@ from typing import Any
 import pytest
 
 from dpassay.cli.main import main
-from tests.cli.conftest import QUICK
+from tests.cli import conftest
 
+QUICK = [*conftest.QUICK, "--executor", "inline"]
+"""No number depends on the executor, and no process is started."""
 SOURCE = """
 import numpy as np
 
@@ -433,7 +435,7 @@ def example(folder: Path, epsilon: float) -> int:
     sys.modules.pop("dpassay_example", None)
     sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
     try:
-        return main(["run", "-q", "--train", "30"])
+        return main(["run", "-q", "--train", "30", "--executor", "inline"])
     finally:
         sys.dont_write_bytecode = before
 

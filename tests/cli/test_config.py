@@ -272,7 +272,7 @@ def test_config_shows_nothing_that_a_run_would_refuse(
 def test_init_writes_what_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init"]) == 0
     assert sorted(path.name for path in folder.iterdir()) == ["dpassay.toml", "dpassay_example.py"]
-    record = record_of(capsys)
+    record = record_of(capsys, "--executor", "inline")
     assert [(result["mechanism"], result["verdict"]) for result in record["results"]] == [
         ("nearest-vote", "not refuted")
     ]

@@ -165,7 +165,9 @@ HANGING = {
 }
 
 
-def run(folder: Path, targets: Sequence[str], *words: str) -> tuple[int, dict[str, Any], str]:
+def run(
+    programs: Path, folder: Path, targets: Sequence[str], *words: str
+) -> tuple[int, dict[str, Any], str]:
     """Audit targets in one run, among honest ones, on the command line.
 
     Honest ones come before, among and after them.
@@ -196,7 +198,7 @@ def run(folder: Path, targets: Sequence[str], *words: str) -> tuple[int, dict[st
         *words,
     ]
     found = subprocess.run(
-        [sys.executable, "-m", "dpassay", *given],
+        [programs / "python", "-m", "dpassay", *given],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -234,8 +236,10 @@ def check(
     assert "Traceback" not in stderr
 
 
-def test_what_a_mechanism_does_to_its_process_costs_its_own_result_only(tmp_path: Path) -> None:
-    code, record, stderr = run(tmp_path, list(QUICK))
+def test_what_a_mechanism_does_to_its_process_costs_its_own_result_only(
+    tmp_path: Path, warm: Path
+) -> None:
+    code, record, stderr = run(warm, tmp_path, list(QUICK))
     check(code, record, QUICK, stderr)
     memory = next(each for each in record["results"] if each["mechanism"] == "evil:takes_memory")
     assert "MemoryError" in memory["reason"]
@@ -245,18 +249,20 @@ def test_what_a_mechanism_does_to_its_process_costs_its_own_result_only(tmp_path
 
 
 @pytest.mark.slow
-def test_what_hangs_is_stopped_and_the_others_go_on(tmp_path: Path) -> None:
-    code, record, stderr = run(tmp_path, list(HANGING), "--shard-timeout", "3")
+def test_what_hangs_is_stopped_and_the_others_go_on(tmp_path: Path, warm: Path) -> None:
+    code, record, stderr = run(warm, tmp_path, list(HANGING), "--shard-timeout", "3")
     check(code, record, HANGING, stderr)
 
 
 @pytest.mark.slow
-def test_numbers_of_honest_mechanisms_do_not_depend_on_their_neighbours(tmp_path: Path) -> None:
+def test_numbers_of_honest_mechanisms_do_not_depend_on_their_neighbours(
+    tmp_path: Path, warm: Path
+) -> None:
     (tmp_path / "alone").mkdir()
-    code, alone, _ = run(tmp_path / "alone", [])
+    code, alone, _ = run(warm, tmp_path / "alone", [])
     assert (code, honest_ones(alone)) == (4, ["inconclusive"] * 3)
     for words in ([], ["--jobs", "2"]):
-        _, among, stderr = run(tmp_path, list(QUICK), *words)
+        _, among, stderr = run(warm, tmp_path, list(QUICK), *words)
         check(3, among, QUICK, stderr)
         assert counts(among) == counts(alone), (
             "bounds differ, as error probability is shared out over all claims of a run"
@@ -266,8 +272,9 @@ def test_numbers_of_honest_mechanisms_do_not_depend_on_their_neighbours(tmp_path
 @pytest.mark.slow
 def test_what_a_mechanism_prints_is_told_once_with_its_number_and_is_no_part_of_the_record(
     tmp_path: Path,
+    warm: Path,
 ) -> None:
-    code, record, stderr = run(tmp_path, ["evil:says_much"])
+    code, record, stderr = run(warm, tmp_path, ["evil:says_much"])
     assert code == 4
     assert record["run"]["complete"]
     told = [line for line in stderr.splitlines() if "evil:says_much printed: " in line]
@@ -307,6 +314,6 @@ INLINE = {
 }
 
 
-def test_inline_what_is_done_to_the_process_is_undone(tmp_path: Path) -> None:
-    code, record, stderr = run(tmp_path, list(INLINE), "--executor", "inline")
+def test_inline_what_is_done_to_the_process_is_undone(tmp_path: Path, warm: Path) -> None:
+    code, record, stderr = run(warm, tmp_path, list(INLINE), "--executor", "inline")
     check(code, record, INLINE, stderr)

@@ -257,7 +257,7 @@ def test_own_function_on_own_data(folder: Path) -> None:
     record = record_of(folder / "out")
     assert record["run"]["data"]["labels"] == ["no", "yes"]  # type: ignore[index]
     assert record["run"]["data"]["columns"] == 3  # type: ignore[index]
-    assert main([*words, "--claim", "epsilon=2.1"]) == 0
+    assert main([*words, "--claim", "epsilon=2.1", "--executor", "inline"]) == 0
 
 
 def test_a_failing_mechanism_does_not_take_the_others_with_it(folder: Path) -> None:

@@ -133,6 +133,16 @@ def test_no_file_and_no_target(tmp_path: Path) -> None:
         load(write(tmp_path, "a,y\n1,0\n"))
 
 
+def test_breast_cancer_is_that_of_scikit_learn() -> None:
+    from sklearn.datasets import load_breast_cancer
+
+    table, theirs = load("breast-cancer"), load_breast_cancer()
+    assert table.data.X.tobytes() == theirs.data.tobytes()
+    np.testing.assert_array_equal(table.data.y, theirs.target)
+    assert table.columns == {str(name): (i,) for i, name in enumerate(theirs.feature_names)}
+    assert table.source["labels"] == theirs.target_names.tolist()
+
+
 def test_breast_cancer() -> None:
     table = load("breast-cancer")
     assert table.data.X.shape == (569, 30)

@@ -227,7 +227,7 @@ PAIRS = Pairs(
 
 
 def result_of(mechanism: Any, claim: Any, **more: Any) -> Any:
-    return audit(mechanism, claim=claim, pairs=PAIRS, queries=[[0.0]], **more)
+    return audit(mechanism, claim=claim, pairs=PAIRS, queries=[[0.0]], executor="inline", **more)
 
 
 @pytest.mark.parametrize("limited", [False, True])

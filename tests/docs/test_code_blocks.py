@@ -23,6 +23,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
 LONG = ("mechanism.md", "configuration.md", "attacks.md", "files.md")
 """Pages whose blocks take seconds; they run with the slow tests."""
 PAGES = [
@@ -36,7 +37,7 @@ INSTALL = "python -m pip install"
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page(page: Path, tmp_path: Path, warm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     namespace: dict[str, object] = {"__name__": page.stem}
@@ -53,7 +54,7 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
             else:
                 exec(compile(block, page.name, "exec"), namespace)
         elif kind == "console":
-            run_console(block, tmp_path)
+            run_console(block, tmp_path, warm)
         elif kind == "sh":
             make_targets_exist(block)
         elif kind == "yaml":
@@ -80,12 +81,10 @@ def test_a_new_user_from_installing_to_a_red_pipeline(tmp_path: Path) -> None:
     assert written <= 10, "more lines of the user's than we promise"
 
 
-def run_console(
-    block: str, folder: Path, programs: Path = Path(sys.executable).parent, *, install: bool = False
-) -> None:
+def run_console(block: str, folder: Path, programs: Path = BIN, *, install: bool = False) -> None:
     environment = os.environ | {
         "DPASSAY": str(ROOT),
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PATH": os.pathsep.join((str(programs), str(BIN), os.environ["PATH"])),
         "COLUMNS": "80",
         "NO_COLOR": "1",
         "PYTHONPATH": str(folder),

@@ -189,6 +189,7 @@ OVERTIME = "a shard took longer than 1 s (--shard-timeout)"
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.slow
 def test_workers_lost_over_one_block_of_a_thousand() -> None:
     faults = [segfault, exits(1), exits(0), throws(KeyboardInterrupt()), hangs, leaves_the_library]
     places = [place for _, place in WRONG.values()]

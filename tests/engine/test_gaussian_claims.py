@@ -85,7 +85,7 @@ def sampled(mechanism: Any, mu: float, **changes: Any) -> Result:
         "budget": 3000,
         "confidence": 0.99,
     }
-    return audit(mechanism, claim=GDP(mu=mu), **settings | changes)
+    return audit(mechanism, claim=GDP(mu=mu), executor="inline", **settings | changes)
 
 
 # the claim

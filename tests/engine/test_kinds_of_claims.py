@@ -401,6 +401,6 @@ def test_no_number_depends_on_who_runs_the_trials(
                 jobs=jobs,
             )
         )
-        for jobs in (1, 2, 4)
+        for jobs in (1, 2)
     ]
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]

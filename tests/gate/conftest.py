@@ -26,7 +26,7 @@ NOTE = """#!/usr/bin/env bash
 { printf '%s' "${0##*/}"; printf ' <%s>' "$@"; echo; } >> "$CALLS"
 """
 PIP = NOTE + 'exit "${PIP_EXIT:-0}"\n'
-REAL = f'{NOTE}exec {shlex.quote(str(BIN / "dpassay"))} "$@"\n'
+REAL = NOTE + 'exec {} "$@"\n'
 STUB = f"""{NOTE}
 case $1 in
   run)
@@ -92,9 +92,9 @@ def demo(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def tools(tmp_path: Path) -> Tools:
+def tools(tmp_path: Path, warm: Path) -> Tools:
     """The real dpassay, and a pip that installs nothing."""
-    return _tools(tmp_path, REAL)
+    return _tools(tmp_path, REAL.replace("{}", shlex.quote(str(warm / "dpassay"))))
 
 
 @pytest.fixture

@@ -317,7 +317,9 @@ def test_update_equals_prepare_on_the_neighbour(target: AuditTarget, group: Grou
     data, queries = group.pairs.base, group.queries
     state = target.prepare(data)
     several = replace_several(group.pairs, max(2, claimed_records(target)))
-    for change in (*group.pairs.changes, *several.changes[::7]):
+    replaced, flipped = group.pairs.changes[:RECORDS], group.pairs.changes[RECORDS:]
+    # every record is changed, every second one in one of the two ways
+    for change in (*replaced[::2], *flipped[1::2], *several.changes[::7]):
         updated = target.neighbour(data, state, change)
         new = again(target)
         prepared = new.prepare(change.apply(data))

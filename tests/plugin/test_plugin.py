@@ -11,6 +11,7 @@ import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,21 +31,42 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(project: Path, *words: str) -> tuple[int, str]:
-    """`python -m pytest` in the project's folder."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words]
-    found = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
-    return found.returncode, found.stdout + found.stderr
+Run = Callable[..., tuple[int, str]]
 
 
-def test_a_correct_api_passes_half_the_noise_fails_and_restoring_it_passes(project: Path) -> None:
-    code, said = run(project)
+def running(python: Path, project: Path) -> Run:
+    """What runs `python -m pytest` in the project's folder."""
+
+    def run(*words: str) -> tuple[int, str]:
+        command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", *words]
+        found = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+        return found.returncode, found.stdout + found.stderr
+
+    return run
+
+
+@pytest.fixture
+def run(warm: Path, project: Path) -> Run:
+    """In a process that starts in a moment."""
+    return running(warm / "python", project)
+
+
+@pytest.fixture
+def run_from_nothing(project: Path) -> Run:
+    """In a process that has imported nothing."""
+    return running(Path(sys.executable), project)
+
+
+def test_a_correct_api_passes_half_the_noise_fails_and_restoring_it_passes(
+    project: Path, run: Run, warm: Path
+) -> None:
+    code, said = run()
     assert code == 0, said
     assert "= dpassay =" in said
     assert "not refuted: tests/test_privacy.py::test_label_api_keeps_its_epsilon" in said
     assert "Not refuted does not mean private." in said
     (project / "audit/api.py").write_text(HALF)
-    code, said = run(project)
+    code, said = run()
     assert code == 1
     for part in (
         "DP(1) of audit.api:predict is refuted",
@@ -60,7 +82,7 @@ def test_a_correct_api_passes_half_the_noise_fails_and_restoring_it_passes(proje
     }
     _, *words = shlex.split(line)
     replayed = subprocess.run(
-        [sys.executable, "-m", "dpassay", *words],
+        [warm / "python", "-m", "dpassay", *words],
         cwd=project,
         capture_output=True,
         text=True,
@@ -69,15 +91,17 @@ def test_a_correct_api_passes_half_the_noise_fails_and_restoring_it_passes(proje
     assert replayed.returncode == 1, replayed.stderr
     assert "reproduced: " in replayed.stdout
     (project / "audit/api.py").write_text(GOOD)
-    assert run(project)[0] == 0
+    assert run()[0] == 0
 
 
 @pytest.mark.slow
-def test_the_command_line_beside_a_package_that_is_called_audit_too(project: Path) -> None:
+def test_the_command_line_beside_a_package_that_is_called_audit_too(
+    project: Path, warm: Path
+) -> None:
     """Green, red with the message and the command that replays it, green again."""
 
     def dpassay(*words: str) -> tuple[int, str]:
-        command = [sys.executable, "-m", "dpassay", *words]
+        command = [str(warm / "python"), "-m", "dpassay", *words]
         found = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
         return found.returncode, " ".join(found.stdout.split()) + found.stderr
 
@@ -110,14 +134,14 @@ def test_the_command_line_beside_a_package_that_is_called_audit_too(project: Pat
     assert (project / "reports/notes.txt").read_text() == "ours"
 
 
-def test_a_refutation_that_nobody_asked_for_fails(project: Path) -> None:
+def test_a_refutation_that_nobody_asked_for_fails(project: Path, run: Run) -> None:
     """Where the method is not called, and where it is not even named."""
     path, other = project / "tests/test_privacy.py", project / "tests/test_other.py"
     path.write_text(
         TEST.replace("found.assert_not_refuted(detectable=1.25)", "assert found.detectable")
     )
     other.write_text(TEST.replace("(detectable=1.25)", "  # noqa"))
-    code, said = run(project)
+    code, said = run()
     assert code == 0, said
     assert "2 passed" in said
     for api, message in (
@@ -125,7 +149,7 @@ def test_a_refutation_that_nobody_asked_for_fails(project: Path) -> None:
         (RAISES, "could not be audited"),
     ):
         (project / "audit/api.py").write_text(api)
-        code, said = run(project)
+        code, said = run()
         assert code == 1, said
         # a failure of each is told between its head and the next
         for name in ("test_privacy", "test_other"):
@@ -140,26 +164,26 @@ def test_a_refutation_that_nobody_asked_for_fails(project: Path) -> None:
             "found.assert_not_refuted(detectable=1.25)", "assert found.verdict == 'refuted'"
         )
     )
-    code, said = run(project)
+    code, said = run()
     assert code == 0, said
 
 
-def test_a_property_of_the_user_s_that_is_called_like_ours(project: Path) -> None:
+def test_a_property_of_the_user_s_that_is_called_like_ours(project: Path, run: Run) -> None:
     path = project / "tests/test_privacy.py"
     more = "".join(
         f"    record_property('dpassay', {value})\n" for value in ("'x'", "3", "'{}'", "'[]'")
     )
     path.write_text(TEST.replace("(assay):", "(assay, record_property):") + more)
-    code, said = run(project)
+    code, said = run()
     assert code == 0, said
     assert said.count("not refuted: tests/test_privacy.py") == 1
 
 
-def test_a_marker_without_names_is_refused(project: Path) -> None:
+def test_a_marker_without_names_is_refused(project: Path, run: Run) -> None:
     (project / "tests/test_privacy.py").write_text(
         TEST.replace("dpassay(budget=5000)", "dpassay(3, 0.5)")
     )
-    code, said = run(project)
+    code, said = run()
     assert code == 1
     assert (
         "@pytest.mark.dpassay = (3, 0.5): must be given by name: seed, confidence, budget, "
@@ -168,7 +192,7 @@ def test_a_marker_without_names_is_refused(project: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_has_no_name_is_replayed_by_its_test(project: Path) -> None:
+def test_what_has_no_name_is_replayed_by_its_test(project: Path, run: Run) -> None:
     path = project / "tests/test_privacy.py"
     path.write_text(
         TEST.replace("assay(predict,", "assay(lambda *given: predict(*given),").replace(
@@ -176,24 +200,24 @@ def test_what_has_no_name_is_replayed_by_its_test(project: Path) -> None:
         )
     )
     (project / "audit/api.py").write_text(HALF)
-    code, said = run(project, "--dpassay-seed", "5")
+    code, said = run("--dpassay-seed", "5")
     assert code == 1
     (line,) = {
         line.split("replay      ")[1] for line in said.splitlines() if "replay      python" in line
     }
     python, *words = shlex.split(line)
     assert (python, words[-1]) == ("python", "--dpassay-seed=5")
-    again = run(project, *words[2:])
+    again = run(*words[2:])
     assert again[0] == 1
     (bound,) = {line.removeprefix("E").strip() for line in said.splitlines() if "  bound  " in line}
     assert bound in again[1]
 
 
 @pytest.mark.slow
-def test_two_processes_and_a_junit_file(project: Path) -> None:
+def test_two_processes_and_a_junit_file(project: Path, run: Run) -> None:
     pytest.importorskip("xdist")
     (project / "audit/api.py").write_text(HALF)
-    code, said = run(project, "-n", "2", "--junitxml", "junit.xml")
+    code, said = run("-n", "2", "--junitxml", "junit.xml")
     assert code == 1, said
     assert "refuted: tests/test_privacy.py" in said
     (found,) = (
@@ -206,18 +230,20 @@ def test_two_processes_and_a_junit_file(project: Path) -> None:
     assert facts["lower"] > 1
 
 
-def test_a_junit_file_where_warnings_are_errors(project: Path) -> None:
-    code, said = run(project, "-W", "error::pytest.PytestWarning", "--junitxml", "junit.xml")
+def test_a_junit_file_where_warnings_are_errors(project: Path, run: Run) -> None:
+    code, said = run("-W", "error::pytest.PytestWarning", "--junitxml", "junit.xml")
     assert code == 0, said
 
 
-def test_without_the_plugin_nothing_of_it_is_there(project: Path) -> None:
-    code, said = run(project, "-p", "no:dpassay")
+def test_without_the_plugin_nothing_of_it_is_there(project: Path, run: Run) -> None:
+    code, said = run("-p", "no:dpassay")
     assert code == 1
     assert "fixture 'assay' not found" in said
 
 
-def test_nothing_but_the_options_is_imported_before_it_is_used(project: Path) -> None:
+def test_nothing_but_the_options_is_imported_before_it_is_used(
+    project: Path, run_from_nothing: Run
+) -> None:
     (project / "tests/test_privacy.py").write_text(
         "import sys\n\n\ndef test_nothing():\n"
         "    loaded = {name for name in sys.modules if name.partition('.')[0] in ('dpassay', "
@@ -227,42 +253,43 @@ def test_nothing_but_the_options_is_imported_before_it_is_used(project: Path) ->
         "    options.add('dpassay.errors')\n"
         "    assert loaded <= {'dpassay', 'dpassay.pytest_plugin'} | options\n"
     )
-    code, said = run(project)
+    code, said = run_from_nothing()
     assert code == 0, said
     assert "= dpassay =" not in said
 
 
 def test_an_audit_that_cannot_see_enough_fails_and_so_does_one_that_cannot_run(
     project: Path,
+    run: Run,
 ) -> None:
     path = project / "tests/test_privacy.py"
     path.write_text(TEST.replace("budget=5000", "budget=200"))
-    code, said = run(project)
+    code, said = run()
     assert code == 1
     assert "is not refuted, but the audit could only see a loss of" in said
     path.write_text(TEST)
     (project / "audit/api.py").write_text(
         "def predict(data, queries, size, rng):\n    raise KeyError('no model')\n"
     )
-    code, said = run(project)
+    code, said = run()
     assert code == 1
     assert "could not be audited" in said
     assert "raised KeyError" in said
 
 
 @pytest.mark.slow
-def test_call_over_marker_over_command_line_over_commit(project: Path) -> None:
+def test_call_over_marker_over_command_line_over_commit(project: Path, run: Run) -> None:
     path = project / "tests/test_privacy.py"
-    assert "seed 0" in run(project)[1]
-    assert "seed 7" in run(project, "--dpassay-seed", "7")[1]
+    assert "seed 0" in run()[1]
+    assert "seed 7" in run("--dpassay-seed", "7")[1]
     path.write_text(TEST.replace("budget=5000", "budget=5000, seed=8"))
-    assert "seed 8" in run(project, "--dpassay-seed", "7")[1]
+    assert "seed 8" in run("--dpassay-seed", "7")[1]
     path.write_text(
         TEST.replace("queries=[[0.0]]", "queries=[[0.0]], seed=9").replace(
             "budget=5000", "budget=5000, seed=8"
         )
     )
-    assert "seed 9" in run(project)[1]
+    assert "seed 9" in run()[1]
     path.write_text(TEST)
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
@@ -270,7 +297,7 @@ def test_call_over_marker_over_command_line_over_commit(project: Path) -> None:
     head = subprocess.run(
         [*git, "rev-parse", "HEAD"], cwd=project, check=True, capture_output=True, text=True
     ).stdout
-    assert f"seed {int(head[:8], 16)}" in run(project)[1]
+    assert f"seed {int(head[:8], 16)}" in run()[1]
 
 
 def test_the_largest_leak_there_can_be_bounds_what_is_asked_for(tmp_path: Path) -> None:

@@ -181,6 +181,7 @@ BOUNDARY: dict[str, tuple[Function, dict[str, object]]] = {
 }
 
 
+@pytest.mark.usefixtures("bounds_only")
 @pytest.mark.parametrize("name", BOUNDARY)
 def test_false_alarms_lie_in_the_exact_region(name: str) -> None:
     function, arguments = BOUNDARY[name]

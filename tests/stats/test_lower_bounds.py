@@ -13,6 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import beta, binom
 
+from dpassay.stats import lower_bounds
 from dpassay.stats.binomial import leak_lower
 from dpassay.stats.bounds import Bound, Counts
 from dpassay.stats.fisher import fisher_lower, fisher_rejects
@@ -342,3 +343,18 @@ def test_few_trials_refute_one_when_the_truth_is_two() -> None:
         )
         needed[method] = 5 + next(index for index, value in enumerate(powers) if value >= POWER)
     assert needed == {"accuracy": 30, "fisher": 56, "clopper-pearson": 68}
+
+
+@pytest.mark.parametrize("method", ["stouffer", "fisher"])
+@pytest.mark.parametrize("n", [40, 300])
+@pytest.mark.parametrize("allowed", [Line(0.0, 0.2), Line(0.5, 0.01), Line(2.0, 0.0)])
+def test_where_the_search_begins_decides_nothing(
+    method: Method, n: int, allowed: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = np.unique(np.linspace(0, n, 7).round().astype(np.int64))
+    found = [largest_rejecting(method, x, n, allowed=allowed, alpha=0.05).tolist()]
+    for start in (-1, n // 3, n):
+        monkeypatch.setattr(lower_bounds, "_about", lambda *_, start=start: start)
+        found.append(largest_rejecting(method, x, n, allowed=allowed, alpha=0.05).tolist())
+    assert found[1:] == found[:1] * 3
+    assert found[0][0] < found[0][-1]

@@ -11,12 +11,12 @@ import math
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.special import ndtri_exp
+from scipy.special import betainc, ndtri_exp
 from scipy.stats import beta as beta_law
 from scipy.stats import binom, norm
 
 from dpassay.stats.scales import Ratio
-from dpassay.stats.stouffer import stouffer_lower, stouffer_rejects
+from dpassay.stats.stouffer import FAR, stouffer_lower, stouffer_rejects
 
 DENSE = 20_001
 
@@ -290,3 +290,12 @@ def test_the_twin_by_hand() -> None:
     low, high = interval(0, 10, 0.05)
     assert low == 0
     assert (1 - high) ** 10 == pytest.approx(0.00005, rel=1e-9)
+
+
+def test_a_tail_that_is_not_computed_is_above_a_half() -> None:
+    """The median of a beta law lies between its mode and its mean."""
+    for n in (1, 2, 3, 10, 1000, 10**6):
+        for x in np.unique(np.geomspace(1, n, 40).round().astype(int)).tolist():
+            for count in (x, n + 1 - x):
+                edge = max(count / (n + 1), (count - 1) / max(n - 1, 1)) + FAR
+                assert betainc(count, n - count + 1, min(edge, 1.0)) > 0.5

@@ -232,6 +232,11 @@ def test_a_state_of_all_functions_for_more_records_than_are_listed() -> None:
     assert StableLearner(H="functions", cover="net").reachable() is None
 
 
+def fewest(answers: NDArray[Any], labels: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Errors of the best of some hypotheses, for every labelling of the points."""
+    return np.asarray((answers[:, None] != labels).sum(axis=2).min(axis=0))
+
+
 @pytest.mark.parametrize("name", PLACES)
 def test_equation_1_holds_with_the_probability_of_a_net(name: str) -> None:
     """Section 3: min of L_S over H_T is at most that over H plus alpha for an alpha-net T.
@@ -242,10 +247,10 @@ def test_equation_1_holds_with_the_probability_of_a_net(name: str) -> None:
     places, n, m, alpha = PLACES[name], 7, 3, 0.3
     learner = StableLearner(H=name, points=2 if name == "halfspaces" else 3, n=n, gamma=0.5)
     H = learner.hypotheses
-    nets = 0
+    labels, nets = np.array(list(itertools.product((False, True), repeat=n))), 0
     for _ in range(8):
         X = np.array([places[i] for i in rng.integers(len(places), size=n)], dtype=float)
-        every = H.predict(H.representatives(X, "least"), X)
+        least = fewest(H.predict(H.representatives(X, "least"), X), labels)
         for chosen in itertools.combinations(range(n), m):
             T = X[list(chosen)]
             if not is_net(H, T, X, alpha):
@@ -253,10 +258,7 @@ def test_equation_1_holds_with_the_probability_of_a_net(name: str) -> None:
             nets += 1
             for rule in RULES:
                 some = H.predict(H.representatives(T, rule), X)
-                for y in itertools.product((False, True), repeat=n):
-                    assert (some != y).sum(axis=1).min() <= (every != y).sum(
-                        axis=1
-                    ).min() + alpha * n
+                assert (fewest(some, labels) <= least + alpha * n).all()
     assert nets > 0
 
 
@@ -270,16 +272,14 @@ def test_equation_1_on_a_line(alpha: float) -> None:
     X = np.arange(n, dtype=float)[:, None]
     H = Thresholds()
     probability = net_probability(n, m, alpha)
-    every = H.predict(H.representatives(X, "least"), X)
+    labels = np.array(list(itertools.product((False, True), repeat=n)))
+    allowed = fewest(H.predict(H.representatives(X, "least"), X), labels) + alpha * n
     subsets = [
         H.predict(H.representatives(X[list(chosen)], "least"), X)
         for chosen in itertools.combinations(range(n), m)
     ]
-    shares = []
-    for y in itertools.product((False, True), repeat=n):
-        allowed = (every != y).sum(axis=1).min() + alpha * n
-        shares.append(np.mean([(some != y).sum(axis=1).min() <= allowed for some in subsets]))
-    assert 0 < probability <= min(shares)
+    shares = np.mean([fewest(some, labels) <= allowed for some in subsets], axis=0)
+    assert 0 < probability <= shares.min()
 
 
 def excess(learner: StableLearner, data: Labelled) -> float:
@@ -308,11 +308,12 @@ LABELS: dict[str, Callable[[NDArray[np.float64]], NDArray[np.int64]]] = {
 
 
 @pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize(("alpha", "gamma", "n"), [(0.2, 0.5, 400), (0.1, 0.6, 900)])
+@pytest.mark.parametrize(("alpha", "gamma", "n"), [(0.2, 0.5, 400)])
 def test_lemma_7_accuracy(alpha: float, gamma: float, n: int, labels: str) -> None:
     """All three conditions with the constants of `net_size`.
 
-    The excess is at most 3 alpha, and in truth far below.
+    The excess is at most 3 alpha, and in truth far below. tests/docs/test_findings_stable.py holds
+    those of the same labels at n = 900 and 2,000 to four digits.
     """
     learner = StableLearner(n=n, gamma=gamma, alpha=alpha, calibration="lemma7")
     assert all(learner.lemma_7().values())

@@ -570,7 +570,13 @@ def test_an_interface_that_answers_too_often_is_refuted(
 
     labels, claim = tuple(range(8)), DP(epsilon=2.0, unit="transcript of 2 predictions")
     found = audit(
-        conversation, claim=claim, pairs=FLIPPED, queries=[[0.0]], labels=labels, budget=4000
+        conversation,
+        claim=claim,
+        pairs=FLIPPED,
+        queries=[[0.0]],
+        labels=labels,
+        budget=4000,
+        executor="inline",
     )
     assert found.verdict == verdict
     assert (found.lower > 2.0) == (verdict == "refuted")
@@ -599,7 +605,13 @@ def test_noise_drawn_once_per_call_is_found_by_asking_in_batches() -> None:
         (claim,) = resolve("interface", parameters, (DP(epsilon=2.0),)).claims
         interface = resolve("interface", parameters).mechanism
         found[adversary] = audit(
-            interface, claim=claim, pairs=FLIPPED, queries=[[0.0]], mode="monte-carlo", budget=4000
+            interface,
+            claim=claim,
+            pairs=FLIPPED,
+            queries=[[0.0]],
+            mode="monte-carlo",
+            budget=4000,
+            executor="inline",
         )
     assert {adversary: result.verdict for adversary, result in found.items()} == {
         "repeat": "not refuted",
