@@ -113,6 +113,8 @@ class Brief:
     seen: str
     sides: tuple[tuple[str, float], ...]
     sight: str
+    at_most: str
+    looked: str
     replay: str
     reason: str
 
@@ -267,6 +269,8 @@ def _brief(result: Raw, name: str) -> Brief:
         seen="" if cell is None else _seen(result, cell),
         sides=() if cell is None else _sides(result, cell),
         sight=_sight(result),
+        at_most="" if known or part else _at_most(result, upper, beside),
+        looked=_looked(result),
         replay="" if cell is None else _replay(cell, cell_name),
         reason=clean(result["reason"]),
     )
@@ -417,6 +421,43 @@ def _sight(result: Raw) -> str:
     if result["mode"] != "monte-carlo" and not blurred(result):
         return "any excess"
     return f"≥ {written(detectable, DIGITS, UP)}"
+
+
+def _at_most(result: Raw, upper: float | None, claimed: float) -> str:
+    """Write a finite upper bound with the cells that it covers."""
+    if upper is None or math.isinf(upper):
+        return ""
+    cells = (result["searched"] or {}).get("certified_cells", len(result["per_query"]))
+    where = "audited" if result["mode"] != "monte-carlo" else "certified"
+    the = f"the {where} cells" if where == "audited" or not cells else f"the {cells} {where} cells"
+    the = f"the {where} cell" if cells == 1 else the
+    return f"≤ {_number(upper, claimed, UP, beyond=upper > claimed)} at {the}"
+
+
+def _looked(result: Raw) -> str:
+    """Count pairs and queries: each pair of the data at every query of the data."""
+    searched = result["searched"]
+    if searched is None:
+        return ""
+    asked, parts = searched.get("asked", True), searched.get("parts", ())
+    data = [part for part in parts if part["kind"] == "data"]
+    own, learned = (
+        sum(part["pairs"] for part in parts if part["kind"] == kind) for kind in ("own", "learned")
+    )
+    if not parts or "datasets" in searched:
+        told = [
+            *([plural(searched["datasets"], "dataset")] if "datasets" in searched else ()),
+            plural(searched["pairs"], "pair") + (" of neighbours" if asked else ""),
+            *([plural(searched["queries"], "query")] if asked else ()),
+        ]
+        return ", ".join(told)
+    told = [
+        plural(part["pairs"], "pair") + (f" × {plural(part['queries'], 'query')}" if asked else "")
+        for part in data
+    ]
+    told += [f"{plural(own, 'worst case')} of its own"] if own else []
+    told += [f"{plural(learned, 'pair')} again in a learned direction"] if learned else []
+    return ", ".join(told)
 
 
 def _replay(cell: Raw, name: str) -> str:

@@ -2,13 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dpassay.engine.wording import query_words
+from dpassay.numerics import percent
+from dpassay.reports.run.brief import Brief, briefs, lead
+from dpassay.reports.run.catalogue import WRONG, Catalogue, make_catalogue
+from dpassay.reports.run.first_screen import card, chosen, claimed_number, origin
+from dpassay.reports.run.kinds import units_words
+from dpassay.reports.run.method_notes import Story
+from dpassay.reports.run.overview_plot import MARKS
+from dpassay.reports.run.picture_tables import (
+    profile_table,
+    short_table,
+    sight_table,
+    trade_off_table,
+)
 from dpassay.reports.run.published import published_table
-from dpassay.reports.run.view import make_view
+from dpassay.reports.run.view import ResultView, View, make_view
+from dpassay.reports.shared.lean import style_sheet
+from dpassay.reports.shared.tables import Table
 from dpassay.reports.shared.templating import template
+
+Raw = Mapping[str, Any]
+
+LONG = 36
+"""With more mechanisms than this, the overview has two columns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A picture with the table of its numbers."""
+
+    svg: str
+    table: Table
 
 
 def to_html(record: Mapping[str, Any]) -> str:
@@ -22,31 +52,113 @@ def to_html(record: Mapping[str, Any]) -> str:
     Returns
     -------
     str
-        The page; equal records give equal pages, byte by byte.
+        The page; equal records give equal pages, byte by byte. That of the catalogue folds every
+        mechanism and draws refuted claims only; that of other mechanisms draws them all.
     """
-    from dpassay.reports.run.plots import interval_plot, query_plot
-    from dpassay.reports.run.profile_plots import profile_plot
+    view, found = make_view(record), briefs(record)
+    published = published_table(record["results"])
+    common = {
+        "view": view,
+        "lead": lead(record) if view.results else view.headline,
+        "origin": origin(record["run"]),
+        "confidence": percent(record["run"]["confidence"]),
+        "published": published,
+        "units": units_words({result.unit for result in view.results}),
+        "complete": record["run"]["complete"],
+    }
+    if record["run"]["catalogue"] and view.results:
+        return _catalogue_page(record["results"], found, view, common)
+    return _own_page(record, found, view, common)
 
-    view = make_view(record)
+
+def _own_page(record: Raw, found: Sequence[Brief], view: View, common: Raw) -> str:
+    results, sheet = record["results"], dict[str, str]()
+    cards = [
+        card(results[each.place], found[each.place], each, record["run"]) for each in view.results
+    ]
+    shown, rest = chosen(cards)
+    pictures = {
+        each.anchor: tuple(_pictures(results[each.place], found[each.place], each, sheet))
+        for each in view.results
+    }
     return template("index.html.j2").render(
-        view=view,
-        published=published_table(record["results"]),
-        summary_plot=interval_plot(view) if view.results else "",
-        query_plots={
-            result.anchor: query_plot(result) for result in view.results if result.queries
-        },
-        profile_plots={
-            result.anchor: profile_plot(
-                result.profile.profile,
-                result.profile.trade_off,
-                epsilon=result.profile.epsilon,
-                delta=result.profile.delta,
-                claimed=result.profile.claimed,
-                slug=result.status.slug,
-                name=f"profile-{result.anchor}",
-                title=f"{result.id}, {query_words(result.profile.label)}",
-            )
-            for result in view.results
-            if result.profile is not None
-        },
+        common,
+        cards=shown,
+        rest=rest,
+        every=cards,
+        plain_parts=_plain_parts,
+        pictures=pictures,
+        picture_styles=style_sheet(sheet),
     )
+
+
+def _plain_parts(result: ResultView) -> Story:
+    """Tell all parts of a result in full."""
+    return Story(parts=result.parts, notes=())
+
+
+def _catalogue_page(results: Sequence[Raw], found: Sequence[Brief], view: View, common: Raw) -> str:
+    catalogue, sheet = make_catalogue(results, found, view.results), dict[str, str]()
+    overview = tuple(_overview(catalogue, sheet))
+    pictures = {
+        each.anchor: tuple(
+            _pictures(results[each.place], found[each.place], each, sheet, short=True)
+        )
+        for each in view.results
+        if each.status in WRONG
+    }
+    return template("catalogue.html.j2").render(
+        common,
+        catalogue=catalogue,
+        overview=overview,
+        marks=MARKS,
+        pictures=pictures,
+        picture_styles=style_sheet(sheet),
+    )
+
+
+def _overview(catalogue: Catalogue, sheet: dict[str, str]) -> Iterator[str]:
+    """Draw the overview, in two halves where it is long."""
+    from dpassay.reports.run.overview_plot import overview_plot
+
+    rows = [(group.name, group.dots) for group in catalogue.groups]
+    if len(rows) <= LONG:
+        yield overview_plot(rows, name="o1", sheet=sheet)
+        return
+    half = (len(rows) + 1) // 2
+    for number, some in enumerate((rows[:half], rows[half:]), 1):
+        part = f", part {number} of 2"
+        yield overview_plot(some, name=f"o{number}", part=part, sheet=sheet)
+
+
+def _pictures(
+    raw: Raw, brief: Brief, result: ResultView, sheet: dict[str, str], *, short: bool = False
+) -> Iterator[Picture]:
+    """Draw one result: the leak at every query, profile, trade-off, and what would be seen."""
+    from dpassay.reports.run.plots import query_plot, sight_plot
+    from dpassay.reports.run.profile_plots import profile_plot, trade_off_plot
+
+    name, table, profile = f"p{result.place}", result.query_table, result.profile
+    if len(result.queries) > 1 and table is not None:
+        yield Picture(
+            svg=query_plot(result, claimed=claimed_number(brief), name=f"{name}q", sheet=sheet),
+            table=short_table(table) if short else table,
+        )
+    if profile is not None:
+        title, slug = f"{result.id}, {query_words(profile.label)}", result.status.slug
+        if not short:
+            drawn = profile_plot(profile, slug=slug, name=f"{name}d", title=title, sheet=sheet)
+            yield Picture(svg=drawn, table=profile_table(profile))
+        drawn = trade_off_plot(profile, slug=slug, name=f"{name}t", title=title, sheet=sheet)
+        yield Picture(svg=drawn, table=trade_off_table(profile))
+    points = [
+        (float(point), math.inf if leak is None else float(leak))
+        for point, leak in (raw.get("sight") or {}).get("curve", ())
+    ]
+    if len(points) > 1:
+        yield Picture(
+            svg=sight_plot(
+                points, claim=result.claimed, name=f"{name}s", of=result.id, sheet=sheet
+            ),
+            table=sight_table(points),
+        )

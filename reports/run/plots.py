@@ -1,6 +1,6 @@
-"""All plotting: inline SVG with seaborn and matplotlib, without global state.
+"""Pictures of one result: the leak at every query, and what the audit would have seen.
 
-The same bytes every time.
+Inline SVG with seaborn and matplotlib, without global state; the same bytes every time.
 """
 
 from __future__ import annotations
@@ -9,169 +9,186 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from dpassay.numerics import UP, written
 from dpassay.reports.run.queries import QueryView
-from dpassay.reports.run.view import ResultView, View
+from dpassay.reports.run.view import ResultView
 from dpassay.reports.shared.figures import (
     CLAIM,
+    COLUMN,
     FAINT,
     INK,
     PALETTE,
-    WIDTH,
     as_svg,
     axes_in,
     figure_of,
 )
-from dpassay.reports.shared.numbers import plural, shorten
+from dpassay.reports.shared.lean import Sheet, lean
+from dpassay.reports.shared.numbers import plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ROW = 0.34
-MANY = 24
-"""With more query points than this, not every one is labelled."""
+HEIGHT = 2.5
+BOX = (0.62, 0.45, COLUMN - 0.8, HEIGHT - 0.75)
+"""Left, bottom, width and height of the axes, in inches."""
 
 
-def interval_plot(view: View) -> str:
-    """Draw one bar per result, from 0 to the loss or lower bound, with a tick at the claim.
-
-    Returns
-    -------
-    str
-        An SVG element for inlining; its numbers are those of the summary table, in the same order.
-    """
-    results = view.results
-    height = ROW * max(1, len(results)) + 0.75
-    with figure_of(height) as (figure, sns):
-        axes = axes_in(figure, (3.55, 0.5, WIDTH - 3.75, height - 0.65), height)
-        edge = _edge([_finite_numbers(result) for result in results])
-        for row, result in enumerate(results):
-            _interval(axes, row, result, edge)
-        axes.set_xlim(_start(result.bar for result in results), edge)
-        axes.set_ylim(len(results) - 0.4, -0.6)
-        axes.set_yticks(range(len(results)), [shorten(result.id, 46) for result in results])
-        axes.set_xlabel(" / ".join(dict.fromkeys(result.unit for result in results)))
-        axes.grid(visible=True, axis="x", color=FAINT, alpha=0.25, linewidth=0.6)
-        sns.despine(ax=axes, left=True)
-        axes.tick_params(axis="y", length=0, pad=8)
-        return as_svg(
-            figure,
-            name="plot-summary",
-            title="Leak found and leak claimed, per result",
-            description=(
-                f"{plural(len(results), 'result')}, worst first. Bars end at the exact leak or at "
-                "the certified lower bound, marked by the shape of the status; thin lines run to "
-                "the upper bound of the certified cells; upright ticks are the claims; an arrow "
-                "means that the value lies beyond the edge or is infinite. The summary table has "
-                "the same numbers."
-            ),
-        )
+ROOM = 2.2
+"""Factor between neighbouring labels of a logarithmic axis, at least."""
+TITLE = 1.05
+"""Where the title of the axes stands, over their height."""
 
 
-def query_plot(result: ResultView) -> str:
-    """Draw the loss at every query point, with the claim as a line.
+def query_plot(result: ResultView, *, claimed: str, name: str, sheet: Sheet = None) -> str:
+    """Draw the leak at every query point, the worst first, with the claim as a line.
 
-    Exact losses are points; sampled ones are intervals from the lower to the upper bound. The
-    mechanism's own worst cases stand apart at the right.
+    Exact leaks are points; sampled ones are intervals from the lower to the upper bound. The
+    mechanism's own worst cases are hollow.
+
+    Parameters
+    ----------
+    result : ResultView
+        With query points.
+    claimed : str
+        The claimed number.
+    name : str
+        Id of the picture.
 
     Returns
     -------
     str
         An SVG element for inlining; its numbers are those of the per-query table.
     """
-    data = [query for query in result.queries if not query.own]
-    own = [query for query in result.queries if query.own]
-    places = [*range(len(data)), *_own_places(len(data), len(own))]
-    height = 2.7
-    with figure_of(height) as (figure, sns):
-        axes = axes_in(figure, (0.75, 0.6, WIDTH - 2.1, height - 0.85), height)
-        edge = _edge(
-            [(*_finite(query.size, query.upper), result.claimed) for query in result.queries]
-        )
-        for place, query in zip(places, [*data, *own], strict=True):
+    queries = sorted(result.queries, key=lambda query: (-query.size, -query.upper))
+    own = sum(query.own for query in queries)
+    with figure_of(HEIGHT, COLUMN) as (figure, sns):
+        axes = axes_in(figure, BOX, HEIGHT, COLUMN)
+        edge = _edge([(*_finite(query.size, query.upper), result.claimed) for query in queries])
+        for place, query in enumerate(queries, 1):
             _query(axes, place, query, result, edge)
         axes.axhline(result.claimed, color=CLAIM, linewidth=1.3, dashes=(5, 3), zorder=1)
-        last = places[-1] if places else 0
-        axes.set_xlim(-0.8, last + 0.8)
-        axes.set_ylim(_start(query.size for query in result.queries), edge)
-        axes.set_ylabel(result.unit)
-        axes.annotate(
-            f"claim {result.claim}",
-            (1, result.claimed),
-            (6, 0),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            va="center",
-            color=CLAIM,
-            annotation_clip=False,
-        )
-        _name_queries(axes, data, own, places)
+        axes.set_xlim(0.2, len(queries) + 0.8)
+        axes.set_ylim(_start(query.size for query in queries), edge)
+        axes.set_title(result.unit, loc="left", fontsize=9, color=INK, y=TITLE, pad=0)
+        axes.set_title(f"┄ claim {claimed}", loc="right", fontsize=9, color=CLAIM, y=TITLE, pad=0)
+        axes.set_xticks(_ranks(len(queries)))
+        axes.set_xlabel("queries, worst first" + (" (◇ own worst case)" if own else ""))
         axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
         sns.despine(ax=axes)
-        return as_svg(
-            figure,
-            name=f"plot-{result.anchor}",
-            title=f"Loss at every query point: {result.id}",
-            description=(
-                f"{plural(len(data), 'query')} and {plural(len(own), 'own worst case')}. "
-                + (
-                    "Lines run from the lower to the upper bound"
-                    if result.sampled
-                    else "Points are exact losses"
-                )
-                + "; the dashed line is the claim; an arrow means that the value lies beyond "
-                "the edge or is infinite. The table of query points has the same numbers."
+        axes.tick_params(which="both", length=0, pad=5)
+        axes.yaxis.set_major_formatter(short)
+        return lean(
+            as_svg(
+                figure,
+                name=name,
+                title=f"{result.unit.capitalize()} at every query: {result.id}",
+                description=(
+                    f"{plural(len(queries) - own, 'query')} and {plural(own, 'own worst case')}, "
+                    "worst first. "
+                    + (
+                        "Lines run from the lower to the upper bound"
+                        if result.sampled
+                        else "Points are computed leaks"
+                    )
+                    + "; the dashed line is the claim; an arrow means that the value lies beyond "
+                    "the edge or is infinite. The table below has the same numbers."
+                ),
             ),
+            sheet,
         )
 
 
-def _interval(axes: Axes, row: int, result: ResultView, edge: float) -> None:
-    colour = PALETTE[result.status.slug][0]
-    axes.plot([result.claimed] * 2, [row - 0.36, row + 0.36], color=INK, linewidth=1.8, zorder=3)
-    if result.bar is None:
-        _mark(axes, (0, row), result, size=7)
-        return
-    end = min(result.bar, edge)
-    axes.barh(row, end, height=0.42, color=colour, alpha=0.32, linewidth=0, zorder=2)
-    if result.sampled and result.upper is not None:
-        beyond = result.upper > edge
-        axes.plot([end, min(result.upper, edge)], [row, row], color=colour, linewidth=1.2, zorder=2)
-        axes.plot(
-            min(result.upper, edge),
-            row,
-            ">" if beyond else "|",
-            color=colour,
-            markersize=6,
-            clip_on=False,
-            zorder=3,
+def sight_plot(
+    curve: Sequence[tuple[float, float]], *, claim: float, name: str, of: str, sheet: Sheet = None
+) -> str:
+    """Draw the smallest leak that the audit would have refuted, through answers of any frequency.
+
+    Parameters
+    ----------
+    curve : sequence of (float, float)
+        Probability of an answer, and the leak that would be refuted with probability 0.9; inf
+        where none would.
+    claim : float
+    name : str
+        Id of the picture.
+    of : str
+        The result.
+    """
+    known = [(point, leak) for point, leak in sorted(curve) if math.isfinite(leak)]
+    blind = [point for point, leak in curve if math.isinf(leak)]
+    with figure_of(HEIGHT, COLUMN) as (figure, sns):
+        axes = axes_in(figure, BOX, HEIGHT, COLUMN)
+        top = 1.25 * max([claim, *(leak for _, leak in known)]) or 1.0
+        colour = PALETTE["held"][0]
+        if known:
+            axes.plot(*zip(*known, strict=True), "o-", color=colour, linewidth=1.6, markersize=4.5)
+            for point, leak in _apart(known):
+                axes.annotate(
+                    written(leak, 3, UP),
+                    (point, leak),
+                    (4, 5),
+                    textcoords="offset points",
+                    ha="left",
+                    color=INK,
+                    fontsize=8,
+                )
+        for point in blind:
+            axes.plot(point, 0.93 * top, "^", color=PALETTE["inconclusive"][0], clip_on=False)
+        if blind:
+            axes.annotate(
+                "▲ none, however large",
+                (min(blind), 0.93 * top),
+                (-4, -9),
+                textcoords="offset points",
+                va="top",
+                fontsize=8,
+                color=CLAIM,
+            )
+        axes.axhline(claim, color=CLAIM, linewidth=1.3, dashes=(5, 3), zorder=1)
+        points = [point for point, _ in curve]
+        axes.set_xscale("log")
+        axes.set_xlim(0.5 * min(points), 2 * max(points))
+        axes.set_ylim(0, top)
+        ticks = [point for point, _ in _apart(sorted(curve))]
+        axes.set_xticks(ticks, [f"{point:g}" for point in ticks])
+        axes.set_xticks([], minor=True)
+        axes.set_title(
+            "smallest leak that would have been refuted", loc="left", fontsize=9, y=TITLE, pad=0
         )
-    if result.bar > edge:
-        axes.plot(edge, row, ">", color=colour, markersize=8, clip_on=False, zorder=5)
-        end = 0.97 * edge
-    _mark(axes, (end, row), result, size=7)
+        axes.set_xlabel("probability of the answer that shows it")
+        axes.grid(visible=True, axis="y", color=FAINT, alpha=0.25, linewidth=0.6)
+        sns.despine(ax=axes)
+        axes.tick_params(which="both", length=0, pad=5)
+        axes.yaxis.set_major_formatter(short)
+        return lean(
+            as_svg(
+                figure,
+                name=name,
+                title=f"What the audit would have seen: {of}",
+                description=(
+                    "The smallest leak that would have been refuted with probability 0.9, over the "
+                    "probability of the answer that shows it; the rarer the answer, the larger. "
+                    "The dashed line is the claim; an arrow means that no leak, however large, "
+                    "would have been refuted. The table below has the same numbers."
+                ),
+            ),
+            sheet,
+        )
+
+
+def short(number: float, _: float) -> str:
+    """Write the label of a tick."""
+    return f"{number:.3g}"
 
 
 def _query(axes: Axes, place: float, query: QueryView, result: ResultView, edge: float) -> None:
     colour = PALETTE[result.status.slug][0]
-    size, end = 5.5 if len(result.queries) <= 60 else 3.5, min(query.size, edge)
+    size, end = 5.0 if len(result.queries) <= 60 else 3.0, min(query.size, edge)
     if result.sampled:
-        beyond = query.upper > edge
-        axes.plot(
-            [place, place],
-            [end, min(query.upper, edge)],
-            color=colour,
-            linewidth=1.2,
-            alpha=0.75,
-            zorder=2,
-        )
-        axes.plot(
-            place,
-            min(query.upper, edge),
-            "^" if beyond else "_",
-            color=colour,
-            markersize=size,
-            clip_on=False,
-            zorder=3,
-        )
+        top, beyond = min(query.upper, edge), query.upper > edge
+        axes.plot([place, place], [end, top], color=colour, linewidth=1.2, alpha=0.75, zorder=2)
+        marker = "^" if beyond else "_"
+        axes.plot(place, top, marker, color=colour, markersize=size, clip_on=False, zorder=3)
     if query.size > edge:
         axes.plot(place, edge, "^", color=colour, markersize=size + 1, clip_on=False, zorder=4)
         return
@@ -188,42 +205,19 @@ def _query(axes: Axes, place: float, query: QueryView, result: ResultView, edge:
     )
 
 
-def _mark(axes: Axes, at: tuple[float, float], result: ResultView, size: float) -> None:
-    colour = PALETTE[result.status.slug][0]
-    hollow = result.status.slug == "expected"
-    axes.plot(
-        *at,
-        marker=result.status.marker,
-        markersize=size + (3 if result.status.marker == "*" else 0),
-        markerfacecolor="none" if hollow else colour,
-        markeredgecolor=colour,
-        markeredgewidth=1.4,
-        clip_on=False,
-        zorder=4,
-    )
+def _apart(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return those points, the last among them, whose labels have room on a logarithmic axis."""
+    kept: list[tuple[float, float]] = []
+    for point in reversed(points):
+        if not kept or point[0] * ROOM <= kept[-1][0]:
+            kept.append(point)
+    return kept
 
 
-def _name_queries(
-    axes: Axes, data: Sequence[QueryView], own: Sequence[QueryView], places: Sequence[float]
-) -> None:
-    step = math.ceil(max(1, len(data)) / MANY)
-    named = [(place, query.label) for place, query in zip(places, data, strict=False)][::step]
-    if own:
-        named.append(((places[len(data)] + places[-1]) / 2, "own"))
-    if own and data:
-        axes.axvline((len(data) - 1 + places[len(data)]) / 2, color=FAINT, linewidth=0.8, alpha=0.6)
-    axes.set_xticks([place for place, _ in named], [shorten(label, 12) for _, label in named])
-    axes.set_xlabel("query point" + ("; ◇ the mechanism's own worst case" if own else ""))
-
-
-def _own_places(data: int, own: int) -> list[float]:
-    """Set the mechanism's own worst cases apart, as wide as the labels of the others are."""
-    stride = max(1.0, data / MANY)
-    return [data - 1 + stride * (2 + k) if data else float(k) for k in range(own)]
-
-
-def _finite_numbers(result: ResultView) -> tuple[float, ...]:
-    return (*_finite(result.bar, result.upper), result.claimed)
+def _ranks(number: int) -> list[int]:
+    """Return a handful of ranks to label."""
+    step = next(step for step in (1, 5, 10, 25, 50, 100, 1000, 10**6) if number <= 6 * step)
+    return sorted({1, *range(step, number + 1, step)})
 
 
 def _finite(size: float | None, upper: float | None) -> tuple[float, ...]:

@@ -42,16 +42,20 @@ _THEME = {
 
 
 WIDTH = 9.6
+COLUMN = 4.6
+"""Width of a picture that a telephone shows whole; wide screens show two side by side."""
 
 
-def axes_in(figure: Figure, box: tuple[float, float, float, float], height: float) -> Axes:
+def axes_in(
+    figure: Figure, box: tuple[float, float, float, float], height: float, whole: float = WIDTH
+) -> Axes:
     """Add axes at a place given in inches, so that no text measure moves them."""
     left, bottom, width, tall = box
-    return figure.add_axes((left / WIDTH, bottom / height, width / WIDTH, tall / height))
+    return figure.add_axes((left / whole, bottom / height, width / whole, tall / height))
 
 
 @contextmanager
-def figure_of(height: float) -> Iterator[tuple[Figure, Any]]:
+def figure_of(height: float, width: float = WIDTH) -> Iterator[tuple[Figure, Any]]:
     """Give a figure and seaborn, under our own settings whatever the user's are."""
     import matplotlib as mpl
     import seaborn as sns
@@ -81,7 +85,7 @@ def figure_of(height: float) -> Iterator[tuple[Figure, Any]]:
                 "axes.unicode_minus": False,
             }
         )
-        yield Figure(figsize=(WIDTH, height)), sns
+        yield Figure(figsize=(width, height)), sns
 
 
 def as_svg(figure: Figure, *, name: str, title: str, description: str) -> str:

@@ -123,6 +123,7 @@ def test_the_catalogue_runs_and_its_known_refutation_is_expected(catalogue_run: 
     assert record["run"]["catalogue"] is True  # type: ignore[index]
     for name in ("index.html", "report.md", "cells.csv.gz", "sidecar.json"):
         assert (catalogue_run / name).stat().st_size > 0
+    assert (catalogue_run / "index.html").stat().st_size <= 600_000
     measured = [result for result in results if result["other"] is not None]  # type: ignore[attr-defined]
     assert len(
         list((catalogue_run / "witnesses").iterdir()),

@@ -145,6 +145,19 @@ def test_hostile_text_is_one_line(hostile: Record) -> None:
         )
 
 
+def test_what_was_looked_at_and_what_is_known_from_above(make: Any) -> None:
+    result = make.sampled("mine", "refuted", lower=1.8967, upper=2.1111)
+    result["searched"]["parts"] = [{"kind": "data", "pairs": 3, "queries": 2}]
+    found = one(make, result)
+    assert found.at_most == "≤ 2.12 at the 2 certified cells"
+    assert found.looked == "3 pairs × 2 queries"
+    result["searched"]["parts"] += [{"kind": "own", "pairs": 1, "queries": 1}] * 2
+    assert one(make, result).looked == "3 pairs × 2 queries, 2 worst cases of its own"
+    exact = one(make, make.computed("mine", "refuted", 2.0))
+    assert (exact.at_most, exact.looked) == ("", "3 pairs of neighbours, 2 queries")
+    assert one(make, make.result("mine", "error")).looked == ""
+
+
 def test_a_dataset_that_was_not_audited_is_told_of(make: Any) -> None:
     result = make.computed("mine", "not refuted", 0.5, any_size=make.any_size(1.5))
     assert lead(make.record(result)) == (

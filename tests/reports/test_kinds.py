@@ -85,15 +85,15 @@ def test_nothing_but_a_loss_is_in_nats(make: Any, kinds: Record) -> None:
     for text in (to_markdown(stable), to_html(stable)):
         assert "nats." not in text
         assert "loss exceeds" not in text
-    assert "Every claim, worst first. γ is a change of a probability." in to_html(stable)
-    assert "Every claim, worst first. Losses in nats; γ is a change" in to_html(kinds)
+    assert "<p>γ is a change of a probability.</p>" in to_html(stable)
+    assert "<p>Losses in nats; γ is a change" in to_html(kinds)
 
 
 def test_the_plots_name_what_they_measure(kinds: Record) -> None:
     page = to_html(kinds)
     assert "change of a probability" in page
     assert "change of the prediction" in page
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 5
 
 
 def curves(width: float, alpha: float) -> Record:
@@ -125,6 +125,6 @@ def test_the_profile_of_the_worst_query_is_told_and_drawn(
     assert ("wrong with probability at most 0.0001" in text) == (alpha > 0)
     assert "a false positive rate of 0.0625, " in text
     page = to_html(record)
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 4
     assert "Trade-off function" in page
     assert page.count("0.0625") >= 2

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ET
 from typing import Any
@@ -7,18 +8,41 @@ from typing import Any
 import matplotlib as mpl
 import pytest
 
-from dpassay.reports.run.plots import interval_plot, query_plot
+from dpassay.reports.run.overview_plot import Dot, dot_of, overview_plot
+from dpassay.reports.run.plots import query_plot, sight_plot
 from dpassay.reports.run.view import make_view
 
 Record = dict[str, Any]
 
 SVG = "{http://www.w3.org/2000/svg}"
+ROWS = (
+    ("walk", [Dot(result="walk.a", kind="tight", ratio=1.0)]),
+    (
+        "broken",
+        [
+            Dot(result="broken.a", kind="refuted", ratio=math.inf),
+            Dot(result="broken.b", kind="seen", ratio=0.0),
+        ],
+    ),
+)
+
+
+def draw(result: Any, name: str = "p0q") -> str:
+    return query_plot(result, claimed="1", name=name)
 
 
 @pytest.fixture
 def plots(small: Record) -> list[str]:
     view = make_view(small)
-    return [interval_plot(view), *(query_plot(result) for result in view.results if result.queries)]
+    return [
+        overview_plot(ROWS, name="overview"),
+        sight_plot([(0.2, 1.25), (0.01, math.inf)], claim=1.0, name="sight", of="walk"),
+        *(
+            draw(result, f"p{place}q")
+            for place, result in enumerate(view.results)
+            if result.queries
+        ),
+    ]
 
 
 def test_plots_are_well_formed_and_inlineable(plots: list[str]) -> None:
@@ -39,10 +63,16 @@ def test_colours_come_from_the_page(plots: list[str]) -> None:
         assert not re.search(r"(?<!, )#(?:000000|ffffff)\b", text)
 
 
-def test_labels_are_text(plots: list[str]) -> None:
+def test_labels_are_text_within_the_picture(plots: list[str]) -> None:
     labels = [element.text for element in ET.fromstring(plots[0]).iter(f"{SVG}text")]
-    assert labels[-1] == "walk.exhaustive"
-    assert "broken.monte-carlo" in labels
+    assert {"walk", "broken", "the claim", "leak ÷ claim", "∞"} <= set(labels)
+    assert labels.count("0") == 1
+    for text in plots:
+        root = ET.fromstring(text)
+        width, height = map(float, root.attrib["viewBox"].split()[2:])
+        for element in root.iter(f"{SVG}text"):
+            assert 0 <= float(element.attrib["x"]) <= width
+            assert 0 <= float(element.attrib["y"]) <= height
 
 
 def test_no_two_plots_share_an_id(plots: list[str]) -> None:
@@ -50,17 +80,21 @@ def test_no_two_plots_share_an_id(plots: list[str]) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_users_settings_are_left_alone(small: Record) -> None:
+def test_users_settings_are_left_alone() -> None:
     before = dict(mpl.rcParams)
-    interval_plot(make_view(small))
+    overview_plot(ROWS, name="overview")
     assert dict(mpl.rcParams) == before
 
 
 def test_infinite_and_missing_numbers_are_drawn(make: Any) -> None:
     endless = make.computed("endless", "refuted", "inf")
-    view = make_view(make.record(endless, make.result("crash", "error")))
-    assert "endless" in interval_plot(view)
-    assert query_plot(view.results[0])
+    crash = make.result("crash", "error")
+    view = make_view(make.record(endless, crash))
+    assert draw(view.results[0])
+    found = dot_of(endless)
+    assert found is not None
+    assert (found.kind, found.ratio) == ("refuted", math.inf)
+    assert dot_of(crash) is None
 
 
 def test_a_claim_of_nothing_where_nothing_is_found_has_an_axis(make: Any) -> None:
@@ -74,30 +108,62 @@ def test_a_claim_of_nothing_where_nothing_is_found_has_an_axis(make: Any) -> Non
     }
     quiet = make.computed("quiet", "not refuted", 0.0)
     quiet["claim"] |= none
-    quiet["per_query"] = [quiet["per_query"][1]]
-    view = make_view(make.record(quiet))
-    assert "quiet" in interval_plot(view)
-    assert query_plot(view.results[0])
+    assert draw(make_view(make.record(quiet)).results[0])
+    assert dot_of(quiet) is None
+    quiet["claim"]["delta"] = 0.5
+    found = dot_of(quiet)
+    assert found is not None
+    assert found.ratio == 0
 
 
-def test_strange_letters_in_labels(make: Any) -> None:
-    view = make_view(make.record(make.computed("机制 $\\frac{$ <b> \x00", "not refuted")))
-    text = interval_plot(view)
+def test_strange_letters_in_labels() -> None:
+    name = "机制 $\\frac{$ <b> \x00"
+    text = overview_plot([(name, [Dot(result=name, kind="loose", ratio=0.5)])], name="overview")
     assert "机制 $\\frac{$ &lt;b&gt;" in text
     ET.fromstring(text)
 
 
-def test_bars_end_where_the_numbers_are(make: Any) -> None:
-    view = make_view(
-        make.record(
-            make.computed("half", "not refuted", 0.5), make.computed("whole", "not refuted", 1.0)
-        )
-    )
-    bars = [
-        [float(number) for number in re.findall(r"[-\d.]+", path)]
-        for path in re.findall(
-            r'<path d="([^"]+)"[^>]*fill: var\(--held[^>]*opacity: 0.32', interval_plot(view)
-        )
+def test_a_finding_gives_the_mark_and_what_was_only_audited_is_at_least(make: Any) -> None:
+    kinds = {
+        "refuted": make.computed("a", "refuted", 2.0),
+        "tight": make.computed("b", "not refuted", 0.995, any_size=make.any_size(0.995)),
+        "loose": make.computed("c", "not refuted", 0.5, any_size=make.any_size(0.5)),
+        "seen": make.computed("d", "not refuted", 0.5),
+        "exceeded": make.computed("e", "not refuted", 0.5, any_size=make.any_size(2.0)),
+    }
+    for kind, result in kinds.items():
+        found = dot_of(result)
+        assert found is not None
+        assert found.kind == kind
+        at = result["any_size"]["exact"] if result["any_size"] else result["exact"]
+        assert found.ratio == pytest.approx(at)
+
+
+def places(text: str) -> list[tuple[float, float]]:
+    """Where marks stand that have a status for a colour."""
+    marked = re.findall(r"\.(s\d+)\{[^}]*fill:var\(--(?:held|refuted)", text)
+    return [
+        (float(use.attrib["x"]), float(use.attrib["y"]))
+        for use in ET.fromstring(text).iter(f"{SVG}use")
+        if use.attrib["class"] in marked
     ]
-    whole, half = (max(bar[::2]) - min(bar[::2]) for bar in bars)
-    assert half / whole == pytest.approx(0.5, abs=1e-4)
+
+
+def test_ratios_stand_where_their_logarithms_are() -> None:
+    rows = [
+        (str(ratio), [Dot(result="a", kind="tight", ratio=ratio)]) for ratio in (0.1, 1.0, 10.0)
+    ]
+    at = [x for x, _ in places(overview_plot(rows, name="overview"))]
+    assert at[1] - at[0] == pytest.approx(at[2] - at[1], abs=0.15)
+    assert at[1] - at[0] > 20
+
+
+def test_queries_stand_worst_first_and_as_high_as_they_leak(make: Any) -> None:
+    result = make.computed("half", "not refuted", 1.0)
+    result["per_query"] = [make.cell(k, leak, leak, exact=leak) for k, leak in enumerate((0.5, 1))]
+    found = places(draw(make_view(make.record(result)).results[0]))
+    (first, second) = sorted(found)
+    assert first[1] < second[1]
+    result["per_query"].append(make.cell(2, 0.0, 0.0, exact=0.0))
+    high, half, none = sorted(places(draw(make_view(make.record(result)).results[0])))
+    assert (none[1] - half[1]) / (none[1] - high[1]) == pytest.approx(0.5, abs=0.01)

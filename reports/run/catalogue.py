@@ -1,0 +1,217 @@
+"""The page of the catalogue: wrong claims, one overview, and every mechanism, folded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any
+
+from dpassay.numerics import written
+from dpassay.reports.run.brief import Brief
+from dpassay.reports.run.method_notes import Note, Story, method_notes, story
+from dpassay.reports.run.overview_plot import MARKS, Dot, dot_of
+from dpassay.reports.run.view import ResultView
+from dpassay.reports.run.words import Part
+from dpassay.reports.shared.numbers import INFINITY, clean
+from dpassay.reports.shared.statuses import (
+    ALL,
+    ERROR,
+    EXPECTED,
+    INCONCLUSIVE,
+    MISSED,
+    REFUTED,
+    Status,
+)
+from dpassay.reports.shared.tables import Table
+
+Raw = Mapping[str, Any]
+
+WRONG = {REFUTED, EXPECTED}
+UNDECIDED = {ERROR, MISSED, INCONCLUSIVE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One result of the catalogue in all its forms: record, brief, view, and dot or None."""
+
+    raw: Raw
+    brief: Brief
+    result: ResultView
+    dot: Dot | None
+
+    @property
+    def printed(self) -> bool:
+        """Whether a paper prints the claim."""
+        return bool(self.raw["claim"]["status"] == "printed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """What is measured, with the claim as printed and the one that is not, side by side."""
+
+    unit: str
+    printed: Entry | None
+    other: Entry | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """One mechanism.
+
+    Parameters
+    ----------
+    name, anchor : str
+    filters : str
+        Classes that the filter of the page goes by: has-wrong, has-undecided, has-held.
+    statuses : tuple of Status
+        Of its results, worst first, each once.
+    pairs : tuple of Pair
+    stories : tuple of (Entry, Story)
+    """
+
+    name: str
+    anchor: str
+    filters: str
+    statuses: tuple[Status, ...]
+    pairs: tuple[Pair, ...]
+    stories: tuple[tuple[Entry, Story], ...]
+
+    @property
+    def dots(self) -> tuple[Dot, ...]:
+        """Places of its results in the overview."""
+        return tuple(entry.dot for entry, _ in self.stories if entry.dot is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """What the page of the catalogue shows.
+
+    Parameters
+    ----------
+    published, ours : tuple of Entry
+        Claims that are wrong, printed in a paper or not, the worst first.
+    groups : tuple of Group
+        Every mechanism, the worst first.
+    notes : tuple of Note
+    dots : Table
+        The overview's numbers.
+    """
+
+    published: tuple[Entry, ...]
+    ours: tuple[Entry, ...]
+    groups: tuple[Group, ...]
+    notes: tuple[Note, ...]
+    dots: Table
+
+
+def make_catalogue(
+    results: Sequence[Raw], found: Sequence[Brief], views: Sequence[ResultView]
+) -> Catalogue:
+    """Put the results of a catalogue together.
+
+    Parameters
+    ----------
+    results : sequence of mapping
+        Of a record.
+    found : sequence of Brief
+        Of the same results, in the same order.
+    views : sequence of ResultView
+        Of the same results, worst first.
+    """
+    entries = [
+        Entry(
+            raw=results[view.place],
+            brief=found[view.place],
+            result=view,
+            dot=dot_of(results[view.place]),
+        )
+        for view in views
+    ]
+    wrong = sorted(
+        (each for each in entries if each.brief.status in WRONG), key=lambda each: -_ratio(each)
+    )
+    notes = method_notes(views)
+    groups = _groups(entries, notes)
+    return Catalogue(
+        published=tuple(each for each in wrong if each.printed),
+        ours=tuple(each for each in wrong if not each.printed),
+        groups=groups,
+        notes=notes,
+        dots=_dots(groups),
+    )
+
+
+def _ratio(entry: Entry) -> float:
+    return entry.dot.ratio if entry.dot else 0.0
+
+
+def _groups(entries: Sequence[Entry], notes: Sequence[Note]) -> tuple[Group, ...]:
+    """Group results by mechanism, in the order of their worst results."""
+    same: dict[str, list[Entry]] = {}
+    for entry in entries:
+        same.setdefault(entry.brief.mechanism, []).append(entry)
+    return tuple(
+        Group(
+            name=name,
+            anchor=f"m{number}-{re.sub(r'[^A-Za-z0-9-]+', '-', name)}",
+            filters=_filters(each.brief.status for each in members),
+            statuses=tuple(
+                status for status in ALL if any(each.brief.status is status for each in members)
+            ),
+            pairs=tuple(_pairs(members)),
+            stories=tuple(_stories(members, notes)),
+        )
+        for number, (name, members) in enumerate(same.items(), 1)
+    )
+
+
+def _stories(members: Sequence[Entry], notes: Sequence[Note]) -> Iterator[tuple[Entry, Story]]:
+    """Tell every result of a mechanism; what is the same as of an earlier one is not repeated."""
+    first: dict[Part, str] = {}
+    for entry in members:
+        told = story(entry.result, notes, whole=entry.brief.status in WRONG)
+        parts = []
+        for part in told.parts:
+            same = f"The same as of {first.setdefault(part, entry.brief.id)}."
+            again = first[part] != entry.brief.id and len(same) < sum(map(len, part.texts))
+            parts.append(replace(part, texts=(same,)) if again else part)
+        yield entry, replace(told, parts=tuple(parts))
+
+
+def _filters(statuses: Iterable[Status]) -> str:
+    kinds = {
+        "has-wrong" if each in WRONG else "has-undecided" if each in UNDECIDED else "has-held"
+        for each in statuses
+    }
+    return " ".join(sorted(kinds))
+
+
+def _pairs(members: Sequence[Entry]) -> Iterable[Pair]:
+    """Put printed claims beside the others on the same quantity, in the record's order."""
+    in_order = sorted(members, key=lambda each: each.result.place)
+    for unit in dict.fromkeys(each.brief.unit for each in in_order):
+        those = [each for each in in_order if each.brief.unit == unit]
+        for printed, other in zip_longest(
+            [each for each in those if each.printed], [each for each in those if not each.printed]
+        ):
+            yield Pair(unit=unit, printed=printed, other=other)
+
+
+def _dots(groups: Sequence[Group]) -> Table:
+    return Table(
+        caption="Leak ÷ claim, as drawn: mechanisms from the worst to the best.",
+        columns=("result", "leak ÷ claim", "mark"),
+        numeric=(False, True, False),
+        rows=tuple(
+            (clean(dot.result), ratio_words(dot.ratio), MARKS[dot.kind].word)
+            for group in groups
+            for dot in group.dots
+        ),
+    )
+
+
+def ratio_words(ratio: float) -> str:
+    """Write a ratio to the nearest of three significant digits."""
+    return INFINITY if ratio == float("inf") else written(ratio, 3)

@@ -1,0 +1,441 @@
+"""The first screen: what was checked, what was found, how bad it is, and what to do now."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpassay.engine.wording import through_words
+from dpassay.numerics import DOWN, UP, percent, plain, written
+from dpassay.reports.run.brief import LEAKS, Brief, share
+from dpassay.reports.run.kinds import words_of
+from dpassay.reports.run.view import ResultView
+from dpassay.reports.run.words import looked_at
+from dpassay.reports.shared.numbers import clean, plural, value
+from dpassay.reports.shared.statuses import (
+    ERROR,
+    EXPECTED,
+    HELD,
+    INCONCLUSIVE,
+    MISSED,
+    REFUTED,
+    VERIFIED,
+)
+
+Raw = Mapping[str, Any]
+
+FIXED = "\N{NO-BREAK SPACE}"
+ROOM = 1.08
+"""End of a number line, over the largest number on it."""
+FAR = 3.0
+"""An upper bound farther than this many times everything else ends the line with an arrow."""
+CLOSE = 8.0
+"""Per cent of the line within which its start is not written."""
+NEAR = 22.0
+"""Per cent of the line that two labels need between them."""
+
+
+PLANNED = {
+    *("--learner", "--claim", "--answers", "--profile", "--confidence", "--seed", "--detect"),
+    *("--data", "--label", "--train", "--queries", "--train-queries", "--neighbours"),
+}
+"""Options that `dpassay plan` shares with `dpassay run`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Number:
+    """One of the few numbers that the first screen shows in large type."""
+
+    name: str
+    text: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """The answer on one side: `width` in per cent of the whole."""
+
+    side: str
+    text: str
+    width: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A mark on the number line.
+
+    Parameters
+    ----------
+    kind : {"claim", "least", "most"}
+    at : float
+        Per cent of the line.
+    text : str
+    align : {"start", "middle", "end"}
+        On which side of the mark its label begins.
+    row : int
+        0 above the line, 1 or 2 below it.
+    """
+
+    kind: str
+    at: float
+    text: str
+    align: str
+    row: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """The number line: marks, and the part that the certified interval covers.
+
+    Its start is written where no mark is near.
+    """
+
+    start: str
+    marks: tuple[Mark, ...]
+    left: float
+    width: float
+    beyond: bool
+    told: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One thing to do now, with the command for it."""
+
+    text: str
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """One result on the first screen.
+
+    Parameters
+    ----------
+    brief : Brief
+    result : ResultView
+    numbers : tuple of Number
+    seen : str
+        The one change, in a sentence; empty where nothing changed.
+    bars : tuple of Bar, empty or of length 2
+    scale : str
+        What the length of the bars means.
+    line : Line or None
+    verdict : str
+        Why it was decided so, where the numbers do not say it.
+    steps : tuple of Step
+    looked : tuple of str
+        What was looked at, and what would have been seen there.
+    """
+
+    brief: Brief
+    result: ResultView
+    numbers: tuple[Number, ...]
+    seen: str
+    bars: tuple[Bar, ...]
+    scale: str
+    line: Line | None
+    verdict: str
+    steps: tuple[Step, ...]
+    looked: tuple[str, ...]
+
+
+def card(raw: Raw, brief: Brief, result: ResultView, run: Raw) -> Card:
+    """Put together what the first screen shows of one result.
+
+    Parameters
+    ----------
+    raw : mapping
+        The result, as the record has it.
+    brief : Brief
+        The same in brief.
+    result : ResultView
+        The same in full.
+    run : mapping
+        The record's run.
+    """
+    moved = len(brief.sides) == 2 and brief.sides[0][1] != brief.sides[1][1]
+    shown = bool(brief.seen) and (moved or not brief.sides)
+    bars, scale = _bars(raw, brief) if shown and moved else ((), "")
+    decided = brief.status in {REFUTED, EXPECTED, HELD, VERIFIED}
+    return Card(
+        brief=brief,
+        result=result,
+        numbers=tuple(_numbers(raw, brief, run)),
+        seen=brief.seen if shown else "",
+        bars=bars,
+        scale=scale,
+        line=_line(raw, brief),
+        verdict="" if decided else f"{_capital(brief.reason)}.",
+        steps=tuple(_steps(raw, brief, clean(run["command"]))),
+        looked=tuple(_looked(raw, brief, result)),
+    )
+
+
+def origin(run: Raw) -> tuple[str, ...]:
+    """Say who made a record from what: version, commit and data; no date."""
+    data = run["data"]
+    told = [f"dpassay {clean(run['version'])}"]
+    if run["commit"] is not None:
+        told.append(f"commit {clean(run['commit'])[:10]}")
+    if data is None:
+        return (*told, "no data: the mechanisms' own worst cases or an enumerated domain")
+    size = [plural(data["records"], "record")] if isinstance(data.get("records"), int) else []
+    split = data.get("split")
+    asked = split.get("queries") if isinstance(split, Mapping) else None
+    size += [plural(asked, "query")] if isinstance(asked, int) else []
+    return (*told, ", ".join([clean(data.get("name", "unnamed data")), *size]))
+
+
+def _numbers(raw: Raw, brief: Brief, run: Raw) -> Iterator[Number]:
+    yield Number(name="Claimed", text=brief.claimed)
+    if not brief.found:
+        return
+    sampled = raw["mode"] == "monte-carlo"
+    how = f"{percent(run['confidence'])} confidence" if sampled else "computed"
+    where = "every dataset of the domain" if raw["mode"] == "exhaustive" else "at the audited cells"
+    refuted = raw["verdict"] == "refuted"
+    if sampled:
+        interval = not refuted and brief.at_most
+        cells = brief.at_most.partition(" at ")[2]
+        name = "Certified" if refuted or not interval else f"Certified {_quantity(brief).lower()}"
+        yield Number(name=name, text=brief.found, note=f"{how}, {cells}" if interval else how)
+    else:
+        yield Number(name=_quantity(brief), text=brief.found, note=f"{how}, {where}")
+    if refuted and brief.at_most:
+        most, _, cells = brief.at_most.partition(" at ")
+        yield Number(name="At most", text=most, note=f"at {cells}")
+    if refuted and brief.times:
+        least = "" if brief.found.startswith("=") else "≥ "
+        yield Number(name=f"{_quantity(brief)} ÷ claim", text=f"{least}{brief.times} ×")
+    if not refuted and sampled and brief.sight:
+        yield Number(
+            name="Would have seen",
+            text=brief.sight,
+            note="at the pairs looked at, with probability 0.9",
+        )
+
+
+def _quantity(brief: Brief) -> str:
+    """Name what was found: a leak, or what is no leak by its own name."""
+    return "Leak" if brief.verb == LEAKS else _capital(brief.quantity)
+
+
+def _bars(raw: Raw, brief: Brief) -> tuple[tuple[Bar, ...], str]:
+    """Draw the answer on S and on S', in per cent; small ones over the larger one."""
+    (_, one), (_, other) = brief.sides
+    means = not raw_event(raw)
+    if min(one, other) < 0:
+        return (), ""
+    top = max(one, other)
+    whole = 1.0 if not means and top >= 0.02 else top
+    texts = (
+        (written(one, 4), written(other, 4)) if means else (share(one, other), share(other, one))
+    )
+    scale = "" if whole == 1.0 else "The longer bar has full length."
+    return tuple(
+        Bar(side=side, text=text, width=round(100 * each / whole, 1))
+        for (side, each), text in zip(brief.sides, texts, strict=True)
+    ), scale
+
+
+def raw_event(raw: Raw) -> bool:
+    """Whether the sides of a result are probabilities of an event, not values."""
+    cell = raw.get("clearest") or raw["witness"]
+    return cell is not None and cell["event"] != []
+
+
+def _line(raw: Raw, brief: Brief) -> Line | None:
+    """Place claim, lower and upper bound on a line that begins at 0."""
+    lower, upper, leak = (value(raw[key]) for key in ("lower", "upper", "exact"))
+    claimed = words_of(raw["claim"]).promised
+    if lower is None or math.isinf(lower) or not max(claimed, lower) > 0:
+        return None
+    computed = leak is not None and brief.found.startswith("=")
+    least = leak if computed and leak is not None else lower
+    if computed or looked_at(raw) or upper is None:
+        upper = None
+    near = max(claimed, least)
+    beyond = upper is not None and upper > FAR * near
+    end = ROOM * max(near, upper if upper is not None and not beyond else 0.0)
+    start = min(0.0, least * ROOM)
+
+    def at(number: float) -> float:
+        return round(100 * (number - start) / (end - start), 2)
+
+    found = brief.found if computed else f"≥ {_least(brief)}"
+    marks = [
+        _mark("claim", at(claimed), f"claim {claimed_number(brief)}", 0),
+        _mark("least", at(least), found, 1),
+    ]
+    last = 100.0 if beyond else at(upper) if upper is not None else at(least)
+    if upper is not None:
+        most = "≤ ∞" if math.isinf(upper) else _most(brief, upper)
+        row = 1 if last - at(least) > NEAR and at(least) < 100 - NEAR else 2
+        marks.append(_mark("most", last, most, row, beyond=beyond))
+        if row == 1 and at(least) > NEAR:
+            marks[1] = Mark(kind="least", at=at(least), text=found, align="end", row=1)
+    told = ", ".join(mark.text for mark in marks)
+    return Line(
+        start=plain(start) if min(mark.at for mark in marks) > CLOSE else "",
+        marks=tuple(marks),
+        left=at(least) if upper is not None else 0.0,
+        width=round(last - at(least), 2) if upper is not None else at(least),
+        beyond=beyond,
+        told=f"Number line from {plain(start)}: {told}",
+    )
+
+
+def _mark(kind: str, at: float, text: str, row: int, *, beyond: bool = False) -> Mark:
+    align = "end" if at > 100 - NEAR or beyond else "start" if at < NEAR else "middle"
+    return Mark(kind=kind, at=at, text=text, align=align, row=row)
+
+
+def _least(brief: Brief) -> str:
+    return brief.found.removeprefix("≥ ").partition(" to ")[0]
+
+
+def _most(brief: Brief, upper: float) -> str:
+    return brief.at_most.partition(" at ")[0] or f"≤ {written(upper, 3, UP)}"
+
+
+def claimed_number(brief: Brief) -> str:
+    """Return the claimed number that what is found is held against, without its name."""
+    if brief.claimed.startswith("β"):
+        return brief.claimed.rpartition("δ = ")[2]
+    return brief.claimed.partition(",")[0].rpartition(" ")[2]
+
+
+def _steps(raw: Raw, brief: Brief, command: str) -> Iterator[Step]:
+    if brief.status in {REFUTED, EXPECTED}:
+        yield _replayed(brief)
+    if brief.status is REFUTED:
+        yield Step(text=f"Fix the mechanism, or claim what is true: {_refuted_too(raw, brief)}.")
+        yield Step(text="Run it again:", command=command)
+    elif _exceeded(brief):
+        yield Step(
+            text="Fix the mechanism, or claim more: a dataset that was not audited breaks the "
+            "claim, as told below."
+        )
+        yield Step(text="Run it again:", command=command)
+    elif brief.status is EXPECTED:
+        yield Step(text="Nothing else: the claim was declared wrong beforehand.")
+    elif brief.status is ERROR:
+        yield Step(text="Mend what the message names. Nothing is known about the claim.")
+        yield Step(text="Run it again:", command=command)
+    elif brief.status in {INCONCLUSIVE, MISSED}:
+        yield from _undecided(brief, command)
+    else:
+        yield Step(
+            text="Accept this record once, and keep it with the code:",
+            command="dpassay baseline accept",
+        )
+        yield Step(
+            text="Keep the audit in CI, so that a detectable rise fails:",
+            command="dpassay run && dpassay baseline check",
+        )
+        if brief.status is HELD:
+            yield Step(text="To look harder, run it with --profile deep or a larger --budget.")
+
+
+def _exceeded(brief: Brief) -> bool:
+    """Whether a claim that the audit did not refute is broken by a dataset it did not look at."""
+    return brief.exceeds and brief.status is HELD
+
+
+def _undecided(brief: Brief, command: str) -> Iterator[Step]:
+    bare = _without_budget(command)
+    if "raise the budget" in brief.reason and bare is None:
+        yield Step(text="Raise the budget, and run it again.")
+    elif "raise the budget" in brief.reason and bare is not None:
+        yield Step(text="See which budget would do:", command=f"dpassay plan{bare}")
+        yield Step(
+            text="Run it again with this many trials:",
+            command=f"dpassay run{bare} --budget TRIALS",
+        )
+    elif brief.status is MISSED:
+        yield Step(
+            text="The claim is known to be wrong: raise --budget, or audit pairs and queries where "
+            "it fails:",
+            command=command,
+        )
+    else:
+        yield Step(text="Change what the reason above names, and run it again:", command=command)
+
+
+def _without_budget(command: str) -> str | None:
+    """Return what stands behind `dpassay run`, without budget and mode.
+
+    None where it is not such a command, or `dpassay plan` does not take all of it.
+    """
+    if not re.match(r"dpassay run\b", command):
+        return None
+    bare = re.sub(r" --(budget|mode)[ =]\S+", "", command.removeprefix("dpassay run"))
+    return bare if set(re.findall(r" (--[a-z-]+)", bare)) <= PLANNED else None
+
+
+def _replayed(brief: Brief) -> Step:
+    if brief.replay:
+        return Step(text="See it again, in the folder of this report:", command=brief.replay)
+    return Step(
+        text="See it again from Python, with the same pairs and queries: the mechanism or its data "
+        "existed in memory only."
+    )
+
+
+def _refuted_too(raw: Raw, brief: Brief) -> str:
+    """Say which other claims the same numbers refute."""
+    words, lower = words_of(raw["claim"]), value(raw["lower"]) or 0.0
+    name = "bound" if words.computed else words.symbol
+    if math.isinf(lower):
+        return f"every finite {name} is refuted too"
+    least = written(lower, 3, DOWN)
+    if float(least) <= float(words.promised):
+        least = _least(brief).removeprefix("= ")
+    beside = " at this δ" if words.slack else ""
+    return f"every {name} below {least}{beside} is refuted too"
+
+
+def _looked(raw: Raw, brief: Brief, result: ResultView) -> Iterator[str]:
+    if not brief.looked:
+        return
+    part = f", of the part of the release that was looked at ({result.part})" if result.part else ""
+    yield f"Looked at: {brief.looked}{part}."
+    if raw["mode"] == "exhaustive":
+        yield "Every dataset of this domain was computed. Nothing is said beyond it."
+        return
+    if raw["mode"] != "monte-carlo":
+        seen = "any excess" if brief.sight == "any excess" else f"one {brief.sight}"
+        yield f"Every {_quantity(brief).lower()} there was computed: {seen} would have been seen."
+    elif brief.sight:
+        through = through_words((raw.get("sight") or {}).get("frequency"))
+        yield (
+            f"A leak {brief.sight.replace(' ', FIXED)} there would have been refuted with "
+            f"probability 0.9{', ' if through else ''}{through}."
+        )
+    else:
+        yield "No leak there, however large, would have been refuted with probability 0.9."
+    worst = next((each for each in result.parts if each.title == "Worst over all datasets"), None)
+    yield worst.texts[0] if worst else "Blind elsewhere."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def chosen(cards: Sequence[Card]) -> tuple[tuple[Card, ...], tuple[Card, ...]]:
+    """Part the results into those that the first screen shows in full, and the rest.
+
+    What is refuted, exceeded, undecided or failed is shown; else the only one.
+    """
+    shown = [
+        each
+        for each in cards
+        if _exceeded(each.brief) or each.brief.status not in {HELD, VERIFIED, EXPECTED}
+    ]
+    if not shown and len(cards) == 1:
+        shown = list(cards)
+    return tuple(shown), tuple(each for each in cards if each not in shown)

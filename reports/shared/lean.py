@@ -1,0 +1,130 @@
+"""Lean pictures: an SVG element with everything taken out of it that nobody sees."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from itertools import count
+
+SVG = "http://www.w3.org/2000/svg"
+XLINK = "{http://www.w3.org/1999/xlink}href"
+Sheet = dict[str, str] | None
+"""Styles and their classes, where pictures share them."""
+INVISIBLE = "fill: none"
+"""Style of the patches behind figure and axes, which have no edge."""
+
+
+def lean(text: str, sheet: Sheet = None) -> str:
+    """Make an SVG element small: it looks the same.
+
+    Coordinates have one decimal (shapes that are used many times two), groups without attributes
+    and patches without paint go, ids are short, and styles stand once, as classes.
+
+    Parameters
+    ----------
+    text : str
+        As `dpassay.reports.shared.figures.as_svg` returns it; its id has letters, digits and
+        dashes only.
+    sheet : dict of str to str, optional
+        Styles and their classes, which several pictures of a page share: new ones are added, and
+        the page has to include `style_sheet` of it. Without, the picture has a sheet of its own.
+    """
+    root = ET.fromstring(text)  # noqa: S314 (our own text)
+    name = root.attrib["id"]
+    _unwrap(root)
+    _rename(root, name)
+    styles = {} if sheet is None else sheet
+    for element in root.iter():
+        _shorten(element)
+        _classify(element, styles)
+    if sheet is None:
+        style = ET.Element("style")
+        style.text = style_sheet(styles, within=f"#{name} ")
+        root.insert(2, style)
+    for element in root.iter():
+        element.tag = element.tag.removeprefix(f"{{{SVG}}}")
+        element.tail = None
+        if not element.text or not element.text.strip():
+            element.text = None
+    root.set("xmlns", SVG)
+    return ET.tostring(root, encoding="unicode").replace(" />", "/>") + "\n"
+
+
+def style_sheet(sheet: dict[str, str], within: str = "") -> str:
+    """Return the rules of a sheet that pictures share."""
+    rules = "".join(f"{within}.{short}{{{style}}}" for style, short in sheet.items())
+    return f"{within or 'svg.plot '}*{{stroke-linejoin:round}}{rules}"
+
+
+def _unwrap(parent: ET.Element) -> None:
+    """Put the children of groups without attributes in their place; drop what has no paint."""
+    for child in list(parent):
+        _unwrap(child)
+    found: list[ET.Element] = []
+    for child in parent:
+        tag = child.tag.removeprefix(f"{{{SVG}}}")
+        if tag == "g" and not child.attrib:
+            found += list(child)
+        elif not _idle(tag, child):
+            found.append(child)
+    parent[:] = found
+
+
+def _idle(tag: str, element: ET.Element) -> bool:
+    """Whether an element shows nothing: a path without paint, or of one point only."""
+    if tag == "path":
+        return element.get("style") == INVISIBLE or not set("LCQHVz") & set(element.get("d", ""))
+    return tag == "style" or (tag == "defs" and not len(element))
+
+
+def _rename(root: ET.Element, name: str) -> None:
+    """Give what is referred to short ids."""
+    keep = {name, f"{name}-title", f"{name}-desc"}
+    numbers = count()
+    short = {
+        element.attrib["id"]: f"{name}-{next(numbers)}"
+        for element in root.iter()
+        if element.get("id", name) not in keep
+    }
+    for element in root.iter():
+        if element.get("id") in short:
+            element.set("id", short[element.attrib["id"]])
+        target = element.attrib.pop(XLINK, None)
+        if target is not None:
+            element.set("href", f"#{short.get(target[1:], target[1:])}")
+        clip = element.get("clip-path")
+        if clip is not None:
+            element.set("clip-path", f"url(#{short.get(clip[5:-1], clip[5:-1])})")
+
+
+def _shorten(element: ET.Element) -> None:
+    digits = 2 if "id" in element.attrib else 1
+    if "d" in element.attrib:
+        path = re.sub(r"\s+", " ", _rounded(element.attrib["d"], digits)).strip()
+        element.set("d", re.sub(r" ?([A-Za-z]) ?", r"\1", path))
+    for key in ("x", "y", "width", "height"):
+        if key in element.attrib:
+            element.set(key, _rounded(element.attrib[key], digits))
+    turn = element.get("transform", "")
+    if turn.startswith("rotate(-0 "):
+        del element.attrib["transform"]
+    elif turn:
+        element.set("transform", _rounded(turn, digits))
+
+
+def _rounded(text: str, digits: int) -> str:
+    def short(match: re.Match[str]) -> str:
+        number = f"{float(match[0]):.{digits}f}".rstrip("0").rstrip(".")
+        return "0" if number == "-0" else number
+
+    return re.sub(r"-?\d+\.\d+(?:e-?\d+)?", short, text)
+
+
+def _classify(element: ET.Element, styles: dict[str, str]) -> None:
+    """Put a style among those of the sheet, under a short name."""
+    style = element.attrib.pop("style", None)
+    if style is None:
+        return
+    style = re.sub(r" font-family: [^;]+;", "", _rounded(style, 2))
+    style = re.sub(r"([:;]) ", r"\1", style)
+    element.set("class", styles.setdefault(style, f"s{len(styles)}"))
