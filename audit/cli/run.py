@@ -266,7 +266,7 @@ def _deliver(
     from dpassay.reports.run.summary import print_summary
 
     if directory is not None:
-        reports.write(record, list(reports.FORMATS), directory)
+        reports.write(record, reports.DEFAULT, directory)
         write_sidecars(directory, results, seconds)
     with readers_may_leave():
         if arguments.json:

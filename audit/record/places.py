@@ -14,9 +14,7 @@ from dpassay.targets.source import defined_at
 Place = dict[str, Any]
 
 
-def places_of(
-    target: str | None, name: str, mechanisms: Sequence[Configured] = ()
-) -> list[Place]:
+def places_of(target: str | None, name: str, mechanisms: Sequence[Configured] = ()) -> list[Place]:
     """Return the lines that a claim is about, the best one to point at first.
 
     First where the mechanism is defined, if that is a file of the project; then where it is
