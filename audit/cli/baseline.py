@@ -32,8 +32,7 @@ EXAMPLES = examples(
 )
 MOVED = examples(
     (
-        "dpassay baseline move my_api:predict my_api:answer && dpassay run && dpassay baseline "
-        "check",
+        "dpassay baseline move my_api:predict my_api:answer && dpassay run",
         "my_api.py calls its function answer now",
     ),
 )

@@ -18,8 +18,6 @@ Raw = Mapping[str, Any]
 
 LIMIT = 60_000
 """Bytes; GitHub takes 65,536 characters."""
-MARKER = "<!-- dpassay -->"
-"""The first line: whoever posts a comment finds the earlier one by it, and replaces that."""
 FIRST = 5
 """So many results are told in full; the rest has a line each."""
 GROUPS = (
@@ -45,15 +43,18 @@ def to_comment(record: Raw, comparison: Raw | None = None) -> str:
     comparison : mapping, optional
         With the accepted baseline, of schema `dpassay/comparison/1`.
     """
-    parts = list(_parts(record, comparison))
-    kept, left = MARKER, 0
-    for part in parts:
-        if len(kept.encode()) + len(part.encode()) > LIMIT - 200:
+    kept: list[str] = []
+    size = left = 0
+    for part in _parts(record, comparison):
+        more = len(part.encode()) + 1
+        if size + more > LIMIT - 100:
             left += 1
         else:
-            kept += f"\n{part}"
-    more = f"\n{plural(left, 'more entry')}: see the report.\n" if left else ""
-    return f"{kept}{more}"
+            kept.append(part)
+            size += more
+    if left:
+        kept.append(f"{plural(left, 'more entry')}: see the report.\n")
+    return "\n".join(kept)
 
 
 def _parts(record: Raw, comparison: Raw | None) -> Iterator[str]:
