@@ -6,6 +6,7 @@ import json
 import shlex
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from dpassay.cli.main import main
 from dpassay.record.compare import renamings
+from dpassay.record.files import dumps
 from dpassay.record.run_record import read_record
 from tests.cli.conftest import QUICK
 
@@ -22,9 +24,6 @@ import numpy as np
 def {name}(data, queries, size, rng):
     p = 1 / (1 + np.exp(-0.9 * (2 * data.y[0] - 1)))
     return (rng.random((size, len(queries))) < p).astype(int)
-
-def steady(data, queries, size, rng):
-    return rng.integers(0, 2, size=(size, len(queries)))
 """
 CONFIG = """
 seed = 1
@@ -37,14 +36,13 @@ out = "report"
 target = "renamed:{name}"
 claim = {{ epsilon = 1.0 }}
 """
-STEADY = '[[mechanisms]]\ntarget = "renamed:steady"\nclaim = { epsilon = 2.0 }\n'
 OLD, NEW = "renamed:predict", "renamed:answer"
 MOVE = f"dpassay baseline move {OLD} {NEW}"
 
 
-def audited(name: str, rest: str = "", config: str = CONFIG) -> None:
+def audited(name: str) -> None:
     Path("renamed.py").write_text(SOURCE.format(name=name))
-    Path("dpassay.toml").write_text(config.format(name=name) + rest)
+    Path("dpassay.toml").write_text(CONFIG.format(name=name))
     sys.modules.pop("renamed", None)
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
@@ -94,13 +92,26 @@ def test_the_check_says_the_command_and_after_it_is_green(
     assert main(["baseline", "check"]) == 0
 
 
-@pytest.mark.slow
+def rewrite(path: str, change: Callable[[list[Any]], list[Any]]) -> None:
+    document = json.loads(Path(path).read_text())
+    Path(path).write_text(dumps(document | {"results": change(document["results"])}))
+
+
+def beside_another(results: list[Any]) -> list[Any]:
+    """The same and another mechanism, which keeps its name."""
+    return [*results, *(each | {"mechanism": "steady", "id": "steady.own"} for each in results)]
+
+
+def called_api(results: list[Any]) -> list[Any]:
+    """The same as if the configuration gave it a name."""
+    return [each | {"mechanism": "api", "id": "api.own.monte-carlo"} for each in results]
+
+
 def test_beside_others_it_is_a_regression_with_the_command(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    accepted: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    audited("predict", STEADY)
-    assert main(["baseline", "accept"]) == 0
-    audited("answer", STEADY)
+    for path in ("dpassay-baseline.json", "report/record.json"):
+        rewrite(path, beside_another)
     capsys.readouterr()
     assert main(["baseline", "check"]) == 1
     assert MOVE in capsys.readouterr().out
@@ -110,25 +121,24 @@ def test_beside_others_it_is_a_regression_with_the_command(
         Path("report/comment.md").read_text().replace("\\", "").split()
     )
     assert run(MOVE) == 0
-    audited("answer", STEADY)
-    assert main(["baseline", "check"]) == 0
+    names = {each["mechanism"] for each in read_record(Path("dpassay-baseline.json"))["results"]}
+    assert names == {NEW, "steady"}
 
 
-@pytest.mark.slow
-def test_a_configured_name_stands_for_another_function(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+def test_a_configured_name_that_stands_for_another_function(
+    accepted: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    named = CONFIG.replace("claim =", 'name = "api"\nclaim =')
-    audited("predict", config=named)
-    assert main(["baseline", "accept"]) == 0
-    audited("answer", config=named)
+    for path in ("dpassay-baseline.json", "report/record.json"):
+        rewrite(path, called_api)
     capsys.readouterr()
     assert main(["baseline", "check"]) == 1
-    assert MOVE in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "api stands for renamed:answer, and stood for renamed:predict" in " ".join(said.split())
+    assert MOVE in said
     assert run(MOVE) == 0
     (result,) = read_record(Path("dpassay-baseline.json"))["results"]
     assert (result["mechanism"], result["witness"]["target"]) == ("api", NEW)
-    assert main(["baseline", "check"]) == 0, "trials depend on the configured name only"
+    assert main(["baseline", "check"]) != 1
 
 
 @pytest.mark.parametrize(
