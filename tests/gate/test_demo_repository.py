@@ -21,6 +21,7 @@ from scipy.stats import binom
 
 from dpassay.cli.main import main
 from dpassay.record.run_record import read_record
+from dpassay.reports.run.notices import notices
 from dpassay.stats.bounds import Counts
 from dpassay.stats.lower_bounds import Method, lower_bound
 from dpassay.stats.scales import Ratio
@@ -158,6 +159,8 @@ def test_green_red_refactored_green_renamed_green(
     assert stopped.code == 2
     command = "dpassay baseline move my_api:predict my_api:answer"
     assert f"run `{command}`" in stopped.log
+    last = stopped.summary.rpartition("**dpassay: exit code 2**")[2]
+    assert f"run `{command}`" in last.partition("#")[0], "it stands at the top"
     project.dpassay(*shlex.split(command)[1:])
     done = project.push(renamed, "answer")
     assert done.code == 0, done.log
@@ -213,15 +216,18 @@ def test_the_same_verdict_for_30_seeds(
     Path(f"{name}.py").write_text(API.format(name="predict", strength=strength))
     text = CONFIG.format(name="predict", claim=claim).replace("my_api", name)
     Path("dpassay.toml").write_text(text)
-    codes, alphas = [], set()
+    codes, alphas, fingerprints = [], set(), set()
     for seed in range(SEEDS):
         words = ["--seed", str(seed), "--executor", "inline", "-q", "--out", "report"]
         codes.append(main(["run", *words]))
-        (result,) = read_record(Path("report/record.json"))["results"]
+        record = read_record(Path("report/record.json"))
+        (result,) = record["results"]
         assert result["verdict"] == verdict
         assert result["searched"]["certified_cells"] <= CELLS
         alphas |= {cell["alpha"] for cell in result["per_query"]}
+        fingerprints |= {each.fingerprint for each in notices(record)}
     assert codes == [code] * SEEDS
+    assert len(fingerprints) == code, "one for all seeds"
     (alpha,) = alphas
     assert SEEDS * failure(strength, claim, alpha, verdict) < 1e-12
 

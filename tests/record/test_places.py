@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,7 +94,9 @@ def test_a_configuration_that_cannot_be_counted_is_not_pointed_at(project: Path)
 
 
 def test_results_get_their_own(project: Path) -> None:
-    record = {"results": [{"id": "a", "mechanism": "api:g"}, {"id": "b", "mechanism": "memory"}]}
+    record: dict[str, Any] = {
+        "results": [{"id": "a", "mechanism": "api:g"}, {"id": "b", "mechanism": "memory"}]
+    }
     add_places(record, {"a": "api:g", "b": None}, load_config().mechanisms)
     assert [each["line"] for each in record["results"][0]["places"]] == [3, 8]
     assert "places" not in record["results"][1]

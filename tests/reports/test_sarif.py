@@ -29,8 +29,9 @@ PACKAGE = {"role": "package", "file": "dpassay/mechanisms/a.py", "line": 3}
 def written(record: Record) -> Record:
     document: Record = json.loads(to_sarif(record))
     assert [error.message for error in VALIDATOR.iter_errors(document)] == []
-    (run,) = document["runs"]
-    return run
+    runs: list[Record] = document["runs"]
+    assert len(runs) == 1
+    return runs[0]
 
 
 def prints(record: Record) -> dict[str, Record]:
