@@ -9,7 +9,15 @@ from typing import Any
 from dpassay.reports.run.brief import Brief, briefs, lead, leaks
 from dpassay.reports.run.comparisons import SYMBOLS, headline
 from dpassay.reports.run.markdown import text_md
-from dpassay.reports.run.notices import LEVELS, Notice, alarms, certainty, notices
+from dpassay.reports.run.notices import (
+    LEVELS,
+    REPORT,
+    Notice,
+    alarms,
+    certainty,
+    notices,
+    replay,
+)
 from dpassay.reports.run.view import CAVEAT
 from dpassay.reports.shared.numbers import clean, plural, shorten
 from dpassay.reports.shared.statuses import INCONCLUSIVE, REFUTED
@@ -75,7 +83,7 @@ def _parts(record: Raw, comparison: Raw | None) -> Iterator[str]:
     ]
     passed = [_line(each) for each in every if each.status not in LEVELS]
     yield from _folded("More that did not pass", rest)
-    yield from _folded("Passed", passed)
+    yield from _folded("Not refuted, or refuted as declared", passed)
     if passed:
         yield f"{CAVEAT}\n"
 
@@ -113,10 +121,10 @@ def _told(notice: Notice, result: Raw) -> str:
 def _to_do(found: Sequence[Notice]) -> Iterator[str]:
     """Say what to do about what was found."""
     refuted = [each.brief for each in found if each.status is REFUTED]
-    again = next((each.replay for each in refuted if each.replay), "")
+    again = next((replay(each) for each in refuted if each.replay), "")
     steps = []
     if again:
-        steps.append(f"see it again, in the folder of the report: ``{again}``")
+        steps.append(f"see it again, in your project: ``{again}`` ({REPORT})")
     if refuted:
         steps.append("correct the mechanism, or claim less")
     if any(each.status not in {REFUTED, INCONCLUSIVE} for each in found):

@@ -19,6 +19,8 @@ LEVELS = {REFUTED: "error", ERROR: "error", MISSED: "error", INCONCLUSIVE: "warn
 """How loudly a status is told; of every other one a pipeline hears nothing."""
 MEANINGS = {each: each.meaning for each in (ERROR, MISSED)}
 """Of a refuted or an inconclusive claim the reason says it all."""
+REPORT = "REPORT is the folder of the report"
+"""Where a pipeline's reader has put it, nobody else knows."""
 EMPTY = "Nothing was audited: the run has no results."
 
 
@@ -85,8 +87,13 @@ def _sentences(result: Raw, brief: Brief) -> tuple[str, ...]:
     """Say what was found and how to see it again."""
     if brief.status is not REFUTED:
         return (f"{brief.reason[:1].upper()}{brief.reason[1:]}.", MEANINGS.get(brief.status, ""))
-    again = (f"See it again: {brief.replay}, in the folder of the report.",) if brief.replay else ()
-    return (f"{brief.name} {leaks(brief)} ({certainty(result)}).", brief.seen, *again)
+    again = f"See it again: {replay(brief)} ({REPORT})." if brief.replay else ""
+    return (f"{brief.name} {leaks(brief)} ({certainty(result)}).", brief.seen, again)
+
+
+def replay(brief: Brief) -> str:
+    """Return the command that shows a result again, for somebody in the folder of the project."""
+    return brief.replay.replace("dpassay replay ", "dpassay replay REPORT/", 1)
 
 
 def certainty(result: Raw) -> str:

@@ -140,7 +140,7 @@ def test_green_red_refactored_green_renamed_green(
     comment = project.read("comment.md")
     assert re.match(r"### my\\_api:predict leaks at least 1\.\d+ times what it claims\n", comment)
     assert "**Against the accepted baseline:** 2 privacy regressions" in comment
-    assert "dpassay replay witnesses/my_api%3Apredict.own.monte-carlo.json" in comment
+    assert "dpassay replay REPORT/witnesses/my_api%3Apredict.own.monte-carlo.json" in comment
     assert '"1 of 1 refuted"' in project.read("badge.json")
 
     moved = project.push(REFACTORED + bad)

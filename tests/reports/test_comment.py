@@ -29,7 +29,7 @@ def test_the_first_screen_says_what_was_checked_found_how_bad_and_what_to_do(mak
     assert "Checked: 2 claims of 2 mechanisms on iris" in text
     assert "(`my_api.py:7`)" in text
     assert "claimed ε = 1, found ≥ 1.9, certified at 99.9 % confidence" in text
-    assert "dpassay replay witnesses/" in text
+    assert "dpassay replay REPORT/witnesses/" in text
     first_screen = text.partition("<details>")[0]
     assert "correct the mechanism, or claim less" in first_screen
     assert len(first_screen.splitlines()) < 25

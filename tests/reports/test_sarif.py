@@ -114,7 +114,7 @@ def test_a_fingerprint_stays_when_lines_seeds_numbers_and_other_results_move(mak
 def test_another_claim_has_another_fingerprint(make: Any, change: Record) -> None:
     one, other = (make.sampled("api", "refuted", 1.9) for _ in range(2))
     other["claim"] |= {key: text for key, text in change.items() if key == "relation"}
-    other |= {key: value for key, value in change.items() if key != "relation"}
+    other |= {key: value for key, value in change.items() if key != "relation"} | {"id": "2"}
     first, second = (
         each["partialFingerprints"]["primaryLocationLineHash"]
         for each in written(make.record(one, other))["results"]
