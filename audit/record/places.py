@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dpassay.config.lines import claim_lines
 from dpassay.config.mechanisms import Configured
-from dpassay.targets.source import defined_at
+from dpassay.targets.source import Definition, defined_at
 
 Place = dict[str, Any]
 
@@ -34,11 +33,11 @@ def places_of(target: str | None, name: str, mechanisms: Sequence[Configured] = 
     list of dict
         `role` (`definition`, `claim` or `package`), `file` and `line` each. Files are written from
         the root of the project with `/`: from the nearest folder upwards that Git keeps, else the
-        working directory; of a package from where packages are.
+        working directory; of a package as it is imported.
     """
     root = project_root(Path.cwd())
     at = None if target is None else defined_at(target)
-    here = [] if at is None else [_place(at[0], at[1], root)]
+    here = [] if at is None else [_place(at, root)]
     return [
         *(each for each in here if each["role"] == "definition"),
         *_configured(name, mechanisms, root),
@@ -52,13 +51,13 @@ def project_root(folder: Path) -> Path:
     return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
 
 
-def _place(path: Path, line: int, root: Path) -> Place:
-    installed = {"site-packages", "dist-packages"} & {*path.parts}
-    if path.is_relative_to(root) and not installed:
-        return {"role": "definition", "file": path.relative_to(root).as_posix(), "line": line}
-    above = [each for each in map(Path, sys.path) if each.is_absolute() and each in path.parents]
-    base = max(above, key=lambda each: len(each.parts), default=path.parent)
-    return {"role": "package", "file": path.relative_to(base).as_posix(), "line": line}
+def _place(at: Definition, root: Path) -> Place:
+    installed = {"site-packages", "dist-packages"} & {*at.path.parts}
+    if at.path.is_relative_to(root) and not installed:
+        file = at.path.relative_to(root).as_posix()
+        return {"role": "definition", "file": file, "line": at.line}
+    below = "/__init__.py" if at.path.name == "__init__.py" else ".py"
+    return {"role": "package", "file": at.module.replace(".", "/") + below, "line": at.line}
 
 
 def _configured(name: str, mechanisms: Sequence[Configured], root: Path) -> list[Place]:

@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from dpassay.targets.catalogue import ENTRIES
 
@@ -13,7 +14,24 @@ MOST_HOPS = 8
 """So many modules may pass a name on (`from other import name`) before the search is given up."""
 
 
-def defined_at(target: str) -> tuple[Path, int] | None:
+class Definition(NamedTuple):
+    """Where an object is bound.
+
+    Parameters
+    ----------
+    path : Path
+        The file, with links followed.
+    line : int
+        That of `def` or `class` (not of a decorator), or of the assignment, counted from 1.
+    module : str
+    """
+
+    path: Path
+    line: int
+    module: str
+
+
+def defined_at(target: str) -> Definition | None:
     """Return where the object of a target is bound: by `def`, `class` or an assignment.
 
     Parameters
@@ -23,9 +41,8 @@ def defined_at(target: str) -> tuple[Path, int] | None:
 
     Returns
     -------
-    (Path, int) or None
-        The file, with links followed, and the line of `def` or `class` (not of a decorator), or
-        of the assignment, counted from 1; None where no source can be read that binds it.
+    Definition or None
+        None where no source can be read that binds it.
     """
     address = ENTRIES[target].address if target in ENTRIES else target
     module, _, name = address.partition(":")
@@ -35,7 +52,7 @@ def defined_at(target: str) -> tuple[Path, int] | None:
         if path is None or bound is None:
             return None
         if not isinstance(bound, tuple):
-            return path.resolve(), bound
+            return Definition(path.resolve(), bound, module)
         module, name = _absolute(bound[0], module, path), bound[1]
     return None
 

@@ -201,7 +201,7 @@ def _let_pass(change: Raw, comparison: Raw) -> str:
 
 def commands_of(change: Raw, comparison: Raw, folder: Path) -> tuple[str, ...]:
     """Return what to run about a change: to see it again, or where it is only a new name."""
-    remedy = comparison["remedies"].get(change["id"])
+    remedy = comparison.get("remedies", {}).get(change["id"])
     if remedy is not None and change["renamed"] is not None:
         return (remedy, "dpassay run")
     if change["kind"] in ("vanished", "new"):

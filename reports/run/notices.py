@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpassay.numerics import percent
-from dpassay.record.compare import entry_keys
 from dpassay.reports.run.brief import Brief, briefs, leaks
 from dpassay.reports.run.view import INTERRUPTED
 from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED, Status
@@ -59,6 +58,8 @@ def notices(record: Raw) -> tuple[Notice, ...]:
     record : mapping
         Valid under `dpassay.record.run_record.record_schema`.
     """
+    from dpassay.record.compare import entry_keys
+
     results = record["results"]
     every = zip(results, briefs(record), entry_keys(results), strict=True)
     found = [_notice(result, brief, key) for result, brief, key in every if brief.status in LEVELS]
