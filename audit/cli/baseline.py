@@ -14,10 +14,11 @@ from dpassay.cli.parser import Parser, add_option, examples
 from dpassay.cli.records import run_record
 from dpassay.config.load import Config
 from dpassay.errors import InvalidInput
-from dpassay.record.baseline import acceptable, judge, read_baseline, whole
+from dpassay.record.baseline import Judged, acceptable, judge, moved, read_baseline, whole
 from dpassay.record.compare import compare
-from dpassay.record.files import dumps, write_text
-from dpassay.record.run_record import is_record
+from dpassay.record.files import dumps, writable, write_text
+from dpassay.record.run_record import is_record, read_record
+from dpassay.targets.source import defined_at
 
 DESCRIPTION = (
     "Keep a record that you have reviewed and accepted, and compare later records with it."
@@ -25,6 +26,16 @@ DESCRIPTION = (
 EXAMPLES = examples(
     ("dpassay run && dpassay baseline accept", "then commit dpassay-baseline.json"),
     ("dpassay run && dpassay baseline check", "in the pipeline"),
+    (
+        "dpassay baseline move my_api:predict my_api:answer",
+        "after renaming a function; then run again",
+    ),
+)
+MOVED = examples(
+    (
+        "dpassay baseline move my_api:predict my_api:answer && dpassay run",
+        "my_api.py calls its function answer now",
+    ),
 )
 CHECKED = examples(
     ("dpassay baseline check", "compare the record of the last run with the baseline"),
@@ -35,11 +46,14 @@ CHECKED = examples(
 )
 
 
+SHOWN = "as configured, else dpassay-baseline.json"
+
+
 def add_arguments(command: Parser) -> None:
     """Say what the command can be asked."""
     command.describe(DESCRIPTION, EXAMPLES)
     actions = command.add_subparsers(
-        dest="action", metavar="accept|check", required=True, parser_class=Parser
+        dest="action", metavar="accept|check|move", required=True, parser_class=Parser
     )
     accept = actions.add_parser("accept", help="make a record the baseline")
     accept.describe(
@@ -59,14 +73,25 @@ def add_arguments(command: Parser) -> None:
             metavar="RECORD",
             help="record.json of a run (default: that of the last run)",
         )
-        add_option(each, "baseline", shown="as configured, else dpassay-baseline.json")
+        add_option(each, "baseline", shown=SHOWN)
     add_option(check, "tolerance")
     add_pages(check, "folder of the run's record, if configured")
+    move = actions.add_parser("move", help="give a renamed mechanism its results of the baseline")
+    move.describe(
+        "Rename a mechanism in the baseline, or the module:object that it stands for. The file is "
+        "replaced as a whole or not at all. Run again afterwards: trials depend on the name.",
+        MOVED,
+    )
+    move.add_argument("old", metavar="OLD", help="the name that the baseline has")
+    move.add_argument("new", metavar="NEW", help="the name that the mechanism has now")
+    add_option(move, "baseline", shown=SHOWN)
 
 
 def action(arguments: argparse.Namespace) -> int:
-    """Accept a record as the baseline, or hold one against it."""
+    """Accept a record as the baseline, hold one against it, or rename a mechanism in it."""
     config = in_force(arguments)
+    if arguments.action == "move":
+        return _move(arguments.old, arguments.new, Path(config.baseline), config)
     said = arguments.record or str(Path(config.out or "report") / "record.json")
     baseline, (place, record) = Path(config.baseline), run_record(said)
     whole(record, place)
@@ -105,5 +130,41 @@ def _check(
     """Hold a record against the baseline."""
     old = read_baseline(baseline, record)
     today = datetime.now(tz=UTC).date()
-    judged = judge(compare(old, record, tolerance=config.tolerance), config.suppressions, today)
-    return deliver(judged, place, arguments.pages or config.out, as_json=arguments.json)
+    comparison = compare(old, record, tolerance=config.tolerance)
+    judged = judge(comparison, config.suppressions, today, baseline)
+    folder = arguments.pages or config.out
+    if folder is not None:
+        _comment(record, judged, Path(folder))
+    return deliver(judged, place, folder, as_json=arguments.json)
+
+
+def _comment(record: dict[str, object], judged: Judged, folder: Path) -> None:
+    """Write the comment on a pull request again, now with the difference to the baseline."""
+    from dpassay.reports.run.comment import to_comment
+
+    writable(folder)
+    write_text(folder / "comment.md", to_comment(record, judged.as_json()))
+
+
+def _move(old: str, new: str, baseline: Path, config: Config) -> int:
+    """Rename a mechanism in the baseline, and say what is left to do."""
+    if not baseline.exists():
+        raise InvalidInput(f"--baseline = '{baseline}': does not exist, so nothing can be moved")
+    held = read_record(baseline, "--baseline")
+    changed, number = moved(held, old, new, baseline)
+    named = {each.called for each in config.mechanisms}
+    if new not in named and defined_at(new) is None:
+        where = "no mechanism is configured with that name, and no module here defines it"
+        raise InvalidInput(f"NEW = '{new}': does not exist: {where}")
+    write_text(baseline, dumps(changed), "--baseline")
+    for each in config.suppressions:
+        if each.result.startswith(f"{old}."):
+            sys.stderr.write(
+                f"dpassay: a suppression names {each.result}: write the new name there too\n"
+            )
+    results = "1 result" if number == 1 else f"{number} results"
+    sys.stdout.write(
+        f"{baseline}: {results} of {old} moved to {new}; now run `dpassay run`, then `dpassay "
+        "baseline check`\n"
+    )
+    return Exit.NOTHING

@@ -22,6 +22,10 @@ EXAMPLES = examples(
         "dpassay report report/record.json --format junit -o report",
         "report/junit.xml, for a CI server",
     ),
+    (
+        "dpassay report report/record.json --format sarif,comment,badge -o report",
+        "for code scanning, a pull request and a README",
+    ),
 )
 REPORTS = "html,md,json,junit"
 """What is written unless something else is asked for."""
@@ -39,7 +43,10 @@ def add_arguments(command: Parser) -> None:
         "--format",
         default=REPORTS,
         metavar="LIST",
-        help="any of html, md, json, junit (default: %(default)s)",
+        help=(
+            "any of html, md, json, junit, sarif, annotations, comment, badge, shields (default: "
+            "%(default)s)"
+        ),
     )
     command.add_argument(
         "-o",

@@ -48,6 +48,7 @@ from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput, first_line
 from dpassay.record.baseline import cells_of
 from dpassay.record.files import dumps, writable
+from dpassay.record.places import add_places
 from dpassay.record.run_record import make_record, read_record
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
@@ -173,6 +174,8 @@ def action(arguments: argparse.Namespace) -> int:
     record = make_record(
         _facts(config, command, data, catalogue=not wanted.named, complete=complete), results
     )
+    listed = () if arguments.targets else config.mechanisms
+    add_places(record, {each.id: each.target.address for each in results}, listed)
     _deliver(record, results, directory, arguments, time.time() - started)
     return of_run(record, allow_inconclusive=arguments.allow_inconclusive)
 
@@ -263,7 +266,7 @@ def _deliver(
     from dpassay.reports.run.summary import print_summary
 
     if directory is not None:
-        reports.write(record, list(reports.FORMATS), directory)
+        reports.write(record, reports.DEFAULT, directory)
         write_sidecars(directory, results, seconds)
     with readers_may_leave():
         if arguments.json:

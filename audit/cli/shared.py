@@ -41,6 +41,7 @@ WITH_A_VALUE = ("--out", "--jobs", "--executor", "--shard-timeout", "--memory")
 PAGES = (
     *("index.html", "report.md", "junit.xml", "cells.csv.gz", "cells.csv", "sidecar.json"),
     *("comparison.json", "comparison.md", "comparison.xml"),
+    *("results.sarif", "annotations.txt", "comment.md", "badge.svg", "badge.json"),
 )
 """What lies beside a record and is made from it; cells.csv is of an earlier version."""
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from dpassay.claims import Claim
+from dpassay.config.options import OPTIONS
 from dpassay.config.suppressions import Suppression
 from dpassay.engine.verdicts import apart
 from dpassay.errors import InvalidInput
-from dpassay.record.compare import Change, Comparison, entry_key
+from dpassay.record.compare import Change, Comparison, entry_key, renamings
 from dpassay.record.run_record import read_record
 from dpassay.targets.guard import AuditTarget
 
@@ -32,12 +33,15 @@ class Judged:
     let_pass : tuple of (Change, Suppression)
     notes : tuple of str
         Suppressions that have expired, or that nothing needs any more.
+    baseline : Path, optional
+        The baseline that the comparison is with, if it is one.
     """
 
     comparison: Comparison
     open: tuple[Change, ...]
     let_pass: tuple[tuple[Change, Suppression], ...] = ()
     notes: tuple[str, ...] = ()
+    baseline: Path | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Everything, for programs."""
@@ -50,10 +54,29 @@ class Judged:
             "passed": not self.open,
             "suppressed": passed,
             "notes": list(self.notes),
+            "remedies": self._remedies(),
+        }
+
+    def _remedies(self) -> dict[str, str]:
+        """Return, by the id of a change that looks like a new name, the command that is then due.
+
+        Only a baseline can be moved.
+        """
+        if self.baseline is None:
+            return {}
+        return {
+            change.id: move_command(*change.renamed, self.baseline)
+            for change in self.comparison.regressions
+            if change.renamed is not None
         }
 
 
-def judge(comparison: Comparison, suppressions: Iterable[Suppression], today: date) -> Judged:
+def judge(
+    comparison: Comparison,
+    suppressions: Iterable[Suppression],
+    today: date,
+    baseline: Path | None = None,
+) -> Judged:
     """Let pass what is suppressed today.
 
     Parameters
@@ -62,6 +85,8 @@ def judge(comparison: Comparison, suppressions: Iterable[Suppression], today: da
     suppressions : iterable of Suppression
     today : date
         A suppression holds on the day it expires, and no longer.
+    baseline : Path, optional
+        Where the old record lies, if that is a baseline.
 
     Returns
     -------
@@ -96,7 +121,11 @@ def judge(comparison: Comparison, suppressions: Iterable[Suppression], today: da
         if (each.result, each.kind) not in here
     ]
     return Judged(
-        comparison=comparison, open=tuple(open_), let_pass=tuple(let_pass), notes=tuple(notes)
+        comparison=comparison,
+        open=tuple(open_),
+        let_pass=tuple(let_pass),
+        notes=tuple(notes),
+        baseline=baseline,
     )
 
 
@@ -218,10 +247,85 @@ def read_baseline(path: Path, record: Raw) -> dict[str, Any]:
     if not {result["mechanism"] for result in baseline["results"]} & {
         result["mechanism"] for result in record["results"]
     }:
+        names = renamings(baseline["results"], record["results"])
+        renamed = "; ".join(
+            f"if {old} was renamed to {new}, run `{move_command(old, new, path)}`, then "
+            "`dpassay run` again"
+            for old, new in names.items()
+        )
         raise InvalidInput(
-            f"baseline = '{path}': is stale: it holds none of the mechanisms of the record; {again}"
+            f"baseline = '{path}': is stale: it holds none of the mechanisms of the record; "
+            f"{renamed or again}"
         )
     return baseline
+
+
+def move_command(old: str, new: str, path: Path) -> str:
+    """Return the command that gives what a baseline knows of one mechanism to another."""
+    default = OPTIONS["baseline"].default
+    where = "" if str(path) == default else f" --baseline {shlex.quote(str(path))}"
+    return f"dpassay baseline move {shlex.quote(old)} {shlex.quote(new)}{where}"
+
+
+def moved(baseline: Raw, old: str, new: str, path: Path) -> tuple[dict[str, Any], int]:
+    """Return a baseline in which a mechanism, or what it stands for, has another name.
+
+    Parameters
+    ----------
+    baseline : mapping
+        A record.
+    old, new : str
+        What results call the mechanism, or the `module:object` that it stands for.
+    path : Path
+        Where the baseline lies, for messages.
+
+    Returns
+    -------
+    (dict, int)
+        The new baseline, and how many of its results are others.
+
+    Raises
+    ------
+    InvalidInput
+        If the baseline has nothing of the old name, or has results of the new one already.
+    """
+    held = {result["mechanism"] for result in baseline["results"]}
+    known = held | {_target_of(result) for result in baseline["results"]} - {None}
+    if old not in known:
+        names = ", ".join(sorted(map(str, known)))
+        raise InvalidInput(f"OLD = '{old}': baseline {path} has no such mechanism; it has {names}")
+    if new in held:
+        raise InvalidInput(f"NEW = '{new}': baseline {path} has results of that name already")
+    results = [_moved(result, old, new) for result in baseline["results"]]
+    number = sum(one is not other for one, other in zip(results, baseline["results"], strict=True))
+    return dict(baseline) | {"results": results}, number
+
+
+def _target_of(result: Raw) -> str | None:
+    target: str | None = (result["witness"] or {}).get("target")
+    return target
+
+
+def _moved(result: Raw, old: str, new: str) -> Raw:
+    """Give a result another name, and its witnesses."""
+    if old not in (result["mechanism"], _target_of(result)):
+        return result
+    rest = {name: value for name, value in result.items() if name != "places"}
+    return dict(_renamed(rest, old, new))
+
+
+def _renamed(held: Raw, old: str, new: str) -> Raw:
+    """Replace a name in a result, in its witnesses and in what was measured beside it."""
+    names = {"mechanism": new, "name": new, "target": new}
+    changed: dict[str, Any] = {key: name for key, name in names.items() if held.get(key) == old}
+    for key in ("id", "result"):
+        text = held.get(key)
+        if isinstance(text, str) and text.startswith(f"{old}."):
+            changed[key] = new + text.removeprefix(old)
+    for key in ("witness", "clearest", "other"):
+        if isinstance(held.get(key), Mapping):
+            changed[key] = _renamed(held[key], old, new)
+    return dict(held) | changed
 
 
 def _differs(old: Any, new: Any) -> str:

@@ -10,7 +10,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from dpassay.claims import Claim, claim_from_json
@@ -106,6 +106,9 @@ class Change:
     size : float or None
         How bad it is, in the units of the claim, where that is a number: the leak that is certified
         now (refuted, rose), or the smallest that would still be seen (blinder).
+    renamed : tuple of (str, str), or None
+        Where this looks like a new name and nothing else: the old name and the new one, of the
+        mechanism (vanished) or of what it stands for (repointed).
     """
 
     id: str
@@ -115,6 +118,7 @@ class Change:
     witness: str = ""
     replay: str = ""
     size: float | None = None
+    renamed: tuple[str, str] | None = None
 
     @property
     def is_regression(self) -> bool:
@@ -211,7 +215,9 @@ class Comparison:
 
 
 def _json(change: Change) -> dict[str, Any]:
-    return asdict(change) | {"size": None if change.size is None else number(change.size)}
+    size = None if change.size is None else number(change.size)
+    renamed = None if change.renamed is None else list(change.renamed)
+    return asdict(change) | {"size": size, "renamed": renamed}
 
 
 def compare(
@@ -253,8 +259,11 @@ def compare(
         changes += found
         if not found:
             unchanged.append(result["id"])
+    names = renamings(old["results"], new["results"])
     changes += [
-        _vanished(result, after.values()) for key, result in before.items() if key not in after
+        _vanished(result, after.values(), names)
+        for key, result in before.items()
+        if key not in after
     ]
     changes.sort(key=lambda change: not change.is_regression)
     both = [(before[key], result) for key, result in after.items() if key in before]
@@ -272,18 +281,23 @@ def compare(
     )
 
 
-def _entries(results: Iterable[Raw]) -> dict[str, Raw]:
-    """Return results by what they are about.
+def _entries(results: Sequence[Raw]) -> dict[str, Raw]:
+    """Return results by what they are about."""
+    return dict(zip(entry_keys(results), results, strict=True))
 
-    Of two about the same, the second is the second one.
+
+def entry_keys(results: Iterable[Raw]) -> tuple[str, ...]:
+    """Return what each result of a record is known by in every record.
+
+    Of two about the same, the second is the second one; results about other things change nothing.
     """
-    entries: dict[str, Raw] = {}
+    seen: Counter[str] = Counter()
+    keys = []
     for result in results:
         key = entry_key(result["mechanism"], result["parameters"], result["claim"])
-        entries[
-            next(name for k in range(1, len(entries) + 2) if (name := f"{key} {k}") not in entries)
-        ] = result
-    return entries
+        seen[key] += 1
+        keys.append(f"{key} {seen[key]}")
+    return tuple(keys)
 
 
 def entry_key(mechanism: str, parameters: Raw, claim: Raw) -> str:
@@ -314,14 +328,53 @@ def _new(result: Raw) -> Iterable[Change]:
     yield _change(result, "new", f"was not audited before: {_claim(result)}, {result['verdict']}")
 
 
-def _vanished(result: Raw, others: Iterable[Raw]) -> Change:
-    same = [other for other in others if other["mechanism"] == result["mechanism"]]
+def renamings(old: Sequence[Raw], new: Sequence[Raw]) -> dict[str, str]:
+    """Return which mechanisms look renamed from one record's results to another's.
+
+    One that is there no more, and one that was not there before, with equal claims and parameters;
+    where two could be meant, nobody is.
+
+    Returns
+    -------
+    dict of str to str
+        New names by old ones.
+    """
+    before, after = _by_mechanism(old), _by_mechanism(new)
+    gone = {name: about for name, about in before.items() if name not in after}
+    come = {name: about for name, about in after.items() if name not in before}
+    takers = {
+        name: [other for other, there in come.items() if there == about]
+        for name, about in gone.items()
+    }
+    wanted = Counter(other for others in takers.values() for other in others)
+    return {
+        name: others[0]
+        for name, others in takers.items()
+        if len(others) == 1 and wanted[others[0]] == 1
+    }
+
+
+def _by_mechanism(results: Sequence[Raw]) -> dict[str, list[str]]:
+    """Return, by mechanism, the parameters and the promises of each of its results."""
+    found: dict[str, list[str]] = {}
+    for result in results:
+        key = entry_key("", result["parameters"], result["claim"])
+        found.setdefault(result["mechanism"], []).append(f"{key} {_numbers(result)}")
+    return {name: sorted(about) for name, about in found.items()}
+
+
+def _vanished(result: Raw, others: Iterable[Raw], names: Mapping[str, str]) -> Change:
+    mechanism = result["mechanism"]
+    same = [other for other in others if other["mechanism"] == mechanism]
     hint = "; the mechanism is there, with other parameters or another claim" if same else ""
-    return _change(
-        result,
-        "vanished",
-        f"{_claim(result)} was {result['verdict']}, and is not audited any more{hint}",
+    was = f"{_claim(result)} was {result['verdict']}, and is not audited any more{hint}"
+    if mechanism not in names:
+        return _change(result, "vanished", was)
+    words = (
+        f"{was}; {names[mechanism]} is new, with equal claims and parameters: if it is the same "
+        "under a new name, move the baseline, then run again"
     )
+    return replace(_change(result, "vanished", words), renamed=(mechanism, names[mechanism]))
 
 
 def _own(result: Raw) -> Iterable[Change]:
@@ -406,11 +459,12 @@ def _target(old: Raw, new: Raw) -> Iterable[Change]:
     """
     before, after = ((result["witness"] or {}).get("target") for result in (old, new))
     if before != after:
-        yield _change(
-            new,
-            "repointed",
-            f"{new['mechanism']} stands for {_shown(after)}, and stood for {_shown(before)}",
-        )
+        words = f"{new['mechanism']} stands for {_shown(after)}, and stood for {_shown(before)}"
+        if before is None or after is None:
+            yield _change(new, "repointed", words)
+            return
+        hint = "if it is the same under a new name, move the baseline, then run again"
+        yield replace(_change(new, "repointed", f"{words}; {hint}"), renamed=(before, after))
 
 
 def _shown(target: str | None) -> str:

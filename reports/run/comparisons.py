@@ -144,7 +144,7 @@ def _junit_case(change: Raw, comparison: Raw, folder: Path) -> ET.Element:
     told = (
         words,
         clean(change["witness"]),
-        *(f"    {command}" for command in _commands(change, folder)),
+        *(f"    {command}" for command in commands_of(change, comparison, folder)),
         clean(excuse),
     )
     text = "\n".join(line for line in told if line)
@@ -175,7 +175,8 @@ def print_comparison(comparison: Raw, folder: Path, console: Console) -> None:
             f"{SYMBOLS[change['kind']]} {change['kind']}: {clean(change['id'])}",
             style="bold red" if red else "",
         )
-        for line in (change["words"], change["witness"], *_commands(change, folder), let_pass):
+        commands = commands_of(change, comparison, folder)
+        for line in (change["words"], change["witness"], *commands, let_pass):
             if line:
                 say(clean(line), 4)
     for note in _notes(comparison):
@@ -198,7 +199,11 @@ def _let_pass(change: Raw, comparison: Raw) -> str:
     return ""
 
 
-def _commands(change: Raw, folder: Path) -> tuple[str, ...]:
+def commands_of(change: Raw, comparison: Raw, folder: Path) -> tuple[str, ...]:
+    """Return what to run about a change: to see it again, or where it is only a new name."""
+    remedy = comparison.get("remedies", {}).get(change["id"])
+    if remedy is not None and change["renamed"] is not None:
+        return (remedy, "dpassay run")
     if change["kind"] in ("vanished", "new"):
         return ()
     explain = (
@@ -222,7 +227,7 @@ def _section(change: Raw, comparison: Raw, folder: Path) -> str:
         for text in (change["witness"], _let_pass(change, comparison))
         if text
     ]
-    lines += [code_md(command) + "\n" for command in _commands(change, folder)]
+    lines += [code_md(command) + "\n" for command in commands_of(change, comparison, folder)]
     return "\n".join(lines)
 
 

@@ -22,6 +22,8 @@ TEXT = (ROOT / "action.yml").read_text(encoding="utf-8")
 ACTION: dict[str, Any] = yaml.safe_load(TEXT)
 SCRIPT = (ROOT / "ci" / "gate.sh").read_text(encoding="utf-8")
 LIMIT = 1024 * 1024
+FORMATS = "junit,md,sarif,annotations,comment,badge,shields"
+PINNED = r"(actions|github)/[a-z/-]+@[0-9a-f]{40}"
 
 
 def faults(text: str) -> list[str]:
@@ -36,8 +38,8 @@ def faults(text: str) -> list[str]:
             found.append("no shell")
         if "${{" in step.get("run", ""):
             found.append("an expression in a script")
-        if "uses" in step and not re.fullmatch(r"actions/[a-z-]+@v\d+", step["uses"]):
-            found.append("not pinned by a major tag")
+        if "uses" in step and not re.fullmatch(PINNED, step["uses"]):
+            found.append("not pinned by a full commit hash")
     used = set(re.findall(r"inputs\.([\w-]+)", text))
     found += [f"input {name} is not declared" for name in used - set(action["inputs"])]
     found += [f"input {name} is not used" for name in set(action["inputs"]) - used]
@@ -49,6 +51,13 @@ def faults(text: str) -> list[str]:
     ids = {step["id"] for step in steps if "id" in step}
     found += [f"no step {name}" for name in set(re.findall(r"steps\.(\w+)", text)) - ids]
     return found
+
+
+def used(done: ShardResult, name: str) -> dict[str, str]:
+    """What an action was given, whichever commit it is pinned to."""
+    return next(
+        (given for pin, given in done.used.items() if pin.startswith(f"actions/{name}@")), {}
+    )
 
 
 def test_its_form() -> None:
@@ -63,7 +72,7 @@ def test_its_form() -> None:
         ("using: composite", "using: node24", "not composite"),
         ("      shell: bash\n", "", "no shell"),
         ("run: bash", "run: echo ${{ github.job }} && bash", "an expression in a script"),
-        ("setup-python@v6", "setup-python@main", "not pinned by a major tag"),
+        ("setup-python@ece7", "setup-python@main #", "not pinned by a full commit hash"),
         ("        GATE_OUT: ${{ inputs.out }}\n", "", "input out is not used"),
         ("inputs.targets", "inputs.target", "input target is not declared"),
         ("id: gate", "id: gates", "no step gate"),
@@ -78,7 +87,18 @@ def test_the_script_reads_what_the_action_and_the_template_set() -> None:
     (gate,) = (step for step in ACTION["runs"]["steps"] if "run" in step)
     template = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text())["dpassay"]["variables"]
     read = set(re.findall(r"\$\{?(GATE_\w+)", SCRIPT))
-    assert read == set(gate["env"]) == set(template) - {"GATE_REPOSITORY", "GATE_REF"}
+    given = {name for name in gate["env"] if name != "PIP_CACHE_DIR"}
+    assert read == given == set(template) - {"GATE_REPOSITORY", "GATE_REF"}
+
+
+def test_pip_keeps_its_cache_where_the_cache_action_saves_it(
+    staged: Callable[..., ShardResult],
+) -> None:
+    (gate,) = (step for step in ACTION["runs"]["steps"] if "run" in step)
+    done = staged()
+    assert used(done, "cache")["path"].endswith("/dpassay-pip")
+    assert fill(gate["env"]["PIP_CACHE_DIR"], {"runner.temp": ""}) == "/dpassay-pip"
+    assert used(staged({"cache": "false"}), "cache") == {}
 
 
 def action(
@@ -95,8 +115,8 @@ def test_a_correct_mechanism_passes_and_the_reports_are_uploaded(demo: Path, too
     assert Path(done.outputs["record"]).is_file()
     assert done.summary.startswith("**dpassay: exit code 0**")
     assert "| ● not refuted | label api" in done.summary
-    assert done.used["actions/setup-python@v6"] == {"python-version": "3.12"}
-    assert done.used["actions/upload-artifact@v6"] == {
+    assert used(done, "setup-python") == {"python-version": "3.12"}
+    assert used(done, "upload-artifact") == {
         "name": "dpassay-privacy-0",
         "path": str(demo / "report"),
         "overwrite": "True",
@@ -111,7 +131,7 @@ def test_half_the_noise_fails_with_a_summary_that_names_it(demo: Path, tools: To
     assert done.outputs["exit-code"] == "1"
     assert "exit code 1**, a claim is refuted" in done.summary
     assert "| ▲ refuted | label api" in done.summary
-    assert done.used["actions/upload-artifact@v6"]["path"] == str(demo / "report")
+    assert used(done, "upload-artifact")["path"] == str(demo / "report")
 
 
 def test_a_broken_configuration_is_2_and_an_old_record_is_not_shown(
@@ -126,7 +146,7 @@ def test_a_broken_configuration_is_2_and_an_old_record_is_not_shown(
     assert "profile = 'quack'" in done.log
     assert done.outputs == {"exit-code": "2", "record": ""}
     assert "an earlier run" not in done.summary
-    assert "actions/upload-artifact@v6" not in done.used
+    assert used(done, "upload-artifact") == {}
 
 
 def test_a_mechanism_that_raises_is_3_and_the_report_says_so(demo: Path, tools: Tools) -> None:
@@ -149,7 +169,7 @@ def test_another_folder_and_targets_on_the_command_line(demo: Path, tools: Tools
     done = action(demo.parent, tools, inputs)
     assert done.code == 0, done.log
     assert done.outputs["record"] == str(demo / "found/here/record.json")
-    assert done.used["actions/upload-artifact@v6"]["path"] == str(demo / "found/here")
+    assert used(done, "upload-artifact")["path"] == str(demo / "found/here")
 
 
 @pytest.fixture
@@ -223,7 +243,7 @@ def test_the_calls_with_a_baseline_and_without(
     assert staged({"baseline": "check"}).code == 0
     assert stub.called("dpassay") == [
         "<run> <--configured> <--out> <report>",
-        "<report> <report/record.json> <--format> <junit,md> <-o> <report> <--exit-code>",
+        f"<report> <report/record.json> <--format> <{FORMATS}> <-o> <report> <--exit-code>",
         "<baseline> <check> <report/record.json> <-o> <report>",
     ]
 

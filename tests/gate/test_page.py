@@ -11,12 +11,14 @@ import pytest
 import yaml
 from pre_commit.clientlib import load_config
 
+from dpassay.reports import DEFAULT, FORMATS
 from tests.gate.conftest import BIN, ROOT, Tools
 from tests.gate.test_action import ACTION, action
 from tests.gate.test_gitlab import JOB, job
 from tests.plugin.demo import GOOD, HALF
 
 PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+PUBLISH = yaml.safe_load((ROOT / "ci" / "publish" / "action.yml").read_text(encoding="utf-8"))
 BLOCKS = re.findall(r"^```yaml\n# (\S+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
@@ -26,13 +28,14 @@ def examples(name: str) -> list[Any]:
 
 def test_every_example_is_run_here() -> None:
     assert sorted(file for file, _ in BLOCKS) == sorted(
-        2 * [".github/workflows/privacy.yml"] + [".gitlab-ci.yml"] + 2 * [".pre-commit-config.yaml"]
+        3 * [".github/workflows/privacy.yml"] + [".gitlab-ci.yml"] + 2 * [".pre-commit-config.yaml"]
     )
     assert PAGE.count("```yaml") == len(BLOCKS)
 
 
 @pytest.mark.parametrize(
-    ("example", "called"), [(0, ["run", "report"]), (1, ["run", "report", "baseline"])]
+    ("example", "called"),
+    [(0, ["run", "report"]), *((n, ["run", "report", "baseline"]) for n in (1, 2))],
 )
 def test_github(demo: Path, stub: Tools, tmp_path: Path, example: int, called: list[str]) -> None:
     (tmp_path / "pages").mkdir()
@@ -79,6 +82,18 @@ def test_gitlab(demo: Path, tools: Tools, repository: Path) -> None:
     assert code == 0, log
 
 
+def test_the_second_job_takes_what_the_first_leaves_and_runs_nothing_of_ours() -> None:
+    jobs = examples(".github/workflows/privacy.yml")[1]["jobs"]
+    *_, ours = jobs["dpassay"]["steps"]
+    (step,) = jobs["publish"]["steps"]
+    assert step["uses"].startswith("OWNER/dpassay/ci/publish@")
+    assert step["with"]["artifact"] == ours["with"]["artifact"]
+    assert set(step["with"]) <= set(PUBLISH["inputs"])
+    assert jobs["dpassay"]["permissions"] == {"contents": "read"}
+    writes = {name for name, may in jobs["publish"]["permissions"].items() if may == "write"}
+    assert writes == {"security-events", "pull-requests"}
+
+
 def test_pre_commit(demo: Path, tools: Tools) -> None:
     for number, example in enumerate(examples(".pre-commit-config.yaml")):
         path = demo.parent / f"{number}.yaml"
@@ -93,7 +108,10 @@ def test_pre_commit(demo: Path, tools: Tools) -> None:
 
 
 def test_the_tables_name_everything() -> None:
-    inputs = dict(re.findall(r"^\| `([a-z-]+)` \| .*? \| (.+?) \|$", PAGE, re.MULTILINE))
+    files = dict(re.findall(r"^\| `(\w+)` \| `(\w+\.\w+)` \|", PAGE, re.MULTILINE))
+    assert files == {name: entry.filename for name, entry in FORMATS.items() if name not in DEFAULT}
+    row = r"^\| `([a-z-]+)` \| (?!`\w+\.\w+` )(?:.*?) \| (.+?) \|$"
+    inputs = dict(re.findall(row, PAGE, re.MULTILINE))
     assert set(inputs) == set(ACTION["inputs"])
     for name, said in inputs.items():
         assert not said.startswith("`") or said.strip("`") == ACTION["inputs"][name]["default"]

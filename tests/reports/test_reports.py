@@ -20,6 +20,11 @@ def test_formats() -> None:
         "md": "report.md",
         "json": "record.json",
         "junit": "junit.xml",
+        "sarif": "results.sarif",
+        "annotations": "annotations.txt",
+        "comment": "comment.md",
+        "badge": "badge.svg",
+        "shields": "badge.json",
     }
 
 

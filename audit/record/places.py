@@ -1,0 +1,95 @@
+"""Where in the code a claim is made: what a pipeline points at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from dpassay.config.lines import claim_lines
+from dpassay.config.mechanisms import Configured
+from dpassay.targets.source import Definition, defined_at
+
+Place = dict[str, Any]
+
+
+def places_of(target: str | None, name: str, mechanisms: Sequence[Configured] = ()) -> list[Place]:
+    """Return the lines that a claim is about, the best one to point at first.
+
+    First where the mechanism is defined, if that is a file of the project; then where it is
+    configured; last where a package that is no part of the project defines it.
+
+    Parameters
+    ----------
+    target : str or None
+        A name of the catalogue or `module:object`; None where nobody but the process knows it.
+    name : str
+        What results call the mechanism.
+    mechanisms : sequence of Configured
+        All of the configuration file, in its order.
+
+    Returns
+    -------
+    list of dict
+        `role` (`definition`, `claim` or `package`), `file` and `line` each. Files are written from
+        the root of the project with `/`: from the nearest folder upwards that Git keeps, else the
+        working directory; of a package as it is imported.
+    """
+    root = project_root(Path.cwd())
+    at = None if target is None else defined_at(target)
+    here = [] if at is None else [_place(at, root)]
+    return [
+        *(each for each in here if each["role"] == "definition"),
+        *_configured(name, mechanisms, root),
+        *(each for each in here if each["role"] == "package"),
+    ]
+
+
+def project_root(folder: Path) -> Path:
+    """Return the nearest folder upwards that Git keeps, else the folder itself."""
+    folder = folder.resolve()
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+
+
+def _place(at: Definition, root: Path) -> Place:
+    installed = {"site-packages", "dist-packages"} & {*at.path.parts}
+    if at.path.is_relative_to(root) and not installed:
+        file = at.path.relative_to(root).as_posix()
+        return {"role": "definition", "file": file, "line": at.line}
+    below = "/__init__.py" if at.path.name == "__init__.py" else ".py"
+    return {"role": "package", "file": at.module.replace(".", "/") + below, "line": at.line}
+
+
+def _configured(name: str, mechanisms: Sequence[Configured], root: Path) -> list[Place]:
+    """Return the line of a claim in the configuration file, if the mechanism is of it."""
+    for number, each in enumerate(mechanisms):
+        if each.called == name and each.where:
+            path = Path(each.where.partition(",")[0]).resolve()
+            lines = claim_lines(path)
+            if len(lines) != len(mechanisms) or not path.is_relative_to(root):
+                return []
+            file = path.relative_to(root).as_posix()
+            return [{"role": "claim", "file": file, "line": lines[number]}]
+    return []
+
+
+def add_places(
+    record: Mapping[str, Any],
+    targets: Mapping[str, str | None],
+    mechanisms: Sequence[Configured] = (),
+) -> None:
+    """Write into each result of a record where its claim is made.
+
+    Parameters
+    ----------
+    record : mapping
+        Its results are changed.
+    targets : mapping of str to str or None
+        What each result, by its id, was resolved from.
+    mechanisms : sequence of Configured
+        See `places_of`.
+    """
+    for result in record["results"]:
+        places = places_of(targets.get(result["id"]), result["mechanism"], mechanisms)
+        if places:
+            result["places"] = places

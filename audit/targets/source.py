@@ -1,0 +1,110 @@
+"""Where a target is defined: file and line, read from the source. Nothing is imported for it."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from dpassay.targets.catalogue import ENTRIES
+
+MOST_HOPS = 8
+"""So many modules may pass a name on (`from other import name`) before the search is given up."""
+
+
+class Definition(NamedTuple):
+    """Where an object is bound.
+
+    Parameters
+    ----------
+    path : Path
+        The file, with links followed.
+    line : int
+        That of `def` or `class` (not of a decorator), or of the assignment, counted from 1.
+    module : str
+    """
+
+    path: Path
+    line: int
+    module: str
+
+
+def defined_at(target: str) -> Definition | None:
+    """Return where the object of a target is bound: by `def`, `class` or an assignment.
+
+    Parameters
+    ----------
+    target : str
+        A name of the catalogue, or `module:object`.
+
+    Returns
+    -------
+    Definition or None
+        None where no source can be read that binds it.
+    """
+    address = ENTRIES[target].address if target in ENTRIES else target
+    module, _, name = address.partition(":")
+    for _ in range(MOST_HOPS):
+        path = _file_of(module)
+        bound = None if path is None else _binding(path, name)
+        if path is None or bound is None:
+            return None
+        if not isinstance(bound, tuple):
+            return Definition(path.resolve(), bound, module)
+        module, name = _absolute(bound[0], module, path), bound[1]
+    return None
+
+
+def _file_of(module: str) -> Path | None:
+    """Return the file of a module: of the imported one, else the first on the path."""
+    known = getattr(sys.modules.get(module), "__file__", None)
+    if known is not None:
+        return Path(known)
+    stem = module.replace(".", "/")
+    for folder in (str(Path.cwd()), *sys.path):
+        for path in (Path(folder, stem, "__init__.py"), Path(folder, f"{stem}.py")):
+            if path.is_file():
+                return path
+    return None
+
+
+def _binding(path: Path, name: str) -> int | tuple[str, str] | None:
+    """Return the line that binds a name last, or the module and the name that it is taken from."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return None
+    found: int | tuple[str, str] | None = None
+    for node in _statements(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found = node.lineno if node.name == name else found
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                if name == (alias.asname or alias.name):
+                    found = "." * node.level + (node.module or ""), alias.name
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(isinstance(each, ast.Name) and each.id == name for each in targets):
+                found = node.lineno
+    return found
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements of a module in their order, also those below `if`, `try` and `with`."""
+    for node in ast.iter_child_nodes(tree):
+        yield node
+        if isinstance(node, (ast.If, ast.Try, ast.With, ast.ExceptHandler)):
+            yield from _statements(node)
+
+
+def _absolute(module: str, here: str, path: Path) -> str:
+    """Write a relative module name out: `.other`, said in `package.here`, is `package.other`."""
+    name = module.lstrip(".")
+    level = len(module) - len(name)
+    if not level:
+        return name
+    parts = here.split(".")
+    above = parts[: len(parts) - level + (path.name == "__init__.py")]
+    return ".".join((*above, name)).strip(".")

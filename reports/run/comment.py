@@ -1,0 +1,199 @@
+"""The comment on a pull request: what was checked, what was found, how bad, what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from dpassay.reports.run.brief import Brief, briefs, lead, leaks
+from dpassay.reports.run.comparisons import SYMBOLS, headline
+from dpassay.reports.run.markdown import text_md
+from dpassay.reports.run.notices import (
+    LEVELS,
+    REPORT,
+    Notice,
+    alarms,
+    certainty,
+    notices,
+    replay,
+)
+from dpassay.reports.run.view import CAVEAT
+from dpassay.reports.shared.numbers import clean, plural, shorten
+from dpassay.reports.shared.statuses import INCONCLUSIVE, REFUTED
+
+Raw = Mapping[str, Any]
+
+LIMIT = 60_000
+"""Bytes; GitHub takes 65,536 characters."""
+FIRST = 5
+"""So many results are told in full; the rest has a line each."""
+GROUPS = (
+    ("Refuted or failing now", ("refuted", "failed")),
+    ("Worse", ("rose", "weakened", "blinder", "repointed")),
+    ("Gone", ("vanished",)),
+    ("New", ("new",)),
+    ("Better", ("fell", "tightened", "recovered")),
+    ("Also different", ("elsewhere", "reworded")),
+)
+"""Every kind of change, under the words that a reader looks for."""
+REFERENCE = re.compile(r"(?<!\\)([@#])(?=\w)")
+"""What GitHub would take for a person or an issue."""
+
+
+def to_comment(record: Raw, comparison: Raw | None = None) -> str:
+    """Write a record as Markdown for a pull request, of at most `LIMIT` bytes.
+
+    Parameters
+    ----------
+    record : mapping
+        Valid under `dpassay.record.run_record.record_schema`.
+    comparison : mapping, optional
+        With the accepted baseline, of schema `dpassay/comparison/1`.
+    """
+    kept: list[str] = []
+    size = left = 0
+    for part in _parts(record, comparison):
+        more = len(part.encode()) + 1
+        if size + more > LIMIT - 100:
+            left += 1
+        else:
+            kept.append(part)
+            size += more
+    if left:
+        kept.append(f"{plural(left, 'more entry')}: see the report.\n")
+    return "\n".join(kept)
+
+
+def _parts(record: Raw, comparison: Raw | None) -> Iterator[str]:
+    """Yield paragraphs, the most important first: one that does not fit is left out."""
+    found, every = notices(record), briefs(record)
+    yield f"### {_said(lead(record))}\n"
+    yield f"{_checked(record, every)}\n"
+    yield from (f"**{_said(words)}**\n" for words in alarms(record))
+    raw = {each.id: result for each, result in zip(every, record["results"], strict=True)}
+    yield from (_told(notice, raw[notice.brief.id]) for notice in found[:FIRST])
+    yield from _to_do(found)
+    if comparison is not None:
+        yield f"**Against the accepted baseline:** {_said(headline(comparison))}.\n"
+        yield from _changes(comparison)
+    rest = [
+        f"* {_mark(notice.brief)} {_said(notice.title)}: {_said(shorten(notice.brief.reason))}"
+        for notice in found[FIRST:]
+    ]
+    passed = [_line(each) for each in every if each.status not in LEVELS]
+    yield from _folded("More that did not pass", rest)
+    yield from _folded("Not refuted, or refuted as declared", passed)
+    if passed:
+        yield f"{CAVEAT}\n"
+
+
+def _checked(record: Raw, every: Sequence[Brief]) -> str:
+    """Say what was checked, and where it looked."""
+    mechanisms = len({each.mechanism for each in every})
+    run = record["run"]
+    data = run["data"]
+    of = "" if data is None else f" on {_said(data.get('name', 'the data'))}"
+    searched = [result["searched"] for result in record["results"] if result["searched"]]
+    pairs, queries = (
+        max((each[name] for each in searched), default=0) for name in ("pairs", "queries")
+    )
+    where = f", at most {plural(pairs, 'pair')} and {plural(queries, 'query point')} each"
+    return (
+        f"Checked: {plural(len(every), 'claim')} of {plural(mechanisms, 'mechanism')}{of}"
+        f"{where if searched else ''}; seed {run['seed']}."
+    )
+
+
+def _told(notice: Notice, result: Raw) -> str:
+    """Tell one result that did not pass."""
+    brief = notice.brief
+    where = f" (`{_code(notice.places[0])}`)" if notice.places else ""
+    head = f"{_mark(brief)} **{_said(brief.name)}**{where}"
+    if brief.status is REFUTED:
+        found = f"claimed {_said(brief.claimed)}, found {_said(brief.found)}"
+        told = f"{_said(leaks(brief))}: {found}, {_said(certainty(result))}"
+        return f"{head} {told}. {_said(brief.seen)}\n"
+    told = f"claims {_said(brief.claimed)}: {brief.status.word}"
+    return f"{head} {told}; {_said(shorten(brief.reason, 400))}.\n"
+
+
+def _to_do(found: Sequence[Notice]) -> Iterator[str]:
+    """Say what to do about what was found."""
+    refuted = [each.brief for each in found if each.status is REFUTED]
+    again = next((replay(each) for each in refuted if each.replay), "")
+    steps = []
+    if again:
+        steps.append(f"see it again, in your project: ``{again}`` ({REPORT})")
+    if refuted:
+        steps.append("correct the mechanism, or claim less")
+    if any(each.status not in {REFUTED, INCONCLUSIVE} for each in found):
+        steps.append("find the cause of what failed in the report, and correct it")
+    if any(each.status is INCONCLUSIVE for each in found):
+        steps.append("where it is inconclusive: raise the budget, or ask where a record matters")
+    if steps:
+        steps.append("run again, with the same seed")
+        listed = "\n".join(f"{number}. {_safe(step)}" for number, step in enumerate(steps, 1))
+        yield f"Do now:\n{listed}\n"
+
+
+def _changes(comparison: Raw) -> Iterator[str]:
+    """Yield the difference to the baseline by groups; what is let pass says so."""
+    excused = {(each["id"], each["kind"]) for each in comparison["suppressed"]}
+    every = [*comparison["regressions"], *comparison["news"]]
+    for title, kinds in GROUPS:
+        lines = [
+            f"* {SYMBOLS[each['kind']]} {_said(each['id'])}: {_said(shorten(each['words'], 400))}"
+            + (" (suppressed)" if (each["id"], each["kind"]) in excused else "")
+            for each in every
+            if each["kind"] in kinds
+        ]
+        yield from (
+            f"{f'{title}:' + chr(10) if number == 0 else ''}{line}"
+            + ("\n" if number == len(lines) - 1 else "")
+            for number, line in enumerate(lines)
+        )
+
+
+def _folded(title: str, lines: Sequence[str]) -> Iterator[str]:
+    """Fold a list up; as many of its lines as are sure to fit."""
+    if not lines:
+        return
+    shown, size = [], 0
+    for line in lines:
+        size += len(line.encode()) + 1
+        if size < LIMIT // 4:
+            shown.append(line)
+    if len(shown) < len(lines):
+        shown.append(f"* {plural(len(lines) - len(shown), 'more entry')}: see the report")
+    listed = "\n".join(shown)
+    yield f"<details><summary>{title}: {len(lines)}</summary>\n\n{listed}\n\n</details>\n"
+
+
+def _line(brief: Brief) -> str:
+    where = " where it was certified" if " to " in brief.found else ""
+    found = f", found {_said(brief.found)}{where}" if brief.found else ""
+    sight = f", would have seen {_said(brief.sight)} where it looked" if brief.sight else ""
+    return (
+        f"* {_mark(brief)} {_said(brief.name)} claims {_said(brief.claimed)}: "
+        f"{brief.status.word}{found}{sight}"
+    )
+
+
+def _mark(brief: Brief) -> str:
+    return brief.status.symbol
+
+
+def _said(text: str) -> str:
+    """Escape foreign text, so that it shows as it is and calls nobody."""
+    return _safe(text_md(clean(text)))
+
+
+def _safe(text: str) -> str:
+    """Keep GitHub from taking a word for a person or an issue."""
+    return REFERENCE.sub("\\1\N{WORD JOINER}", text)
+
+
+def _code(place: Raw) -> str:
+    """Name a place inside of backticks, where nothing can be escaped."""
+    return f"{clean(place['file'])}:{place['line']}".replace("`", "'")

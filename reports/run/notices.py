@@ -1,0 +1,104 @@
+"""What a pipeline must be told of a record: which claim, where in the code, how bad, what next."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpassay.numerics import percent
+from dpassay.reports.run.brief import Brief, briefs, leaks
+from dpassay.reports.run.view import INTERRUPTED
+from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED, Status
+
+Raw = Mapping[str, Any]
+
+LEVELS = {REFUTED: "error", ERROR: "error", MISSED: "error", INCONCLUSIVE: "warning"}
+"""How loudly a status is told; of every other one a pipeline hears nothing."""
+MEANINGS = {each: each.meaning for each in (ERROR, MISSED)}
+"""Of a refuted or an inconclusive claim the reason says it all."""
+REPORT = "REPORT is the folder of the report"
+"""Where a pipeline's reader has put it, nobody else knows."""
+EMPTY = "Nothing was audited: the run has no results."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """One thing that a pipeline is told of a result.
+
+    Parameters
+    ----------
+    brief : Brief
+    status : Status
+    level : {"error", "warning"}
+    title, text : str
+        One line each, printable.
+    places : sequence of mapping
+        `role`, `file` and `line`, see `dpassay.record.places.places_of`; empty where none is known.
+    fingerprint : str
+        32 hexadecimal digits that stand for the mechanism, its parameters and the kind of claim:
+        no seed, number, file, line or other result moves them.
+    """
+
+    brief: Brief
+    status: Status
+    level: str
+    title: str
+    text: str
+    places: Sequence[Raw]
+    fingerprint: str
+
+
+def notices(record: Raw) -> tuple[Notice, ...]:
+    """Return what is wrong with a record's results, the worst first, else in the record's order.
+
+    Parameters
+    ----------
+    record : mapping
+        Valid under `dpassay.record.run_record.record_schema`.
+    """
+    from dpassay.record.compare import entry_keys
+
+    results = record["results"]
+    every = zip(results, briefs(record), entry_keys(results), strict=True)
+    found = [_notice(result, brief, key) for result, brief, key in every if brief.status in LEVELS]
+    return tuple(sorted(found, key=lambda notice: notice.status.rank))
+
+
+def alarms(record: Raw) -> tuple[str, ...]:
+    """Return, in words, what makes the whole run say less than it seems to."""
+    incomplete = () if record["run"]["complete"] else (INTERRUPTED,)
+    return incomplete if record["results"] else (*incomplete, EMPTY)
+
+
+def _notice(result: Raw, brief: Brief, key: str) -> Notice:
+    return Notice(
+        brief=brief,
+        status=brief.status,
+        level=LEVELS[brief.status],
+        title=f"{brief.name}, {brief.claimed}: {brief.status.word}",
+        text=" ".join(filter(None, _sentences(result, brief))),
+        places=result.get("places", ()),
+        fingerprint=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32],
+    )
+
+
+def _sentences(result: Raw, brief: Brief) -> tuple[str, ...]:
+    """Say what was found and how to see it again."""
+    if brief.status is not REFUTED:
+        return (f"{brief.reason[:1].upper()}{brief.reason[1:]}.", MEANINGS.get(brief.status, ""))
+    again = f"See it again: {replay(brief)} ({REPORT})." if brief.replay else ""
+    return (f"{brief.name} {leaks(brief)} ({certainty(result)}).", brief.seen, again)
+
+
+def replay(brief: Brief) -> str:
+    """Return the command that shows a result again, for somebody in the folder of the project."""
+    return brief.replay.replace("dpassay replay ", "dpassay replay REPORT/", 1)
+
+
+def certainty(result: Raw) -> str:
+    """Say how sure a refutation is."""
+    if result["mode"] != "monte-carlo":
+        return "computed from the exact law"
+    return f"certified at {percent(result['confidence'])} confidence"

@@ -1,0 +1,201 @@
+"""A renamed mechanism: what `baseline check` says, and what `baseline move` does and refuses."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpassay.cli.main import main
+from dpassay.record.compare import renamings
+from dpassay.record.files import dumps
+from dpassay.record.run_record import read_record
+from tests.cli.conftest import QUICK
+
+SOURCE = """
+import numpy as np
+
+def {name}(data, queries, size, rng):
+    p = 1 / (1 + np.exp(-0.9 * (2 * data.y[0] - 1)))
+    return (rng.random((size, len(queries))) < p).astype(int)
+"""
+CONFIG = """
+seed = 1
+profile = "quick"
+neighbours = "flip"
+train = 4
+queries = 1
+out = "report"
+[[mechanisms]]
+target = "renamed:{name}"
+claim = {{ epsilon = 1.0 }}
+"""
+OLD, NEW = "renamed:predict", "renamed:answer"
+MOVE = f"dpassay baseline move {OLD} {NEW}"
+
+
+def audited(name: str) -> None:
+    Path("renamed.py").write_text(SOURCE.format(name=name))
+    Path("dpassay.toml").write_text(CONFIG.format(name=name))
+    sys.modules.pop("renamed", None)
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        assert main(QUICK) in (0, 4)
+    finally:
+        sys.dont_write_bytecode = before
+
+
+@pytest.fixture(scope="module")
+def renamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project whose only function is accepted, and then renamed; to be copied."""
+    made = tmp_path_factory.mktemp("renamed")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(made)
+        patch.syspath_prepend(made)
+        audited("predict")
+        assert main(["baseline", "accept"]) == 0
+        audited("answer")
+    return made
+
+
+@pytest.fixture
+def accepted(folder: Path, renamed: Path) -> Path:
+    """The same for one test alone."""
+    shutil.copytree(renamed, folder, dirs_exist_ok=True)
+    return folder
+
+
+def run(command: str) -> int:
+    return main(shlex.split(command)[1:])
+
+
+def test_the_check_says_the_command_and_after_it_is_green(
+    accepted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["baseline", "check"]) == 2
+    assert f"`{MOVE}`" in capsys.readouterr().err
+    assert run(MOVE) == 0
+    assert "1 result of renamed:predict moved to renamed:answer" in capsys.readouterr().out
+    audited("answer")
+    assert main(["baseline", "check"]) == 0
+    text = Path("dpassay-baseline.json").read_text()
+    assert OLD not in text.replace(
+        json.dumps(read_record(Path("dpassay-baseline.json"))["run"]), ""
+    )
+    assert main(["baseline", "check"]) == 0
+
+
+def rewrite(path: str, change: Callable[[list[Any]], list[Any]]) -> None:
+    document = json.loads(Path(path).read_text())
+    Path(path).write_text(dumps(document | {"results": change(document["results"])}))
+
+
+def beside_another(results: list[Any]) -> list[Any]:
+    """The same and another mechanism, which keeps its name."""
+    return [*results, *(each | {"mechanism": "steady", "id": "steady.own"} for each in results)]
+
+
+def called_api(results: list[Any]) -> list[Any]:
+    """The same as if the configuration gave it a name."""
+    return [each | {"mechanism": "api", "id": "api.own.monte-carlo"} for each in results]
+
+
+def test_beside_others_it_is_a_regression_with_the_command(
+    accepted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in ("dpassay-baseline.json", "report/record.json"):
+        rewrite(path, beside_another)
+    capsys.readouterr()
+    assert main(["baseline", "check"]) == 1
+    assert MOVE in capsys.readouterr().out
+    assert MOVE in Path("report/comparison.md").read_text()
+    assert MOVE in Path("report/comparison.xml").read_text()
+    assert "renamed:answer is new, with equal claims and parameters" in " ".join(
+        Path("report/comment.md").read_text().replace("\\", "").split()
+    )
+    assert run(MOVE) == 0
+    names = {each["mechanism"] for each in read_record(Path("dpassay-baseline.json"))["results"]}
+    assert names == {NEW, "steady"}
+
+
+def test_a_configured_name_that_stands_for_another_function(
+    accepted: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in ("dpassay-baseline.json", "report/record.json"):
+        rewrite(path, called_api)
+    capsys.readouterr()
+    assert main(["baseline", "check"]) == 1
+    said = capsys.readouterr().out
+    assert "api stands for renamed:answer, and stood for renamed:predict" in " ".join(said.split())
+    assert MOVE in said
+    assert run(MOVE) == 0
+    (result,) = read_record(Path("dpassay-baseline.json"))["results"]
+    assert (result["mechanism"], result["witness"]["target"]) == ("api", NEW)
+    assert main(["baseline", "check"]) != 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((OLD, "renamed:nothing"), "NEW = 'renamed:nothing': does not exist"),
+        (("renamed:nope", NEW), "OLD = 'renamed:nope': baseline dpassay-baseline.json has no such"),
+        ((OLD, OLD), f"NEW = '{OLD}': baseline dpassay-baseline.json has results of that name"),
+        ((OLD, NEW, "--baseline", "none.json"), "--baseline = 'none.json': does not exist"),
+        ((OLD, NEW, "--baseline", "renamed.py"), "is not valid JSON"),
+    ],
+)
+def test_what_does_not_exist_is_refused_and_nothing_changes(
+    accepted: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    before = Path("dpassay-baseline.json").read_bytes()
+    capsys.readouterr()
+    assert main(["baseline", "move", *words]) == 2
+    assert said in capsys.readouterr().err
+    assert Path("dpassay-baseline.json").read_bytes() == before
+
+
+def test_a_write_that_fails_leaves_the_old_baseline(
+    accepted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Path("dpassay-baseline.json").read_bytes()
+
+    def fail(self: Path, target: object) -> Path:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", fail)
+        assert run(MOVE) == 2
+    assert Path("dpassay-baseline.json").read_bytes() == before
+    assert not list(Path().glob(".dpassay-baseline*"))
+
+
+def entry(name: str, epsilon: float = 1.0, **parameters: float) -> dict[str, Any]:
+    claim = {"kind": "DP", "relation": "replace-one", "status": "own", "epsilon": epsilon}
+    return {"mechanism": name, "parameters": parameters, "claim": claim}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ([entry("a")], [entry("b")], {"a": "b"}),
+        ([entry("a")], [entry("b", 2.0)], {}),
+        ([entry("a", r=1)], [entry("b", r=2)], {}),
+        ([entry("a")], [entry("a"), entry("b")], {}),
+        ([entry("a"), entry("b")], [entry("c")], {}),
+        ([entry("a")], [entry("c"), entry("d")], {}),
+        ([entry("a"), entry("b", 2.0)], [entry("c", 2.0), entry("d")], {"a": "d", "b": "c"}),
+        ([entry("a"), entry("a", 2.0)], [entry("b", 2.0), entry("b")], {"a": "b"}),
+        ([entry("a"), entry("a", 2.0)], [entry("b")], {}),
+    ],
+)
+def test_only_one_that_fits_looks_renamed(
+    old: list[Any], new: list[Any], found: dict[str, str]
+) -> None:
+    assert renamings(old, new) == found
