@@ -38,31 +38,31 @@ def _junit(record: Mapping[str, Any]) -> str:
 
 
 def _sarif(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.run.sarif import to_sarif
+    from dpassay.reports.run.pipeline.sarif import to_sarif
 
     return to_sarif(record)
 
 
 def _annotations(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.run.annotations import to_annotations
+    from dpassay.reports.run.pipeline.annotations import to_annotations
 
     return to_annotations(record)
 
 
 def _comment(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.run.comment import to_comment
+    from dpassay.reports.run.pipeline.comment import to_comment
 
     return to_comment(record)
 
 
 def _badge(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.run.badge import to_svg
+    from dpassay.reports.run.pipeline.badge import to_svg
 
     return to_svg(record)
 
 
 def _shields(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.run.badge import to_endpoint
+    from dpassay.reports.run.pipeline.badge import to_endpoint
 
     return to_endpoint(record)
 

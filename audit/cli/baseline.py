@@ -140,7 +140,7 @@ def _check(
 
 def _comment(record: dict[str, object], judged: Judged, folder: Path) -> None:
     """Write the comment on a pull request again, now with the difference to the baseline."""
-    from dpassay.reports.run.comment import to_comment
+    from dpassay.reports.run.pipeline.comment import to_comment
 
     writable(folder)
     write_text(folder / "comment.md", to_comment(record, judged.as_json()))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dpassay.reports.run.annotations import MOST, command, to_annotations
-from dpassay.reports.run.badge import AMBER, GREEN, GREY, RED, to_endpoint, to_svg
+from dpassay.reports.run.pipeline.annotations import MOST, command, to_annotations
+from dpassay.reports.run.pipeline.badge import AMBER, GREEN, GREY, RED, to_endpoint, to_svg
 from tests.reports.conftest import HOSTILE
 
 Record = dict[str, Any]

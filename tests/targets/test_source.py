@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dpassay.targets.catalogue import ENTRIES
-from dpassay.targets.resolve import load_object
+from dpassay.targets.importing import load_object
 from dpassay.targets.source import defined_at
 
 SOURCES = {

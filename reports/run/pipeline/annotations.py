@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpassay.reports.run.notices import Notice, alarms, notices
+from dpassay.reports.run.pipeline.notices import Notice, alarms, notices
 from dpassay.reports.shared.numbers import clean, plural, shorten
 
 Raw = Mapping[str, Any]

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from dpassay.reports.run.annotations import point
-from dpassay.reports.run.notices import LEVELS, Notice, alarms, notices
+from dpassay.reports.run.pipeline.annotations import point
+from dpassay.reports.run.pipeline.notices import LEVELS, Notice, alarms, notices
 from dpassay.reports.shared.numbers import clean
 from dpassay.reports.shared.statuses import ERROR
 

@@ -9,7 +9,7 @@ from typing import Any
 from dpassay.reports.run.brief import Brief, briefs, lead, leaks
 from dpassay.reports.run.comparisons import SYMBOLS, headline
 from dpassay.reports.run.markdown import text_md
-from dpassay.reports.run.notices import (
+from dpassay.reports.run.pipeline.notices import (
     LEVELS,
     REPORT,
     Notice,
