@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from itertools import zip_longest
 from textwrap import wrap
@@ -31,6 +32,7 @@ from dpassay.reports.attack.view import (
     LIRA,
     STATUSES,
     Look,
+    SubjectView,
     at,
     share,
     sound,
@@ -47,6 +49,7 @@ from dpassay.reports.attack.words import (
 )
 from dpassay.reports.run.markdown import code_md, table_md, text_md
 from dpassay.reports.shared.numbers import MISSING, clean, plain, shorten
+from dpassay.reports.shared.tables import Table
 from dpassay.reports.shared.templating import template
 
 if TYPE_CHECKING:
@@ -184,13 +187,19 @@ def to_html(record: Raw) -> str:
         apart=apart_table(subjects),
         defects=[defect_words(defect) for defect in record["defects"]],
         subjects=[
-            (each, (attacks_table(each), exposed_table(each)) if not each.error else ())
+            (each, () if each.error else (_of(each, attacks_table), _of(each, exposed_table)))
             for each in subjects
         ],
         command=clean(record["run"]["command"]),
         facts=_facts(record),
         glossary=STATUSES,
     )
+
+
+def _of(subject: SubjectView, make: Callable[[SubjectView], Table]) -> Table:
+    """Make a table of a subject with its name: no two regions of a page have the same one."""
+    table = make(subject)
+    return replace(table, caption=f"{subject.name}. {table.caption}")
 
 
 def to_markdown(record: Raw) -> str:
