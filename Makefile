@@ -10,7 +10,7 @@ STAMP  := .make/install-$(shell printf '%s ' $(FILES) | cat - pyproject.toml req
 # The tests, rewritten for their assertions, and what they test are compiled once, not by every process.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: audit test test-slow lint bench docs install lock clean coverage
+.PHONY: audit test test-slow chromium figures lint bench docs install lock clean coverage
 .DEFAULT_GOAL := audit
 
 audit: $(STAMP)  ## the default audit; leaves report/index.html
@@ -19,9 +19,15 @@ audit: $(STAMP)  ## the default audit; leaves report/index.html
 test: $(STAMP)  ## everything but the slow proofs; many wait for processes, so three at a time
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
-test-slow: $(STAMP)  ## the slow proofs; those that would write over xdist's connections run without it
+test-slow: $(STAMP) chromium  ## the slow proofs; those that would write over xdist's connections run without it
 	$(BIN)/python -m pytest -m "slow and not alone" -n 2 --dist worksteal
 	$(BIN)/python -m pytest -m alone $$(grep -rl --include="*.py" pytest.mark.alone tests)
+
+chromium:  ## Debian's, for tests/browser
+	bash ci/chromium.sh
+
+figures: $(STAMP) chromium  ## first screens of the pages: make figures PAGES="run=report/index.html"
+	$(BIN)/python -m benchmarks.screenshots $(PAGES)
 
 lint: $(STAMP)  ## style, types and the arrows between the packages
 	$(BIN)/ruff check .

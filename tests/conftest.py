@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from _pytest.terminal import TerminalReporter
 
 from dpassay.engine.detection import DetectionCurve
 from dpassay.engine.guards import Guards
@@ -47,3 +49,46 @@ def bounds_only(monkeypatch: pytest.MonkeyPatch) -> None:
     for guard in ("varied", "asked_again"):
         monkeypatch.setattr(Guards, guard, lambda *_: None)
     monkeypatch.setattr(events, "sight", lambda *_: DetectionCurve(detectable=0.0))
+
+
+def once(factory: pytest.TempPathFactory, name: str, fill: Callable[[Path], None]) -> Path:
+    """Return a folder that one process of the session fills; the others wait until it is full."""
+    base = factory.getbasetemp()
+    root = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (root / f"{name}.lock").open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not lock.tell():
+            fill(root / name)
+            lock.write("full")
+    return root / name
+
+
+@pytest.fixture(scope="session")
+def catalogue_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that a quick run of the whole catalogue has written."""
+    from dpassay.cli.main import main
+
+    def fill(folder: Path) -> None:
+        assert main(["run", "--profile", "quick", "-q", "--out", str(folder)]) == 0
+
+    return once(tmp_path_factory, "catalogue", fill)
+
+
+@pytest.fixture
+def shown(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+    """A line for the end of the session's output, also of a test that passes."""
+    return lambda line: record_property("shown", line)
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    lines = [
+        f"{report.nodeid}: {line}"
+        for kind in ("passed", "failed")
+        for report in terminalreporter.stats.get(kind, ())
+        for name, line in report.user_properties
+        if name == "shown" and report.when == "call"
+    ]
+    if lines:
+        terminalreporter.section("seen")
+        for line in sorted(lines):
+            terminalreporter.line(line)

@@ -34,11 +34,3 @@ def small_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = ("soft-majority-overview", "projected-walk", "bagged", "averaged")
     assert main([*QUICK, *names, "--train", "60", "--queries", "3", "--out", str(out)]) == 0
     return out
-
-
-@pytest.fixture(scope="session")
-def catalogue_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that a quick run of the whole catalogue has written."""
-    out = tmp_path_factory.mktemp("catalogue") / "report"
-    assert main([*QUICK, "--out", str(out)]) == 0
-    return out

@@ -1,0 +1,28 @@
+"""One browser for a file of tests, and the pages that it looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.chromium import MISSING, chromium, installed
+from tests.browser.pages import PAGES, Site, of_run
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if not installed():
+        pytest.skip(MISSING)
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module", params=["error", "attacks", "selftest"])
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    if request.param == "catalogue":
+        run: Path = request.getfixturevalue("catalogue_run")
+        return of_run(run)
+    return PAGES[request.param](tmp_path_factory.mktemp(request.param))

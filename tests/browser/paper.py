@@ -1,0 +1,70 @@
+"""A page as it comes out of a printer."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+
+from playwright.sync_api import Page
+from pypdf import PdfReader
+
+MARGIN = "0.4in"
+"""What Chromium's own print dialogue leaves free."""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What is on the paper: text without blanks, last cells of rows, pages.
+
+    Parameters
+    ----------
+    text : str
+        Without white space and capitals: names may be broken over lines.
+    marks : frozenset of int
+        Rows of tables of which the end of the last cell is on the paper.
+    rows : int
+        Rows of all tables of the page.
+    headings : tuple of str
+        Headings and captions of the page.
+    pages : int
+    """
+
+    text: str
+    marks: frozenset[int]
+    rows: int
+    headings: tuple[str, ...]
+    pages: int
+
+    def missing(self, names: tuple[str, ...]) -> list[str]:
+        """Name what of the page, and which of these names, is not on the paper."""
+        lost = [f"{name!r}" for name in (*names, *self.headings) if dense(name) not in self.text]
+        rows = sorted(set(range(self.rows)) - self.marks)
+        return lost + ([f"last column of {len(rows)} rows, row {rows[0]} first"] if rows else [])
+
+
+def dense(text: str) -> str:
+    """Leave out all white space, and what only the style sheet knows: capitals."""
+    return "".join(text.split()).casefold()
+
+
+def on_paper(page: Page) -> Paper:
+    """Print an open page on A4, and read what came out.
+
+    The end of every row of every table is marked. Chromium leaves out of a PDF what would lie
+    beside the paper.
+    """
+    rows: int = page.evaluate("dpassayChecks.markLastCells()")
+    headings: list[str] = page.evaluate("dpassayChecks.headings()")
+    sides = {"top": MARGIN, "bottom": MARGIN, "left": MARGIN, "right": MARGIN}
+    pdf = page.pdf(format="A4", print_background=True, margin=sides)  # type: ignore[arg-type]
+    pages = PdfReader(io.BytesIO(pdf)).pages
+    text = dense("".join(each.extract_text() for each in pages))
+    marks = frozenset(int(number) for number in re.findall(r"q(\d+)z", text))
+    return Paper(
+        text=re.sub(r"q\d+z", "", text),
+        marks=marks,
+        rows=rows,
+        headings=tuple(headings),
+        pages=len(pages),
+    )

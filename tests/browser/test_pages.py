@@ -1,0 +1,73 @@
+"""Every page in a real browser: contrast and structure, nothing cut off, complete on paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.chromium import (
+    SCHEMES,
+    WIDTHS,
+    Scheme,
+    clipped,
+    faint,
+    opened,
+    scrolls_sideways,
+    show,
+    unfold,
+    violations,
+)
+from tests.browser.pages import Site
+from tests.browser.paper import on_paper
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_axe_core_finds_no_violation(browser: Browser, site: Site, scheme: Scheme) -> None:
+    with opened(browser, site.path, scheme=scheme) as page:
+        unfold(page)
+        found = []
+        for width in WIDTHS:
+            show(page, width=width, scheme=scheme)
+            found += [f"{width} px: {each}" for each in violations(page)]
+        found += faint(page)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("folded", [True, False], ids=["folded", "unfolded"])
+def test_nothing_is_cut_off_at_any_width(browser: Browser, site: Site, folded: bool) -> None:
+    with opened(browser, site.path) as page:
+        if not folded:
+            unfold(page)
+        found = []
+        for width in WIDTHS:
+            show(page, width=width)
+            found += [f"{width} px: {each}" for each in clipped(page)]
+            found += [f"{width} px: the page scrolls sideways"] if scrolls_sideways(page) else []
+    assert not found, "\n".join(found)
+
+
+def test_paper_holds_every_result_and_every_last_column(
+    browser: Browser, site: Site, shown: Callable[[str], None]
+) -> None:
+    with opened(browser, site.path) as page:
+        paper = on_paper(page)
+    shown(f"{paper.pages} printed pages, {paper.rows} rows")
+    lost = paper.missing(site.names)
+    assert not lost, "\n".join(lost)
+
+
+def test_weight(browser: Browser, site: Site, shown: Callable[[str], None]) -> None:
+    with opened(browser, site.path) as page:
+        nodes, folded = page.evaluate(SIZE)
+        unfold(page)
+        _, unfolded = page.evaluate(SIZE)
+    size = site.path.stat().st_size
+    shown(f"{size} bytes, {nodes} nodes, {folded} px at 1200 px, {unfolded} px unfolded")
+    assert 0 < folded <= unfolded
+
+
+SIZE = "[document.querySelectorAll('*').length, document.scrollingElement.scrollHeight]"
