@@ -52,13 +52,16 @@ def chromium() -> Iterator[Browser]:
 
 @contextmanager
 def opened(
-    browser: Browser, path: Path, *, width: int = 1200, scheme: Scheme = "light"
+    browser: Browser, path: Path, *, width: int = 1200, scripts: bool = True
 ) -> Iterator[Page]:
-    """Open a page from the disk, with the checks loaded into it."""
-    page = browser.new_page(viewport={"width": width, "height": SCREEN}, color_scheme=scheme)
+    """Open a page from the disk, with the checks loaded into it, or without any script."""
+    page = browser.new_page(
+        viewport={"width": width, "height": SCREEN}, java_script_enabled=scripts
+    )
     try:
         page.goto(path.resolve().as_uri())
-        page.evaluate(CHECKS)
+        if scripts:
+            page.evaluate(CHECKS)
         yield page
     finally:
         page.close()

@@ -20,14 +20,14 @@ from tests.browser.chromium import (
     violations,
 )
 from tests.browser.pages import Site
-from tests.browser.paper import on_paper
+from tests.browser.paper import dense, on_paper
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_axe_core_finds_no_violation(browser: Browser, site: Site, scheme: Scheme) -> None:
-    with opened(browser, site.path, scheme=scheme) as page:
+    with opened(browser, site.path) as page:
         unfold(page)
         found = []
         for width in WIDTHS:
@@ -58,6 +58,12 @@ def test_paper_holds_every_result_and_every_last_column(
     shown(f"{paper.pages} printed pages, {paper.rows} rows")
     lost = paper.missing(site.names)
     assert not lost, "\n".join(lost)
+
+
+def test_every_result_is_named_without_scripts(browser: Browser, site: Site) -> None:
+    with opened(browser, site.path, scripts=False) as page:
+        text = dense(page.inner_text("body"))
+    assert [name for name in site.names if dense(name) not in text] == []
 
 
 def test_weight(browser: Browser, site: Site, shown: Callable[[str], None]) -> None:

@@ -1,0 +1,36 @@
+"""The pictures of first screens: three widths, light and dark, small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from benchmarks.screenshots import MOST, first_screens, small
+from tests.browser.chromium import MISSING, SCREEN, WIDTHS, installed
+from tests.browser.pages import selftest
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not installed(), reason=MISSING)
+def test_a_page_gives_six_small_pictures(tmp_path: Path) -> None:
+    pictures = first_screens({"selftest": selftest(tmp_path).path}, tmp_path / "figures")
+    assert {path.name for path in pictures} == {
+        f"selftest-{width}-{scheme}.png" for width in WIDTHS for scheme in ("light", "dark")
+    }
+    for path in pictures:
+        assert 0 < path.stat().st_size <= MOST
+        with Image.open(path) as picture:
+            _, width, scheme = path.stem.split("-")
+            assert picture.size == (int(width), SCREEN)
+            brightness = np.median(np.asarray(picture.convert("L")))
+        assert (brightness < 64) == (scheme == "dark")
+
+
+def test_a_picture_that_cannot_be_small_is_refused(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).integers(256, size=(60, 60, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(tmp_path / "noise.png")
+    with pytest.raises(ValueError, match="not 1000 with 8 colours"):
+        small((tmp_path / "noise.png").read_bytes(), most=1000)
