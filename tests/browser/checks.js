@@ -134,17 +134,26 @@ window.dpassayChecks = (() => {
     return [...found];
   };
 
-  // A mark at the end of the last cell of every row of every table; their number.
+  // What is folded, and left out of a print by `display: none`, is meant not to be there.
+  const leftOut = (element) => {
+    for (let each = element.closest("details") && element; each; each = each.parentElement) {
+      if (getComputedStyle(each).display === "none") return true;
+    }
+    return false;
+  };
+
+  // A mark at the end of the last cell of every row of every table: numbers of those marked, and
+  // of those that are left out. For a page as it is printed.
   const markLastCells = () => {
-    let number = 0;
-    for (const row of document.querySelectorAll("tr")) {
+    const rows = [...document.querySelectorAll("tr")];
+    const printed = rows.filter((row) => !leftOut(row));
+    printed.forEach((row, number) => {
       const mark = document.createElement("span");
       mark.textContent = `Q${number}Z`;
       mark.style.cssText = "font-size: 2px; letter-spacing: 0; white-space: nowrap";
       row.lastElementChild.append(mark);
-      number += 1;
-    }
-    return number;
+    });
+    return [printed.length, rows.length - printed.length];
   };
 
   // Contrast of the letters in pictures, which axe-core leaves out: WCAG 2, success criterion 1.4.3.
@@ -204,7 +213,7 @@ window.dpassayChecks = (() => {
 
   const headings = () =>
     [...document.querySelectorAll("h1, h2, h3, h4, h5, h6, caption, figcaption")]
-      .filter((each) => !unseenOnPurpose(each))
+      .filter((each) => !unseenOnPurpose(each) && !leftOut(each))
       .map((each) => each.textContent);
 
   return { clipped, faint, markLastCells, headings };

@@ -24,5 +24,5 @@ def browser() -> Iterator[Browser]:
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Site:
     if request.param == "catalogue":
         run: Path = request.getfixturevalue("catalogue_run")
-        return of_run(run)
+        return of_run(run, huge=True)
     return PAGES[request.param](tmp_path_factory.mktemp(request.param))

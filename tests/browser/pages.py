@@ -21,10 +21,14 @@ from tests.reports.test_selftest_report import BAD, LOST, make
 
 @dataclass(frozen=True)
 class Site:
-    """A page on the disk, and the names of the results that it must show."""
+    """A page on the disk, the names of the results that it must show, and whether it is huge.
+
+    What the page of the whole catalogue folds away is the same many times over.
+    """
 
     path: Path
     names: tuple[str, ...]
+    huge: bool = False
 
 
 SHOP = '''
@@ -67,11 +71,11 @@ FEW = (
 """Entries of the catalogue with claims of every kind."""
 
 
-def of_run(folder: Path) -> Site:
+def of_run(folder: Path, *, huge: bool = False) -> Site:
     """The page that a run wrote: it must name every mechanism."""
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
     names = dict.fromkeys(result["mechanism"] for result in record["results"])
-    return Site(folder / "index.html", tuple(names))
+    return Site(folder / "index.html", tuple(names), huge)
 
 
 def own(folder: Path, verdict: str) -> Site:
@@ -94,7 +98,7 @@ def own(folder: Path, verdict: str) -> Site:
 
 def few(folder: Path) -> Site:
     """The page of a run of a few entries of the catalogue."""
-    sizes = ("--profile", "quick", "--train", "40", "--queries", "3", "--train-queries", "1")
+    sizes = ("--profile", "quick", "--train", "20", "--queries", "2", "--train-queries", "1")
     assert main(["run", *FEW, *sizes, "-q", "--out", str(folder)]) == 0
     return of_run(folder)
 

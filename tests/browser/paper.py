@@ -24,15 +24,18 @@ class Paper:
     marks : frozenset of int
         Rows of tables of which the end of the last cell is on the paper.
     rows : int
-        Rows of all tables of the page.
+        Rows of all tables of the page, but for those left out.
+    left_out : int
+        Rows that are folded away, and left out of a print on purpose: `display: none`.
     headings : tuple of str
-        Headings and captions of the page.
+        Headings and captions of the page, but for those left out.
     pages : int
     """
 
     text: str
     marks: frozenset[int]
     rows: int
+    left_out: int
     headings: tuple[str, ...]
     pages: int
 
@@ -54,7 +57,8 @@ def on_paper(page: Page) -> Paper:
     The end of every row of every table is marked. Chromium leaves out of a PDF what would lie
     beside the paper.
     """
-    rows: int = page.evaluate("dpassayChecks.markLastCells()")
+    page.emulate_media(media="print")
+    rows, left_out = page.evaluate("dpassayChecks.markLastCells()")
     headings: list[str] = page.evaluate("dpassayChecks.headings()")
     sides = {"top": MARGIN, "bottom": MARGIN, "left": MARGIN, "right": MARGIN}
     pdf = page.pdf(format="A4", print_background=True, margin=sides)  # type: ignore[arg-type]
@@ -65,6 +69,7 @@ def on_paper(page: Page) -> Paper:
         text=re.sub(r"q\d+z", "", text),
         marks=marks,
         rows=rows,
+        left_out=left_out,
         headings=tuple(headings),
         pages=len(pages),
     )

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.chromium import (
+    CHECKS,
     clipped,
     faint,
     opened,
@@ -178,6 +179,17 @@ def test_paper_shows_what_is_missing(page: Page) -> None:
 def test_what_is_not_on_paper_is_found(page: Page, lost: str, text: str) -> None:
     page.evaluate(PLANT, text)
     assert lost in on_paper(page).missing(())
+
+
+def test_a_fold_may_be_left_out_on_purpose(page: Page) -> None:
+    rows = on_paper(page).rows
+    page.reload()
+    page.evaluate(CHECKS)
+    page.evaluate(PLANT, f"{ON_PAPER.format('#f')}{folded(f'<h2>left out</h2>{WIDE}')}")
+    paper = on_paper(page)
+    assert (paper.rows, paper.left_out) == (rows, 1)
+    assert paper.missing(()) == []
+    assert paper.missing(("left out",)) == ["'left out'"]  # names must be there
 
 
 def test_what_is_folded_is_on_paper(page: Page) -> None:
