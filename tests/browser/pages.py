@@ -98,7 +98,7 @@ def own(folder: Path, verdict: str) -> Site:
 
 def few(folder: Path) -> Site:
     """The page of a run of a few entries of the catalogue."""
-    sizes = ("--profile", "quick", "--train", "20", "--queries", "2", "--train-queries", "1")
+    sizes = ("--profile", "quick", "--train", "40", "--queries", "2", "--train-queries", "1")
     assert main(["run", *FEW, *sizes, "-q", "--out", str(folder)]) == 0
     return of_run(folder)
 
