@@ -20,7 +20,7 @@ def browser() -> Iterator[Browser]:
         yield found
 
 
-@pytest.fixture(scope="module", params=["error", "attacks", "selftest"])
+@pytest.fixture(scope="module", params=[*PAGES, "catalogue"])
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Site:
     if request.param == "catalogue":
         run: Path = request.getfixturevalue("catalogue_run")
