@@ -134,6 +134,26 @@ window.dpassayChecks = (() => {
     return [...found];
   };
 
+  // What makes the page itself wider than the window; the innermost elements.
+  const sideways = () => {
+    const root = document.scrollingElement;
+    if (root.scrollWidth <= window.innerWidth) return [];
+    const wide = [...document.body.querySelectorAll("*")].filter((each) => {
+      const box = each.getBoundingClientRect();
+      if (!box.width || box.right + window.scrollX <= window.innerWidth) return false;
+      for (let holder = each.parentElement; holder !== document.documentElement;
+           holder = holder.parentElement) {
+        if (getComputedStyle(holder).overflowX !== "visible") return false;
+      }
+      return true;
+    });
+    const found = wide.filter((each) => !wide.some((other) => each !== other &&
+                                                              each.contains(other)));
+    const by = `${root.scrollWidth} px in ${window.innerWidth}`;
+    return [...new Set(found.map((each) => `${path(each)}: makes the page wider, ${by}`)),
+            ...(found.length ? [] : [`the page is wider than the window: ${by}`])];
+  };
+
   // What is folded, and left out of a print by `display: none`, is meant not to be there.
   const leftOut = (element) => {
     for (let each = element.closest("details") && element; each; each = each.parentElement) {
@@ -216,5 +236,5 @@ window.dpassayChecks = (() => {
       .filter((each) => !unseenOnPurpose(each) && !leftOut(each))
       .map((each) => each.textContent);
 
-  return { clipped, faint, markLastCells, headings };
+  return { clipped, faint, sideways, markLastCells, headings };
 })();

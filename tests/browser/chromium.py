@@ -105,7 +105,7 @@ def faint(page: Page) -> list[str]:
     return found
 
 
-def scrolls_sideways(page: Page) -> bool:
-    """Tell whether the page itself, not a box in it, is wider than the window."""
-    wider: bool = page.evaluate("document.scrollingElement.scrollWidth > window.innerWidth")
-    return wider
+def sideways(page: Page) -> list[str]:
+    """Name what makes the page itself, not a box in it, wider than the window."""
+    found: list[str] = page.evaluate("dpassayChecks.sideways()")
+    return found
