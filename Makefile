@@ -26,7 +26,8 @@ test-slow: $(STAMP) chromium  ## the slow proofs; those that would write over xd
 chromium:  ## Debian's, for tests/browser
 	bash ci/chromium.sh
 
-figures: $(STAMP) chromium  ## first screens of the pages: make figures PAGES="run=report/index.html"
+PAGES ?= refuted inconclusive few attacks
+figures: $(STAMP) chromium  ## first screens, into docs/figures; PAGES="few catalogue=report/index.html"
 	$(BIN)/python -m benchmarks.screenshots $(PAGES)
 
 lint: $(STAMP)  ## style, types and the arrows between the packages
