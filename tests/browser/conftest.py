@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.chromium import MISSING, chromium, installed
-from tests.browser.pages import PAGES, Site, of_run
+from tests.browser.pages import PAGES, Site, catalogue
 
 
 @pytest.fixture(scope="module")
@@ -24,5 +24,5 @@ def browser() -> Iterator[Browser]:
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Site:
     if request.param == "catalogue":
         run: Path = request.getfixturevalue("catalogue_run")
-        return of_run(run, huge=True)
+        return catalogue(run)
     return PAGES[request.param](tmp_path_factory.mktemp(request.param))

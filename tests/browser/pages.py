@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,20 +16,28 @@ from dpassay.cli.main import main
 from dpassay.record.files import write_text
 from dpassay.reports.attack.pages import to_html as attack_page
 from dpassay.reports.selftest.pages import to_html as selftest_page
+from tests.browser.chromium import SCHEMES, WIDTHS, Scheme
 from tests.reports.test_attack_report import build
 from tests.reports.test_selftest_report import BAD, LOST, make
 
 
 @dataclass(frozen=True)
 class Site:
-    """A page on the disk, the names of the results that it must show, and whether it is huge.
+    """A page on the disk, and what to look for.
 
-    What the page of the whole catalogue folds away is the same many times over.
+    Parameters
+    ----------
+    path : Path
+    names : tuple of str
+        The results that it must show.
+    unfolded : tuple of (int, str)
+        Widths and colour schemes in which axe-core sees it unfolded: in the others, as it is
+        shown. A large page folds away the same kinds of things many times over.
     """
 
     path: Path
     names: tuple[str, ...]
-    huge: bool = False
+    unfolded: tuple[tuple[int, Scheme], ...] = tuple(product(WIDTHS, SCHEMES))
 
 
 SHOP = '''
@@ -71,11 +80,11 @@ FEW = (
 """Entries of the catalogue with claims of every kind."""
 
 
-def of_run(folder: Path, *, huge: bool = False) -> Site:
+def of_run(folder: Path) -> Site:
     """The page that a run wrote: it must name every mechanism."""
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
     names = dict.fromkeys(result["mechanism"] for result in record["results"])
-    return Site(folder / "index.html", tuple(names), huge)
+    return Site(folder / "index.html", tuple(names))
 
 
 def own(folder: Path, verdict: str) -> Site:
@@ -100,7 +109,12 @@ def few(folder: Path) -> Site:
     """The page of a run of a few entries of the catalogue."""
     sizes = ("--profile", "quick", "--train", "40", "--queries", "2", "--train-queries", "1")
     assert main(["run", *FEW, *sizes, "-q", "--out", str(folder)]) == 0
-    return of_run(folder)
+    return replace(of_run(folder), unfolded=((1200, "light"), (1200, "dark")))
+
+
+def catalogue(folder: Path) -> Site:
+    """The page that a run of the whole catalogue wrote."""
+    return replace(of_run(folder), unfolded=((1200, "light"),))
 
 
 def attacks(folder: Path) -> Site:
