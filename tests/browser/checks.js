@@ -170,7 +170,9 @@ window.dpassayChecks = (() => {
     printed.forEach((row, number) => {
       const mark = document.createElement("span");
       mark.textContent = `Q${number}Z`;
-      mark.style.cssText = "font-size: 2px; letter-spacing: 0; white-space: nowrap";
+      // no wider than nothing: it lies over the end of what stands before it
+      mark.style.cssText = "display: inline-block; width: 0; direction: rtl; font-size: 2px; " +
+        "letter-spacing: 0; white-space: nowrap";
       row.lastElementChild.append(mark);
     });
     return [printed.length, rows.length - printed.length];
