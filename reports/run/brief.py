@@ -368,7 +368,7 @@ def _place(result: Raw, cell: Raw) -> tuple[str, str, str]:
     """Return the change, the query with a comma behind it, and the answer of a witness."""
     cells = result["per_query"]
     for label, each in zip(labels(cells), cells, strict=True):
-        if all(each[name] == cell.get(name) for name in WITNESSED):
+        if all(each.get(name) == cell.get(name) for name in WITNESSED):
             told = f'"{clean(each["answer"])}"' if "answer" in each else ""
             asked = (result["searched"] or {}).get("asked", True)
             return (
@@ -391,7 +391,7 @@ def _sides(result: Raw, cell: Raw) -> tuple[tuple[str, float], ...]:
     """Return the probability of the witness's answer, or its value, on S and then on S'."""
     if words_of(result["claim"]).strings:
         return ()
-    p1, p0 = value(cell["p1"]), value(cell["p0"])
+    p1, p0 = value(cell.get("p1")), value(cell.get("p0"))
     if p1 is None or p0 is None:
         return ()
     here, there = (p1, p0) if cell["direction"] == "S to S'" else (p0, p1)
