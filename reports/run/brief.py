@@ -28,6 +28,7 @@ from dpassay.reports.run.words import (
     exceeds,
     looked_at,
     nothing_found,
+    within,
 )
 from dpassay.reports.shared.numbers import INFINITY, clean, count, plural, promise, value
 from dpassay.reports.shared.statuses import (
@@ -90,7 +91,8 @@ class Brief:
         The smallest leak at the audited pairs that would have been refuted with probability 0.9,
         '≥ 1.25'; 'any excess' where the leak was computed; empty where there is none.
     replay : str
-        The command that shows it again, run beside the record; empty where there is none.
+        The command that shows it again: run beside the record, or, of a module of the user's own,
+        where that can be imported, with the record's folder for REPORT. Empty where there is none.
     reason : str
         Why it was decided so, in the record's words.
     """
@@ -463,7 +465,7 @@ def _looked(result: Raw) -> str:
 def _replay(cell: Raw, name: str) -> str:
     if cell["target"] is None or cell["data"].get("kind") == "memory":
         return ""
-    command = f"dpassay replay {shlex.quote(witness_file(name))}"
+    command = f"dpassay replay {within(cell)}{shlex.quote(witness_file(name))}"
     from_file = cell["data"].get("kind") == "source" and cell["data"]["source"]["kind"] == "file"
     return f"{command} --data FILE" if from_file else command
 

@@ -13,7 +13,7 @@ from dpassay.numerics import DOWN, UP, percent, plain, written
 from dpassay.reports.run.brief import LEAKS, Brief, share
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.view import ResultView
-from dpassay.reports.run.words import looked_at
+from dpassay.reports.run.words import folder, looked_at
 from dpassay.reports.shared.numbers import clean, plural, value
 from dpassay.reports.shared.statuses import (
     ERROR,
@@ -379,7 +379,7 @@ def _without_budget(command: str) -> str | None:
 
 def _replayed(brief: Brief) -> Step:
     if brief.replay:
-        return Step(text="See it again, in the folder of this report:", command=brief.replay)
+        return Step(text=f"See it again, {folder(brief.replay)}:", command=brief.replay)
     return Step(
         text="See it again from Python, with the same pairs and queries: the mechanism or its data "
         "existed in memory only."

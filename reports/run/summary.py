@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, lead
 from dpassay.reports.run.view import CAVEAT, INTERRUPTED
+from dpassay.reports.run.words import FOLDER
 from dpassay.reports.shared.numbers import INFINITY
 from dpassay.reports.shared.statuses import (
     ALL,
@@ -124,7 +125,8 @@ def _sight(brief: Brief) -> str:
 
 def _from_here(replay: str, directory: Path) -> str:
     """Return the command for a witness as it is typed beside the folder, not in it."""
-    return replay.replace("witnesses/", f"{directory.as_posix()}/witnesses/", 1)
+    beside = replay.replace(FOLDER, "", 1)
+    return beside.replace("witnesses/", f"{directory.as_posix()}/witnesses/", 1)
 
 
 def _below(brief: Brief) -> Iterator[str]:

@@ -734,11 +734,30 @@ def _replay(result: Raw) -> Part | None:
             "with the same pairs and queries."
         )
         return Part(title="Replay", texts=(why,))
-    command = f"dpassay replay {witness_file(result['id'])}"
-    where = "To replay this witness alone, run in the folder of this report"
+    command = f"dpassay replay {within(witness)}{witness_file(result['id'])}"
+    where = f"To replay this witness alone, run {folder(command)}"
     if witness["data"].get("kind") == "source" and witness["data"]["source"]["kind"] == "file":
         where, command = f"{where}, with the data file as FILE", f"{command} --data FILE"
     return Part(title="Replay", texts=(f"{where}:",), command=command)
+
+
+FOLDER = "REPORT/"
+"""The folder of a report in a command that is run elsewhere."""
+
+
+def within(witness: Raw) -> str:
+    """Return what stands before a witness's file: nothing where it can be replayed beside it.
+
+    A module of the user's own is found in its project's folder only.
+    """
+    return FOLDER if ":" in (witness["target"] or "") else ""
+
+
+def folder(command: str) -> str:
+    """Say in which folder a command for a witness is run."""
+    if FOLDER not in command:
+        return "in the folder of this report"
+    return "where the mechanism can be imported, with the folder of this report for REPORT"
 
 
 def _json(parameter: object) -> str:

@@ -175,3 +175,9 @@ def test_an_error_is_had_not_leaked(make: Any) -> None:
     result = make.computed("mine", "refuted", 0.5)
     result["claim"] |= {"kind": "Accuracy", "epsilon": None, "delta": None, "bound": 0.25}
     assert leaks(one(make, result)) == "has 2 times the error that it claims"
+
+
+def test_a_module_of_the_users_is_replayed_where_it_can_be_imported(make: Any) -> None:
+    result = make.sampled("mine:f", "refuted")
+    result["witness"]["target"] = "mine:f"
+    assert one(make, result).replay == "dpassay replay REPORT/witnesses/mine%3Af.json"

@@ -10,6 +10,7 @@ from typing import Any
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, leaks
 from dpassay.reports.run.view import INTERRUPTED
+from dpassay.reports.run.words import FOLDER
 from dpassay.reports.shared.statuses import ERROR, INCONCLUSIVE, MISSED, REFUTED, Status
 
 Raw = Mapping[str, Any]
@@ -94,7 +95,9 @@ def _sentences(result: Raw, brief: Brief) -> tuple[str, ...]:
 
 def replay(brief: Brief) -> str:
     """Return the command that shows a result again, for somebody in the folder of the project."""
-    return brief.replay.replace("dpassay replay ", "dpassay replay REPORT/", 1)
+    if FOLDER in brief.replay:
+        return brief.replay
+    return brief.replay.replace("dpassay replay ", f"dpassay replay {FOLDER}", 1)
 
 
 def certainty(result: Raw) -> str:
