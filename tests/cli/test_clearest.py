@@ -14,7 +14,8 @@ from dpassay.engine.settings import Settings
 from dpassay.record.run_record import read_record, record_schema, result_json
 from dpassay.targets.resolve import resolve
 
-WORDS = ["run", "soft-majority-overview", "-q", "--mode", "exact", "--out", "out"]
+WORDS = ["run", "soft-majority-overview", "-q", "--mode", "exact", "--out", "out", "--train", "40"]
+WORDS += ["--queries", "3", "--neighbours", "flip"]
 
 
 def test_it_is_recorded_where_the_worst_answer_is_too_rare_to_see(folder: Path) -> None:
