@@ -17,6 +17,7 @@ from dpassay.errors import InvalidInput
 from dpassay.record.baseline import Judged, acceptable, judge, moved, read_baseline, whole
 from dpassay.record.compare import compare
 from dpassay.record.files import dumps, writable, write_text
+from dpassay.record.history import revisions
 from dpassay.record.run_record import is_record, read_record
 from dpassay.targets.source import defined_at
 
@@ -76,6 +77,16 @@ def add_arguments(command: Parser) -> None:
         add_option(each, "baseline", shown=SHOWN)
     add_option(check, "tolerance")
     add_pages(check, "folder of the run's record, if configured")
+    history = actions.add_parser("history", help="draw what was accepted over time")
+    history.describe(
+        "Draw leak ÷ claim of every result at every version of the baseline that git knows, with "
+        "the numbers as a table.",
+        examples(("dpassay baseline history -o history.html", "then open history.html")),
+    )
+    history.add_argument(
+        "-o", "--out", dest="page", metavar="FILE", default="history.html", help="the page"
+    )
+    add_option(history, "baseline", shown=SHOWN)
     move = actions.add_parser("move", help="give a renamed mechanism its results of the baseline")
     move.describe(
         "Rename a mechanism in the baseline, or the module:object that it stands for. The file is "
@@ -92,6 +103,8 @@ def action(arguments: argparse.Namespace) -> int:
     config = in_force(arguments)
     if arguments.action == "move":
         return _move(arguments.old, arguments.new, Path(config.baseline), config)
+    if arguments.action == "history":
+        return _history(Path(config.baseline), Path(arguments.page))
     said = arguments.record or str(Path(config.out or "report") / "record.json")
     baseline, (place, record) = Path(config.baseline), run_record(said)
     whole(record, place)
@@ -144,6 +157,16 @@ def _comment(record: dict[str, object], judged: Judged, folder: Path) -> None:
 
     writable(folder)
     write_text(folder / "comment.md", to_comment(record, judged.as_json()))
+
+
+def _history(baseline: Path, page: Path) -> int:
+    """Write the page of all versions of the baseline."""
+    from dpassay.reports.run.pipeline.history import to_history
+
+    found = revisions(baseline)
+    write_text(page, to_history(found, baseline.name), "-o")
+    sys.stdout.write(f"{page}: {len(found)} accepted versions of {baseline}\n")
+    return Exit.NOTHING
 
 
 def _move(old: str, new: str, baseline: Path, config: Config) -> int:
