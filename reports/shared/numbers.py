@@ -44,6 +44,8 @@ __all__ = [
     "value",
 ]
 
+LARGE = 1e6
+"""Factors from here on are written with six digits."""
 MAX_TEXT = 160
 """Parameter values longer than this are cut; the record has them in full."""
 
@@ -85,6 +87,8 @@ def factor(true: float, claimed: float, way: str = NEAREST, *, exceeds: bool = T
         ratio = min(ratio, 1.0)
     if math.isinf(ratio):
         return f"{INFINITY} ×"
+    if ratio >= LARGE:
+        return f"{written(ratio, 6, way)} ×"
     if abs(ratio - 1) >= 0.01:
         return f"{Decimal(repr(ratio)).quantize(Decimal('0.01'), rounding=way)} ×"
     if exceeds and ratio > 1 >= rounded(ratio, 6, way):

@@ -119,7 +119,7 @@ def test_the_command_line_beside_a_package_that_is_called_audit_too(
     (project / "audit/api.py").write_text(HALF)
     code, said = dpassay(*wanted)
     assert code == 1
-    assert "at 99.9 % confidence" in said
+    assert "refuted, 99.9 % confidence" in said
     code, said = dpassay(
         "explain", "audit.api:predict.own.monte-carlo", "--record", "reports/privacy/record.json"
     )

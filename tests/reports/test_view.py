@@ -350,3 +350,9 @@ def test_a_number_that_is_no_loss_is_not_called_one(make: Any, kind: str) -> Non
     assert shown.query_table is not None
     assert "loss" not in shown.query_table.columns
     assert "loss" not in shown.query_table.caption
+
+
+def test_a_factor_of_any_size_is_written() -> None:
+    assert factor(1e40, 1e-5) == "1e+45 ×"
+    assert factor(2e6, 1.0) == "2e+06 ×"
+    assert factor(999_999.0, 1.0) == "999999.00 ×"

@@ -112,8 +112,8 @@ def _plot(
                 title="Leak ÷ claim at every accepted version",
                 description=(
                     f"{plural(len(drawn), 'result')} over {plural(len(revisions), 'version')}, on "
-                    "a logarithmic axis with a dashed line at 1, the claim. The table below has the "
-                    "same numbers."
+                    "a logarithmic axis with a dashed line at 1, the claim. The table below has "
+                    "the same numbers."
                 ),
             )
         )
