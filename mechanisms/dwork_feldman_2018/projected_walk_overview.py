@@ -118,7 +118,10 @@ class ProjectedWalkOverview(Mechanism):
     def claims(self) -> tuple[Claim, ...]:
         """The printed claim, and the smallest epsilon that holds."""
         coins = "answer fresh; no other coins"
-        source = "Dwork and Feldman 2018, section 2.2"
+        source = (
+            "Dwork and Feldman 2018, section 2.2, without its 'roughly', read as in "
+            "docs/findings.md, 'The projected walk of the overview'"
+        )
         printed = DP(epsilon=self.epsilon, coins=coins, source=source, status="printed")
         source = "docs/findings.md, 'The projected walk of the overview'"
         return printed, DP(

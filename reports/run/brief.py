@@ -10,13 +10,13 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dpassay.claims import SINGLE
 from dpassay.engine.wording import query_words
-from dpassay.numerics import DOWN, NEAREST, UP, plain, told_apart, written
+from dpassay.numerics import DOWN, NEAREST, UP, plain, rounded, told_apart, written
 from dpassay.record.curves import WITNESSED
 from dpassay.record.files import clearest_id, witness_file
 from dpassay.reports.run.findings import unit_words
@@ -46,8 +46,6 @@ Raw = Mapping[str, Any]
 
 DIGITS = 3
 LEAKS, HAS = "leaks", "has"
-TINY = 1e-4
-"""Probabilities below this, or so near to 1, are not written as per cents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +85,8 @@ class Brief:
         What changed where, in a sentence; empty where nothing did.
     sides : tuple of (str, float), empty or of length 2
         The probabilities of that answer, or the values, on S and on S', for a picture.
+    shown : tuple of str
+        The two sides as written: per cents, or values.
     sight : str
         The smallest leak at the audited pairs that would have been refuted with probability 0.9,
         '≥ 1.25'; 'any excess' where the leak was computed; empty where there is none.
@@ -114,6 +114,7 @@ class Brief:
     unit: str
     seen: str
     sides: tuple[tuple[str, float], ...]
+    shown: tuple[str, ...]
     sight: str
     at_most: str
     looked: str
@@ -201,13 +202,15 @@ def _of_catalogue(results: Sequence[Raw], found: Sequence[Brief]) -> str:
     wrong, others = numbers["refuted", True], numbers["refuted", False]
     stand = numbers["not refuted", True] + numbers["verified", True]
     missed = sum(each.status in {MISSED, ERROR} for each in found)
-    more = f"; {plural(others, 'variant')} of ours refuted too" if others else ""
+    more = f"; {plural(others, 'claim')} of no paper refuted too" if others else ""
     undecided = sum(each.status is INCONCLUSIVE for each in found)
     more += f"; {plural(undecided, 'claim')} undecided" if undecided else ""
     more += f"; {plural(missed, 'result')} not as declared" if missed else ""
+    printed = sum(number for (_, told), number in numbers.items() if told)
     return (
-        f"{plural(wrong, 'published claim')} {'is' if wrong == 1 else 'are'} wrong, "
-        f"{stand} {'stands' if stand == 1 else 'stand'} where we looked{more}"
+        f"{wrong} of {plural(printed, 'claim')}, as papers print them or can be read, "
+        f"{'is' if wrong == 1 else 'are'} wrong; {stand} {'stands' if stand == 1 else 'stand'} "
+        f"where we looked{more}"
     )
 
 
@@ -270,6 +273,7 @@ def _brief(result: Raw, name: str) -> Brief:
         unit=words.unit,
         seen="" if cell is None else _seen(result, cell),
         sides=() if cell is None else _sides(result, cell),
+        shown=() if cell is None else _shown_sides(result, cell),
         sight=_sight(result),
         at_most="" if known or part else _at_most(result, upper, beside),
         looked=_looked(result),
@@ -362,7 +366,8 @@ def _seen(result: Raw, cell: Raw) -> str:
         before, after = (written(each, DIGITS + 1, NEAREST) for each in (one, other))
         return f"{_capital(change)}: {query}the mean prediction went from {before} to {after}."
     of = f" of {count(trials['draws'])} runs" if trials else ""
-    went = f"from {share(one, other)} to {share(other, one)}{of}"
+    before, after = shares(one, other, _breaks(result))
+    went = f"from {before} to {after}{of}"
     return f"{_capital(change)}: {query}the answer {answer} went {went}."
 
 
@@ -389,6 +394,17 @@ def _where(label: str) -> str:
     return f"at {query_words(label)} " if own == label else f"in its own worst case {own} "
 
 
+def _shown_sides(result: Raw, cell: Raw) -> tuple[str, ...]:
+    """Return the two sides as they are written."""
+    sides = _sides(result, cell)
+    if not sides:
+        return ()
+    (_, one), (_, other) = sides
+    if cell["event"] == []:
+        return written(one, DIGITS + 1, NEAREST), written(other, DIGITS + 1, NEAREST)
+    return shares(one, other, _breaks(result))
+
+
 def _sides(result: Raw, cell: Raw) -> tuple[tuple[str, float], ...]:
     """Return the probability of the witness's answer, or its value, on S and then on S'."""
     if words_of(result["claim"]).strings:
@@ -400,20 +416,40 @@ def _sides(result: Raw, cell: Raw) -> tuple[tuple[str, float], ...]:
     return (("S", here), ("S'", there))
 
 
-def share(p: float, beside: float) -> str:
-    """Write a probability as per cents, with so many digits as tell it from the one beside it.
+def shares(
+    one: float, other: float, breaks: Callable[[float, float], bool] = lambda p, q: p != q
+) -> tuple[str, str]:
+    """Write two probabilities as per cents, nearest, with as many digits as show what they show.
 
-    Nearest; a probability below 0.0001, or as near to 1, keeps its own digits.
+    Parameters
+    ----------
+    one, other : float
+    breaks : callable
+        Whether two numbers show it; by default that they differ.
     """
-    if p in {0.0, 1.0}:
-        return f"{100 * p:.0f} %"
-    if p < TINY:
-        return f"{p:.2g}"
-    for digits in (0, 1, 2, 3, 4):
-        text, other = (f"{100 * each:.{digits}f}" for each in (p, beside))
-        if text != other and float(text) not in {0.0, 100.0}:
-            return f"{text} %"
-    return f"{p:.12g}"
+    texts = ("", "")
+    for digits in (2, 3, 4, 6, 9, 12):
+        numbers = [rounded(100 * each, digits, NEAREST) for each in (one, other)]
+        texts = (f"{numbers[0]:.{digits}g} %", f"{numbers[1]:.{digits}g} %")
+        certain = any(
+            number in {0.0, 100.0} and each not in {0.0, 1.0}
+            for number, each in zip(numbers, (one, other), strict=True)
+        )
+        if not certain and breaks(numbers[0] / 100, numbers[1] / 100):
+            break
+    return texts
+
+
+def _breaks(result: Raw) -> Callable[[float, float], bool]:
+    """Return what tells whether two probabilities break a claim of (epsilon, delta), either way.
+
+    Of a result that is not refuted, or a claim of another kind: whether they differ.
+    """
+    claim = result["claim"]
+    if result["verdict"] != "refuted" or claim["kind"] != "DP":
+        return lambda p, q: p != q
+    most, delta = math.exp(min(float(claim["epsilon"]), 700.0)), float(claim["delta"])
+    return lambda p, q: p > most * q + delta or q > most * p + delta
 
 
 def _sight(result: Raw) -> str:

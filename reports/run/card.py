@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpassay.engine.wording import seen_words
 from dpassay.numerics import percent
-from dpassay.reports.run.brief import Brief, briefs, lead, share
+from dpassay.reports.run.brief import Brief, briefs, lead
 from dpassay.reports.run.view import CAVEAT
 from dpassay.reports.shared.figures import PALETTE
 from dpassay.reports.shared.statuses import ERROR, HELD, INCONCLUSIVE
@@ -137,13 +137,12 @@ def _bars(found: Brief, colour: str) -> str:
     """Draw two bars: how often the answer comes on S and on S'."""
     if len(found.sides) != 2 or not all(0 <= p <= 1 for _, p in found.sides):
         return ""
-    (_, one), (_, other) = found.sides
-    rows = (("S", one, other), ("S'", other, one))
+    rows = [(side, p, told) for (side, p), told in zip(found.sides, found.shown, strict=True)]
     return "".join(
         f'<span style="display:inline-block;width:2em">{escape(side)}</span>'
         f'<span style="display:inline-block;height:.7em;width:{20 * p:.3f}em;'
-        f'background:{colour}"></span> {escape(share(p, beside))}<br>'
-        for side, p, beside in rows
+        f'background:{colour}"></span> {escape(told)}<br>'
+        for side, p, told in rows
     ).removesuffix("<br>")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
-from dpassay.numerics import written
+from dpassay.numerics import DOWN, written
 from dpassay.reports.run.brief import Brief
 from dpassay.reports.run.method_notes import Note, Story, method_notes, story
 from dpassay.reports.run.overview_plot import MARKS, Dot, dot_of
@@ -213,5 +213,5 @@ def _dots(groups: Sequence[Group]) -> Table:
 
 
 def ratio_words(ratio: float) -> str:
-    """Write a ratio to the nearest of three significant digits."""
-    return INFINITY if ratio == float("inf") else written(ratio, 3)
+    """Write what is certain of a ratio, three significant digits, down."""
+    return INFINITY if ratio == float("inf") else written(ratio, 3, DOWN)

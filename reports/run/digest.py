@@ -95,7 +95,7 @@ def by_mechanism(record: Raw, view: View) -> tuple[Table, tuple[Status, ...]]:
         for row in _beside([each for each in claims if each[0].mechanism == name])
     ]
     some = any(second is not None for _, second in rows)
-    titles = ("mechanism", "claim", *(("corrected claim",) if some else ()))
+    titles = ("mechanism", "claim", *(("corrected or sharper claim",) if some else ()))
     legend = ", ".join(f"{each.status.symbol} {each.status.word}" for each in view.counts)
     table = Table(
         caption=f"Worst first: {legend}. Numbers are those of the audited cells: "

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpassay.engine.wording import through_words
 from dpassay.numerics import DOWN, UP, percent, plain, written
-from dpassay.reports.run.brief import LEAKS, Brief, share
+from dpassay.reports.run.brief import LEAKS, Brief
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.view import ResultView
 from dpassay.reports.run.words import folder, looked_at
@@ -232,13 +232,10 @@ def _bars(raw: Raw, brief: Brief) -> tuple[tuple[Bar, ...], str]:
         return (), ""
     top = max(one, other)
     whole = 1.0 if not means and top >= 0.02 else top
-    texts = (
-        (written(one, 4), written(other, 4)) if means else (share(one, other), share(other, one))
-    )
     scale = "" if whole == 1.0 else "The longer bar has full length."
     return tuple(
         Bar(side=side, text=text, width=round(100 * each / whole, 1))
-        for (side, each), text in zip(brief.sides, texts, strict=True)
+        for (side, each), text in zip(brief.sides, brief.shown, strict=True)
     ), scale
 
 

@@ -168,7 +168,7 @@ def overview_plot(rows: Sequence[Row], *, name: str, part: str = "", sheet: Shee
             as_svg(
                 figure,
                 name=name,
-                title=f"Leak ÷ claim of every result{part}",
+                title=f"Leak ÷ claim{part}, of every result that has one",
                 description=(
                     f"{plural(len(rows), 'mechanism')}, {plural(dots, 'result')}, on a "
                     "logarithmic axis with a dashed line at 1, the claim: what lies right of it "

@@ -88,7 +88,9 @@ def print_summary(
     if not record["run"]["complete"]:
         _wrapped(console, INTERRUPTED)
     if any(each.status in {HELD, MISSED} for each in found):
-        _wrapped(console, f"{CAVEAT} 'Would see' holds at the examined pairs and queries.")
+        sight = any(each.status is HELD and each.sampled for each in shown)
+        where = " 'Would see' holds at the examined pairs and queries." if sight else ""
+        _wrapped(console, f"{CAVEAT}{where}")
 
 
 def _worst_first(brief: Brief) -> tuple[int, float]:

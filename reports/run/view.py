@@ -59,8 +59,9 @@ Raw = Mapping[str, Any]
 
 CAVEAT = "Not refuted does not mean private."
 CAVEAT_DETAIL = (
-    "It means that the audit found no violation at the pairs, queries and events that it "
-    "examined. 'Detectable' is the smallest leak that the audit, its screening included, would "
+    "'Not refuted' means that the audit found no violation at the pairs, queries and events that "
+    "it examined. 'Detectable', where a result states it, is the smallest leak that the audit, "
+    "its screening included, would "
     "have refuted with probability 0.9, if one of these pairs leaked that much through an answer "
     "of the probability that the result states. A leak through a rarer answer may go unseen. If "
     "the law is known, every cell is certified; if it was sampled, only the cells that the "

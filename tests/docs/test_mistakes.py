@@ -146,6 +146,9 @@ def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The same as the working directory, on a machine with two processors."""
     monkeypatch.chdir(made)
     monkeypatch.setattr(sys, "path", list(sys.path))
+    for path in made.rglob("*.py"):  # other tests may have imported modules of these names
+        if path.stem not in sys.stdlib_module_names:
+            monkeypatch.delitem(sys.modules, path.stem, raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     yield made
     for name, module in list(sys.modules.items()):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpassay.reports.run.brief import briefs, lead, leaks, share
+from dpassay.reports.run.brief import briefs, lead, leaks, shares
 
 Record = dict[str, Any]
 
@@ -127,15 +127,15 @@ def test_the_lead_of_the_catalogue_counts_what_papers_print(make: Any) -> None:
     weak = make.computed("d", "inconclusive", 0.5)
     record = make.record(wrong, ours, make.computed("c", "not refuted"), weak, catalogue=True)
     assert lead(record) == (
-        "1 published claim is wrong, 1 stands where we looked; 1 variant of ours refuted too; "
-        "1 claim undecided"
+        "1 of 3 claims, as papers print them or can be read, is wrong; 1 stands where we looked; "
+        "1 claim of no paper refuted too; 1 claim undecided"
     )
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_two_shares_are_told_apart(p: float, q: float) -> None:
     if p != q and abs(p - q) > 1e-6:
-        assert share(p, q) != share(q, p)
+        assert len(set(shares(p, q))) == 2
 
 
 def test_hostile_text_is_one_line(hostile: Record) -> None:
@@ -181,3 +181,17 @@ def test_a_module_of_the_users_is_replayed_where_it_can_be_imported(make: Any) -
     result = make.sampled("mine:f", "refuted")
     result["witness"]["target"] = "mine:f"
     assert one(make, result).replay == "dpassay replay REPORT/witnesses/mine%3Af.json"
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "p1", "p0"),
+    [(0.672548, 0.001, 0.0415, 0.0181), (1.0, 0.001, 0.00136, 0.0), (7.0, 0.01, 0.0214, 9.44e-06)],
+)
+def test_the_shares_of_a_refuted_claim_break_it_as_they_are_written(
+    make: Any, epsilon: float, delta: float, p1: float, p0: float
+) -> None:
+    result = make.computed("mine", "refuted", 2.0)
+    result["claim"] |= {"epsilon": epsilon, "delta": delta}
+    result["witness"] |= {"p1": p1, "p0": p0}
+    one_side, other = (float(text.removesuffix(" %")) / 100 for text in one(make, result).shown)
+    assert one_side > math.exp(epsilon) * other + delta
