@@ -119,8 +119,8 @@ class ProjectedWalkOverview(Mechanism):
         """The printed claim, and the smallest epsilon that holds."""
         coins = "answer fresh; no other coins"
         source = (
-            "Dwork and Feldman 2018, section 2.2, without its 'roughly', read as in "
-            "docs/findings.md, 'The projected walk of the overview'"
+            "Dwork and Feldman 2018, section 2.2, read as in docs/findings.md, 'The projected walk "
+            "of the overview'"
         )
         printed = DP(epsilon=self.epsilon, coins=coins, source=source, status="printed")
         source = "docs/findings.md, 'The projected walk of the overview'"

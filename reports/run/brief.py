@@ -446,7 +446,7 @@ def _breaks(result: Raw) -> Callable[[float, float], bool]:
     Of a result that is not refuted, or a claim of another kind: whether they differ.
     """
     claim = result["claim"]
-    if result["verdict"] != "refuted" or claim["kind"] != "DP":
+    if result["verdict"] != "refuted" or claim["epsilon"] is None:
         return lambda p, q: p != q
     most, delta = math.exp(min(float(claim["epsilon"]), 700.0)), float(claim["delta"])
     return lambda p, q: p > most * q + delta or q > most * p + delta
