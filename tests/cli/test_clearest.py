@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 import jsonschema
+import pytest
 
 from dpassay.cli.main import main
 from dpassay.engine.run import assay
@@ -18,6 +19,7 @@ WORDS = ["run", "soft-majority-overview", "-q", "--mode", "exact", "--out", "out
 WORDS += ["--queries", "3", "--neighbours", "flip"]
 
 
+@pytest.mark.slow
 def test_it_is_recorded_where_the_worst_answer_is_too_rare_to_see(folder: Path) -> None:
     assert main(WORDS) == 0
     record = read_record(folder / "out" / "record.json")

@@ -67,6 +67,7 @@ def test_a_shell_is_told_how_to_ask(shell: str, capsys: pytest.CaptureFixture[st
     ("line", "found"),
     [("dpassay comp", {"compare", "completion"}), ("dpassay run soft-", {"soft-majority"})],
 )
+@pytest.mark.slow
 def test_what_a_shell_is_answered(line: str, found: set[str], tmp_path: Path) -> None:
     asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line))}
     asked |= {"_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "out"), "_ARGCOMPLETE_IFS": "\n"}

@@ -73,6 +73,7 @@ def test_the_readme_s_pipeline_is_green_then_red_then_green(demo: Path, tools: T
     assert action(demo, tools, ours["with"]).code == 0
 
 
+@pytest.mark.slow
 def test_gitlab(demo: Path, tools: Tools, repository: Path) -> None:
     (example,) = examples(".gitlab-ci.yml")
     variables = example["dpassay"]["variables"]

@@ -407,6 +407,7 @@ def test_adding_or_removing_another_mechanism_changes_nothing_for_the_others(
         assert tuple(change for change in found.changes if change.mechanism == "m") == alone.changes
 
 
+@pytest.mark.slow
 def test_a_run_with_another_mechanism_gives_the_same_comparison(tmp_path: Path) -> None:
     """The share of alpha differs, and with it every recorded bound.
 

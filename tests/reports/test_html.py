@@ -249,6 +249,7 @@ def test_missing_profiles_and_rows_are_absent(make: Any) -> None:
     assert not Page(to_html(make.record(result))).all("svg")
 
 
+@pytest.mark.slow
 def test_same_bytes_twice_and_in_a_fresh_process(small: Record, tmp_path: Path) -> None:
     (tmp_path / "record.json").write_text(json.dumps(small), encoding="utf-8")
     code = (

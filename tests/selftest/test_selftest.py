@@ -53,6 +53,7 @@ def failed(checks: Iterator[Check]) -> set[str]:
     return {check.name.partition(",")[0] for check in checks if not check.passed}
 
 
+@pytest.mark.slow
 def test_every_check_passes_and_is_data() -> None:
     seen: list[tuple[str, int, int]] = []
     checks = list(selftest.selftest(SMALL, progress=lambda *step: seen.append(step)))
