@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
 
-from dpassay.claims import Claim
+from dpassay.claims import REPLACE_ONE, Claim
 from dpassay.config.options import BUDGET, CONFIDENCE, MEMORY, SHARD_TIMEOUT
 from dpassay.data import points
 from dpassay.engine.exhaustive import Domain
@@ -16,11 +17,13 @@ from dpassay.engine.settings import ModeWanted, Settings
 from dpassay.errors import InvalidInput, require
 from dpassay.mechanism import FunctionMechanism, Mechanism
 from dpassay.pairs import Pairs
+from dpassay.search.spaces import space_of
 from dpassay.targets.adapter import is_mechanism
+from dpassay.targets.calls import taken
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
 from dpassay.targets.moved import known_as
-from dpassay.targets.resolve import can_be_rebuilt, check_call, declared, parameters_of
+from dpassay.targets.resolve import can_be_rebuilt, declared, parameters_of
 from dpassay.trials.executors import Kind
 
 
@@ -28,6 +31,8 @@ def audit(
     mechanism: Any,
     *,
     claim: Claim | None = None,
+    data: Any = None,
+    together: bool = False,
     pairs: Pairs | None = None,
     queries: ArrayLike | None = None,
     labels: tuple[int, ...] | None = None,
@@ -50,10 +55,17 @@ def audit(
     mechanism : Mechanism or callable
         A `Mechanism`, another object with some of its members, or a function `function(data,
         queries, size, rng)` that returns the answers of `size` independent runs at q queries, shape
-        (size, q).
+        (size, q). One that is asked nothing leaves `queries` out, one that makes a single run a
+        call leaves `size` out.
     claim : DP, GDP, Stability, PredictionStability, ScoreStability or Accuracy, optional
         What to hold it against; its own first claim by default. A function promises nothing by
         itself.
+    data : Answers, Scalars, Labelled, (X, y) or list of numbers, optional
+        What datasets look like. Pairs, queries and events are then searched for, and the answers
+        may be of any kind: labels, texts, numbers, vectors, tuples of any length, None. See
+        `dpassay.search.spaces`.
+    together : bool
+        Whether the answers at several queries are audited as one output. Goes with `data`.
     pairs : Pairs, optional
         Neighbouring datasets, from `replace_one` say; the mechanism's own worst cases come on top.
     queries : array (q, d), optional
@@ -80,6 +92,13 @@ def audit(
             f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with "
             "its parameters"
         )
+    space = None if data is None else space_of(data)
+    if space is not None and not (pairs is None and queries is None and domain is None):
+        raise InvalidInput("data: goes without pairs, queries and domain; it searches for them")
+    if space is not None and (labels is not None or numbers is not None):
+        raise InvalidInput("labels, numbers: not with data; its answers may be anything")
+    if together and space is None:
+        raise InvalidInput("together: goes with data")
     if is_mechanism(mechanism):
         if labels is not None or numbers is not None:
             raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
@@ -91,13 +110,18 @@ def audit(
     elif labels is not None and numbers is not None:
         raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
     else:
-        check_call(mechanism, f"mechanism = {getattr(mechanism, '__name__', 'function')}")
+        takes = taken(mechanism, f"mechanism = {getattr(mechanism, '__name__', 'function')}")
         subject = FunctionMechanism(
             function=mechanism,
             claims=(claim,),
             labels=(0, 1) if labels is None else labels,
             numbers=numbers,
+            takes=takes,
+            free=space is not None,
+            together=0 if space is None or not together else space.columns,
         )
+    if space is not None and claim is not None and claim.relation == REPLACE_ONE:
+        claim = replace(claim, relation=space.relation)
     name, address = _address(mechanism)
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(subject)
     target = AuditTarget(
@@ -131,7 +155,7 @@ def audit(
         shard_timeout=shard_timeout,
         memory=memory,
     )
-    return next(assay([target], group, settings))
+    return next(assay([target], group if space is None else space, settings))
 
 
 def _address(mechanism: Any) -> tuple[str, str | None]:

@@ -20,9 +20,11 @@ from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
 from dpassay.engine.sampling import Accepted, OpenExecutor, Sampling
+from dpassay.engine.searched import searched_evidence
 from dpassay.engine.settings import Settings
 from dpassay.engine.verdicts import Verdict, decide
 from dpassay.errors import TargetError
+from dpassay.search.proposals import Space
 from dpassay.stats.health import ALARM
 from dpassay.targets.coupled import Coupled, coupled_group, parts
 from dpassay.targets.groups import Group, Progress, groups_for, silent
@@ -42,7 +44,7 @@ Holder = Callable[[Claim], Evidence]
 
 def assay(
     targets: Sequence[AuditTarget],
-    data: Group | None,
+    data: Group | Space | None,
     settings: Settings,
     progress: Progress = silent,
     ledger: Ledger | None = None,
@@ -54,9 +56,9 @@ def assay(
     ----------
     targets : sequence of AuditTarget
         What to audit.
-    data : Group or None
+    data : Group, Space or None
         The user's pairs and queries; every mechanism adds its own worst cases. Not used in
-        exhaustive mode.
+        exhaustive mode. A space instead of pairs: they are searched for.
     settings : Settings
     progress : callable
         Called with what is being done, how much of it is done, and how much there is.
@@ -87,7 +89,7 @@ def assay(
         held: Holder | TargetError
         with (
             one_thread(),
-            apart(target, data, settings) as subject,
+            apart(target, data if isinstance(data, Group) else None, settings) as subject,
             ExitStack() as open_until_judged,
         ):
             try:
@@ -125,13 +127,20 @@ def _open_executor(
 
 def _measure(
     target: AuditTarget,
-    data: Group | None,
+    data: Group | Space | None,
     settings: Settings,
     share: float,
     open_executor: OpenExecutor,
     progress: Progress,
     accepted: Accepted,
 ) -> tuple[Mode, Holder]:
+    budget = Budget(
+        draws=settings.budget, alpha=share, alarm=ALARM * share / (1 - settings.confidence)
+    )
+    if data is not None and not isinstance(data, Group):
+        return "monte-carlo", lambda claim: searched_evidence(
+            target, data, claim, budget, open_executor, progress, settings.seed
+        )
     if settings.mode == "exhaustive" and settings.domain is not None:
         if isinstance(target.mechanism, Coupled):
             raise TargetError(
@@ -172,9 +181,6 @@ def _measure(
             )
         if settings.mode == "exact":
             raise TargetError("it has no exact law for these data and claims; use mode monte-carlo")
-    budget = Budget(
-        draws=settings.budget, alpha=share, alarm=ALARM * share / (1 - settings.confidence)
-    )
     return "monte-carlo", Sampling(target, groups, budget, open_executor, progress, accepted).hold
 
 

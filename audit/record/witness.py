@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,10 @@ from dpassay.numerics import (
     lower_number,
     number,
 )
-from dpassay.pairs import Pairs, change_from_json
+from dpassay.pairs import Change, Pairs, change_from_json
 from dpassay.record.files import read_json, schema_at
 from dpassay.record.schemas import fault, read_schema
+from dpassay.search.patterns import Pattern, pattern_from_json
 from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Bound, Counts
 from dpassay.stats.divergence import Loss
@@ -45,8 +46,11 @@ from dpassay.targets.guard import AuditTarget
 from dpassay.targets.resolve import Answers, resolve
 from dpassay.trials.blocks import draw
 from dpassay.trials.encoders import Bins, Coding, Labels, Rounded
+from dpassay.trials.executors import ExecutorOptions, executor
 from dpassay.trials.hosts import Limits
 from dpassay.trials.isolated import introduced
+from dpassay.trials.kept import Matches
+from dpassay.trials.tasks import Task, TrialRunner
 from dpassay.trials.threads import one_thread
 
 SCHEMA = "dpassay/witness/1"
@@ -71,7 +75,7 @@ def clearest(result: Result) -> Cell | None:
     evidence, claim = result.evidence, result.claim
     if evidence is None or result.verdict != "refuted" or claim.computed or claim.coupled:
         return None
-    if not isinstance(evidence.worst.event, HalfLine) and not evidence.worst.event:
+    if evidence.worst.event == ():
         return None
     allowed = scale_of(claim).allowed(claim.promised)
 
@@ -124,6 +128,11 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         "numbers": None
         if result.target.numbers is None
         else [number(limit) for limit in result.target.numbers],
+        **(
+            {"free": {"together": int(getattr(result.target.mechanism, "together", 0))}}
+            if result.target.mechanism.free
+            else {}
+        ),
         "claim": result.claim.as_json(),
         "expected": result.claim.expected,
         "mode": evidence.mode,
@@ -157,6 +166,8 @@ def event_json(event: Event) -> list[int] | dict[str, float]:
 
     No labels where a claim is about means.
     """
+    if isinstance(event, Pattern):
+        return {"pattern": event.as_json(), "words": event.words}
     if isinstance(event, HalfLine):
         return {"at_least" if event.above else "below": event.threshold}
     return list(event)
@@ -194,10 +205,12 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
         "" if plain else f" (x = {', '.join(f'{value:g}' for value in group.queries[cell.query])})"
     )
     at = f"At {query_words(_query_label(evidence, cell))}{point} the " if group.asked else "The "
-    event = f"answer {_event_words(result, cell.event, group.queries[cell.query])}"
+    learned = isinstance(cell.event, Pattern)
+    event = _event_words(result, cell.event, group.queries[cell.query])
+    event = f"event '{event}'" if learned else f"answer {event}"
     sides = ("S", "S'") if cell.direction == DIRECTIONS[0] else ("S'", "S")
     counts = cell.lower.counts
-    if not isinstance(cell.event, HalfLine) and not cell.event:
+    if cell.event == ():
         mean = "prediction" if cell.lower.histograms is None else "mean prediction"
         number_of = result.claim.quantity if result.claim.computed else mean
         seen = f"{number_of} is {cell.p1:.6g} on {sides[0]} and {cell.p0:.6g} on {sides[1]}"
@@ -220,8 +233,8 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
             f"{counts.x:,} of {counts.n1:,} runs on {sides[0]} and in {counts.y:,} of "
             f"{counts.n0:,} on {sides[1]}"
         )
-        seen = f"{event} was given in {runs}"
-    reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned") else ""
+        seen = f"{event} {'happened' if learned else 'was given'} in {runs}"
+    reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned", "searched") else ""
     return f"S: {shown} ({where}). S': {change}. {at}{seen}.{reason}"
 
 
@@ -250,8 +263,8 @@ def _query_label(evidence: Evidence, cell: Cell) -> str:
 
 def _event_words(result: Result, event: Event, query: NDArray[np.float64]) -> str:
     """Name an event, and say what its answers stand for where the mechanism tells it."""
-    if isinstance(event, HalfLine):
-        return str(event)
+    if not isinstance(event, tuple):
+        return event.words if isinstance(event, Pattern) else str(event)
     labels, names = " or ".join(map(str, event)), answer_names(result.target, event, query)
     return f"{labels} ({names})" if names else labels
 
@@ -261,7 +274,7 @@ def answer_names(target: AuditTarget, event: Event, query: NDArray[np.float64]) 
 
     Empty where there are too many, or the mechanism does not say it.
     """
-    if isinstance(event, HalfLine) or len(event) > MOST_NAMED:
+    if not isinstance(event, tuple) or len(event) > MOST_NAMED:
         return ""
     return " or ".join(filter(None, (target.answer_words(label, query) for label in event)))
 
@@ -457,6 +470,8 @@ def _replayed(
         raise InvalidInput(f"the witness is damaged: {type(error).__name__} {error}") from None
 
     with one_thread():
+        if isinstance(coding, Matches):
+            return _matched(witness, subject, claim, place, change, coding)
         base = place.pairs.base
         state = subject.prepare(base)
         neighbour = subject.neighbour(base, state, change)
@@ -486,7 +501,36 @@ def _replayed(
             for each, side in ((state, None), (neighbour, change))
         ]
     x, y = drawn[::-1] if flip else drawn
-    same = (x, y) == (trials["x"], trials["y"])
+    return _compared(witness, claim, coding, x, y)
+
+
+def _matched(
+    witness: Mapping[str, Any],
+    subject: AuditTarget,
+    claim: Claim,
+    place: Group,
+    change: Change,
+    coding: Matches,
+) -> Replay:
+    """Draw the trials of a learned event again, where the mechanism runs."""
+    trials = witness["trials"]
+    require(trials is not None, "the witness", "no trials", "trials, as its event was learned")
+    group = replace(place, pairs=replace(place.pairs, changes=(change,)))
+    runner = TrialRunner(subject, (group,), (coding,), int(trials["seed"]))
+    n, query = int(trials["draws"]), witness["query"]
+    tasks = [Task(group=0, pair=pair, phase="certify", size=n) for pair in (None, 0)]
+    with executor(runner, ExecutorOptions()) as opened:
+        sides = [int(counts[query, 1]) for counts in opened.counts(tasks)]
+    x, y = sides[::-1] if witness["direction"] == DIRECTIONS[1] else sides
+    return _compared(witness, claim, coding, x, y)
+
+
+def _compared(
+    witness: Mapping[str, Any], claim: Claim, coding: Coding, x: int, y: int
+) -> Replay:
+    """Hold counts, or sums of grid points, against those of a witness."""
+    trials, recorded = witness["trials"], float(witness["loss"])
+    n, same = int(trials["draws"]), (x, y) == (trials["x"], trials["y"])
     if isinstance(coding, Rounded):
         low, width = coding.low, coding.high - coding.low
         first, second = (low + width * total / (n * GRID) for total in (x, y))
@@ -511,6 +555,9 @@ def _counted(subject: AuditTarget, event: Any, queries: int) -> tuple[Coding, ND
 
     1 inside the event.
     """
+    if isinstance(event, dict) and "pattern" in event:
+        pattern = pattern_from_json(event["pattern"])
+        return Matches(pattern=pattern, by_query=subject.by_query), np.array([0, 1])
     if isinstance(event, dict):
         ((kind, threshold),) = event.items()
         require(kind in ("at_least", "below"), "event", event, "at_least or below a threshold")
@@ -534,9 +581,12 @@ def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Audi
             "Python"
         )
     numbers = witness["numbers"]
+    free = witness.get("free")
     answers = Answers(
         labels=tuple(witness["labels"]),
         numbers=None if numbers is None else (float(numbers[0]), float(numbers[1])),
+        free=free is not None,
+        together=0 if free is None else free["together"],
     )
     build = partial(
         resolve, witness["target"], witness["parameters"], (claim,), answers, name=witness["name"]

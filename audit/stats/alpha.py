@@ -24,17 +24,20 @@ class Spending:
         Query points.
     profiled : bool
         Whether the claim has privacy profiles.
+    bounded : bool
+        Whether anything is bounded from above; else nothing is spent on that.
     """
 
     alpha: float
     cells: int
     queries: int
     profiled: bool = True
+    bounded: bool = True
 
     @property
     def lower(self) -> float:
-        """Half of alpha, for all lower bounds together."""
-        return self.alpha / 2
+        """Half of alpha, for all lower bounds together; all of it where there are no others."""
+        return self.alpha / 2 if self.bounded or self.profiled else self.alpha
 
     @property
     def each_lower(self) -> float:
@@ -43,7 +46,9 @@ class Spending:
 
     @property
     def upper(self) -> float:
-        """A quarter for the upper bounds, half where there are no profiles."""
+        """A quarter for the upper bounds, half where there are no profiles; 0 where none are."""
+        if not self.bounded:
+            return 0.0
         return self.alpha / 4 if self.profiled else self.alpha / 2
 
     @property

@@ -43,9 +43,9 @@ class Group:
         Base and changes.
     queries : array (q, d)
         Query points; read-only, so that a mechanism may know them again by identity.
-    kind : {"data", "own", "learned"}
+    kind : {"data", "own", "learned", "searched"}
         The user's data, the mechanism's own worst case, or a pair of these with a direction that
-        was learned for it.
+        was learned for it; a pair that a search has proposed.
     reason : str
         Why these pairs.
     source : dict or None
