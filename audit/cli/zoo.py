@@ -101,7 +101,7 @@ def action(arguments: argparse.Namespace) -> int:
 
 
 def _chosen(names: list[str]) -> list[Specimen]:
-    from dpassay.mechanisms.broken import specimens
+    from dpassay.mechanisms.broken.zoo import specimens
 
     known = {each.name: each for each in specimens()}
     for name in names:

@@ -258,7 +258,7 @@ class Search:
             query = np.ascontiguousarray(group.queries[found.query : found.query + 1])
             query.flags.writeable = False
             group = replace(group, queries=query)
-        how = f"found by a search, {found.proposal.family}"
+        how = f"family '{found.proposal.family}'"
         pairs = replace(group.pairs, how=how)
         asked = not self.target.mechanism.without_query
         return replace(group, pairs=pairs, asked=asked)

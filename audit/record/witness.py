@@ -161,8 +161,8 @@ def _dataset(data: Mapping[str, Any]) -> Dataset:
     return Values(data["values"]) if data["kind"] == "values" else Labelled(data["X"], data["y"])
 
 
-def event_json(event: Event) -> list[int] | dict[str, float]:
-    """Write an event down: its labels, or the threshold of a half-line.
+def event_json(event: Event) -> list[int] | dict[str, Any]:
+    """Write an event down: its labels, the threshold of a half-line, or a pattern and its words.
 
     No labels where a claim is about means.
     """
@@ -234,7 +234,8 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
             f"{counts.n0:,} on {sides[1]}"
         )
         seen = f"{event} {'happened' if learned else 'was given'} in {runs}"
-    reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned", "searched") else ""
+    reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned") else ""
+    reason = f" A search found it, {group.pairs.how}." if group.kind == "searched" else reason
     return f"S: {shown} ({where}). S': {change}. {at}{seen}.{reason}"
 
 
