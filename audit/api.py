@@ -17,8 +17,9 @@ from dpassay.engine.settings import ModeWanted, Settings
 from dpassay.errors import InvalidInput, require
 from dpassay.mechanism import FunctionMechanism, Mechanism
 from dpassay.pairs import Pairs
+from dpassay.search.proposals import Space
 from dpassay.search.spaces import space_of
-from dpassay.targets.adapter import is_mechanism
+from dpassay.targets.adapter import Freed, is_mechanism
 from dpassay.targets.calls import taken
 from dpassay.targets.groups import Group
 from dpassay.targets.guard import AuditTarget
@@ -92,36 +93,10 @@ def audit(
             f"mechanism = {mechanism.__name__}: must be an object, not its class; call it with "
             "its parameters"
         )
-    space = None if data is None else space_of(data)
-    if space is not None and not (pairs is None and queries is None and domain is None):
-        raise InvalidInput("data: goes without pairs, queries and domain; it searches for them")
-    if space is not None and (labels is not None or numbers is not None):
-        raise InvalidInput("labels, numbers: not with data; its answers may be anything")
-    if together and space is None:
-        raise InvalidInput("together: goes with data")
-    if is_mechanism(mechanism):
-        if labels is not None or numbers is not None:
-            raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
-        subject: Mechanism = mechanism
-    elif claim is None:
-        raise InvalidInput(
-            "claim is missing: a function has no claim of its own; add claim=DP(epsilon=...)"
-        )
-    elif labels is not None and numbers is not None:
-        raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
-    else:
-        takes = taken(mechanism, f"mechanism = {getattr(mechanism, '__name__', 'function')}")
-        subject = FunctionMechanism(
-            function=mechanism,
-            claims=(claim,),
-            labels=(0, 1) if labels is None else labels,
-            numbers=numbers,
-            takes=takes,
-            free=space is not None,
-            together=0 if space is None or not together else space.columns,
-        )
+    space = _space(data, together=together, pairs=pairs, queries=queries, domain=domain)
     if space is not None and claim is not None and claim.relation == REPLACE_ONE:
         claim = replace(claim, relation=space.relation)
+    subject = _subject(mechanism, claim, labels, numbers, space, together=together)
     name, address = _address(mechanism)
     parameters = {} if isinstance(subject, FunctionMechanism) else parameters_of(subject)
     target = AuditTarget(
@@ -131,18 +106,7 @@ def audit(
         mechanism=subject,
         claims=declared(name, subject)[:1] if claim is None else (claim,),
     )
-    require(
-        pairs is None or isinstance(pairs, Pairs), "pairs", pairs, "Pairs, from replace_one say"
-    )
-    if pairs is not None and mode == "exhaustive":
-        raise InvalidInput("pairs: go with the other modes; 'exhaustive' enumerates its own")
-    if (pairs is None) != (queries is None):
-        raise InvalidInput("pairs and queries go together: one of them is missing")
-    group = None
-    if pairs is not None and queries is not None:
-        group = Group(
-            pairs=pairs, queries=points(queries, "queries"), kind="data", reason=pairs.how
-        )
+    searched = _group(pairs, queries, mode) if space is None else space
     settings = Settings(
         mode=mode,
         seed=seed,
@@ -155,7 +119,67 @@ def audit(
         shard_timeout=shard_timeout,
         memory=memory,
     )
-    return next(assay([target], group if space is None else space, settings))
+    return next(assay([target], searched, settings))
+
+
+def _space(data: Any, *, together: bool, **others: Any) -> Space | None:
+    """Return what a search draws from; None where pairs are given, or the mechanism's own."""
+    if data is None:
+        require(not together, "together", together, "False without data")
+        return None
+    for name, given in others.items():
+        if given is not None:
+            raise InvalidInput(f"data, {name}: go apart; with data, the pairs are searched for")
+    return space_of(data)
+
+
+def _subject(
+    mechanism: Any,
+    claim: Claim | None,
+    labels: tuple[int, ...] | None,
+    numbers: tuple[float, float] | None,
+    space: Space | None,
+    *,
+    together: bool,
+) -> Mechanism:
+    """Return what is audited: a mechanism itself, or a function with what it is called with."""
+    told = labels is not None or numbers is not None
+    if is_mechanism(mechanism):
+        if told:
+            raise InvalidInput("labels, numbers: go with a function; a mechanism names its own")
+        subject: Mechanism = mechanism
+        return subject if space is None else Freed(subject)
+    if claim is None:
+        raise InvalidInput(
+            "claim is missing: a function has no claim of its own; add claim=DP(epsilon=...)"
+        )
+    if labels is not None and numbers is not None:
+        raise InvalidInput("labels, numbers: a function answers the ones or the others, not both")
+    if told and space is not None:
+        raise InvalidInput("labels, numbers: not with data; its answers may be anything")
+    return FunctionMechanism(
+        function=mechanism,
+        claims=(claim,),
+        labels=(0, 1) if labels is None else labels,
+        numbers=numbers,
+        takes=taken(mechanism, f"mechanism = {getattr(mechanism, '__name__', 'function')}"),
+        free=space is not None,
+        together=space.columns if space is not None and together else 0,
+    )
+
+
+def _group(pairs: Pairs | None, queries: ArrayLike | None, mode: str) -> Group | None:
+    """Return the pairs that were given, with their queries."""
+    require(
+        pairs is None or isinstance(pairs, Pairs), "pairs", pairs, "Pairs, from replace_one say"
+    )
+    if pairs is not None and mode == "exhaustive":
+        raise InvalidInput("pairs: go with the other modes; 'exhaustive' enumerates its own")
+    if pairs is None and queries is None:
+        return None
+    if pairs is None or queries is None:
+        raise InvalidInput("pairs and queries go together: one of them is missing")
+    return Group(pairs=pairs, queries=points(queries, "queries"), kind="data", reason=pairs.how)
 
 
 def _address(mechanism: Any) -> tuple[str, str | None]:

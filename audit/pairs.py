@@ -31,6 +31,7 @@ from dpassay.seeds import stream
 
 __all__ = [
     "NEIGHBOURS",
+    "NOTHING_ASKED",
     "AnyOf",
     "Change",
     "Compared",
@@ -53,6 +54,9 @@ Neighbours = Literal["one", "flip", "one+flip", "all"]
 """Per record: `one` replacement from the pool, the label `flip`ped, both, or `all` of the pool and
 the flip."""
 
+NOTHING_ASKED = np.zeros((1, 1))
+"""In the place of query points where there are none."""
+NOTHING_ASKED.flags.writeable = False
 NEIGHBOURS: tuple[Neighbours, ...] = ("one", "flip", "one+flip", "all")
 
 

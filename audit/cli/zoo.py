@@ -22,6 +22,7 @@ from dpassay.record.files import dumps
 if TYPE_CHECKING:
     from dpassay.mechanisms.broken.specimen import Specimen
 
+SCHEMA = "dpassay/zoo/1"
 DESCRIPTION = """Audit mechanisms with a known flaw beside their correct twins. Of each, only the \
 function, its claim and a description of its data are given; pairs, queries and events are searched
 for. Each line says whether the flaw was found. Takes some minutes."""
@@ -93,7 +94,7 @@ def action(arguments: argparse.Namespace) -> int:
             progress("zoo", place + 1, len(chosen) * (1 if arguments.broken_only else 2))
     with readers_may_leave():
         if arguments.json:
-            sys.stdout.write(dumps([_json(line) for line in lines]))
+            sys.stdout.write(dumps({"schema": SCHEMA, "results": [_json(line) for line in lines]}))
         else:
             _print(lines)
         sys.stdout.flush()

@@ -15,7 +15,7 @@ from dpassay.engine.apart import apart
 from dpassay.engine.baseline_cells import Raw
 from dpassay.engine.evidence import Evidence, Mode
 from dpassay.engine.exact import Laws, exact_evidence, goodness_of_fit, group_laws
-from dpassay.engine.exhaustive import domain_laws, exhaustive_evidence
+from dpassay.engine.exhaustive import Domain, domain_laws, exhaustive_evidence
 from dpassay.engine.monte_carlo import Budget
 from dpassay.engine.preflight import check
 from dpassay.engine.result import Result
@@ -137,33 +137,13 @@ def _measure(
     budget = Budget(
         draws=settings.budget, alpha=share, alarm=ALARM * share / (1 - settings.confidence)
     )
-    if data is not None and not isinstance(data, Group):
-        return "monte-carlo", lambda claim: searched_evidence(
-            target, data, claim, budget, open_executor, progress, settings.seed
+    if isinstance(data, Space):
+        hunt = partial(searched_evidence, target, data)
+        return "monte-carlo", lambda claim: hunt(
+            claim, budget, open_executor, progress, settings.seed
         )
     if settings.mode == "exhaustive" and settings.domain is not None:
-        if isinstance(target.mechanism, Coupled):
-            raise TargetError(
-                f"{target.claims[0]} speaks of two datasets at once and has no exhaustive mode; "
-                "use auto"
-            )
-        domain = settings.domain
-        laws = domain_laws(target, domain, progress)
-        own = groups_for(target, None)
-        own_laws = _all_laws(target, own, progress)
-
-        def hold(claim: Claim) -> Evidence:
-            """Hold the domain against the claim; the mechanism's worst case if only that fails.
-
-            If only that one breaks it.
-            """
-            found = exhaustive_evidence(target, claim, domain, laws)
-            if not own_laws or found.lower.value > claim.promised:
-                return found
-            beyond = exact_evidence(target, claim, own, own_laws, None)
-            return found.joined_by(beyond) if beyond.lower.value > claim.promised else found
-
-        return "exhaustive", _both_notions(target, hold)
+        return "exhaustive", _exhaustive(target, settings.domain, progress)
     groups = groups_for(target, data)
     if isinstance(target.mechanism, Coupled):
         groups = tuple(map(coupled_group, groups))
@@ -182,6 +162,31 @@ def _measure(
         if settings.mode == "exact":
             raise TargetError("it has no exact law for these data and claims; use mode monte-carlo")
     return "monte-carlo", Sampling(target, groups, budget, open_executor, progress, accepted).hold
+
+
+def _exhaustive(target: AuditTarget, domain: Domain, progress: Progress) -> Holder:
+    """Return what holds a whole domain against a claim."""
+    if isinstance(target.mechanism, Coupled):
+        raise TargetError(
+            f"{target.claims[0]} speaks of two datasets at once and has no exhaustive mode; "
+            "use auto"
+        )
+    laws = domain_laws(target, domain, progress)
+    own = groups_for(target, None)
+    own_laws = _all_laws(target, own, progress)
+
+    def hold(claim: Claim) -> Evidence:
+        """Hold the domain against the claim; the mechanism's worst case if only that fails.
+
+        If only that one breaks it.
+        """
+        found = exhaustive_evidence(target, claim, domain, laws)
+        if not own_laws or found.lower.value > claim.promised:
+            return found
+        beyond = exact_evidence(target, claim, own, own_laws, None)
+        return found.joined_by(beyond) if beyond.lower.value > claim.promised else found
+
+    return _both_notions(target, hold)
 
 
 def _both_notions(target: AuditTarget, hold: Holder) -> Holder:

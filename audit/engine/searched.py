@@ -24,13 +24,14 @@ from dpassay.engine.monte_carlo import Budget, monte_carlo_evidence, screen
 from dpassay.engine.sampling import OpenExecutor
 from dpassay.engine.testers.patterns import PatternEvents
 from dpassay.errors import TargetError
+from dpassay.pairs import NOTHING_ASKED
 from dpassay.search.events import Choice, choose_pattern
 from dpassay.search.outputs import Encoder
 from dpassay.search.proposals import Proposal, Space
 from dpassay.seeds import stream
 from dpassay.stats.alpha import Spending
 from dpassay.stats.scales import Scale, scale_of
-from dpassay.targets.groups import NOTHING_ASKED, Group, Progress
+from dpassay.targets.groups import Group, Progress
 from dpassay.targets.guard import AuditTarget
 from dpassay.trials.blocks import block_of
 from dpassay.trials.kept import Kept, Matches
@@ -354,4 +355,3 @@ def searched_evidence(
         trials=evidence.trials + sum(search.spent),
         searched=evidence.searched | {"search": search.log},
     )
-

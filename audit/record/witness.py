@@ -526,9 +526,7 @@ def _matched(
     return _compared(witness, claim, coding, x, y)
 
 
-def _compared(
-    witness: Mapping[str, Any], claim: Claim, coding: Coding, x: int, y: int
-) -> Replay:
+def _compared(witness: Mapping[str, Any], claim: Claim, coding: Coding, x: int, y: int) -> Replay:
     """Hold counts, or sums of grid points, against those of a witness."""
     trials, recorded = witness["trials"], float(witness["loss"])
     n, same = int(trials["draws"]), (x, y) == (trials["x"], trials["y"])

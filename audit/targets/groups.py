@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import answers_moved, records_replaced, within
 from dpassay.data import digest
-from dpassay.pairs import AnyOf, Pairs, change_key, replace_several
+from dpassay.pairs import NOTHING_ASKED, AnyOf, Pairs, change_key, replace_several
 from dpassay.targets.guard import AuditTarget
 
 Progress = Callable[[str, int, int], None]
@@ -22,11 +22,6 @@ Progress = Callable[[str, int, int], None]
 DIRECTIONS = ("S to S'", "S' to S")
 """The loss of an event E is ln((P[M(S) in E] - delta) / P[M(S') in E]) in the first, with S and S'
 exchanged in the second."""
-
-
-NOTHING_ASKED = np.zeros((1, 1))
-"""In the place of query points where there are none."""
-NOTHING_ASKED.flags.writeable = False
 
 
 def silent(what: str, done: int, total: int) -> None:

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.search.patterns import Pattern
 from dpassay.search.outputs import Encoder
+from dpassay.search.patterns import Pattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
