@@ -24,6 +24,7 @@ from dpassay.reports.run.kinds import Words, words_of
 from dpassay.reports.run.queries import labels
 from dpassay.reports.run.words import (
     blurred,
+    change_words,
     event_words,
     exceeds,
     looked_at,
@@ -379,7 +380,7 @@ def _place(result: Raw, cell: Raw) -> tuple[str, str, str]:
             told = f'"{clean(each["answer"])}"' if "answer" in each else ""
             asked = (result["searched"] or {}).get("asked", True)
             return (
-                clean(each["change"]),
+                change_words(each),
                 _where(label) if asked else "",
                 told or event_words(cell["event"]),
             )
