@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,10 +18,11 @@ from dpassay.changes import (
     change_from_json,
     change_key,
     from_pool,
+    in_file,
     one_by_one,
 )
 from dpassay.claims import REPLACE_ONE, records_replaced, replace_relation
-from dpassay.data import Labelled
+from dpassay.data import Labelled, Lines
 from dpassay.errors import InvalidInput, is_count, require
 from dpassay.seeds import stream
 
@@ -127,6 +128,10 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.changes)
+
+    def in_file(self, lines: Lines | None) -> Pairs:
+        """Return the same pairs, their changes told by the lines of a file."""
+        return replace(self, changes=tuple(in_file(change, lines) for change in self.changes))
 
 
 def _is_change(change: object) -> bool:

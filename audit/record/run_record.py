@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dpassay.changes import Change, change_key, changed_lines, in_file
 from dpassay.claims import Claim, claim_from_json
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.result import Result
@@ -24,7 +25,6 @@ from dpassay.numerics import (
     rounded,
     upper_number,
 )
-from dpassay.pairs import change_key
 from dpassay.record.curves import with_few_profiles
 from dpassay.record.files import read_json, schema_at
 from dpassay.record.schemas import fault, read_schema
@@ -265,7 +265,8 @@ def _cell(cell: Cell, evidence: Evidence, target: AuditTarget, claimed: float) -
         if group.kind == "domain"
         else None,
         "pair": cell.pair,
-        "change": str(change),
+        "change": str(in_file(change, None)),
+        **_in_file(change),
         "pair_key": change_key(change, group.pairs.pool),
         "direction": cell.direction,
         "event": event_json(cell.event),
@@ -286,6 +287,12 @@ def _cell(cell: Cell, evidence: Evidence, target: AuditTarget, claimed: float) -
         "histograms": None if cell.lower.histograms is None else asdict(cell.lower.histograms),
         "profile": None if cell.profile is None else _profile(cell.profile),
     }
+
+
+def _in_file(change: Change) -> dict[str, Any]:
+    """Write a change down by the lines of the file that its records come from, if they do."""
+    lines = list(changed_lines(change))
+    return {"in_file": {"lines": lines, "change": str(change)}} if lines else {}
 
 
 def _profile(profile: Profile) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from dpassay.changes import change_from_json, changed_lines
 from dpassay.claims import Claim, claim_from_json
 from dpassay.data import Labelled, load, points, split
 from dpassay.engine.apart import CAN_FORK
@@ -32,7 +33,7 @@ from dpassay.numerics import (
     lower_number,
     number,
 )
-from dpassay.pairs import Pairs, change_from_json
+from dpassay.pairs import Pairs
 from dpassay.record.files import read_json, schema_at
 from dpassay.record.schemas import fault, read_schema
 from dpassay.stats.betting import GRID
@@ -299,6 +300,8 @@ class Replay:
         Whether the claim is declared wrong, so that a refutation is no alarm.
     words : str
         The comparison in one line.
+    change : str
+        What was changed, told by the lines that the file has now; empty where there is no file.
     """
 
     loss: float
@@ -306,6 +309,7 @@ class Replay:
     refuted: bool
     expected: bool
     words: str
+    change: str = ""
 
 
 def witness_schema() -> dict[str, Any]:
@@ -419,7 +423,10 @@ def _replayed(
             raise InvalidInput(
                 "the data are not those the witness was made from: their SHA-256 differs"
             )
-        change = change_from_json(witness["change"], place.pairs.pool)
+        if group is None:
+            change = place.pairs.changes[0]
+        else:
+            change = change_from_json(witness["change"], place.pairs.pool)
         Pairs(
             base=place.pairs.base, changes=(change,), how="replay", relation=claim.relation
         )  # it must be a change of these data
@@ -491,6 +498,7 @@ def _replayed(
         refuted=same and recorded > claim.promised,
         expected=claim.expected == "refuted",
         words=words,
+        change=str(change) if changed_lines(change) else "",
     )
 
 
@@ -546,6 +554,7 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
             points(data["queries"], "queries"),
             None,
         )
+        lines = None
     elif data["kind"] == "source":
         source, cut = data["source"], data["source"]["split"]
         table = load(file or source["name"], source.get("target"))
@@ -555,7 +564,7 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
             "train_queries": cut.get("train_queries", 0),
         }
         parts = split(table, **sizes, seed=cut["seed"])
-        base, pool = parts.train, parts.pool
+        base, pool, lines = parts.train, parts.pool, parts.lines
         queries = points(data["queries"], "queries") if "queries" in data else parts.queries
     else:
         raise InvalidInput(
@@ -563,14 +572,15 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
             "pairs and queries"
         )
     change = change_from_json(witness["change"], pool)
+    pairs = Pairs(
+        base=base,
+        changes=(change,),
+        how="replay",
+        pool=pool,
+        relation=witness["claim"]["relation"],
+    )
     return Group(
-        pairs=Pairs(
-            base=base,
-            changes=(change,),
-            how="replay",
-            pool=pool,
-            relation=witness["claim"]["relation"],
-        ),
+        pairs=pairs.in_file(lines),
         queries=queries,
         kind="data",
         reason="replay",
