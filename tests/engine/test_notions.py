@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 
+import jsonschema
 import pytest
 
 from dpassay.api import audit
@@ -109,7 +110,6 @@ def test_an_infinite_loss_outside_of_the_domain_is_found_at_the_own_worst_case()
 
 
 def test_the_record_holds_both_and_the_report_puts_them_side_by_side() -> None:
-    jsonschema = pytest.importorskip("jsonschema")
     results = [
         run(TableMechanism(table=NEVER), Stability(gamma=0.2)),
         run(TableMechanism(table=TABLE)),

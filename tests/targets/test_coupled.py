@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -141,7 +142,6 @@ def test_an_exact_share_decides_without_trials() -> None:
 
 
 def test_witnesses_replay_records_are_valid_and_reports_are_made() -> None:
-    jsonschema = pytest.importorskip("jsonschema")
     result = run(NoisyShare(), FlipLabel(0), FlipLabel(2), budget=2000)
     witness = make_witness(result)
     assert witness is not None
