@@ -26,7 +26,7 @@ from dpassay.numerics import (
     upper_number,
 )
 from dpassay.record.curves import with_few_profiles
-from dpassay.record.files import read_json, schema_at
+from dpassay.record.files import read_document, schema_at
 from dpassay.record.schemas import fault, read_schema
 from dpassay.record.witness import answer_names, clearest, event_json, make_witness, witness_fault
 from dpassay.stats.betting import GRID
@@ -144,14 +144,7 @@ def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
     InvalidInput
         If there is no such file, or it is no record of this schema.
     """
-    try:
-        record = read_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"{argument} = '{path}': cannot be read ({error.strerror})") from None
-    except ValueError:
-        raise InvalidInput(f"{argument} = '{path}': is not valid JSON") from None
-    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-        raise InvalidInput(f"{argument} = '{path}': must be a file of schema {SCHEMA}")
+    record = read_document(path, argument, SCHEMA)
     wrong = fault(record, "record") or next(
         filter(None, map(_contradiction, record["results"])), ""
     )

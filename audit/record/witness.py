@@ -34,7 +34,7 @@ from dpassay.numerics import (
     number,
 )
 from dpassay.pairs import Pairs
-from dpassay.record.files import read_json, schema_at
+from dpassay.record.files import read_document, schema_at
 from dpassay.record.schemas import fault, read_schema
 from dpassay.stats.betting import GRID
 from dpassay.stats.bounds import Bound, Counts
@@ -353,14 +353,7 @@ def read_witness(path: Path) -> dict[str, Any]:
     InvalidInput
         If there is no such file or it is no witness.
     """
-    try:
-        witness = read_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"WITNESS = '{path}': cannot be read ({error.strerror})") from None
-    except ValueError:
-        raise InvalidInput(f"WITNESS = '{path}': is not valid JSON") from None
-    if not isinstance(witness, dict) or witness.get("schema") != SCHEMA:
-        raise InvalidInput(f"WITNESS = '{path}': must be a file of schema {SCHEMA}")
+    witness = read_document(path, "WITNESS", SCHEMA)
     wrong = witness_fault(witness)
     if wrong:
         raise InvalidInput(f"WITNESS = '{path}': is damaged: {wrong}")
