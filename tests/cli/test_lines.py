@@ -5,6 +5,10 @@ from __future__ import annotations
 import copy
 import json
 import re
+import shutil
+import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,7 @@ import pytest
 from dpassay.cli.main import main
 from dpassay.record.rebound import in_common
 from dpassay.record.run_record import read_record
+from tests.cli.rewritten import inside, main_anew
 
 CODE = '''
 import numpy as np
@@ -32,13 +37,24 @@ RUN += ["--budget", "1500", "--seed", "4", "--executor", "inline", "--out", "rep
 NAME = "leaky:last.own.monte-carlo"
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project that was audited once, to be copied, with what the terminal showed."""
+    project = tmp_path_factory.mktemp("made")
+    (project / "leaky.py").write_text(CODE)
+    (project / "people.csv").write_text(TEXT)
+    with inside(project), redirect_stdout(StringIO()) as shown:
+        assert main_anew("leaky", RUN) == 1
+    (project / "shown.txt").write_text(shown.getvalue(), encoding="utf-8")
+    sys.modules.pop("leaky", None)
+    return project
+
+
 @pytest.fixture
-def audited(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, int]:
-    """What the terminal showed, and the line to be named, found in the file itself."""
-    (folder / "leaky.py").write_text(CODE)
-    (folder / "people.csv").write_text(TEXT)
-    assert main(RUN) == 1
-    shown = capsys.readouterr().out
+def audited(folder: Path, made: Path) -> tuple[str, int]:
+    """What the terminal showed, and the line that was named."""
+    shutil.copytree(made, folder, dirs_exist_ok=True)
+    shown = Path("shown.txt").read_text("utf-8")
     record = read_record(Path("report/record.json"))
     (result,) = record["results"]
     (row,) = {int(cell["change"].split()[3]) for cell in result["per_query"]}
