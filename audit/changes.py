@@ -6,14 +6,14 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import answers_relation, replace_relation
-from dpassay.data import Dataset, Labelled, Values, numbers
+from dpassay.data import Dataset, Labelled, Lines, Values, numbers
 from dpassay.errors import InvalidInput, as_real, is_count, require
 
 SHOWN = 5
@@ -58,16 +58,21 @@ class Replace:
     pool : int, optional
         Where the new record stands in the pool it was drawn from; a witness on real data names it
         instead of the values.
+    line, new_line : int, optional
+        Where the record, and the new one, begin in the file that they were read from; only words
+        depend on these.
     """
 
     index: int
     x: NDArray[np.float64]
     y: int
     pool: int | None = None
+    line: int | None = None
+    new_line: int | None = None
 
     def at(self, index: int) -> Replace:
         """Return the same replacement at another place."""
-        return Replace(index, self.x, self.y, self.pool)
+        return replace(self, index=index)
 
     def apply(self, data: Labelled) -> Labelled:
         """Return the dataset with the record replaced."""
@@ -85,23 +90,29 @@ class Replace:
         return {"kind": "replace", "index": self.index} | what
 
     def __str__(self) -> str:
-        new = (
-            f"({_short(self.x)}, label {self.y})"
-            if self.pool is None
-            else f"record {self.pool} of the pool"
-        )
-        return f"record {self.index} replaced by {new}"
+        if self.new_line is not None:
+            new = f"that of line {self.new_line}"
+        elif self.pool is not None:
+            new = f"record {self.pool} of the pool"
+        else:
+            new = f"({_short(self.x)}, label {self.y})"
+        old = f"record {self.index}" if self.line is None else f"record of line {self.line}"
+        return f"{old} replaced by {new}"
 
 
 @dataclass(frozen=True, slots=True)
 class FlipLabel:
-    """Replace the label y in {0, 1} of record `index` by 1 - y; its features stay."""
+    """Replace the label y in {0, 1} of record `index` by 1 - y; its features stay.
+
+    `line` is where the record begins in the file that it was read from; only words depend on it.
+    """
 
     index: int
+    line: int | None = field(default=None, compare=False)
 
     def at(self, index: int) -> FlipLabel:
         """Return the same flip at another place."""
-        return FlipLabel(index)
+        return replace(self, index=index)
 
     def apply(self, data: Labelled) -> Labelled:
         """Return the dataset with the label flipped."""
@@ -115,7 +126,8 @@ class FlipLabel:
         return {"kind": "flip-label", "index": self.index}
 
     def __str__(self) -> str:
-        return f"label of record {self.index} flipped"
+        whose = f"record {self.index}" if self.line is None else f"line {self.line}"
+        return f"label of {whose} flipped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,6 +388,34 @@ def fits(change: Change, base: Dataset) -> bool:
 def one_by_one(change: Change) -> tuple[Change, ...]:
     """Return the changes of one record each that make up a change."""
     return change.changes if isinstance(change, Several) else (change,)
+
+
+def in_file(change: Change, lines: Lines | None) -> Change:
+    """Return the same change, told by the lines of a file instead of the places of records.
+
+    Parameters
+    ----------
+    change : Change
+        One of a class of the user's own stays as it is.
+    lines : Lines or None
+        Where the records begin; None to tell it by places again.
+    """
+    if isinstance(change, (Several, AnyOf)):
+        return type(change)(tuple(in_file(each, lines) for each in change.changes))
+    if isinstance(change, FlipLabel):
+        return replace(change, line=None if lines is None else int(lines.train[change.index]))
+    if isinstance(change, Replace):
+        if lines is None:
+            return replace(change, line=None, new_line=None)
+        new = None if change.pool is None else int(lines.pool[change.pool])
+        return replace(change, line=int(lines.train[change.index]), new_line=new)
+    return change
+
+
+def changed_lines(change: Change) -> tuple[int, ...]:
+    """Return the lines in which the changed records begin; empty where they are of no file."""
+    each_line = (getattr(each, "line", None) for each in getattr(change, "changes", (change,)))
+    return tuple(line for line in each_line if line is not None)
 
 
 def change_from_json(change: dict[str, Any], pool: Labelled | None) -> Change:

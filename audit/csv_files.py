@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import io
+import lzma
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +38,12 @@ KINDS = (
 """What files begin with that are often taken for CSV."""
 PACKED = (".gz", ".zip", ".bz2", ".xz", ".zst")
 """What files end with that pandas unpacks."""
+UNPACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+"""What opens those that are read line by line too."""
+LOOKED_AT = 2**16
+"""Bytes among which there is a line feed, if lines end by it."""
+BLANKS = " \t"
+"""A line of nothing else is no record."""
 FILL = (
     "fill features with a constant such as 0 (a mean or median would mix the records), or leave "
     "these lines out"
@@ -182,15 +190,44 @@ def _check_finite(path: Path, frame: pd.DataFrame) -> None:
             raise _wrong(path, f"{what}; must be a finite number")
 
 
+def record_lines(path: Path, records: int) -> NDArray[np.int64] | None:
+    """Return the line in which each record of a file begins, the first line being 1.
+
+    Parameters
+    ----------
+    path : Path
+        A file that `read_csv` has read.
+    records : int
+        How many records that found.
+
+    Returns
+    -------
+    array (records,) or None
+        None where that cannot be told: the file is packed by something else than gzip, bzip2 or
+        xz, or does not show as many records when it is read line by line.
+    """
+    import numpy as np
+
+    try:
+        begins = [line for line, _ in _lines(path)][1:]
+    except (OSError, ValueError, csv.Error, EOFError, lzma.LZMAError):
+        return None
+    return np.array(begins, dtype=np.int64) if len(begins) == records else None
+
+
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row with the number of the line that it begins in; blank lines are none."""
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        rows = csv.reader(
-            io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), skipinitialspace=True
-        )
+    """Yield each row with the number of the line that it begins in; blank lines are none.
+
+    Lines end as in an editor: by a line feed, or by a carriage return where the file has no other.
+    """
+    with UNPACKED.get(path.suffix, Path.open)(path, "rb") as file:
+        end = "\n" if b"\n" in file.read(LOOKED_AT) else ""
+        file.seek(0)
+        text = io.TextIOWrapper(file, encoding="utf-8-sig", newline=end)
+        rows = csv.reader(text, skipinitialspace=True)
         begins = 1
         for row in rows:
-            if row:
+            if len(row) > 1 or "".join(row).strip(BLANKS):
                 yield begins, row
             begins = rows.line_num + 1
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpassay.csv_files import check_features, nameless, read_csv, shown
+from dpassay.csv_files import check_features, nameless, read_csv, record_lines, shown
 from dpassay.errors import InvalidInput, near, require
 from dpassay.seeds import stream
 
@@ -193,11 +193,15 @@ class Table:
     columns : mapping of tuples of int
         By the name of a column of the file, the columns of `data.X` that hold it: of a text, one
         for each category.
+    lines : array (n,), optional
+        Lines of the file in which the records begin, the first line being 1; None where there is
+        no file.
     """
 
     data: Labelled
     source: dict[str, Any]
     columns: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    lines: NDArray[np.int64] | None = None
 
 
 BUILT_IN = "breast-cancer"
@@ -296,6 +300,7 @@ def _load_csv(source: str, target: str | None) -> Table:
     return _table(
         Labelled(X, codes),
         _columns(features),
+        record_lines(path, len(frame)),
         kind="file",
         name=str(path),
         target=target,
@@ -339,12 +344,32 @@ def _columns(features: pd.DataFrame) -> dict[str, tuple[int, ...]]:
     }
 
 
-def _table(data: Labelled, columns: Mapping[str, tuple[int, ...]], **facts: Any) -> Table:
+def _table(
+    data: Labelled,
+    columns: Mapping[str, tuple[int, ...]],
+    lines: NDArray[np.int64] | None = None,
+    **facts: Any,
+) -> Table:
     return Table(
         data=data,
         columns=columns,
+        lines=lines,
         source=facts | {"records": len(data), "columns": data.X.shape[1], "sha256": data.digest},
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Lines:
+    """Lines of a file in which the records of a split begin, the first line being 1.
+
+    Parameters
+    ----------
+    train, pool : array (n,), array (m,)
+        In the order of the records.
+    """
+
+    train: NDArray[np.int64]
+    pool: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -362,12 +387,15 @@ class Split:
         records where that was wanted.
     source : dict
         The table's source with the sizes and the seed that make this split again.
+    lines : Lines, optional
+        Where the records stand in the file; None where they come from none.
     """
 
     train: Labelled
     pool: Labelled
     queries: NDArray[np.float64]
     source: dict[str, Any]
+    lines: Lines | None = None
 
 
 def split(table: Table, *, train: int, queries: int, seed: int, train_queries: int = 0) -> Split:
@@ -412,9 +440,11 @@ def split(table: Table, *, train: int, queries: int, seed: int, train_queries: i
         sizes["train_queries"] = train_queries
     held_out = table.data.X[np.concatenate([asked, trained[:train_queries]])]
     held_out.flags.writeable = False
+    lines = table.lines
     return Split(
         train=table.data.take(trained),
         pool=table.data.take(pool),
         queries=held_out,
         source=table.source | {"split": sizes},
+        lines=None if lines is None else Lines(train=lines[trained], pool=lines[pool]),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,11 +21,12 @@ from dpassay.changes import (
     change_key,
     fits,
     from_pool,
+    in_file,
     narrowest,
     one_by_one,
 )
 from dpassay.claims import REPLACE_ONE, check_relation, replace_relation, within
-from dpassay.data import Dataset, Labelled, Values
+from dpassay.data import Dataset, Labelled, Lines, Values
 from dpassay.errors import InvalidInput, is_count, require
 from dpassay.seeds import stream
 
@@ -133,6 +134,10 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.changes)
+
+    def in_file(self, lines: Lines | None) -> Pairs:
+        """Return the same pairs, their changes told by the lines of a file."""
+        return replace(self, changes=tuple(in_file(change, lines) for change in self.changes))
 
 
 def _changes_of(base: Dataset) -> str:

@@ -2,7 +2,8 @@
 # Debian's Chromium for the tests of the pages, installed where it is missing: as root, and
 # without asking. Playwright brings its driver with its wheel. It needs no more than a browser
 # that starts, and letters as wide as where the pages were looked at. On a machine that is no
-# Debian, or for somebody who is not root, one line says what is missing; the tests are skipped.
+# Debian, or for somebody who is not root, one line says what is missing. The tests are then
+# skipped; on Debian they fail instead where CI is set (tests/needed.py).
 set -euo pipefail
 
 chromium=${1:-/usr/bin/chromium}

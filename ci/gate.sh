@@ -31,7 +31,7 @@ add() { # a page, where it leaves the summary below the 1 MiB that GitHub shows
   if [ $(($(wc -c < "$summary") + $(wc -c < "$1"))) -lt 1048000 ]; then
     { cat "$1" && echo; } >> "$summary"
   else
-    printf '`%s` is too long for this page, it is in the artifact.\n\n' "$(basename "$1")" >> "$summary"
+    printf '%s is too long for this page, it is in the artifact.\n\n' "\`$(basename "$1")\`" >> "$summary"
   fi
 }
 
@@ -71,7 +71,7 @@ if [ -f "$out/record.json" ]; then
       code=0 said=0 excused=yes # every refutation and failure of the record is let pass, or the check would not have been green
       if [ ${#allowed[@]} = 0 ] && grep -q '^      "verdict": "inconclusive"' "$out/record.json"; then said=4; fi
     fi
-    worst $code $checked
+    worst $code "$checked"
     code=$?
   fi
   worst $code $said

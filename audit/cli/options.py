@@ -146,6 +146,7 @@ def data_of(config: Config) -> Group:
     parts = split(table, **sizes, seed=config.seed)
     drawn: dict[str, Any] = {"neighbours": config.neighbours, "seed": config.seed}
     pairs = replace_one(parts.train.X, parts.train.y, pool=parts.pool, **drawn)
+    pairs = pairs.in_file(parts.lines)
     return Group(
         pairs=pairs, queries=parts.queries, kind="data", reason=pairs.how, source=parts.source
     )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 from dpassay.claims import claim_from_json
 from dpassay.cli import records
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.parser import Parser, codes, examples
-from dpassay.record.witness import replay
+from dpassay.record.witness import Replay, replay
 
 DESCRIPTION = "Repeat one witness: the same pair, query and event, with the same seed."
 EXAMPLES = examples(
@@ -52,7 +55,15 @@ def action(arguments: argparse.Namespace) -> int:
     judged = "no claim is made about it" if claim.status == "measured" else judged
     if found.refuted and found.expected:
         judged += ", and is declared wrong"
-    sys.stdout.write(f"{witness['words']}\n{outcome}: {found.words}; {judged}\n")
+    sys.stdout.write(f"{_told(witness, found)}\n{outcome}: {found.words}; {judged}\n")
     if found.refuted and not found.expected:
         return Exit.REFUTED
     return Exit.NOTHING if found.reproduced else Exit.FAILED
+
+
+def _told(witness: Mapping[str, Any], found: Replay) -> str:
+    """Return the words of a witness, with the lines that its file has now."""
+    words = str(witness["words"])
+    if not found.change:
+        return words
+    return re.sub(r"(?<=S': ).+?(?=\. )", lambda _: found.change, words, count=1)

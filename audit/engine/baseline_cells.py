@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.pairs import change_key
+from dpassay.changes import change_key, in_file
 from dpassay.stats.bounds import Counts, Histograms
 from dpassay.targets.groups import DIRECTIONS, Group
 from dpassay.trials.encoders import Bins, Coding, Rounded
@@ -128,7 +128,7 @@ def _same_pair(cell: Raw, group: Group) -> bool:
     change = group.pairs.changes[cell["pair"]]
     if "pair_key" in cell:
         return bool(change_key(change, group.pairs.pool) == cell["pair_key"])
-    return bool(str(change) == cell["change"])
+    return bool(str(in_file(change, None)) == cell["change"])
 
 
 def _alike(cell: Raw, coding: Coding) -> bool:

@@ -50,6 +50,32 @@ def _finite(text: str) -> float:
     return value
 
 
+def read_document(path: Path, argument: str, schema: str) -> dict[str, Any]:
+    """Read a JSON file that says that it is of a schema.
+
+    Parameters
+    ----------
+    path : Path
+    argument : str
+        The argument that named the file, for messages.
+    schema : str
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such file, it is no JSON, or of another schema.
+    """
+    try:
+        document = read_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{argument} = '{path}': cannot be read ({error.strerror})") from None
+    except ValueError:
+        raise InvalidInput(f"{argument} = '{path}': is not valid JSON") from None
+    if not isinstance(document, dict) or document.get("schema") != schema:
+        raise InvalidInput(f"{argument} = '{path}': must be a file of schema {schema}")
+    return document
+
+
 def schema_at(path: Path) -> str:
     """Return what a JSON file says its schema is.
 

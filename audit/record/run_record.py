@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dpassay.changes import Change, change_key, changed_lines, in_file
 from dpassay.claims import Claim, claim_from_json
 from dpassay.engine.evidence import Cell, Evidence
 from dpassay.engine.result import Result
@@ -24,9 +25,8 @@ from dpassay.numerics import (
     rounded,
     upper_number,
 )
-from dpassay.pairs import change_key
 from dpassay.record.curves import with_few_profiles
-from dpassay.record.files import read_json, schema_at
+from dpassay.record.files import read_document, schema_at
 from dpassay.record.schemas import fault, read_schema
 from dpassay.record.witness import answer_names, clearest, event_json, make_witness, witness_fault
 from dpassay.stats.betting import GRID
@@ -144,14 +144,7 @@ def read_record(path: Path, argument: str = "RECORD") -> dict[str, Any]:
     InvalidInput
         If there is no such file, or it is no record of this schema.
     """
-    try:
-        record = read_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"{argument} = '{path}': cannot be read ({error.strerror})") from None
-    except ValueError:
-        raise InvalidInput(f"{argument} = '{path}': is not valid JSON") from None
-    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-        raise InvalidInput(f"{argument} = '{path}': must be a file of schema {SCHEMA}")
+    record = read_document(path, argument, SCHEMA)
     wrong = fault(record, "record") or next(
         filter(None, map(_contradiction, record["results"])), ""
     )
@@ -265,7 +258,8 @@ def _cell(cell: Cell, evidence: Evidence, target: AuditTarget, claimed: float) -
         if group.kind == "domain"
         else None,
         "pair": cell.pair,
-        "change": str(change),
+        "change": str(in_file(change, None)),
+        **_in_file(change),
         "pair_key": change_key(change, group.pairs.pool),
         "direction": cell.direction,
         "event": event_json(cell.event),
@@ -286,6 +280,12 @@ def _cell(cell: Cell, evidence: Evidence, target: AuditTarget, claimed: float) -
         "histograms": None if cell.lower.histograms is None else asdict(cell.lower.histograms),
         "profile": None if cell.profile is None else _profile(cell.profile),
     }
+
+
+def _in_file(change: Change) -> dict[str, Any]:
+    """Write a change down by the lines of the file that its records come from, if they do."""
+    lines = list(changed_lines(change))
+    return {"in_file": {"lines": lines, "change": str(change)}} if lines else {}
 
 
 def _profile(profile: Profile) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from dpassay.changes import Change, change_from_json, changed_lines
 from dpassay.claims import Claim, claim_from_json
 from dpassay.data import Dataset, Labelled, Values, load, points, split
 from dpassay.engine.apart import CAN_FORK
@@ -32,8 +33,8 @@ from dpassay.numerics import (
     lower_number,
     number,
 )
-from dpassay.pairs import Change, Pairs, change_from_json
-from dpassay.record.files import read_json, schema_at
+from dpassay.pairs import Pairs
+from dpassay.record.files import read_document, schema_at
 from dpassay.record.schemas import fault, read_schema
 from dpassay.search.patterns import Pattern, pattern_from_json
 from dpassay.stats.betting import GRID
@@ -325,6 +326,8 @@ class Replay:
         Whether the claim is declared wrong, so that a refutation is no alarm.
     words : str
         The comparison in one line.
+    change : str
+        What was changed, told by the lines that the file has now; empty where there is no file.
     """
 
     loss: float
@@ -332,6 +335,7 @@ class Replay:
     refuted: bool
     expected: bool
     words: str
+    change: str = ""
 
 
 def witness_schema() -> dict[str, Any]:
@@ -375,14 +379,7 @@ def read_witness(path: Path) -> dict[str, Any]:
     InvalidInput
         If there is no such file or it is no witness.
     """
-    try:
-        witness = read_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"WITNESS = '{path}': cannot be read ({error.strerror})") from None
-    except ValueError:
-        raise InvalidInput(f"WITNESS = '{path}': is not valid JSON") from None
-    if not isinstance(witness, dict) or witness.get("schema") != SCHEMA:
-        raise InvalidInput(f"WITNESS = '{path}': must be a file of schema {SCHEMA}")
+    witness = read_document(path, "WITNESS", SCHEMA)
     wrong = witness_fault(witness)
     if wrong:
         raise InvalidInput(f"WITNESS = '{path}': is damaged: {wrong}")
@@ -445,7 +442,10 @@ def _replayed(
             raise InvalidInput(
                 "the data are not those the witness was made from: their SHA-256 differs"
             )
-        change = change_from_json(witness["change"], place.pairs.pool)
+        if group is None:
+            change = place.pairs.changes[0]
+        else:
+            change = change_from_json(witness["change"], place.pairs.pool)
         Pairs(
             base=place.pairs.base, changes=(change,), how="replay", relation=claim.relation
         )  # it must be a change of these data
@@ -502,7 +502,7 @@ def _replayed(
             for each, side in ((state, None), (neighbour, change))
         ]
     x, y = drawn[::-1] if flip else drawn
-    return _compared(witness, claim, coding, x, y)
+    return _compared(witness, claim, coding, change, (x, y))
 
 
 def _matched(
@@ -523,11 +523,18 @@ def _matched(
     with executor(runner, ExecutorOptions()) as opened:
         sides = [int(counts[query, 1]) for counts in opened.counts(tasks)]
     x, y = sides[::-1] if witness["direction"] == DIRECTIONS[1] else sides
-    return _compared(witness, claim, coding, x, y)
+    return _compared(witness, claim, coding, change, (x, y))
 
 
-def _compared(witness: Mapping[str, Any], claim: Claim, coding: Coding, x: int, y: int) -> Replay:
+def _compared(
+    witness: Mapping[str, Any],
+    claim: Claim,
+    coding: Coding,
+    change: Change,
+    drawn: tuple[int, int],
+) -> Replay:
     """Hold counts, or sums of grid points, against those of a witness."""
+    x, y = drawn
     trials, recorded = witness["trials"], float(witness["loss"])
     n, same = int(trials["draws"]), (x, y) == (trials["x"], trials["y"])
     if isinstance(coding, Rounded):
@@ -546,6 +553,7 @@ def _compared(witness: Mapping[str, Any], claim: Claim, coding: Coding, x: int, 
         refuted=same and recorded > claim.promised,
         expected=claim.expected == "refuted",
         words=words,
+        change=str(change) if changed_lines(change) else "",
     )
 
 
@@ -601,7 +609,7 @@ def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Audi
 
 def _group(witness: Mapping[str, Any], file: str | None) -> Group:
     data = witness["data"]
-    pool = None
+    pool, lines = None, None
     base: Dataset
     if data["kind"] in ("inline", "values"):
         base, queries = _dataset(data), points(data["queries"], "queries")
@@ -614,7 +622,7 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
             "train_queries": cut.get("train_queries", 0),
         }
         parts = split(table, **sizes, seed=cut["seed"])
-        base, pool = parts.train, parts.pool
+        base, pool, lines = parts.train, parts.pool, parts.lines
         queries = points(data["queries"], "queries") if "queries" in data else parts.queries
     else:
         raise InvalidInput(
@@ -622,14 +630,15 @@ def _group(witness: Mapping[str, Any], file: str | None) -> Group:
             "pairs and queries"
         )
     change = change_from_json(witness["change"], pool)
+    pairs = Pairs(
+        base=base,
+        changes=(change,),
+        how="replay",
+        pool=pool,
+        relation=witness["claim"]["relation"],
+    )
     return Group(
-        pairs=Pairs(
-            base=base,
-            changes=(change,),
-            how="replay",
-            pool=pool,
-            relation=witness["claim"]["relation"],
-        ),
+        pairs=pairs.in_file(lines),
         queries=queries,
         kind="data",
         reason="replay",

@@ -48,7 +48,7 @@ from dpassay.data import Labelled
 from dpassay.errors import is_real, require
 from dpassay.laws import FiniteLaw, bernoulli_law
 from dpassay.mechanism import Mechanism, Reachable, WorstCase
-from dpassay.mechanisms.shared.blocks import check_binary
+from dpassay.mechanisms.shared.blocks import check_column
 from dpassay.pairs import FlipLabel
 
 Ties = Literal["sum", "index", "label"]
@@ -165,14 +165,7 @@ class ProjectedWalk(Mechanism):
 
     def check(self, data: Labelled) -> None:
         """Raise `InvalidInput` unless the labels are 0 and 1 and the feature exists."""
-        check_binary(data)
-        columns = data.X.shape[1]
-        require(
-            self.feature < columns,
-            "feature",
-            self.feature,
-            f"below the number of columns, {columns}",
-        )
+        check_column(data, self.feature)
 
     def prepare(self, data: Labelled) -> Walk:
         """Sort and walk."""

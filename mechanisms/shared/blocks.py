@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from dpassay.data import Labelled
-from dpassay.errors import InvalidInput
+from dpassay.errors import InvalidInput, require
 from dpassay.mechanism import WorstCase
 from dpassay.mechanisms.shared.learners import Teacher
 from dpassay.pairs import FlipLabel
@@ -37,6 +37,13 @@ def check_binary(data: Labelled) -> None:
             f"labels = {labels.tolist()}: must be 0 and 1; this algorithm predicts one of two "
             "labels"
         )
+
+
+def check_column(data: Labelled, feature: int) -> None:
+    """Raise `InvalidInput` unless every label is 0 or 1, and `feature` is a column, from 0."""
+    check_binary(data)
+    columns = data.X.shape[1]
+    require(feature < columns, "feature", feature, f"below the number of columns, {columns}")
 
 
 def one_record_per_block(r: int, ones: int, reason: str) -> WorstCase:

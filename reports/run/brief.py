@@ -25,6 +25,7 @@ from dpassay.reports.run.queries import labels
 from dpassay.reports.run.search_words import searched_pairs
 from dpassay.reports.run.words import (
     blurred,
+    change_words,
     event_words,
     exceeds,
     is_pattern,
@@ -382,7 +383,7 @@ def _place(result: Raw, cell: Raw) -> tuple[str, str, str]:
             told = f'"{clean(each["answer"])}"' if "answer" in each else ""
             asked = (result["searched"] or {}).get("asked", True)
             return (
-                clean(each["change"]),
+                change_words(each),
                 _where(label) if asked else "",
                 told or event_words(cell["event"]),
             )

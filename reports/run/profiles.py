@@ -14,8 +14,8 @@ from dpassay.numerics import DOWN, NEAREST, UP, rounded, written
 from dpassay.record.curves import WITNESSED
 from dpassay.reports.run.kinds import words_of
 from dpassay.reports.run.queries import QueryView
-from dpassay.reports.run.words import exceeds, looked_at, nothing_found
-from dpassay.reports.shared.numbers import allowance, clean, plain, promise
+from dpassay.reports.run.words import change_words, exceeds, looked_at, nothing_found
+from dpassay.reports.shared.numbers import allowance, plain, promise
 from dpassay.reports.shared.tables import Table
 
 Raw = Mapping[str, Any]
@@ -88,7 +88,7 @@ def profile_view(result: Raw, queries: Sequence[QueryView]) -> ProfileView | Non
     )
     place = min(range(len(profile["epsilon"])), key=lambda k: abs(profile["epsilon"][k] - epsilon))
     asked = (result["searched"] or {}).get("asked", True)
-    pair = f"{f'{query_words(query.label)}, ' if asked else ''}{clean(cell['change'])}"
+    pair = f"{f'{query_words(query.label)}, ' if asked else ''}{change_words(cell)}"
     part = looked_at(result)
     of = f" of what was looked at ({part})" if part else ""
     needed = (

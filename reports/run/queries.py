@@ -10,7 +10,7 @@ from typing import Any
 from dpassay.engine.wording import query_label
 from dpassay.numerics import VISIBLE
 from dpassay.reports.run.kinds import words_of
-from dpassay.reports.run.words import event_words, no_event
+from dpassay.reports.run.words import change_words, event_words, no_event
 from dpassay.reports.shared.numbers import MISSING, above, below, clean, count, exact, plain, value
 from dpassay.reports.shared.tables import Table
 
@@ -197,7 +197,7 @@ def _query_view(cell: Raw, claim: Raw, label: str) -> QueryView:
     if words.strings:
         event = _STRINGS.get(tuple(cell["event"]), event)
     counts, nothing = cell["counts"], no_event(leak, cell["event"])
-    where = cell["direction"], clean(cell["change"])
+    where = cell["direction"], change_words(cell)
     if nothing:
         event, where = "none", (MISSING, where[1] if cell["group"] == "own" else MISSING)
     if cell["histograms"] is not None:

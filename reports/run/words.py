@@ -192,6 +192,11 @@ def claim_name(claim: Raw) -> str:
     return words_of(claim).name
 
 
+def change_words(cell: Raw) -> str:
+    """Say what a pair of a record changes, by lines of the data file where the record has them."""
+    return clean(cell.get("in_file", cell)["change"])
+
+
 def event_words(event: Any) -> str:
     """Name an event: its labels, half-line or pattern; nothing where a claim is about means."""
     if is_pattern(event):

@@ -18,8 +18,8 @@ from dpassay.attacks.scores.registry import ATTACKS
 from dpassay.cli.exit_codes import Exit
 from dpassay.cli.main import main
 from dpassay.reports.attack.paired import paired
+from tests import needed
 
-FOLDER = Path(__file__).parents[3] / "shared" / "data"
 LOSSES = ("0.1", "0.5", "1", "2", "8")
 NOISE = (np.log(2 / 1e-4) / (2 * 800)) ** 0.5
 """How far the share of 800 scores above a threshold may be from its mean, for all thresholds at
@@ -53,9 +53,7 @@ def attack(folder: Path, *words: str) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def adult(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Options that name a file of 4,000 of its records."""
-    if not FOLDER.is_dir():
-        pytest.skip("no such data on this machine")
-    data = dict(tables(FOLDER))["adult"].take(slice(4000))
+    data = dict(tables(needed.data()))["adult"].take(slice(4000))
     path = tmp_path_factory.mktemp("adult") / "adult.csv"
     header = ",".join([*(f"x{i}" for i in range(data.X.shape[1])), "income"])
     np.savetxt(

@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.needed import debian, lacks
+
 Scheme = Literal["light", "dark"]
 
 EXECUTABLE = Path("/usr/bin/chromium")
@@ -37,6 +39,12 @@ CHECKS = Path(__file__).with_name("checks.js").read_text(encoding="utf-8")
 def installed() -> bool:
     """Tell whether there is a Chromium to drive."""
     return shutil.which(EXECUTABLE) is not None
+
+
+def needed_here() -> None:
+    """Skip the test that asks where there is no Chromium; fail it where one must be."""
+    if not installed():
+        lacks(MISSING, could_have=debian())
 
 
 @contextmanager

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.chromium import MISSING, chromium, installed
+from tests.browser.chromium import chromium, needed_here
 from tests.browser.pages import PAGES, Site, catalogue
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    if not installed():
-        pytest.skip(MISSING)
+    needed_here()
     with chromium() as found:
         yield found
 

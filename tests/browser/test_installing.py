@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.needed import debian
+
 ROOT = Path(__file__).parents[2]
 BROWSER = "#!/bin/sh\necho Chromium\n"
 APT = """#!/bin/sh
@@ -16,8 +18,6 @@ echo "$@" >> "$CALLS"
 if [ "$1" = install ] && [ -n "$GIVES" ]; then cp "$GIVES" "$CHROMIUM"; fi
 """
 Install = Callable[..., tuple[subprocess.CompletedProcess[str], list[str]]]
-RELEASE = Path("/etc/os-release")
-DEBIAN = RELEASE.exists() and "ID=debian" in RELEASE.read_text(encoding="utf-8").splitlines()
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_what_is_there_is_left_alone(install: Install) -> None:
     assert (found.returncode, found.stdout, found.stderr, calls) == (0, "", "", [])
 
 
-@pytest.mark.skipif(not DEBIAN, reason="no Debian")
+@pytest.mark.skipif(not debian(), reason="no Debian")
 def test_root_gets_it_without_being_asked(install: Install) -> None:
     found, calls = install()
     assert found.returncode == 0
@@ -70,13 +70,13 @@ def test_root_gets_it_without_being_asked(install: Install) -> None:
     assert install()[1] == calls  # it is there now
 
 
-@pytest.mark.skipif(not DEBIAN, reason="no Debian")
+@pytest.mark.skipif(not debian(), reason="no Debian")
 def test_missing_letters_are_fetched_too(install: Install) -> None:
     found, calls = install(there=True, fonts=False)
     assert (found.returncode, len(calls)) == (0, 2)
 
 
-@pytest.mark.skipif(not DEBIAN, reason="no Debian")
+@pytest.mark.skipif(not debian(), reason="no Debian")
 def test_what_cannot_be_installed_ends_the_pipeline(install: Install) -> None:
     found, _ = install(gives=False)
     assert found.returncode == 1

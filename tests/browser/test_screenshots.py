@@ -9,13 +9,13 @@ import pytest
 from PIL import Image
 
 from benchmarks.screenshots import MOST, first_screens, small
-from tests.browser.chromium import MISSING, SCREEN, WIDTHS, installed
+from tests.browser.chromium import SCREEN, WIDTHS, needed_here
 from tests.browser.pages import selftest
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not installed(), reason=MISSING)
 def test_a_page_gives_six_small_pictures(tmp_path: Path) -> None:
+    needed_here()
     pictures = first_screens({"selftest": selftest(tmp_path).path}, tmp_path / "figures")
     assert {path.name for path in pictures} == {
         f"selftest-{width}-{scheme}.png" for width in WIDTHS for scheme in ("light", "dark")

@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from dpassay.cli.main import main
-from tests.cli import conftest
+from tests.cli import conftest, rewritten
+from tests.cli.rewritten import inside, main_anew
 
 QUICK = [*conftest.QUICK, "--executor", "inline"]
 """No number depends on the executor, and no process is started."""
@@ -28,17 +29,10 @@ def predict(data, queries, size, rng):
     p = 1 / (1 + np.exp(-{strength} * (2 * data.y[0] - 1)))
     return (rng.random((size, len(queries))) < p).astype(int)
 """
-CONFIG = """
-seed = 1
-profile = "quick"
-neighbours = "flip"
-train = 4
-queries = 1
-out = "report"
-[[mechanisms]]
+CONFIG = f"""{rewritten.CONFIG}
 target = "weakened:predict"
 name = "api"
-claim = { epsilon = 1.0 }
+claim = {{ epsilon = 1.0 }}
 """
 
 
@@ -47,9 +41,7 @@ def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose baseline is accepted, to be copied."""
     made = tmp_path_factory.mktemp("accepted")
     (made / "dpassay.toml").write_text(CONFIG, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(made)
-        patch.syspath_prepend(made)
+    with inside(made):
         assert audited(made, 0.9) == 0
         assert main(["baseline", "accept"]) == 0
     sys.modules.pop("weakened", None)
@@ -65,12 +57,7 @@ def project(folder: Path, accepted: Path) -> Path:
 
 def audited(folder: Path, strength: float) -> int:
     (folder / "weakened.py").write_text(SOURCE.format(strength=strength), encoding="utf-8")
-    sys.modules.pop("weakened", None)
-    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
-    try:
-        return main(QUICK)
-    finally:
-        sys.dont_write_bytecode = before
+    return main_anew("weakened", QUICK)
 
 
 def test_worse_is_red_and_restored_is_green(
@@ -432,12 +419,7 @@ def example(folder: Path, epsilon: float) -> int:
     (folder / "dpassay_example.py").write_text(
         text.replace(line, f"EPSILON = {epsilon}  #"), encoding="utf-8"
     )
-    sys.modules.pop("dpassay_example", None)
-    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
-    try:
-        return main(["run", "-q", "--train", "30", "--executor", "inline"])
-    finally:
-        sys.dont_write_bytecode = before
+    return main_anew("dpassay_example", ["run", "-q", "--train", "30", "--executor", "inline"])
 
 
 def red_after_a_rise(folder: Path, seed: int) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,9 @@ from dpassay.cli.main import main
 from dpassay.record.compare import renamings
 from dpassay.record.files import dumps
 from dpassay.record.run_record import read_record
+from tests.cli import rewritten
 from tests.cli.conftest import QUICK
+from tests.cli.rewritten import inside, main_anew
 
 SOURCE = """
 import numpy as np
@@ -25,17 +26,13 @@ def {name}(data, queries, size, rng):
     p = 1 / (1 + np.exp(-0.9 * (2 * data.y[0] - 1)))
     return (rng.random((size, len(queries))) < p).astype(int)
 """
-CONFIG = """
-seed = 1
-profile = "quick"
-neighbours = "flip"
-train = 4
-queries = 1
-out = "report"
-[[mechanisms]]
+CONFIG = (
+    rewritten.CONFIG
+    + """
 target = "renamed:{name}"
 claim = {{ epsilon = 1.0 }}
 """
+)
 OLD, NEW = "renamed:predict", "renamed:answer"
 MOVE = f"dpassay baseline move {OLD} {NEW}"
 
@@ -43,21 +40,14 @@ MOVE = f"dpassay baseline move {OLD} {NEW}"
 def audited(name: str) -> None:
     Path("renamed.py").write_text(SOURCE.format(name=name))
     Path("dpassay.toml").write_text(CONFIG.format(name=name))
-    sys.modules.pop("renamed", None)
-    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    try:
-        assert main(QUICK) in (0, 4)
-    finally:
-        sys.dont_write_bytecode = before
+    assert main_anew("renamed", QUICK) in (0, 4)
 
 
 @pytest.fixture(scope="module")
 def renamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose only function is accepted, and then renamed; to be copied."""
     made = tmp_path_factory.mktemp("renamed")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(made)
-        patch.syspath_prepend(made)
+    with inside(made):
         audited("predict")
         assert main(["baseline", "accept"]) == 0
         audited("answer")

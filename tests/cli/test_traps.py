@@ -34,6 +34,10 @@ ON_PEOPLE = [
     "-q",
 ]
 
+EXHAUSTIVE = ["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1", "-q"]
+EXHAUSTIVE += ["--out", "out"]
+"""A run of a moment."""
+
 HERE = ["--executor", "inline"]
 """Where no process is needed: no number depends on it."""
 
@@ -140,53 +144,23 @@ def test_witnesses_of_file_data_replay_from_elsewhere(
 def test_foreign_files_in_the_folder_of_the_run_stay(folder: Path) -> None:
     Path("out/witnesses").mkdir(parents=True)
     Path("out/witnesses/mine.json").write_text("{}")
-    assert (
-        main(
-            [
-                "run",
-                "projected-walk",
-                "--mode",
-                "exhaustive",
-                "--n",
-                "2",
-                "--domain",
-                "1",
-                "--out",
-                "out",
-                "-q",
-            ]
-        )
-        == 0
-    )
+    assert main(EXHAUSTIVE) == 0
     assert Path("out/witnesses/mine.json").exists()
 
 
 def test_a_run_that_fails_removes_the_pages_of_the_one_before_and_nothing_else(
     folder: Path,
 ) -> None:
-    words = [
-        "run",
-        "projected-walk",
-        "--mode",
-        "exhaustive",
-        "--n",
-        "2",
-        "--domain",
-        "1",
-        "--out",
-        "out",
-        "-q",
-    ]
-    assert main(words) == 0
+    assert main(EXHAUSTIVE) == 0
     Path("out/notes.txt").write_text("mine")
     kept = {"notes.txt", "witnesses"}
-    assert main([*words, "--dry-run"]) == 0
+    assert main([*EXHAUSTIVE, "--dry-run"]) == 0
     assert {path.name for path in Path("out").iterdir()} > {*kept, "record.json"}
-    assert main([*words, "-p", "epsilon=many"]) == 2
+    assert main([*EXHAUSTIVE, "-p", "epsilon=many"]) == 2
     assert {path.name for path in Path("out").iterdir()} == kept
     for name in ("record.json", "index.html", "junit.xml"):
         Path("out", name).write_text("mine")
-    assert main([*words, "-p", "epsilon=many"]) == 2
+    assert main([*EXHAUSTIVE, "-p", "epsilon=many"]) == 2
     assert {path.name for path in Path("out").iterdir()} == {
         *kept,
         "record.json",

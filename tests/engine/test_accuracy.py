@@ -5,11 +5,9 @@ Exact, exhaustive and replayed.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -18,13 +16,11 @@ from dpassay import DP, Accuracy, Domain, PointLaw, audit, replace_one
 from dpassay.claims import Claim, claim_from_json
 from dpassay.data import Labelled
 from dpassay.engine.kinds import leaks_of
-from dpassay.engine.result import Result
 from dpassay.errors import InvalidInput
-from dpassay.record.files import dumps
-from dpassay.record.run_record import make_record, record_schema
 from dpassay.record.witness import make_witness, replay
 from dpassay.reports.run.words import claim_short, parts_of
 from dpassay.reports.shared.statuses import status_of
+from tests.engine.recorded import LabelShare, recorded
 
 ZERO_OR_ONE = replace_one([[0.0], [1.0]], [1, 0])
 """Base with half its labels 1; neighbours with none, and with both."""
@@ -32,7 +28,7 @@ QUERIES = [[0.0]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShareOfOnes:
+class ShareOfOnes(LabelShare):
     """An error that is the share of labels 1."""
 
     bound: float = 0.75
@@ -43,29 +39,8 @@ class ShareOfOnes:
     def claims(self) -> tuple[Claim, ...]:
         return (Accuracy(bound=self.bound, source="by hand"),)
 
-    def prepare(self, data: Labelled) -> float:
-        return float(data.y.mean())
-
-    def sample(
-        self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
-        return np.full((size, len(queries)), state)
-
     def distribution(self, state: float, queries: NDArray[np.float64]) -> PointLaw | None:
-        return PointLaw(values=np.full(len(queries), state), error=1e-15) if self.known else None
-
-
-def recorded(result: Result) -> dict[str, Any]:
-    """The result as a valid record has it, read back."""
-    run = {
-        "seed": 0, "confidence": 0.999, "budget": 1, "profile": "", "command": "",
-        "catalogue": False, "complete": True,
-        "data": None, "commit": None,
-    }  # fmt: skip
-    record = json.loads(dumps(make_record(run, [result])))
-    jsonschema.validate(record, record_schema())
-    found: dict[str, Any] = record["results"][0]
-    return found
+        return super().distribution(state, queries) if self.known else None
 
 
 def test_the_worst_dataset_counts_and_not_the_difference() -> None:
@@ -108,7 +83,7 @@ def test_an_excess_below_0_is_told_as_it_is() -> None:
         "the worst excess error at the audited cells is -0.400000; the claim allows 0.75"
         in result.outcome.reason
     )
-    made = recorded(result)
+    made = recorded([result])["results"][0]
     assert made["claim"]["excess"] is True
     assert claim_from_json(made["claim"]) == result.claim
     assert claim_short(made["claim"]) == "excess error ≤ 0.75"
@@ -145,7 +120,7 @@ def test_every_dataset_of_a_domain() -> None:
 
 def test_record_witness_and_words() -> None:
     result = audit(ShareOfOnes(), pairs=ZERO_OR_ONE, queries=QUERIES, mode="exact")
-    made = recorded(result)
+    made = recorded([result])["results"][0]
     assert claim_from_json(made["claim"]) == result.claim
     assert claim_short(made["claim"]) == "error ≤ 0.75"
     told = "\n".join(

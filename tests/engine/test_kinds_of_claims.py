@@ -10,7 +10,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -28,10 +27,10 @@ from dpassay.mechanisms.dwork_feldman_2018.soft_majority import SoftMajority
 from dpassay.pairs import FlipLabel
 from dpassay.record.files import dumps
 from dpassay.record.rebound import at_alpha
-from dpassay.record.run_record import make_record, record_schema
 from dpassay.record.witness import make_witness, replay
 from dpassay.targets.groups import Group
 from tests.core.toys import Function, flip_group, response, target_of
+from tests.engine.recorded import LabelShare, recorded
 
 PAIRS = replace_one([[0.0]], [0])
 QUERIES = [[0.0], [1.0]]
@@ -61,7 +60,7 @@ def score(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Share:
+class Share(LabelShare):
     """Predicts the share of labels 1: no coins, and stable at rate 1/n."""
 
     gamma: float = 0.25
@@ -71,28 +70,10 @@ class Share:
     def claims(self) -> tuple[Claim, ...]:
         return (PredictionStability(gamma=self.gamma, source="by hand"),)
 
-    def prepare(self, data: Labelled) -> float:
-        return float(data.y.mean())
-
-    def sample(
-        self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator
-    ) -> NDArray[np.float64]:
-        return np.full((size, len(queries)), state)
-
-    def distribution(self, state: float, queries: NDArray[np.float64]) -> PointLaw:
-        return PointLaw(values=np.full(len(queries), state), error=1e-15)
-
 
 def valid(result: Result, confidence: float = 0.999) -> dict[str, Any]:
     """The record of one result, as it is read back."""
-    run = {
-        "seed": 0, "confidence": confidence, "budget": 1, "profile": "", "command": "",
-        "catalogue": False, "complete": True,
-        "data": None, "commit": None,
-    }  # fmt: skip
-    record = json.loads(dumps(make_record(run, [result])))
-    jsonschema.validate(record, record_schema())
-    entry: dict[str, Any] = record["results"][0]
+    entry: dict[str, Any] = recorded([result], confidence)["results"][0]
     for cell in entry["per_query"] if entry["mode"] == "monte-carlo" else ():
         assert at_alpha(cell, result.claim, cell["alpha"]) == pytest.approx(cell["lower"], abs=1e-9)
     return entry

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import pytest
@@ -15,11 +14,11 @@ from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.engine.verdicts import Verdict
 from dpassay.record.files import witness_file
-from dpassay.record.run_record import make_record, record_schema
 from dpassay.record.witness import make_witness, replay
 from dpassay.reports.run.notions import notions_table
 from dpassay.targets.resolve import resolve
 from tests.core.toys import Sampled, TableMechanism, WithWorstCase, flip_group, target_of
+from tests.engine.recorded import recorded
 
 TABLE = ((0.75, 0.25), (0.5, 0.5))
 NEVER = ((1.0, 0.0), (0.9, 0.1))
@@ -109,21 +108,11 @@ def test_an_infinite_loss_outside_of_the_domain_is_found_at_the_own_worst_case()
 
 
 def test_the_record_holds_both_and_the_report_puts_them_side_by_side() -> None:
-    jsonschema = pytest.importorskip("jsonschema")
     results = [
         run(TableMechanism(table=NEVER), Stability(gamma=0.2)),
         run(TableMechanism(table=TABLE)),
     ]
-    facts = {
-        "seed": 0,
-        "confidence": 0.95,
-        "command": "",
-        "complete": True,
-        "catalogue": False,
-        "commit": None,
-    }
-    record = make_record(facts | {"data": None, "profile": "none", "budget": 1}, results)
-    jsonschema.validate(json.loads(json.dumps(record)), record_schema())
+    record = recorded(results, 0.95)
     table = notions_table(record["results"][:1])
     assert table is not None
     (row,) = table.rows

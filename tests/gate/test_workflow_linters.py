@@ -1,9 +1,11 @@
-"""zizmor and actionlint have nothing to say of the actions and of the workflows that we show."""
+"""Linters have nothing to say of the actions, and of the workflows that we show.
+
+zizmor, and what actionlint checks: its package on PyPI would fetch a program from elsewhere.
+"""
 
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,16 +13,21 @@ import pytest
 import yaml
 
 from tests.gate.conftest import BIN, ROOT
+from tests.gate.workflow_checks import by_schema, by_shellcheck, names, read, scripts
 
 ACTIONS = ("action.yml", "ci/publish/action.yml")
+GITLAB = "ci/gitlab.yml"
+SCRIPTS = ("ci/gate.sh", "ci/chromium.sh", "ci/publish/comment.sh", ".ci/run")
+WORKFLOW = ".github/workflows/2.yml"
+"""That of docs/ci.md with two jobs."""
 BLOCK = re.compile(r"^```yaml\n# (\.github/\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = (ROOT / "README.md", ROOT / "docs" / "ci.md")
 
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Path:
-    """The actions, and every workflow of the documentation with a hash put in for COMMIT."""
-    for name in ACTIONS:
+    """The actions, their scripts, and every workflow shown, with a hash put in for COMMIT."""
+    for name in (*ACTIONS, GITLAB, *SCRIPTS):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text((ROOT / name).read_text("utf-8"))
     folder = tmp_path / ".github" / "workflows"
@@ -64,13 +71,93 @@ def test_zizmor_sees_a_fault(copied: Path, file: str, part: str, instead: str, a
     assert audit in said
 
 
-@pytest.mark.skipif(shutil.which("actionlint") is None, reason="actionlint is not on PATH")
-def test_actionlint_finds_nothing(copied: Path) -> None:
-    files = sorted(str(path) for path in (copied / ".github" / "workflows").iterdir())
-    found = subprocess.run(
-        ["actionlint", "-no-color", *files], cwd=copied, capture_output=True, text=True, check=False
+def schema_faults(folder: Path) -> list[str]:
+    found = by_schema("github-actions", *(folder / name for name in ACTIONS))
+    found += by_schema("github-workflows", *workflows(folder))
+    return found + by_schema("gitlab-ci", folder / GITLAB)
+
+
+def shell_faults(folder: Path) -> list[str]:
+    documents = [folder / name for name in ACTIONS] + workflows(folder)
+    found = [fault for path in documents for fault in scripts(read(path))]
+    return found + by_shellcheck(*(folder / name for name in SCRIPTS))
+
+
+def name_faults(folder: Path) -> list[str]:
+    actions = {name: read(folder / name) for name in ACTIONS}
+    documents = [*actions.values(), *map(read, workflows(folder))]
+    return [fault for document in documents for fault in names(document, actions)]
+
+
+def workflows(folder: Path) -> list[Path]:
+    return sorted((folder / ".github" / "workflows").iterdir())
+
+
+def plant(folder: Path, file: str, part: str, instead: str) -> None:
+    text = (folder / file).read_text("utf-8")
+    assert part in text
+    (folder / file).write_text(text.replace(part, instead), encoding="utf-8")
+
+
+def test_keys_values_scripts_and_names_have_no_fault(copied: Path) -> None:
+    assert schema_faults(copied) + shell_faults(copied) + name_faults(copied) == []
+
+
+def test_schemas_see_faults(copied: Path) -> None:
+    planted = (
+        ("action.yml", "using: composite", "using: compost", "'composite' was expected"),
+        ("ci/publish/action.yml", "      run: bash", "      rum: bash", "'rum' was unexpected"),
+        (GITLAB, "when: always", "when: ever", "'ever' is not one of"),
+        (".github/workflows/0.yml", "runs-on:", "run-on:", "'runs-on' is a required property"),
+        (WORKFLOW, "contents: read", "contents: reads", "'reads' is not one of"),
     )
-    assert found.returncode == 0, found.stdout
+    for file, part, instead, _ in planted:
+        plant(copied, file, part, instead)
+    found = schema_faults(copied)
+    for file, _, _, said in planted:
+        assert any(said in line for line in found), "\n".join(found)
+        assert any(f"{copied / file}" in line for line in found), found
+
+
+@pytest.mark.parametrize(
+    ("file", "part", "instead", "said"),
+    [
+        ("action.yml", "run: bash", "run: cd $HOME/x; bash", "[SC2164]"),
+        ("ci/publish/action.yml", "run: bash", "run: if [ x == ]; bash", "error:"),
+        ("ci/gate.sh", 'cd "${GATE_DIRECTORY:-.}" ||', "cd ${GATE_DIRECTORY:-.} ||", "[SC2086]"),
+        ("ci/publish/comment.sh", "set -euo", "x=`ls`; set -euo", "[SC2006]"),
+        (WORKFLOW, "persist-credentials: false", "a: b\n      - run: echo $(ls)\n", "[SC2046]"),
+    ],
+)
+def test_shellcheck_sees_a_fault(
+    copied: Path, file: str, part: str, instead: str, said: str
+) -> None:
+    plant(copied, file, part, instead)
+    assert any(said in line for line in shell_faults(copied))
+
+
+@pytest.mark.parametrize(
+    ("file", "part", "instead", "said"),
+    [
+        ("action.yml", "steps.gate.outputs.record", "steps.gaet.outputs.record", "no gaet"),
+        ("action.yml", "id: gate\n", "name: gate\n", "steps has no gate"),
+        ("action.yml", "inputs.cache == 'true'", "inputs.cash == 'true'", "inputs has no cash"),
+        ("action.yml", "hashFiles(", "hashfiles(", "no such function: hashfiles"),
+        ("action.yml", "'**/setup.cfg')", "'**/setup.cfg'", "parentheses do not match"),
+        ("action.yml", "${{ github.job }}", "${{ github.job }", "not closed"),
+        ("action.yml", "always() && steps", "always() & steps", "no expression from here: & "),
+        ("ci/publish/action.yml", "${{ github.token }}", "${{ secrets.T }}", "no such context"),
+        ("ci/publish/action.yml", "runner.temp }}/dpassay/r", "runner.tmp }}/dpassay/r", "no tmp"),
+        (WORKFLOW, "ubuntu-latest", "ubunut-latest", "which GitHub has not"),
+        (WORKFLOW, "needs: dpassay", "needs: dpasay", "publish needs dpasay, which is no job"),
+        (WORKFLOW, "baseline: check", "base: check", "OWNER/dpassay has no input base"),
+        (WORKFLOW, "artifact: privacy", "cache: 'true'", "ci/publish needs the input artifact"),
+        (WORKFLOW, "github.event_name ==", "github.event-name ==", "github has no event-name"),
+    ],
+)
+def test_a_wrong_name_is_seen(copied: Path, file: str, part: str, instead: str, said: str) -> None:
+    plant(copied, file, part, instead)
+    assert any(said in line for line in name_faults(copied))
 
 
 def test_no_workflow_may_more_than_it_says(copied: Path) -> None:

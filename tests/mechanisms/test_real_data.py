@@ -6,6 +6,7 @@ It trains, its loss is audited per query, and only claims known to be wrong fall
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,9 @@ from dpassay import DP, audit, replace_one
 from dpassay.data import Labelled
 from dpassay.pairs import FlipLabel, Pairs
 from dpassay.targets.resolve import resolve
+from tests import needed
 
 ROOT = Path(__file__).parents[2]
-FOLDER = ROOT.parent / "shared" / "data"
 SETS = ["breast-cancer", "adult", "magic"]
 TRAIN, QUERIES, BUDGET = 200, 5, 2_000
 ON_A_LINE = (
@@ -35,10 +36,15 @@ SAMPLED = (*ON_A_LINE, "validate-train", "control")
 """What has no law in more dimensions, or none at all."""
 
 
-@pytest.fixture(scope="module")
-def data() -> dict[str, Labelled]:
-    """The data sets that this machine has."""
-    return dict(accuracy.tables(FOLDER if FOLDER.is_dir() else None))
+@cache
+def tables(folder: Path | None) -> dict[str, Labelled]:
+    return dict(accuracy.tables(folder))
+
+
+@pytest.fixture
+def data(name: str) -> Labelled:
+    """One of the data sets; the first comes along."""
+    return tables(None if name == SETS[0] else needed.data())[name]
 
 
 def audited(
@@ -81,10 +87,8 @@ def audited(
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", accuracy.ENTRIES)
 @pytest.mark.parametrize("name", SETS)
-def test_every_query_is_audited(name: str, entry: str, data: dict[str, Labelled]) -> None:
-    if name not in data:
-        pytest.skip("no such data on this machine")
-    split = accuracy.split_of(name, data[name], 0)
+def test_every_query_is_audited(name: str, entry: str, data: Labelled) -> None:
+    split = accuracy.split_of(name, data, 0)
     audited(
         entry,
         split.train.take(slice(TRAIN)),
@@ -98,11 +102,9 @@ def test_every_query_is_audited(name: str, entry: str, data: dict[str, Labelled]
 @pytest.mark.parametrize("entry", ON_A_LINE)
 @pytest.mark.parametrize("name", SETS)
 def test_on_one_column_the_linear_classifiers_are_audited_exactly(
-    name: str, entry: str, data: dict[str, Labelled]
+    name: str, entry: str, data: Labelled
 ) -> None:
-    if name not in data:
-        pytest.skip("no such data on this machine")
-    split, column = accuracy.split_of(name, data[name], 0), accuracy.COLUMN[name]
+    split, column = accuracy.split_of(name, data, 0), accuracy.COLUMN[name]
     X = split.train.X[:TRAIN, [column]]
     wide = float(np.sqrt(split.train.X.shape[1]))  # all columns were divided by it
     queries = split.test.X[:QUERIES, [column]] * wide
@@ -111,12 +113,10 @@ def test_on_one_column_the_linear_classifiers_are_audited_exactly(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SETS)
-def test_the_published_accuracies_are_found_again(name: str, data: dict[str, Labelled]) -> None:
-    if name not in data:
-        pytest.skip("no such data on this machine")
+def test_the_published_accuracies_are_found_again(name: str, data: Labelled) -> None:
     published = json.loads((ROOT / "docs" / "accuracy.json").read_text(encoding="utf-8"))
     assert len(published[name]) == 20
-    again = accuracy.accuracies(name, data[name], 0)
+    again = accuracy.accuracies(name, data, 0)
     assert again.keys() == published[name][0].keys()
     # an answer that falls the other way on another machine is 1 of 50 per test record
     for key, value in again.items():

@@ -15,15 +15,6 @@ from dpassay.targets.resolve import accepts, resolve
 
 PRIVATE = [name for name in CATALOGUE if "epsilon" in resolve(name).parameters]
 VOTES = ["soft-majority", "soft-majority-overview"]
-BLOCKS = [
-    *VOTES,
-    "averaged",
-    "stable-laplace",
-    "stable-gaussian",
-    "noisy-average",
-    "noisy-average-number",
-    "bagged",
-]
 TEACHERS = ["pate", "pate-data-dependent", "pate-gaussian", "distance-to-instability"]
 BLOCKS = [
     *VOTES,
@@ -32,6 +23,7 @@ BLOCKS = [
     "stable-gaussian",
     "noisy-average",
     "noisy-average-number",
+    "bagged",
     *TEACHERS,
 ]
 WALK, OVERVIEW = "projected-walk", "projected-walk-overview"

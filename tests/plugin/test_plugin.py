@@ -215,7 +215,6 @@ def test_what_has_no_name_is_replayed_by_its_test(project: Path, run: Run) -> No
 
 @pytest.mark.slow
 def test_two_processes_and_a_junit_file(project: Path, run: Run) -> None:
-    pytest.importorskip("xdist")
     (project / "audit/api.py").write_text(HALF)
     code, said = run("-n", "2", "--junitxml", "junit.xml")
     assert code == 1, said

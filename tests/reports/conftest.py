@@ -6,6 +6,7 @@ Every status, every mode, every optional field once present and once missing.
 from __future__ import annotations
 
 import copy
+from html.parser import HTMLParser
 from typing import Any
 
 import pytest
@@ -321,3 +322,15 @@ def hostile(make: type[Make]) -> Record:
         data={"name": HOSTILE, HOSTILE: [HOSTILE]},
         commit=HOSTILE,
     )
+
+
+def tags(page: str) -> list[tuple[str, dict[str, str | None]]]:
+    """Return the tags that open in a page, each with its attributes."""
+    found: list[tuple[str, dict[str, str | None]]] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            found.append((tag, dict(attrs)))
+
+    Reader().feed(page)
+    return found

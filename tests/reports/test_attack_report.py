@@ -8,7 +8,6 @@ import json
 import math
 import re
 import xml.etree.ElementTree as ET
-from html.parser import HTMLParser
 from statistics import mean, stdev
 from typing import Any
 
@@ -34,6 +33,7 @@ from dpassay.reports.attack.tables import (
 from dpassay.reports.attack.transcripts import ladders
 from dpassay.reports.attack.view import BLIND, BROKEN, INSIDE, UNCLAIMED, sound, subject_views
 from dpassay.reports.attack.words import defect_words, headline, opening
+from tests.reports.conftest import tags
 
 Record = dict[str, Any]
 HOSTILE = "<script>alert(1)</script> | [red]x[/red] `$\\frac{` \x1b[31m\n# a"
@@ -236,17 +236,6 @@ def printed(record: Record, width: int = 80) -> str:
     stream = io.StringIO()
     print_attacks(record, Console(file=stream, width=width))
     return stream.getvalue()
-
-
-def tags(page: str) -> list[tuple[str, dict[str, str | None]]]:
-    found: list[tuple[str, dict[str, str | None]]] = []
-
-    class Reader(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            found.append((tag, dict(attrs)))
-
-    Reader().feed(page)
-    return found
 
 
 def test_the_records_of_these_tests_are_records(whole: Record) -> None:

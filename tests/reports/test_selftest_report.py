@@ -6,7 +6,6 @@ import io
 import json
 import re
 import xml.etree.ElementTree as ET
-from html.parser import HTMLParser
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from rich.console import Console
 
 from dpassay.reports.selftest.pages import print_checks, to_html
 from dpassay.reports.selftest.plots import calibration_plot, error_plot, power_plot
+from tests.reports.conftest import tags
 
 Document = dict[str, Any]
 
@@ -94,17 +94,6 @@ def printed(document: Document, width: int = 80) -> str:
     stream = io.StringIO()
     print_checks(document, Console(file=stream, width=width))
     return stream.getvalue()
-
-
-def tags(page: str) -> list[tuple[str, dict[str, str | None]]]:
-    found: list[tuple[str, dict[str, str | None]]] = []
-
-    class Reader(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            found.append((tag, dict(attrs)))
-
-    Reader().feed(page)
-    return found
 
 
 def test_the_table_fits_80_columns_and_tells_what_failed() -> None:

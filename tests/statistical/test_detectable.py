@@ -68,17 +68,17 @@ def moved(leak: float) -> Laws:
     return np.array([p, 1 - p]), np.array([1 - p, p])
 
 
+def shared_rest(labels: int, p: float) -> NDArray[np.float64]:
+    """One label with probability p, the others share the rest."""
+    return np.array([p, *[(1 - p) / (labels - 1)] * (labels - 1)])
+
+
 def one_label(labels: int, p1: float) -> Callable[[float], Laws]:
     """One label leaks, the others share the rest."""
 
     def laws(leak: float) -> Laws:
         p0 = p1 * math.exp(-leak)
-        return tuple(
-            np.array(
-                [p, *[(1 - p) / (labels - 1)] * (labels - 1)],
-            )
-            for p in (p1, p0)
-        )  # type: ignore[return-value]
+        return shared_rest(labels, p1), shared_rest(labels, p0)
 
     return laws
 
@@ -102,12 +102,7 @@ def distance(labels: int, p1: float) -> Callable[[float], Laws]:
 
     def laws(leak: float) -> Laws:
         p0 = float(Curve(leak).inverse(p1))
-        return tuple(
-            np.array(
-                [p, *[(1 - p) / (labels - 1)] * (labels - 1)],
-            )
-            for p in (p1, p0)
-        )  # type: ignore[return-value]
+        return shared_rest(labels, p1), shared_rest(labels, p0)
 
     return laws
 

@@ -17,6 +17,7 @@ from dpassay.stats.fisher import fisher_rejects
 from dpassay.stats.lower_bounds import accuracy_lower
 from dpassay.stats.scales import Difference, Ratio
 from dpassay.stats.stouffer import stouffer_rejects
+from tests.statistical.boundary import boundary
 
 ALPHA = 0.05
 POINTS = 250
@@ -45,31 +46,11 @@ def frontier(
     return tuple(found)
 
 
-def boundary(epsilon: float, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Pairs p1 = min(1, e^epsilon p0 + delta).
-
-    Dense where p1 reaches 1, and down to rare events.
-    """
-    top = (1 - delta) * math.exp(-epsilon)
-    even = np.linspace(0, 1, POINTS)
-    p0 = np.unique(
-        np.concatenate(
-            [
-                top * even,
-                top * (1 - 10 ** (-4 * even)),
-                top * 10 ** (-4 * even),
-                np.linspace(top, 1, 50),
-            ]
-        )
-    )
-    return np.minimum(1.0, math.exp(epsilon) * p0 + delta), p0
-
-
 def stouffer_error(
     n1: int, n0: int, epsilon: float, delta: float, alpha: float = ALPHA
 ) -> NDArray[np.float64]:
     """P[rejected] at every point of the boundary of the claim."""
-    p1, p0 = boundary(epsilon, delta)
+    p1, p0 = boundary(epsilon, delta, POINTS, 50)
     y = np.array(frontier(n1, n0, epsilon, delta, alpha))
     refuted = np.where(y >= 0, binom.cdf(y, n0, p0[:, None]), 0.0)
     error: NDArray[np.float64] = np.sum(
@@ -100,7 +81,7 @@ chi-squared reference for discrete tails."""
 def test_fisher_refutes_a_true_claim_with_probability_at_most_alpha(
     n: int, epsilon: float, delta: float
 ) -> None:
-    p1, p0 = boundary(epsilon, delta)
+    p1, p0 = boundary(epsilon, delta, POINTS, 50)
     y = np.array(fisher_frontier(n, epsilon, delta))
     refuted = np.where(y >= 0, binom.cdf(y, n, p0[:, None]), 0.0)
     worst = float(np.sum(binom.pmf(np.arange(n + 1), n, p1[:, None]) * refuted, axis=1).max())
@@ -165,7 +146,7 @@ def test_stouffer_at_other_levels(alpha: float, epsilon: float, delta: float) ->
 
 def test_the_enumeration_notices_a_bold_test() -> None:
     """A test that rejects one y more for each x, and one at 1.5 alpha, exceed alpha somewhere."""
-    p1, p0 = boundary(1.0, 0.0)
+    p1, p0 = boundary(1.0, 0.0, POINTS, 50)
     y = np.array(frontier(100, 100, 1.0, 0.0)) + 1
     assert (
         np.sum(

@@ -15,6 +15,7 @@ from scipy.stats import binom
 
 from dpassay.stats.binomial import leak_lower, leak_upper
 from dpassay.stats.scales import Ratio
+from tests.statistical.boundary import boundary
 
 ALPHA = 0.05
 POINTS = 400
@@ -28,26 +29,6 @@ def bounds_of_all_counts(n: int, delta: float) -> tuple[NDArray[np.float64], NDA
     return leak_lower(x, n, y, n, scale=Ratio(delta), alpha=ALPHA), leak_upper(
         x, n, y, n, scale=Ratio(delta), alpha=ALPHA
     )
-
-
-def boundary(epsilon: float, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Pairs p1 = min(1, e^epsilon p0 + delta).
-
-    Dense where p1 reaches 1, and down to rare events.
-    """
-    top = (1 - delta) * math.exp(-epsilon)
-    even = np.linspace(0, 1, POINTS)
-    p0 = np.unique(
-        np.concatenate(
-            [
-                top * even,
-                top * (1 - 10 ** (-4 * even)),
-                top * 10 ** (-4 * even),
-                np.linspace(top, 1, 20),
-            ]
-        )
-    )
-    return np.minimum(1.0, math.exp(epsilon) * p0 + delta), p0
 
 
 def probability(
@@ -66,7 +47,7 @@ def test_a_true_claim_is_refuted_with_probability_at_most_alpha(
     n: int, epsilon: float, delta: float
 ) -> None:
     lower, _ = bounds_of_all_counts(n, delta)
-    error = probability(lower > epsilon, n, *boundary(epsilon, delta))
+    error = probability(lower > epsilon, n, *boundary(epsilon, delta, POINTS, 20))
     assert error.max() <= ALPHA
     # STATISTICS section 2 found a worst case of .002 to .018 at these n; this grid is finer and
     # finds .0200 at one claim
@@ -79,7 +60,7 @@ def test_a_loss_exceeds_its_upper_bound_with_probability_at_most_alpha(
     n: int, epsilon: float, delta: float
 ) -> None:
     _, upper = bounds_of_all_counts(n, delta)
-    p1, p0 = boundary(epsilon, delta)
+    p1, p0 = boundary(epsilon, delta, POINTS, 20)
     inside = math.exp(epsilon) * p0 + delta <= 1  # beyond, the loss is smaller than epsilon
     error = probability(upper < epsilon, n, p1[inside], p0[inside])
     assert error.max() <= ALPHA
@@ -90,4 +71,4 @@ def test_the_enumeration_notices_a_bound_that_is_too_bold() -> None:
     """At 4 alpha the error is above alpha somewhere, so the test above can fail."""
     n, x, y = 100, np.arange(101)[:, None], np.arange(101)[None]
     bold = leak_lower(x, n, y, n, scale=Ratio(0.0), alpha=8 * ALPHA)
-    assert probability(bold > 1.0, n, *boundary(1.0, 0.0)).max() > ALPHA
+    assert probability(bold > 1.0, n, *boundary(1.0, 0.0, POINTS, 20)).max() > ALPHA

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -281,28 +282,11 @@ def test_power_is_the_double_sum(
 @pytest.mark.parametrize("method", METHODS)
 def test_detectable_is_where_the_power_passes_nine_tenths(method: Method) -> None:
     found = detectable(promised=1.0, scale=Ratio(0.01), n=2000, alpha=1e-3, method=method)
-    assert (
-        power(
-            *tight_pair(found + 0.002, 0.01),
-            epsilon=1.0,
-            delta=0.01,
-            n=2000,
-            alpha=1e-3,
-            method=method,
-        )
-        >= POWER
+    given: dict[str, Any] = {"epsilon": 1.0, "delta": 0.01, "n": 2000, "alpha": 1e-3}
+    above, below = (
+        power(*tight_pair(found + step, 0.01), **given, method=method) for step in (0.002, -0.002)
     )
-    assert (
-        power(
-            *tight_pair(found - 0.002, 0.01),
-            epsilon=1.0,
-            delta=0.01,
-            n=2000,
-            alpha=1e-3,
-            method=method,
-        )
-        < POWER
-    )
+    assert below < POWER <= above
 
 
 def test_the_tests_in_the_order_of_their_power() -> None:

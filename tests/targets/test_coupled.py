@@ -22,10 +22,10 @@ from dpassay.engine.run import assay
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.pairs import AnyOf, Compared, FlipLabel, Pairs, Replace, change_from_json
-from dpassay.record.run_record import make_record, record_schema
 from dpassay.record.witness import make_witness, replay
 from dpassay.reports.run.view import make_view
 from dpassay.targets.guard import AuditTarget
+from tests.engine.recorded import recorded
 
 Array = NDArray[np.float64]
 TRAIN, VALIDATE = 4, 2
@@ -141,23 +141,13 @@ def test_an_exact_share_decides_without_trials() -> None:
 
 
 def test_witnesses_replay_records_are_valid_and_reports_are_made() -> None:
-    jsonschema = pytest.importorskip("jsonschema")
     result = run(NoisyShare(), FlipLabel(0), FlipLabel(2), budget=2000)
     witness = make_witness(result)
     assert witness is not None
     assert claim_from_json(witness["claim"]) == result.claim
     again = replay(json.loads(json.dumps(witness)))
     assert again.reproduced
-    facts = {
-        "seed": 0,
-        "confidence": 0.95,
-        "command": "",
-        "complete": True,
-        "catalogue": False,
-        "commit": None,
-    }
-    record = make_record(facts | {"data": None, "profile": "none", "budget": 1}, [result])
-    jsonschema.validate(json.loads(json.dumps(record)), record_schema())
+    record = recorded([result], 0.95)
     (shown,) = make_view(record).results
     assert shown.claim == "β = 1, 1, δ = 0.3"
     assert "same random string" in shown.parts[0].texts[0]

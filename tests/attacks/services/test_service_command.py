@@ -26,6 +26,9 @@ from dpassay.record.attack_record import attack_schema
 from tests.attacks.services import broken_services as broken
 
 MODULE = "tests.attacks.services.broken_services"
+SMALL = ["--records", "40", "--references", "4", "--models", "2", "--copies", "1"]
+SMALL += ["--attacks", "gap", "--against", "mechanism", "--json", "-q", "--budgets", "1"]
+"""Attacks that could hardly succeed, and take no time."""
 
 
 @dataclass(frozen=True)
@@ -299,32 +302,7 @@ def test_errors_in_one_line(
 
 
 def test_mechanisms_are_asked_repeatedly_too(capsys: pytest.CaptureFixture[str]) -> None:
-    small = [
-        "attack",
-        "soft-majority",
-        "--epsilon",
-        "1,8",
-        "--records",
-        "40",
-        "--references",
-        "4",
-        "--models",
-        "2",
-        "-p",
-        "r=5",
-    ]
-    small += [
-        "--copies",
-        "1",
-        "--attacks",
-        "gap",
-        "--against",
-        "mechanism",
-        "--json",
-        "-q",
-        "--budgets",
-        "1",
-    ]
+    small = ["attack", "soft-majority", "--epsilon", "1,8", "-p", "r=5", *SMALL]
     assert main([*small, "--transcripts", "1000"]) == 4  # two guesses could have shown nothing
     record = json.loads(capsys.readouterr().out)
     assert [[test["m"] for test in each["rungs"]] for each in record["repeated"]] == [
@@ -337,31 +315,7 @@ def test_mechanisms_are_asked_repeatedly_too(capsys: pytest.CaptureFixture[str])
 
 
 def test_a_mechanism_without_pairs_is_asked_at_the_data(capsys: pytest.CaptureFixture[str]) -> None:
-    words = [
-        "attack",
-        f"{__name__}:Own",
-        "--epsilon",
-        "2",
-        "--records",
-        "40",
-        "--references",
-        "4",
-        "--models",
-        "2",
-    ]
-    words += ["--copies", "1"]
-    words += [
-        "--attacks",
-        "gap",
-        "--against",
-        "mechanism",
-        "--json",
-        "-q",
-        "--budgets",
-        "1",
-        "--transcripts",
-        "1000",
-    ]
+    words = ["attack", f"{__name__}:Own", "--epsilon", "2", *SMALL, "--transcripts", "1000"]
     assert main(words) == 4
     (found,) = json.loads(capsys.readouterr().out)["repeated"]
     assert [test["m"] for test in found["rungs"]] == [1, 2, 4]

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from benchmarks import section5
 from benchmarks.accuracy import tables
-
-FOLDER = Path(__file__).parents[3] / "shared" / "data"
+from tests import needed
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("alpha", section5.ALPHAS)
 def test_all_five_methods_on_one_fold(alpha: float) -> None:
-    if not FOLDER.is_dir():
-        pytest.skip("no such data on this machine")
-    found = section5.run(dict(tables(FOLDER))["magic"], alpha)
+    magic = dict(tables(needed.data()))["magic"]
+    found = section5.run(magic, alpha)
     assert tuple(found) == section5.METHODS
     # the same coins, the same numbers
-    assert found == section5.run(dict(tables(FOLDER))["magic"], alpha)
+    assert found == section5.run(magic, alpha)
     for row in found.values():
         assert 0.5 < row["AUC"] < 0.9
         assert 0.1 < row["MSE"] < 0.3

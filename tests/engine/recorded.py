@@ -1,0 +1,44 @@
+"""Results as a valid record has them, and a mechanism that answers the share of labels 1."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import jsonschema
+import numpy as np
+from numpy.typing import NDArray
+
+from dpassay import PointLaw
+from dpassay.data import Labelled
+from dpassay.engine.result import Result
+from dpassay.record.files import dumps
+from dpassay.record.run_record import make_record, record_schema
+
+
+def recorded(results: Iterable[Result], confidence: float = 0.999) -> dict[str, Any]:
+    """Return the record of results, as it is read back."""
+    run = {
+        "seed": 0, "confidence": confidence, "budget": 1, "profile": "", "command": "",
+        "catalogue": False, "complete": True,
+        "data": None, "commit": None,
+    }  # fmt: skip
+    record: dict[str, Any] = json.loads(dumps(make_record(run, results)))
+    jsonschema.validate(record, record_schema())
+    return record
+
+
+class LabelShare:
+    """Answers the share of labels 1: there are no coins."""
+
+    def prepare(self, data: Labelled) -> float:
+        return float(data.y.mean())
+
+    def sample(
+        self, state: float, queries: NDArray[np.float64], size: int, rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        return np.full((size, len(queries)), state)
+
+    def distribution(self, state: float, queries: NDArray[np.float64]) -> PointLaw | None:
+        return PointLaw(values=np.full(len(queries), state), error=1e-15)

@@ -1,0 +1,88 @@
+"""No test is skipped for want of a tool that a pipeline could have installed."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests import needed
+from tests.browser import chromium
+
+KNOWN = {
+    "needed.py": (1, "a browser, or data: see there"),
+    "packaging/test_skips.py": (3, "none: it names them"),
+    "browser/test_installing.py": (3, "what only Debian does"),
+    "cli/test_resume.py": (3, "what only Linux shows in /proc"),
+    "trials/test_hosts.py": (1, "what only Linux limits"),
+    "mechanisms/test_conformance.py": (4, "mechanisms that are not of the kind"),
+    "mechanisms/chaudhuri_vinterbo_2013/test_perturbation.py": (1, "no such parameter"),
+}
+"""How often a file skips, and for what; nothing of it is a tool."""
+WAYS = {"skip", "skipif", "xfail", "importorskip"}
+
+
+def skips(source: str) -> int:
+    """Count the places at which a test may be skipped, or may fail unseen."""
+    if not any(way in source for way in WAYS):
+        return 0  # most files, which need not be read closely
+    return sum(
+        isinstance(node, ast.Attribute)
+        and node.attr in WAYS
+        and ast.unparse(node.value) in {"pytest", "pytest.mark", "unittest"}
+        for node in ast.walk(ast.parse(source))
+    )
+
+
+def test_every_skip_is_known() -> None:
+    folder = Path(needed.__file__).parent
+    found = Counter(
+        {
+            path.relative_to(folder).as_posix(): skips(path.read_text(encoding="utf-8"))
+            for path in folder.rglob("*.py")
+        }
+    )
+    assert dict(+found) == {name: number for name, (number, _) in KNOWN.items()}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "pytest.skip('no tool')",
+        "pytest.importorskip('tool')",
+        "@pytest.mark.skipif(not tool, reason='')\ndef test(): ...",
+        "@pytest.mark.xfail\ndef test(): ...",
+    ],
+)
+def test_a_new_skip_would_be_seen(source: str) -> None:
+    assert skips(source) == 1
+
+
+@pytest.mark.parametrize(
+    ("ci", "release", "outcome"),
+    [
+        ("true", "ID=debian\n", pytest.fail.Exception),
+        ("1", "NAME=x\nID=debian\n", pytest.fail.Exception),
+        ("true", "ID=fedora\n", pytest.skip.Exception),
+        ("", "ID=debian\n", pytest.skip.Exception),
+        ("false", "ID=debian\n", pytest.skip.Exception),
+    ],
+)
+def test_a_pipeline_on_debian_fails_without_a_browser(
+    ci: str,
+    release: str,
+    outcome: type[BaseException],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "os-release").write_text(release)
+    monkeypatch.setenv("CI", ci)
+    monkeypatch.setattr(needed, "RELEASE", tmp_path / "os-release")
+    monkeypatch.setattr(chromium, "EXECUTABLE", tmp_path / "chromium")
+    with pytest.raises(outcome, match=r"run `bash ci/chromium\.sh`"):
+        chromium.needed_here()
+    (tmp_path / "chromium").write_text("#!/bin/sh\n")
+    (tmp_path / "chromium").chmod(0o755)
+    chromium.needed_here()
