@@ -18,7 +18,6 @@ from dpassay.config.guesses import claim_meant, number_meant, range_meant
 from dpassay.data import load
 from dpassay.errors import InvalidInput, near
 from dpassay.targets.misnamed import meant, meant_module
-from dpassay.targets.calls import taken
 
 WALK = ["run", "projected-walk", "--mode", "exhaustive", "--n", "2", "--domain", "1", "-q"]
 
