@@ -183,6 +183,21 @@ def _nothing_refuted(found: Sequence[Brief]) -> str:
     return f"No leak above what {_listed(mechanisms)} {claim} was found"
 
 
+def lead_of(found: Sequence[Brief]) -> str:
+    """Say in one sentence what was found of one mechanism of the catalogue.
+
+    Parameters
+    ----------
+    found : sequence of Brief
+        Its results, worst first. One that is wrong as declared is wrong.
+    """
+    wrong = [each for each in found if each.status in {REFUTED, EXPECTED}]
+    if not wrong:
+        return _nothing_refuted(found)
+    more = f"; {len(wrong)} of its {plural(len(found), 'claim')} are wrong" if wrong[1:] else ""
+    return f"{wrong[0].mechanism} {leaks(wrong[0])}{more}"
+
+
 def leaks(brief: Brief) -> str:
     """Say how much a refuted result leaks, as a multiple of the claim where there is one.
 

@@ -10,11 +10,12 @@ from typing import Any
 
 from dpassay.numerics import DOWN, written
 from dpassay.reports.run.brief import Brief
-from dpassay.reports.run.method_notes import Note, Story, method_notes, story
-from dpassay.reports.run.overview_plot import MARKS, Dot, dot_of
+from dpassay.reports.run.page.folder import page_files
+from dpassay.reports.run.page.method_notes import Note, Story, method_notes, story
+from dpassay.reports.run.page.overview_plot import MARKS, Dot, dot_of
 from dpassay.reports.run.view import ResultView
 from dpassay.reports.run.words import Part
-from dpassay.reports.shared.numbers import INFINITY, clean
+from dpassay.reports.shared.numbers import INFINITY, MISSING
 from dpassay.reports.shared.statuses import (
     ALL,
     ERROR,
@@ -28,23 +29,32 @@ from dpassay.reports.shared.tables import Table
 
 Raw = Mapping[str, Any]
 
+READING = ", read as in docs/findings.md"
+READ = " *"
 WRONG = {REFUTED, EXPECTED}
 UNDECIDED = {ERROR, MISSED, INCONCLUSIVE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One result of the catalogue in all its forms: record, brief, view, and dot or None."""
+    """One result of the catalogue: record, brief, view, dot or None, page of its mechanism."""
 
     raw: Raw
     brief: Brief
     result: ResultView
     dot: Dot | None
+    page: str
 
     @property
     def printed(self) -> bool:
         """Whether a paper prints the claim."""
         return bool(self.raw["claim"]["status"] == "printed")
+
+    @property
+    def source(self) -> str:
+        """Where the claim is from; `READ` stands for the reading that its page names."""
+        source, reading, _ = self.result.source.partition(READING)
+        return f"{source}{READ if reading else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +73,8 @@ class Group:
     Parameters
     ----------
     name, anchor : str
+    page : str
+        Its own page, from the folder of index.html.
     filters : str
         Classes that the filter of the page goes by: has-wrong, has-undecided, has-held.
     statuses : tuple of Status
@@ -73,6 +85,7 @@ class Group:
 
     name: str
     anchor: str
+    page: str
     filters: str
     statuses: tuple[Status, ...]
     pairs: tuple[Pair, ...]
@@ -105,6 +118,11 @@ class Catalogue:
     notes: tuple[Note, ...]
     dots: Table
 
+    @property
+    def starred(self) -> bool:
+        """Whether a published claim is wrong as docs/findings.md reads it."""
+        return any(each.source.endswith(READ) for each in self.published)
+
 
 def make_catalogue(
     results: Sequence[Raw], found: Sequence[Brief], views: Sequence[ResultView]
@@ -120,12 +138,14 @@ def make_catalogue(
     views : sequence of ResultView
         Of the same results, worst first.
     """
+    files = page_files(each.mechanism for each in found)
     entries = [
         Entry(
             raw=results[view.place],
             brief=found[view.place],
             result=view,
             dot=dot_of(results[view.place]),
+            page=files[found[view.place].mechanism],
         )
         for view in views
     ]
@@ -156,6 +176,7 @@ def _groups(entries: Sequence[Entry], notes: Sequence[Note]) -> tuple[Group, ...
         Group(
             name=name,
             anchor=f"m{number}-{re.sub(r'[^A-Za-z0-9-]+', '-', name)}",
+            page=members[0].page,
             filters=_filters(each.brief.status for each in members),
             statuses=tuple(
                 status for status in ALL if any(each.brief.status is status for each in members)
@@ -171,7 +192,7 @@ def _stories(members: Sequence[Entry], notes: Sequence[Note]) -> Iterator[tuple[
     """Tell every result of a mechanism; what is the same as of an earlier one is not repeated."""
     first: dict[Part, str] = {}
     for entry in members:
-        told = story(entry.result, notes, whole=entry.brief.status in WRONG)
+        told = story(entry.result, notes)
         parts = []
         for part in told.parts:
             same = f"The same as of {first.setdefault(part, entry.brief.id)}."
@@ -200,16 +221,27 @@ def _pairs(members: Sequence[Entry]) -> Iterable[Pair]:
 
 
 def _dots(groups: Sequence[Group]) -> Table:
+    """Write the overview's numbers, a row for each mechanism that has one."""
     return Table(
-        caption="Leak ÷ claim, as drawn: mechanisms from the worst to the best.",
-        columns=("result", "leak ÷ claim", "mark"),
-        numeric=(False, True, False),
+        caption="Leak ÷ claim and mark, as drawn: mechanisms from the worst to the best.",
+        columns=("mechanism", "claims as printed", "corrected, or ours"),
+        numeric=(False, False, False),
         rows=tuple(
-            (clean(dot.result), ratio_words(dot.ratio), MARKS[dot.kind].word)
+            (
+                group.name,
+                _ratios(entry for entry, _ in group.stories if entry.printed),
+                _ratios(entry for entry, _ in group.stories if not entry.printed),
+            )
             for group in groups
-            for dot in group.dots
+            if group.dots
         ),
     )
+
+
+def _ratios(entries: Iterable[Entry]) -> str:
+    dots = [entry.dot for entry in entries if entry.dot is not None]
+    told = (f"{ratio_words(dot.ratio)} {MARKS[dot.kind].word}" for dot in dots)
+    return "; ".join(told) or MISSING
 
 
 def ratio_words(ratio: float) -> str:
