@@ -30,7 +30,7 @@ from dpassay.reports.shared.tables import Table
 Raw = Mapping[str, Any]
 
 READING = ", read as in docs/findings.md"
-READ = " *"
+READ = "\N{NO-BREAK SPACE}*"
 WRONG = {REFUTED, EXPECTED}
 UNDECIDED = {ERROR, MISSED, INCONCLUSIVE}
 
