@@ -94,8 +94,8 @@ def test_a_page_begins_with_what_was_found_and_what_to_do(make: Any) -> None:
     assert walk.inside("h1") == "walk leaks 2 times what it claims"
     steps = "".join(data for _, data in walk.texts)
     assert "The corrected one, ε = 2, was not refuted at the audited cells." in steps
-    assert "dpassay replay witnesses/walk.printed.exact.json" in walk.inside("code")
-    assert "dpassay run walk --profile deep --out walk" in walk.inside("code")
+    assert "dpassay replay witnesses/walk.printed.exact.json" in steps
+    assert "dpassay run walk --profile deep --out walk" in steps
     assert still.inside("h1") == "No leak above what still claims was found"
     assert "Rely on the claim only as far" in "".join(data for _, data in still.texts)
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
-from dpassay.numerics import DOWN, written
-from dpassay.reports.run.brief import Brief
+from dpassay.numerics import DOWN, NEAREST, told_apart
+from dpassay.reports.run.brief import Brief, short_number
 from dpassay.reports.run.page.folder import page_files
 from dpassay.reports.run.page.method_notes import Note, Story, method_notes, story
 from dpassay.reports.run.page.overview_plot import MARKS, Dot, dot_of
@@ -106,7 +107,7 @@ class Catalogue:
     published, ours : tuple of Entry
         Claims that are wrong, printed in a paper or not, the worst first.
     groups : tuple of Group
-        Every mechanism, the worst first.
+        Every mechanism, that of the worst claim first, corrected claims and ours included.
     notes : tuple of Note
     dots : Table
         The overview's numbers.
@@ -197,6 +198,7 @@ def _stories(members: Sequence[Entry], notes: Sequence[Note]) -> Iterator[tuple[
         for part in told.parts:
             same = f"The same as of {first.setdefault(part, entry.brief.id)}."
             again = first[part] != entry.brief.id and len(same) < sum(map(len, part.texts))
+            again = again and part.title != "Verdict"
             parts.append(replace(part, texts=(same,)) if again else part)
         yield entry, replace(told, parts=tuple(parts))
 
@@ -223,7 +225,7 @@ def _pairs(members: Sequence[Entry]) -> Iterable[Pair]:
 def _dots(groups: Sequence[Group]) -> Table:
     """Write the overview's numbers, a row for each mechanism that has one."""
     return Table(
-        caption="Leak ÷ claim and mark, as drawn: mechanisms from the worst to the best.",
+        caption="Leak ÷ claim, as drawn: mechanisms by their worst claim, corrected and ours too.",
         columns=("mechanism", "claims as printed", "corrected, or ours"),
         numeric=(False, False, False),
         rows=tuple(
@@ -239,11 +241,19 @@ def _dots(groups: Sequence[Group]) -> Table:
 
 
 def _ratios(entries: Iterable[Entry]) -> str:
-    dots = [entry.dot for entry in entries if entry.dot is not None]
-    told = (f"{ratio_words(dot.ratio)} {MARKS[dot.kind].word}" for dot in dots)
+    told = (
+        f"{_ratio_words(entry, entry.dot)} {MARKS[entry.dot.kind].word}"
+        for entry in entries
+        if entry.dot is not None
+    )
     return "; ".join(told) or MISSING
 
 
-def ratio_words(ratio: float) -> str:
-    """Write what is certain of a ratio, three significant digits, down."""
-    return INFINITY if ratio == float("inf") else written(ratio, 3, DOWN)
+def _ratio_words(entry: Entry, dot: Dot) -> str:
+    """Write a ratio with three digits: nearest where the leak is known, else what is certain."""
+    if math.isinf(dot.ratio):
+        return INFINITY
+    way = NEAREST if entry.brief.found.startswith("=") else DOWN
+    text = short_number(dot.ratio, way)
+    above = dot.kind in {"refuted", "exceeded"}
+    return told_apart(dot.ratio, 1.0, way) if above and float(text) <= 1 else text

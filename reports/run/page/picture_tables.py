@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dpassay.numerics import DOWN, UP, written
 from dpassay.reports.run.profiles import ProfileView
@@ -24,9 +25,16 @@ def profile_table(view: ProfileView) -> Table:
 
 
 def trade_off_table(view: ProfileView) -> Table:
-    """Return the trade-off function as drawn."""
+    """Return the trade-off function as drawn, with that of the claim."""
     names = "false positives", "false negatives"
-    return _curve(view.tables[1].caption, *names, view.trade_off, "false_positive")
+    table = _curve(view.tables[1].caption, *names, view.trade_off, "false_positive")
+    claimed = (written(each, DIGITS, DOWN) for each in view.claimed["false_negative"])
+    return replace(
+        table,
+        columns=(*table.columns, "the claim's"),
+        numeric=(*table.numeric, True),
+        rows=tuple((*row, each) for row, each in zip(table.rows, claimed, strict=True)),
+    )
 
 
 def sight_table(points: Sequence[tuple[float, float]]) -> Table:
