@@ -11,6 +11,7 @@ import pytest
 
 from dpassay.numerics import DOWN, NEAREST, UP
 from dpassay.reports.run.brief import briefs, short_number
+from dpassay.reports.run.markdown import FEW, to_markdown
 from dpassay.reports.run.page.catalogue import Catalogue, make_catalogue
 from dpassay.reports.run.page.html import to_html
 from dpassay.reports.run.page.mechanisms import mechanism_pages
@@ -20,7 +21,7 @@ from dpassay.reports.run.page.picture_tables import trade_off_table
 from dpassay.reports.run.view import make_view
 from dpassay.reports.run.words import Part
 from dpassay.reports.shared.statuses import ALL
-from tests.reports.test_html import Page
+from tests.reports.page.test_html import Page
 
 Record = dict[str, Any]
 
@@ -180,3 +181,11 @@ def test_words_of_the_glossary_are_those_of_the_page(make: Any) -> None:
     text = to_html(make.record(make.sampled("m", "not refuted")))
     assert "Would have seen" in text
     assert "'Would have seen'" in text.replace("&#39;", "'")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_the_summary_says_where_results_are_told_in_full(make: Any, *, whole: bool) -> None:
+    results = [make.computed(f"m{k}", "not refuted", 0.5) for k in range(FEW + 1)]
+    text = to_markdown(make.record(*results, catalogue=whole), limit=12_000)
+    assert ("* index.html has every result in full" in text) is not whole
+    assert ("* The pages in mechanisms/, which index.html links to, have every" in text) is whole

@@ -16,7 +16,7 @@ from dpassay.reports import write
 from dpassay.reports.run.page.folder import FOLDER, page_files, remove_stale
 from dpassay.reports.run.page.html import to_html
 from dpassay.reports.run.page.mechanisms import mechanism_pages
-from tests.reports.test_html import Page
+from tests.reports.page.test_html import Page
 
 Record = dict[str, Any]
 
