@@ -82,7 +82,7 @@ MARKS = {
     "loose": Mark(word="loose", symbol="○", slug="verified", marker="o", hollow=True),
     "seen": Mark(
         word="at least",
-        told="the worst case is not known",
+        told="worst case not known",
         symbol="│",
         slug="soft",
         marker="|",
