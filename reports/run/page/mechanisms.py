@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,6 +17,7 @@ from dpassay.reports.run.page.html import pictures_of
 from dpassay.reports.run.published import published_table
 from dpassay.reports.run.view import View, make_view
 from dpassay.reports.shared.lean import style_sheet
+from dpassay.reports.shared.numbers import clean
 from dpassay.reports.shared.statuses import HELD, VERIFIED
 from dpassay.reports.shared.templating import template
 
@@ -94,10 +97,10 @@ def _card(entry: Entry, group: Group, run: Raw) -> Card:
     made = card(entry.raw, entry.brief, entry.result, run)
     if entry.brief.status in UNDECIDED:
         return made
-    return replace(made, steps=tuple(_steps(entry, group)))
+    return replace(made, steps=tuple(_steps(entry, group, clean(run["command"]))))
 
 
-def _steps(entry: Entry, group: Group) -> Iterator[Step]:
+def _steps(entry: Entry, group: Group, command: str) -> Iterator[Step]:
     brief = entry.brief
     if brief.status in WRONG:
         yield Step(text=_instead(entry, group))
@@ -109,10 +112,18 @@ def _steps(entry: Entry, group: Group) -> Iterator[Step]:
         )
     else:
         yield Step(text="Rely on the claim only as far as the audit looked, as told below.")
+    name = shlex.quote(group.name)
     yield Step(
         text="Audit it alone, under the deep profile:",
-        command=f"dpassay run {group.name} --profile deep --out {group.name}",
+        command=f"dpassay run {name}{_options(command)} --profile deep --out {name}",
     )
+
+
+def _options(command: str) -> str:
+    """Return the options of a run of the catalogue, but for its profile."""
+    if not re.match(r"dpassay run( |$)", command):
+        return ""
+    return re.sub(r" --profile[ =]\S+", "", command.removeprefix("dpassay run"))
 
 
 def _instead(entry: Entry, group: Group) -> str:

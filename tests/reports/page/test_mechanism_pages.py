@@ -95,7 +95,7 @@ def test_a_page_begins_with_what_was_found_and_what_to_do(make: Any) -> None:
     steps = "".join(data for _, data in walk.texts)
     assert "The corrected one, ε = 2, was not refuted at the audited cells." in steps
     assert "dpassay replay witnesses/walk.printed.exact.json" in steps
-    assert "dpassay run walk --profile deep --out walk" in steps
+    assert "dpassay run walk --seed 0 --profile deep --out walk" in steps
     assert still.inside("h1") == "No leak above what still claims was found"
     assert "Rely on the claim only as far" in "".join(data for _, data in still.texts)
 
@@ -180,3 +180,25 @@ def test_a_stale_page_that_cannot_be_removed_is_named(
     monkeypatch.setattr(Path, "unlink", refuse)
     with pytest.raises(InvalidInput, match=r"--out = .*: cannot be written \(Permission denied\)"):
         remove_stale(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("command", "again"),
+    [
+        ("dpassay run", "dpassay run walk --profile deep"),
+        (
+            "dpassay run --profile quick --data a.csv",
+            "dpassay run walk --data a.csv --profile deep",
+        ),
+        (
+            "dpassay run --data=a.csv --profile=quick",
+            "dpassay run walk --data=a.csv --profile deep",
+        ),
+        ("dpassay runs", "dpassay run walk --profile deep"),
+    ],
+)
+def test_the_command_keeps_the_data_of_the_run(make: Any, command: str, again: str) -> None:
+    record = two(make)
+    record["run"]["command"] = command
+    walk = Page(next(iter(mechanism_pages(record).values())))
+    assert f"{again} --out walk" in "".join(data for _, data in walk.texts)
