@@ -134,7 +134,7 @@ def test_claims_are_said_to_be_rounded(make: Any) -> None:
     (page,) = mechanism_pages(record).values()
     for text in (to_html(record), page):
         assert "0.4354" in text
-        assert "rounded up to four digits" in text
+        assert "rounded up, to four digits or more" in text
 
 
 def test_the_table_of_a_trade_off_has_the_claims(make: Any) -> None:
