@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from dpassay.engine.exact import any_size
+from dpassay.mechanisms.dwork_feldman_2018.interface import Interface
 from dpassay.targets.resolve import resolve
-from tests.docs.test_findings import any_size
 
 FINDINGS = Path(__file__).parents[2] / "docs" / "findings.md"
 
@@ -27,7 +28,8 @@ def least_delta(epsilon: float, loss: float, r: int, m: int) -> float:
             return np.maximum(0.0, 1 - factor)
         yes = reached(np.multiply.outer(factor, q / p), left - 1)
         no = reached(np.multiply.outer(factor, (1 - q) / (1 - p)), left - 1)
-        return np.max(p * yes + (1 - p) * no, axis=-1)
+        best: NDArray[np.float64] = np.max(p * yes + (1 - p) * no, axis=-1)
+        return best
 
     return float(reached(np.array(math.exp(loss)), m))
 
@@ -39,10 +41,11 @@ def test_no_adversary_does_worse_at_the_catalogues_parameters() -> None:
     assert found
     stated = float(found[1])
     target = resolve("interface", {})
-    base, m = target.mechanism.base, target.mechanism.m
-    assert base == "soft-majority,r=25,learner=logistic,partition=fixed"
-    assert (target.mechanism.epsilon, m, target.mechanism.delta_prime) == (1.0, 3, 0.01)
-    assert least_delta(1.0, stated - 1e-6, 25, m) > 0.01 > least_delta(1.0, stated + 1e-6, 25, m)
+    made = target.mechanism
+    assert isinstance(made, Interface)
+    assert made.base == "soft-majority,r=25,learner=logistic,partition=fixed"
+    assert (made.epsilon, made.m, made.delta_prime) == (1.0, 3, 0.01)
+    assert least_delta(1.0, stated - 1e-6, 25, 3) > 0.01 > least_delta(1.0, stated + 1e-6, 25, 3)
     worst = any_size(target, target.claims[1])
     assert worst is not None
     assert abs(worst.loss - stated) < 1e-6
