@@ -13,16 +13,32 @@ from dpassay.errors import InvalidInput
 
 
 class Format(NamedTuple):
-    """One way of writing a record: the name of its file, and the function that makes the text."""
+    """One way of writing a record.
+
+    Parameters
+    ----------
+    filename : str
+    render : callable
+        Makes the text of that file from a record.
+    pages : callable or None
+        Makes further pages, by their paths beside it; those of earlier runs are removed.
+    """
 
     filename: str
     render: Callable[[Mapping[str, Any]], str]
+    pages: Callable[[Mapping[str, Any]], Mapping[str, str]] | None = None
 
 
 def _html(record: Mapping[str, Any]) -> str:
-    from dpassay.reports.run.html import to_html
+    from dpassay.reports.run.page.html import to_html
 
     return to_html(record)
+
+
+def _mechanisms(record: Mapping[str, Any]) -> Mapping[str, str]:
+    from dpassay.reports.run.page.mechanisms import mechanism_pages
+
+    return mechanism_pages(record)
 
 
 def _markdown(record: Mapping[str, Any]) -> str:
@@ -74,7 +90,7 @@ def _json(record: Mapping[str, Any]) -> str:
 
 
 FORMATS: dict[str, Format] = {
-    "html": Format("index.html", _html),
+    "html": Format("index.html", _html, _mechanisms),
     "md": Format("report.md", _markdown),
     "json": Format("record.json", _json),
     "junit": Format("junit.xml", _junit),
@@ -114,7 +130,7 @@ def write(
     Returns
     -------
     tuple of Path
-        The files, in the order of `formats`.
+        The files, in the order of `formats`; pages of mechanisms stand beside the first.
 
     Raises
     ------
@@ -122,13 +138,18 @@ def write(
         If a format is unknown or the directory cannot be written.
     """
     from dpassay.record.files import writable, write_text
+    from dpassay.reports.run.page.folder import remove_stale
 
     wanted = tuple(dict.fromkeys(formats))
     for name in wanted:
         if name not in known:
             raise InvalidInput(f"--format = '{name}': must be one of {', '.join(known)}")
     texts = {known[name].filename: known[name].render(record) for name in wanted}
+    makers = [make for name in wanted if (make := known[name].pages) is not None]
+    pages = {path: text for make in makers for path, text in make(record).items()}
     writable(directory)
-    for filename, text in texts.items():
+    for filename, text in (texts | pages).items():
         write_text(directory / filename, text)
+    if makers:
+        remove_stale(directory, pages)
     return tuple(directory / filename for filename in texts)

@@ -14,7 +14,7 @@ from dpassay.targets.groups import Progress, silent
 LONG = 600.0
 """A stage of a run that takes more seconds than this is told of, once."""
 SOON = 1.0
-"""Seconds of work that a pace is taken from."""
+"""Seconds of a stage before which no pace is told; it is taken from its first report on."""
 ANSWER = 30e-9
 """Seconds that no answer takes less than."""
 SMALLER = (
@@ -44,6 +44,7 @@ class Pace:
         self._shown, self._clock, self._smaller = shown, clock, smaller
         self._last, self._what = clock(), ""
         self._began, self._told = self._last, False
+        self._first: tuple[float, int] | None = None
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Take note of the progress of a stage."""
@@ -51,8 +52,13 @@ class Pace:
         now = self._clock()
         if what != self._what:
             self._what, self._began, self._told = what, self._last, False
+            self._first = None
         self._last = now
-        left = (now - self._began) / max(done, 1) * (total - done)
+        if self._first is None:  # what came before it was set-up too, so it tells no pace
+            self._first = now, done
+            return
+        since, before = self._first
+        left = (now - since) / max(done - before, 1) * (total - done)
         if not self._told and now - self._began >= SOON and left > LONG:
             self._told = True
             sys.stderr.write(

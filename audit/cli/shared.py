@@ -119,11 +119,14 @@ def clear(directory: Path) -> None:
     InvalidInput
         If they cannot be removed.
     """
+    from dpassay.reports.run.page.folder import remove_stale
+
     if not is_record(directory / "record.json"):
         return
     try:
         for name in (*PAGES, "record.json"):
             (directory / name).unlink(missing_ok=True)
+        remove_stale(directory)
     except OSError as error:
         raise InvalidInput(f"--out = '{directory}': cannot be written ({error.strerror})") from None
 

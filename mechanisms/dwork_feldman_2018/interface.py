@@ -440,7 +440,8 @@ class Interface(Mechanism):
             f" All {self.m} answers are given at one point, hence in one state, with independent "
             "coins, so the law of a transcript is the product of theirs. The claim covers any "
             "queries; this number is for one repeated query, which is the worst case for delta = "
-            "0 (docs/findings.md, 'Composition: the interface')."
+            "0, and for the delta of the catalogue's own parameters too (docs/findings.md, "
+            "'Composition: the interface')."
         )
         return replace(
             states,

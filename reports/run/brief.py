@@ -48,6 +48,8 @@ from dpassay.reports.shared.statuses import (
 Raw = Mapping[str, Any]
 
 DIGITS = 3
+HAIR = 1e-6
+"""Part of a number within which it is all but a rounder one."""
 LEAKS, HAS = "leaks", "has"
 
 
@@ -183,6 +185,21 @@ def _nothing_refuted(found: Sequence[Brief]) -> str:
         return f"{_listed(mechanisms)}: verified on every dataset of the domain"
     claim = "claims" if len(mechanisms) == 1 else "claim"
     return f"No leak above what {_listed(mechanisms)} {claim} was found"
+
+
+def lead_of(found: Sequence[Brief]) -> str:
+    """Say in one sentence what was found of one mechanism of the catalogue.
+
+    Parameters
+    ----------
+    found : sequence of Brief
+        Its results, worst first. One that is wrong as declared is wrong.
+    """
+    wrong = [each for each in found if each.status in {REFUTED, EXPECTED}]
+    if not wrong:
+        return _nothing_refuted(found)
+    more = f"; {len(wrong)} of its {plural(len(found), 'claim')} are wrong" if wrong[1:] else ""
+    return f"{wrong[0].mechanism} {leaks(wrong[0])}{more}"
 
 
 def leaks(brief: Brief) -> str:
@@ -324,10 +341,20 @@ def _number(found: float, claimed: float, way: str, *, beyond: bool) -> str:
     """Write a number with three digits, or as many as keep it on its side of the claim."""
     if math.isinf(found):
         return INFINITY
-    text = written(found, DIGITS, way)
+    text = short_number(found, way)
     if (float(text) > claimed) == beyond or (found > claimed) != beyond:
         return text
     return told_apart(found, claimed, way)
+
+
+def short_number(number: float, way: str) -> str:
+    """Write a number with three digits; with five where it misses a rounder one by a hair only.
+
+    A bound of 1.24999999999 is '1.2499', not '1.24': 1.25 stands beside it.
+    """
+    near = rounded(number, DIGITS, NEAREST)
+    hair = way != NEAREST and 0 < abs(near - number) <= HAIR * abs(near)
+    return written(number, DIGITS + 2 if hair else DIGITS, way)
 
 
 def _ratio(found: float | None, claimed: float) -> float | None:
@@ -342,7 +369,7 @@ def _times(lower: float | None, leak: float | None, claimed: float) -> str:
     ratio = _ratio(lower if leak is None else leak, claimed)
     if ratio is None or math.isinf(ratio):
         return INFINITY if ratio else ""
-    text = written(ratio, DIGITS, way)
+    text = short_number(ratio, way)
     return text if float(text) > 1 else told_apart(ratio, 1.0, way)
 
 
@@ -357,12 +384,16 @@ def _shown(result: Raw) -> tuple[Raw | None, str]:
 def _seen(result: Raw, cell: Raw) -> str:
     """Say what changed: which record, where, and how often the answer came before and after."""
     change, query, answer = _place(result, cell)
+    change = f"the clearest pair, {change}" if cell is result.get("clearest") else change
     words, sides = words_of(result["claim"]), _sides(result, cell)
     if words.computed:
         return f"The {words.quantity} is {plain(value(cell['p1']) or 0.0)} on an audited dataset."
     if words.strings or not sides:
-        least = written(value(result["lower"]) or 0.0, DIGITS, DOWN)
-        return f"{_capital(change)}: a random string is bad with probability at least {least}."
+        share = value(result["exact"])
+        known = share is not None and not blurred(result)
+        told = written(share, DIGITS) if share is not None and known else ""
+        told = told or f"at least {short_number(value(result['lower']) or 0.0, DOWN)}"
+        return f"{_capital(change)}: a random string is bad with probability {told}."
     (_, one), (_, other) = sides
     trials = cell["trials"]
     if not answer:

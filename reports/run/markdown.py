@@ -28,7 +28,7 @@ FEW = 10
 ACT = "## Refuted, failed or undecided\n\n"
 MORE = """## More
 
-* index.html has every result in full, with pictures and tables; record.json has all numbers.
+* {} every result in full, with pictures and tables; record.json has all numbers.
 * cells.csv.gz has every pair, query and direction that leaks: pandas.read\\_csv("cells.csv.gz").
 * One result in full, in a terminal, in the folder of this report:
 
@@ -37,6 +37,13 @@ dpassay explain ID --record record.json
 ```
 
 """
+
+
+IN_FULL = {
+    False: "index.html has",
+    True: "The pages in mechanisms/, which index.html links to, have",
+}
+"""Where the catalogue is told in full, and where a run of other mechanisms is."""
 
 
 def to_markdown(record: Raw, limit: int = LIMIT) -> str:
@@ -127,7 +134,7 @@ def _digest(record: Raw, view: View, told: Sequence[Entry]) -> Pieces:
         rows=rows,
         row_statuses=statuses,
         reproduce=_reproduce(view),
-        findings=MORE,
+        findings=MORE.format(IN_FULL[bool(record["run"]["catalogue"])]),
         heading=ACT,
         results=tuple(map(_section, acted)),
         tables=("",) * len(acted),

@@ -23,7 +23,8 @@ Raw = Mapping[str, Any]
 NARROW = 1e-5
 """A band that is no wider than this part of itself has the width of roundings."""
 LEVEL = 0.05
-"""False positive rate that the sentence speaks of: the recorded one next to it."""
+"""False positive rate that the sentence speaks of: the recorded one next to it, of those at which
+a test does better than the claim allows where there are such."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,14 +170,13 @@ def _largest(
 
 
 def _told_apart(trade_off: Raw, claimed: Sequence[float]) -> str:
-    """Say what no test of one pair does better than.
+    """Say what no test of one pair does better than, at a rate where it breaks the claim if any.
 
     The recorded curve is below the trade-off functions of both directions.
     """
-    level = min(
-        range(len(trade_off["false_positive"])),
-        key=lambda k: abs(trade_off["false_positive"][k] - LEVEL),
-    )
+    levels = range(len(trade_off["false_positive"]))
+    crossing = [k for k in levels if trade_off["upper"][k] < claimed[k] * (1 - NARROW)]
+    level = min(crossing or levels, key=lambda k: abs(trade_off["false_positive"][k] - LEVEL))
     corner, low, high = (
         trade_off["false_positive"][level],
         trade_off["lower"][level],

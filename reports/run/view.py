@@ -60,7 +60,7 @@ Raw = Mapping[str, Any]
 CAVEAT = "Not refuted does not mean private."
 CAVEAT_DETAIL = (
     "'Not refuted' means that the audit found no violation at the pairs, queries and events that "
-    "it examined. 'Detectable', where a result states it, is the smallest leak that the audit, "
+    "it examined. 'Would have seen', in tables 'detectable', is the smallest leak that the audit, "
     "its screening included, would "
     "have refuted with probability 0.9, if one of these pairs leaked that much through an answer "
     "of the probability that the result states. A leak through a rarer answer may go unseen. If "

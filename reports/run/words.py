@@ -365,6 +365,8 @@ def _method(result: Raw) -> Part | None:
         law = (
             "the law of what was looked at"
             if looked_at(result)
+            else "the mechanism's own law of mean predictions"
+            if result["witness"] is not None and result["witness"]["event"] == []
             else "the mechanism's own output law"
         )
         how = (

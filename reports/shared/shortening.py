@@ -206,7 +206,7 @@ def _note(pieces: Pieces, kept: Kept) -> str:
     if missing:
         said.append(f"Left out: {', '.join(missing)}.")
     return (
-        f"**Shortened.** {' '.join(said)} index.html and record.json hold them all.\n\n"
+        f"**Shortened.** {' '.join(said)} The pages and record.json hold them all.\n\n"
         if said
         else ""
     )

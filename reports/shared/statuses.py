@@ -88,8 +88,9 @@ HELD = Status(
     marker="o",
     rank=5,
     meaning=(
-        "No violation was seen. 'detectable' says how large one would have to be, at the pairs "
-        "looked at, to be refuted; there may be violations elsewhere."
+        "No violation was seen. 'Would have seen', in tables 'detectable', says how large one "
+        "would have to be, at the pairs looked at, to be refuted; there may be violations "
+        "elsewhere."
     ),
 )
 VERIFIED = Status(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment, Template
 
 
 def template(name: str) -> Template:
@@ -13,13 +14,18 @@ def template(name: str) -> Template:
 
     What it is not given is an error, and what it is given is escaped.
     """
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    """Return the one environment of a process: it compiles each template once."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
+    return Environment(
         loader=PackageLoader("dpassay.reports"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(name)

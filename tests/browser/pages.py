@@ -33,11 +33,17 @@ class Site:
     unfolded : tuple of (int, str)
         Widths and colour schemes in which axe-core sees it unfolded: in the others, as it is
         shown. A large page folds away the same kinds of things many times over.
+    height : int or None
+        Most pixels at 1200 pixels with every fold open, where there is a limit.
+    sheets : int or None
+        Most printed pages, where there is a limit: then nothing may be left out either.
     """
 
     path: Path
     names: tuple[str, ...]
     unfolded: tuple[tuple[int, Scheme], ...] = tuple(product(WIDTHS, SCHEMES))
+    height: int | None = None
+    sheets: int | None = None
 
 
 SHOP = '''
@@ -73,6 +79,8 @@ OWN = {
     "inconclusive": "probability_of_a_second_purchase_within_thirty_days",
     "error": "rebuilds",
 }
+MECHANISMS = ("projected-walk-overview", "private-knn", "theorem-4-score-at-zero")
+"""Entries of the catalogue of which the pages are looked at: refuted; standing; claims of β."""
 FEW = (
     *("soft-majority-overview", "projected-walk", "bagged", "averaged", "control"),
     *("pate-data-dependent", "projected-walk-below", "example61-exponential"),
@@ -113,8 +121,15 @@ def few(folder: Path) -> Site:
 
 
 def catalogue(folder: Path) -> Site:
-    """The page that a run of the whole catalogue wrote."""
-    return replace(of_run(folder), unfolded=((1200, "light"),))
+    """The page that a run of the whole catalogue wrote: twelve screens with every fold open."""
+    return replace(of_run(folder), height=12 * 800, sheets=25)
+
+
+def of_mechanism(folder: Path, name: str) -> Site:
+    """The page of one mechanism of the catalogue."""
+    record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+    names = [result["id"] for result in record["results"] if result["mechanism"] == name]
+    return Site(folder / f"mechanisms/{name}.html", tuple(names), unfolded=((1200, "light"),))
 
 
 def attacks(folder: Path) -> Site:

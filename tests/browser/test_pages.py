@@ -59,6 +59,9 @@ def test_paper_holds_every_result_and_every_last_column(
     shown(f"{paper.pages} printed pages, {paper.rows} rows{left_out}")
     lost = paper.missing(site.names)
     assert not lost, "\n".join(lost)
+    if site.sheets is not None:
+        assert paper.pages <= site.sheets
+        assert paper.left_out == 0
 
 
 def test_every_result_is_named_without_scripts(browser: Browser, site: Site) -> None:
@@ -75,6 +78,7 @@ def test_weight(browser: Browser, site: Site, shown: Callable[[str], None]) -> N
     size = site.path.stat().st_size
     shown(f"{size} bytes, {nodes} nodes, {folded} px at 1200 px, {unfolded} px unfolded")
     assert 0 < folded <= unfolded
+    assert site.height is None or unfolded <= site.height
 
 
 SIZE = "[document.querySelectorAll('*').length, document.scrollingElement.scrollHeight]"

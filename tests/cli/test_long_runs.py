@@ -35,19 +35,31 @@ def test_a_slow_stage_is_told_of_once_with_what_makes_it_smaller(
         pace("mine: screening", done, 5000)
     told = capsys.readouterr().err
     assert told == (
-        "dpassay: mine: screening: 2 of 5,000 took 4.0 seconds, about 3 hours to go at this pace; "
+        "dpassay: mine: screening: 2 of 5,000 took 4.0 seconds, about 5 hours to go at this pace; "
         "fewer with --budget, --queries, --train, --neighbours or --profile quick, faster with "
         "--jobs\n"
     )
     clock.now = 7.0
     pace("mine: certifying", 1, 500)  # 1 second each: 8 minutes
     assert capsys.readouterr().err == ""
-    clock.now = 12.0
-    pace("yours: screening", 1, 500)  # 5 seconds each
+    for done, now in ((1, 12.0), (2, 17.0)):
+        clock.now = now
+        pace("yours: screening", done, 500)  # 5 seconds each
     assert (
-        "yours: screening: 1 of 500 took 5.0 seconds, about 42 minutes to go"
+        "yours: screening: 2 of 500 took 10.0 seconds, about 42 minutes to go"
         in capsys.readouterr().err
     )
+
+
+def test_what_comes_before_the_first_report_tells_no_pace(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    clock = Clock()
+    pace = Pace(silent, clock)
+    for done in range(1, 797):
+        clock.now = 1.5 + done / 1000
+        pace("mine: pairs", done, 796)
+    assert capsys.readouterr().err == ""
 
 
 def test_what_its_size_alone_tells_is_said_before(capsys: pytest.CaptureFixture[str]) -> None:

@@ -125,6 +125,9 @@ def test_the_catalogue_runs_and_its_known_refutation_is_expected(catalogue_run: 
     most |= {"record.json": 2_000_000, "sidecar.json": 1000}
     for name, size in most.items():
         assert 0 < (catalogue_run / name).stat().st_size <= size, name
+    pages = list((catalogue_run / "mechanisms").iterdir())
+    assert len(pages) == len(ENTRIES)
+    assert all(0 < path.stat().st_size <= 200_000 for path in pages)
     measured = [result for result in results if result["other"] is not None]  # type: ignore[attr-defined]
     clearest = sum("clearest" in result for result in results)  # type: ignore[attr-defined]
     assert clearest > 0

@@ -94,7 +94,9 @@ def test_the_clearest_cell_is_shown_and_replayed(make: Any) -> None:
     result["clearest"] = result["witness"] | clear
     result["per_query"][1] |= clear | {"change": "record 3 replaced", "answer": "yes"}
     found = one(make, result)
-    assert found.seen == 'Record 3 replaced: at query 1 the answer "yes" went from 25 % to 75 %.'
+    assert found.seen == (
+        'The clearest pair, record 3 replaced: at query 1 the answer "yes" went from 25 % to 75 %.'
+    )
     assert found.replay == "dpassay replay witnesses/mine.clearest.json"
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from dpassay.reports.run.html import to_html
 from dpassay.reports.run.markdown import to_markdown
+from dpassay.reports.run.page.html import to_html
 from dpassay.reports.run.terminal import print_explanation
 from dpassay.reports.run.view import make_view
 

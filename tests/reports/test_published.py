@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dpassay.reports.run.html import to_html
 from dpassay.reports.run.markdown import to_markdown
+from dpassay.reports.run.page.html import to_html
 from dpassay.reports.run.published import published_table
 from dpassay.stats import bounds
 from tests.reports.conftest import of_kind

@@ -32,7 +32,7 @@ def test_write(small: Record, tmp_path: Path) -> None:
     paths = write(small, ["html", "md", "json", "md", "junit"], tmp_path / "new" / "report")
     assert [path.name for path in paths] == ["index.html", "report.md", "record.json", "junit.xml"]
     assert sorted(path.name for path in (tmp_path / "new" / "report").iterdir()) == sorted(
-        path.name for path in paths
+        ["mechanisms", *(path.name for path in paths)]
     )
     assert paths[2].read_text(encoding="utf-8") == dumps(small)
     assert json.loads(paths[2].read_text(encoding="utf-8")) == small

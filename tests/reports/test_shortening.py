@@ -59,7 +59,7 @@ def test_tables_of_query_points_go_first_and_the_worst_stays(make: Any) -> None:
     assert re.findall("<summary>Every query point of (.)", cut) == ["c", "b"]
     assert re.findall("(?m)^### . (.)", cut) == ["c", "b", "a"]
     assert line(cut).endswith(
-        "The query points of 1 result are left out. index.html and record.json hold them all."
+        "The query points of 1 result are left out. The pages and record.json hold them all."
     )
     assert cut.replace(line(cut) + "\n\n", "") in whole
 
@@ -228,7 +228,7 @@ def test_every_shortening(
     assert kept["row"] == list(range(len(kept["row"])))
     assert kept["section"] == list(range(len(kept["section"])))
     assert not kept["table"] or len(kept["section"]) == len(results)
-    if "index.html and record.json" in text:
+    if "The pages and record.json" in text:
         for kind, pattern in (
             ("section", r"(\d+) results? (?:is|are) left out here, "),
             ("row", r"its last (\d+) rows?, "),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from dpassay.reports.run.plots import TITLE, short
+from dpassay.reports.run.page.plots import TITLE, short
 from dpassay.reports.run.profiles import ProfileView
 from dpassay.reports.shared.figures import (
     CLAIM,

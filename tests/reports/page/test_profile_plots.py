@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib as mpl
 import pytest
 
-from dpassay.reports.run.profile_plots import profile_plot, trade_off_plot
+from dpassay.reports.run.page.profile_plots import profile_plot, trade_off_plot
 from dpassay.reports.run.profiles import ProfileView
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -68,24 +68,27 @@ MARKS = {
     "exceeded": Mark(
         word="exceeded",
         told="by a dataset that was not audited",
-        symbol="△",
+        symbol="✕",
         slug="missed",
-        marker="^",
-        hollow=True,
+        marker="x",
     ),
     "tight": Mark(
-        word="tight", symbol="◆", slug="held", marker="D", told="within 1 % of the claim"
+        word="tight",
+        told="within 1 % of the claim",
+        symbol="✚",
+        slug="held",
+        marker="P",
     ),
     "loose": Mark(word="loose", symbol="○", slug="verified", marker="o", hollow=True),
     "seen": Mark(
         word="at least",
-        told="the worst case is not known",
+        told="worst case not known",
         symbol="│",
         slug="soft",
         marker="|",
     ),
 }
-"""Every kind, the worst first."""
+"""Every kind, the worst first. Only 'refuted' shares its shape with a status, its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +194,7 @@ def _dot(axes: Axes, place: int, dot: Dot) -> None:
         at,
         place,
         mark.marker,
-        markersize=7 if mark.marker == "|" else 4.4 if mark.marker == "D" else 5.4,
+        markersize=7 if mark.marker == "|" else 5 if mark.marker in {"P", "x"} else 5.4,
         markerfacecolor="none" if mark.hollow else colour,
         markeredgecolor=colour,
         markeredgewidth=1.5 if mark.marker == "|" else 1.1,

@@ -24,12 +24,6 @@ SHARED = (
 """Parts whose sentences may be notes; what the others say stays with the result."""
 CAVEATS = (ONE_BY_ONE, SINGLE_ANSWERS)
 """Sentences of other parts that are notes."""
-BRIEF = (
-    *("Claim", "Verdict", "Witness", "Worst over all datasets", "How the bound was made"),
-    *("What was searched", "Mechanism", "What would have been seen", "Cause of the error"),
-)
-"""Parts that tell a claim that stands; all of them tell one that is wrong."""
-BESIDE = "measured beside the claim"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,27 +66,14 @@ def method_notes(results: Sequence[ResultView]) -> tuple[Note, ...]:
     )
 
 
-def story(result: ResultView, notes: Sequence[Note], *, whole: bool) -> Story:
-    """Tell a result without the sentences that are notes.
-
-    Parameters
-    ----------
-    result : ResultView
-    notes : sequence of Note
-    whole : bool
-        Whether all its parts are told, as of a wrong claim; else those in `BRIEF` only, and the
-        first paragraph of what was measured beside the claim.
-    """
+def story(result: ResultView, notes: Sequence[Note]) -> Story:
+    """Tell all parts of a result, without the sentences that are notes."""
     numbers = {(note.title, note.text): note.number for note in notes}
     parts, cited = [], list[int]()
     searched = next((part.texts for part in result.parts if part.title == SHARED[-1]), ())
     for part in result.parts:
-        beside = part.title.endswith(BESIDE)
-        if not (whole or beside or part.title in BRIEF):
-            continue
-        texts = part.texts if whole or not beside else part.texts[:1]
         kept = []
-        for text in texts:
+        for text in part.texts:
             sentences = _split(text)
             cited += [
                 numbers[part.title, each] for each in sentences if (part.title, each) in numbers

@@ -308,7 +308,7 @@ def claimed_number(brief: Brief) -> str:
 
 def _steps(raw: Raw, brief: Brief, command: str) -> Iterator[Step]:
     if brief.status in {REFUTED, EXPECTED}:
-        yield _replayed(brief)
+        yield replayed(brief)
     if brief.status is REFUTED:
         yield Step(text=f"Fix the mechanism, or claim what is true: {_refuted_too(raw, brief)}.")
         yield Step(text="Run it again:", command=command)
@@ -374,7 +374,8 @@ def _without_budget(command: str) -> str | None:
     return bare if set(re.findall(r" (--[a-z-]+)", bare)) <= PLANNED else None
 
 
-def _replayed(brief: Brief) -> Step:
+def replayed(brief: Brief) -> Step:
+    """Say how a witness is seen again."""
     if brief.replay:
         return Step(text=f"See it again, {folder(brief.replay)}:", command=brief.replay)
     return Step(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dpassay.numerics import DOWN, UP, written
 from dpassay.reports.run.profiles import ProfileView
@@ -16,8 +17,6 @@ from dpassay.reports.shared.tables import Table
 DIGITS = 4
 EXACT = 1e-6
 """Bounds that are nowhere farther apart are drawn, and written, as one curve."""
-SHORT = {"query", "exact", "lower", "upper"}
-"""Columns of query points that a picture shows."""
 
 
 def profile_table(view: ProfileView) -> Table:
@@ -26,23 +25,15 @@ def profile_table(view: ProfileView) -> Table:
 
 
 def trade_off_table(view: ProfileView) -> Table:
-    """Return the trade-off function as drawn."""
+    """Return the trade-off function as drawn, with that of the claim."""
     names = "false positives", "false negatives"
-    return _curve(view.tables[1].caption, *names, view.trade_off, "false_positive")
-
-
-def short_table(table: Table) -> Table:
-    """Keep of a table of query points what a picture shows; equal leaks share a row."""
-    kept = [place for place, title in enumerate(table.columns) if title in SHORT]
-    same: dict[tuple[str, ...], list[str]] = {}
-    for row in table.rows:
-        query, *leak = (row[place] for place in kept)
-        same.setdefault(tuple(leak), []).append(query)
-    return Table(
-        caption=table.caption,
-        columns=tuple(table.columns[place] for place in kept),
-        numeric=tuple(table.numeric[place] for place in kept),
-        rows=tuple(("; ".join(queries), *leak) for leak, queries in same.items()),
+    table = _curve(view.tables[1].caption, *names, view.trade_off, "false_positive")
+    claimed = (written(each, DIGITS, DOWN) for each in view.claimed["false_negative"])
+    return replace(
+        table,
+        columns=(*table.columns, "the claim's"),
+        numeric=(*table.numeric, True),
+        rows=tuple((*row, each) for row, each in zip(table.rows, claimed, strict=True)),
     )
 
 

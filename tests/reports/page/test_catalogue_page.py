@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from dpassay.reports.run.brief import briefs
-from dpassay.reports.run.catalogue import Catalogue, make_catalogue
-from dpassay.reports.run.html import to_html
-from dpassay.reports.run.method_notes import OFTEN, method_notes, story
+from dpassay.reports.run.page.catalogue import Catalogue, make_catalogue
+from dpassay.reports.run.page.html import to_html
+from dpassay.reports.run.page.method_notes import OFTEN, method_notes, story
 from dpassay.reports.run.view import make_view
 
 Record = dict[str, Any]
@@ -74,7 +74,7 @@ def test_what_many_results_say_stands_once_and_is_cited(make: Any) -> None:
         note.text for note in notes
     }
     assert not method_notes(views[:OFTEN])
-    whole = story(views[0], notes, whole=True)
+    whole = story(views[0], notes)
     said = [text for part in views[0].parts for text in part.texts]
     kept = [text for part in whole.parts for text in part.texts]
     cited = [notes[number - 1].text for number in whole.notes]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dpassay.reports.run.brief import briefs
-from dpassay.reports.run.first_screen import Card, card, chosen, claimed_number, origin
+from dpassay.reports.run.page.first_screen import Card, card, chosen, claimed_number, origin
 from dpassay.reports.run.view import make_view
 
 Record = dict[str, Any]

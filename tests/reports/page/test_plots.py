@@ -8,8 +8,8 @@ from typing import Any
 import matplotlib as mpl
 import pytest
 
-from dpassay.reports.run.overview_plot import Dot, dot_of, overview_plot
-from dpassay.reports.run.plots import query_plot, sight_plot
+from dpassay.reports.run.page.overview_plot import Dot, dot_of, overview_plot
+from dpassay.reports.run.page.plots import query_plot, sight_plot
 from dpassay.reports.run.view import make_view
 
 Record = dict[str, Any]

@@ -1,4 +1,4 @@
-"""The HTML report: one file, no JavaScript, readable in light, dark and on paper."""
+"""The HTML report: index.html, no JavaScript, readable in light, dark and on paper."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from typing import Any
 from dpassay.engine.wording import query_words
 from dpassay.numerics import percent
 from dpassay.reports.run.brief import Brief, briefs, lead
-from dpassay.reports.run.catalogue import WRONG, Catalogue, make_catalogue
-from dpassay.reports.run.first_screen import card, chosen, claimed_number, origin
 from dpassay.reports.run.kinds import units_words
-from dpassay.reports.run.method_notes import Story
-from dpassay.reports.run.overview_plot import MARKS
-from dpassay.reports.run.picture_tables import (
+from dpassay.reports.run.page.catalogue import Catalogue, make_catalogue
+from dpassay.reports.run.page.first_screen import card, chosen, claimed_number, origin
+from dpassay.reports.run.page.method_notes import Story
+from dpassay.reports.run.page.overview_plot import MARKS
+from dpassay.reports.run.page.picture_tables import (
     profile_table,
-    short_table,
     sight_table,
     trade_off_table,
 )
@@ -53,7 +52,8 @@ def to_html(record: Mapping[str, Any]) -> str:
     -------
     str
         The page; equal records give equal pages, byte by byte. That of the catalogue folds every
-        mechanism and draws refuted claims only; that of other mechanisms draws them all.
+        mechanism, and `dpassay.reports.run.page.mechanisms.mechanism_pages` tells and draws them;
+        that of other mechanisms has everything.
     """
     view, found = make_view(record), briefs(record)
     published = published_table(record["results"])
@@ -78,7 +78,7 @@ def _own_page(record: Raw, found: Sequence[Brief], view: View, common: Raw) -> s
     ]
     shown, rest = chosen(cards)
     pictures = {
-        each.anchor: tuple(_pictures(results[each.place], found[each.place], each, sheet))
+        each.anchor: tuple(pictures_of(results[each.place], found[each.place], each, sheet))
         for each in view.results
     }
     return template("index.html.j2").render(
@@ -100,26 +100,18 @@ def _plain_parts(result: ResultView) -> Story:
 def _catalogue_page(results: Sequence[Raw], found: Sequence[Brief], view: View, common: Raw) -> str:
     catalogue, sheet = make_catalogue(results, found, view.results), dict[str, str]()
     overview = tuple(_overview(catalogue, sheet))
-    pictures = {
-        each.anchor: tuple(
-            _pictures(results[each.place], found[each.place], each, sheet, short=True)
-        )
-        for each in view.results
-        if each.status in WRONG
-    }
     return template("catalogue.html.j2").render(
         common,
         catalogue=catalogue,
         overview=overview,
         marks=MARKS,
-        pictures=pictures,
         picture_styles=style_sheet(sheet),
     )
 
 
 def _overview(catalogue: Catalogue, sheet: dict[str, str]) -> Iterator[str]:
     """Draw the overview, in two halves where it is long."""
-    from dpassay.reports.run.overview_plot import overview_plot
+    from dpassay.reports.run.page.overview_plot import overview_plot
 
     rows = [(group.name, group.dots) for group in catalogue.groups]
     if len(rows) <= LONG:
@@ -131,24 +123,33 @@ def _overview(catalogue: Catalogue, sheet: dict[str, str]) -> Iterator[str]:
         yield overview_plot(some, name=f"o{number}", part=part, sheet=sheet)
 
 
-def _pictures(
-    raw: Raw, brief: Brief, result: ResultView, sheet: dict[str, str], *, short: bool = False
+def pictures_of(
+    raw: Raw, brief: Brief, result: ResultView, sheet: dict[str, str]
 ) -> Iterator[Picture]:
-    """Draw one result: the leak at every query, profile, trade-off, and what would be seen."""
-    from dpassay.reports.run.plots import query_plot, sight_plot
-    from dpassay.reports.run.profile_plots import profile_plot, trade_off_plot
+    """Draw one result: the leak at every query, profile, trade-off, and what would be seen.
+
+    Parameters
+    ----------
+    raw : mapping
+        The result as in the record.
+    brief : Brief
+    result : ResultView
+    sheet : dict of str to str
+        Styles that the pictures of a page share, as `dpassay.reports.shared.lean.lean` takes it.
+    """
+    from dpassay.reports.run.page.plots import query_plot, sight_plot
+    from dpassay.reports.run.page.profile_plots import profile_plot, trade_off_plot
 
     name, table, profile = f"p{result.place}", result.query_table, result.profile
     if len(result.queries) > 1 and table is not None:
         yield Picture(
             svg=query_plot(result, claimed=claimed_number(brief), name=f"{name}q", sheet=sheet),
-            table=short_table(table) if short else table,
+            table=table,
         )
     if profile is not None:
         title, slug = f"{result.id}, {query_words(profile.label)}", result.status.slug
-        if not short:
-            drawn = profile_plot(profile, slug=slug, name=f"{name}d", title=title, sheet=sheet)
-            yield Picture(svg=drawn, table=profile_table(profile))
+        drawn = profile_plot(profile, slug=slug, name=f"{name}d", title=title, sheet=sheet)
+        yield Picture(svg=drawn, table=profile_table(profile))
         drawn = trade_off_plot(profile, slug=slug, name=f"{name}t", title=title, sheet=sheet)
         yield Picture(svg=drawn, table=trade_off_table(profile))
     points = [

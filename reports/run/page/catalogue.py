@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
-from dpassay.numerics import DOWN, written
-from dpassay.reports.run.brief import Brief
-from dpassay.reports.run.method_notes import Note, Story, method_notes, story
-from dpassay.reports.run.overview_plot import MARKS, Dot, dot_of
+from dpassay.numerics import DOWN, NEAREST, told_apart
+from dpassay.reports.run.brief import Brief, short_number
+from dpassay.reports.run.page.folder import page_files
+from dpassay.reports.run.page.method_notes import Note, Story, method_notes, story
+from dpassay.reports.run.page.overview_plot import MARKS, Dot, dot_of
 from dpassay.reports.run.view import ResultView
 from dpassay.reports.run.words import Part
-from dpassay.reports.shared.numbers import INFINITY, clean
+from dpassay.reports.shared.numbers import INFINITY, MISSING
 from dpassay.reports.shared.statuses import (
     ALL,
     ERROR,
@@ -28,23 +30,32 @@ from dpassay.reports.shared.tables import Table
 
 Raw = Mapping[str, Any]
 
+READING = ", read as in docs/findings.md"
+READ = "\N{NO-BREAK SPACE}*"
 WRONG = {REFUTED, EXPECTED}
 UNDECIDED = {ERROR, MISSED, INCONCLUSIVE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One result of the catalogue in all its forms: record, brief, view, and dot or None."""
+    """One result of the catalogue: record, brief, view, dot or None, page of its mechanism."""
 
     raw: Raw
     brief: Brief
     result: ResultView
     dot: Dot | None
+    page: str
 
     @property
     def printed(self) -> bool:
         """Whether a paper prints the claim."""
         return bool(self.raw["claim"]["status"] == "printed")
+
+    @property
+    def source(self) -> str:
+        """Where the claim is from; `READ` stands for the reading that its page names."""
+        source, reading, _ = self.result.source.partition(READING)
+        return f"{source}{READ if reading else ''}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +74,8 @@ class Group:
     Parameters
     ----------
     name, anchor : str
+    page : str
+        Its own page, from the folder of index.html.
     filters : str
         Classes that the filter of the page goes by: has-wrong, has-undecided, has-held.
     statuses : tuple of Status
@@ -73,6 +86,7 @@ class Group:
 
     name: str
     anchor: str
+    page: str
     filters: str
     statuses: tuple[Status, ...]
     pairs: tuple[Pair, ...]
@@ -93,7 +107,7 @@ class Catalogue:
     published, ours : tuple of Entry
         Claims that are wrong, printed in a paper or not, the worst first.
     groups : tuple of Group
-        Every mechanism, the worst first.
+        Every mechanism, that of the worst claim first, corrected claims and ours included.
     notes : tuple of Note
     dots : Table
         The overview's numbers.
@@ -104,6 +118,11 @@ class Catalogue:
     groups: tuple[Group, ...]
     notes: tuple[Note, ...]
     dots: Table
+
+    @property
+    def starred(self) -> bool:
+        """Whether a published claim is wrong as docs/findings.md reads it."""
+        return any(each.source.endswith(READ) for each in self.published)
 
 
 def make_catalogue(
@@ -120,12 +139,14 @@ def make_catalogue(
     views : sequence of ResultView
         Of the same results, worst first.
     """
+    files = page_files(each.mechanism for each in found)
     entries = [
         Entry(
             raw=results[view.place],
             brief=found[view.place],
             result=view,
             dot=dot_of(results[view.place]),
+            page=files[found[view.place].mechanism],
         )
         for view in views
     ]
@@ -156,6 +177,7 @@ def _groups(entries: Sequence[Entry], notes: Sequence[Note]) -> tuple[Group, ...
         Group(
             name=name,
             anchor=f"m{number}-{re.sub(r'[^A-Za-z0-9-]+', '-', name)}",
+            page=members[0].page,
             filters=_filters(each.brief.status for each in members),
             statuses=tuple(
                 status for status in ALL if any(each.brief.status is status for each in members)
@@ -171,11 +193,12 @@ def _stories(members: Sequence[Entry], notes: Sequence[Note]) -> Iterator[tuple[
     """Tell every result of a mechanism; what is the same as of an earlier one is not repeated."""
     first: dict[Part, str] = {}
     for entry in members:
-        told = story(entry.result, notes, whole=entry.brief.status in WRONG)
+        told = story(entry.result, notes)
         parts = []
         for part in told.parts:
             same = f"The same as of {first.setdefault(part, entry.brief.id)}."
             again = first[part] != entry.brief.id and len(same) < sum(map(len, part.texts))
+            again = again and part.title != "Verdict"
             parts.append(replace(part, texts=(same,)) if again else part)
         yield entry, replace(told, parts=tuple(parts))
 
@@ -200,18 +223,37 @@ def _pairs(members: Sequence[Entry]) -> Iterable[Pair]:
 
 
 def _dots(groups: Sequence[Group]) -> Table:
+    """Write the overview's numbers, a row for each mechanism that has one."""
     return Table(
-        caption="Leak ÷ claim, as drawn: mechanisms from the worst to the best.",
-        columns=("result", "leak ÷ claim", "mark"),
-        numeric=(False, True, False),
+        caption="Leak ÷ claim, as drawn: mechanisms by their worst claim, corrected and ours too.",
+        columns=("mechanism", "claims as printed", "corrected, or ours"),
+        numeric=(False, False, False),
         rows=tuple(
-            (clean(dot.result), ratio_words(dot.ratio), MARKS[dot.kind].word)
+            (
+                group.name,
+                _ratios(entry for entry, _ in group.stories if entry.printed),
+                _ratios(entry for entry, _ in group.stories if not entry.printed),
+            )
             for group in groups
-            for dot in group.dots
+            if group.dots
         ),
     )
 
 
-def ratio_words(ratio: float) -> str:
-    """Write what is certain of a ratio, three significant digits, down."""
-    return INFINITY if ratio == float("inf") else written(ratio, 3, DOWN)
+def _ratios(entries: Iterable[Entry]) -> str:
+    told = (
+        f"{_ratio_words(entry, entry.dot)} {MARKS[entry.dot.kind].word}"
+        for entry in entries
+        if entry.dot is not None
+    )
+    return "; ".join(told) or MISSING
+
+
+def _ratio_words(entry: Entry, dot: Dot) -> str:
+    """Write a ratio with three digits: nearest where the leak is known, else what is certain."""
+    if math.isinf(dot.ratio):
+        return INFINITY
+    way = NEAREST if entry.brief.found.startswith("=") else DOWN
+    text = short_number(dot.ratio, way)
+    above = dot.kind in {"refuted", "exceeded"}
+    return told_apart(dot.ratio, 1.0, way) if above and float(text) <= 1 else text

@@ -1,0 +1,1 @@
+"""The page of a run: index.html, and a page for each mechanism of the catalogue."""
