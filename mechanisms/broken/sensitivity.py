@@ -141,7 +141,7 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_pair=(numbers(0, 0, 0, 0, 0), numbers(OUTLIER, 0, 0, 0, 0)),
             known_loss=OUTLIER * e,
             source=source,
-            wrong="noise is added before clipping, so an outlier counts as much as it wants",
+            wrong="noise is added before clipping, so that an outlier counts in full",
         ),
         Specimen(
             name="scale-from-data",
@@ -154,6 +154,6 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_pair=(numbers(0, 0, 0, 0, 0), numbers(1, 0, 0, 0, 0)),
             known_loss=math.inf,
             source=source,
-            wrong="the scale of the noise is read off the data; it is 0 where all are equal",
+            wrong="the scale of the noise comes from the data; it is 0 where all are equal",
         ),
     )

@@ -197,7 +197,7 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_pair=(EQUAL, FOURTH),
             known_loss=_fourth_with_value(e),
             source=source.format("3 (Roth 2011)", "numerical sparse vector, Wang et al. 2019"),
-            wrong="it answers with the noisy value that it compared, so each 'below' costs again",
+            wrong="it releases the value it compared, which limits the threshold: each 'below' costs",
         ),
         Specimen(
             name="svt-4",
@@ -210,7 +210,7 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_pair=(EQUAL, FOURTH),
             known_loss=_fourth(e),
             source=source.format("4 (Lee and Clifton 2014)", "Algorithm 1"),
-            wrong="an answer 'above' costs 2 e2, since the threshold moves too; it counts e2",
+            wrong="an answer 'above' costs 2 e2, as the threshold moves too; it counts e2",
         ),
         Specimen(
             name="svt-5",
@@ -223,7 +223,7 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_pair=(EQUAL, HALVES),
             known_loss=math.inf,
             source=source.format("5 (Stoddard et al. 2014)", "Algorithm 2"),
-            wrong="the answers get no noise: which of two is larger is told for sure",
+            wrong="the answers get no noise, so that it tells for sure which of two is larger",
         ),
         Specimen(
             name="svt-6",
@@ -236,6 +236,6 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_pair=(EQUAL, HALVES),
             known_loss=_halves(e),
             source=source.format("6 (Chen et al. 2015)", "Algorithm 1"),
-            wrong="it never stops: every 'above' costs, and it pays for one",
+            wrong="it never stops: each answer costs, and it pays for one 'above'",
         ),
     )

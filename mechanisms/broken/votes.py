@@ -26,6 +26,9 @@ THREE = 3
 FOUR = 4
 """Blocks of the one that breaks ties: an even number, so that there are ties."""
 
+RARE = 0.01
+"""How often the answer is refused."""
+
 Labels = NDArray[np.int64]
 
 
@@ -129,6 +132,16 @@ def early_return(
     return soft_majority(data, queries, size, rng, epsilon=epsilon)
 
 
+def rare_refusal(
+    data: Labelled, queries: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Labels:
+    """Soft majority that now and then, at a point of a record, answers 'no answer' (2): broken."""
+    answers = soft_majority(data, queries, size, rng, epsilon=epsilon)
+    stored = (queries[:, None, :] == data.X).all(axis=2).any(axis=1)
+    answers[stored & (rng.random(answers.shape) < RARE)] = 2
+    return answers
+
+
 def moved(epsilon: float, r: int, votes: int) -> float:
     """Return the loss of the soft majority of r teachers, of which so many change their vote."""
     shifted, least = epsilon * (2 * votes - r) / 2, -epsilon * r / 2
@@ -151,7 +164,7 @@ def _point(*ones: int, size: int) -> Labelled:
 
 
 def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
-    """Return the five; epsilon 1 unless another is asked for."""
+    """Return the six; epsilon 1 unless another is asked for."""
     e = 1.0 if epsilon is None else epsilon
     source, claim = "made for the zoo, after Dwork and Feldman 2018, Theorem 4.1", DP(epsilon=e)
     tenths = [(i / 10, i % 2) for i in range(10)]
@@ -224,6 +237,20 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_loss=math.inf,
             known_query=np.array([[0.5]]),
             source=source,
-            wrong="an empty class is answered at once, without noise: so that it is empty is told",
+            wrong="if a class is empty the other is returned without noise, which tells that it is",
+        ),
+        Specimen(
+            name="rare-refusal",
+            function=at(rare_refusal, epsilon),
+            twin=at(soft_majority, epsilon),
+            data=RECORDS,
+            claim=claim,
+            true_loss=math.inf,
+            twin_loss=moved(e, BLOCKS, 1),
+            known_pair=(_line((0.5, 0), (0.7, 0)), _line((0.6, 0), (0.7, 0))),
+            known_loss=math.inf,
+            known_query=np.array([[0.5]]),
+            source=source,
+            wrong="one answer in a hundred is refused, but only at the point of a record",
         ),
     )

@@ -222,9 +222,33 @@ def sparse_with_compared_value(base: Any, neighbour: Any, e: float, _: Any) -> f
     return float(np.abs(log_densities(base) - log_densities(neighbour)).max())
 
 
+def count_of_five(answer: float) -> int:
+    return min(max(math.floor(answer), 0), 5)
+
+
+def redrawn(answer: float, e: float) -> dict[int, float]:
+    """Two-sided geometric noise on a count of five, given that the answer is in range."""
+    weights = {z: math.exp(-e * abs(z - count_of_five(answer))) for z in range(6)}
+    return {z: weight / sum(weights.values()) for z, weight in weights.items()}
+
+
+def clamped(answer: float, e: float) -> dict[int, float]:
+    """The same where an answer out of range becomes the nearest number in it."""
+    r, count = math.exp(-e), count_of_five(answer)
+    inner = {z: (1 - r) / (1 + r) * r ** abs(z - count) for z in range(6)}
+    return inner | {z: r ** abs(z - count) / (1 + r) for z in (0, 5)}
+
+
+def finite(law: Callable[[Any, float], Mapping[Any, float]]) -> Loss:
+    def loss_(base: Any, neighbour: Any, e: float, _: Any) -> float:
+        return loss(law(base, e), law(neighbour, e))
+
+    return loss_
+
+
 def geometric_law(answer: float, k: int) -> dict[int, Fraction]:
     """Truncated geometric noise on a count of five, exactly."""
-    count, r = min(max(math.floor(answer), 0), 5), Fraction(2**k, 2**k + 1)
+    count, r = count_of_five(answer), Fraction(2**k, 2**k + 1)
     inner = {z: (1 - r) / (1 + r) * r ** abs(z - count) for z in range(6)}
     return inner | {z: r ** abs(z - count) / (1 + r) for z in (0, 5)}
 

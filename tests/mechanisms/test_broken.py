@@ -126,6 +126,9 @@ BROKEN: dict[str, Seen] = {
         ),
     ),
     "truncated-geometric": Seen(lambda y, _: y <= 2, lambda _: (9 / 17, 8 / 17)),
+    "redrawn-noise": Seen(
+        lambda y, _: y == 0, lambda e: tuple(exact.redrawn(c, e)[0] for c in (0, 1))
+    ),
     "naive-laplace": Seen(fine_bits, lambda _: (None, 0.0)),
     "rounded-noise": Seen(lambda y, _: y == np.rint(y), lambda _: (1.0, 0.0)),
     "partition-by-content": Seen(label_1, votes(0, 2, r=5)),
@@ -133,6 +136,7 @@ BROKEN: dict[str, Seen] = {
     "votes-counted-twice": Seen(label_1, votes(0, 1, r=3, weight=1.0)),
     "ties-by-index": Seen(label_1, lambda e: (0.0, float(expit(e)))),
     "early-return": Seen(label_1, lambda e: (0.0, float(expit(-1.5 * e)))),
+    "rare-refusal": Seen(lambda y, _: y[:, 0] == 2, lambda _: (0.01, 0.0)),
     "half-the-scale": Seen(lambda y, _: y >= 1, lambda e: (float(above(2, 1 / e)), 0.5)),
     "mean-of-known": Seen(low, lambda e: moved_noise(1, 1 / (4 * e))),
     "clipped-last": Seen(low, lambda e: moved_noise(3, 1 / e)),
@@ -147,6 +151,36 @@ BROKEN: dict[str, Seen] = {
     ),
 }
 """What each broken mechanism shows on its known pair."""
+
+WORDS: dict[str, str] = {
+    "noisy-hist-2": "the first count is at least 2",
+    "noisy-max-3": "the value is at most 1",
+    "noisy-max-4": "the value is below 21",
+    "svt-3": "three times 'below', then a value of at most 4",
+    "svt-4": "three times 'below', then 'above'",
+    "svt-5": "not all answers are the same",
+    "svt-6": "the first two answers are 'below', the last two 'above'",
+    "truncated-geometric": "the answer is at most 2",
+    "redrawn-noise": "the answer is 0",
+    "naive-laplace": "at most 1/2 in size, and no whole multiple of 2^-53",
+    "rounded-noise": "a whole number",
+    "partition-by-content": "label 1",
+    "partition-by-order": "label 1",
+    "votes-counted-twice": "label 1",
+    "ties-by-index": "label 1",
+    "early-return": "label 1",
+    "rare-refusal": "label 2, 'no answer'",
+    "half-the-scale": "the sum is at least 1",
+    "mean-of-known": "the mean is at most 0",
+    "clipped-last": "the sum is 0",
+    "scale-from-data": "the sum is 0",
+    "epsilon-once": "all answers are at most 1",
+    "budget-per-asker": "all answers are at most 0",
+    "fixed-sample": "the sum is at most 0",
+    "cached-noise": "the first two answers are equal",
+    "seed-from-data": "the answer that these data have",
+}
+"""The events of `BROKEN`, as docs/zoo.md says them."""
 
 TWINS: dict[str, Seen] = {
     "noisy-hist-2": Seen(lambda y, _: y[:, 0] >= 2, lambda e: (float(above(1, 5 / e)), 0.5)),
@@ -171,6 +205,9 @@ TWINS: dict[str, Seen] = {
     "svt-5": Seen(first(10, THREE_BELOW), lambda e: fourth(2 / e, 4 / e), (EQUAL, FOURTH)),
     "svt-6": Seen(first(10, THREE_BELOW), lambda e: fourth(2 / e, 4 / e), (EQUAL, FOURTH)),
     "truncated-geometric": Seen(lambda y, _: y <= 2, lambda _: (33 / 65, 32 / 65)),
+    "redrawn-noise": Seen(
+        lambda y, _: y == 0, lambda e: tuple(exact.clamped(c, e)[0] for c in (0, 1))
+    ),
     "naive-laplace": Seen(
         low,
         lambda e: tuple(float(sum(exact.grid_law(x, e)[z] for z in range(33))) for x in (0.0, 1.0)),
@@ -181,6 +218,7 @@ TWINS: dict[str, Seen] = {
     "votes-counted-twice": Seen(label_1, votes(0, 1, r=3)),
     "ties-by-index": Seen(label_1, votes(2, 3, r=4)),
     "early-return": Seen(label_1, votes(0, 1, r=5)),
+    "rare-refusal": Seen(label_1, votes(0, 0, r=5)),
     "half-the-scale": Seen(lambda y, _: y >= 1, lambda e: (float(above(2, 2 / e)), 0.5)),
     "mean-of-known": Seen(low, lambda e: moved_noise(1, 1 / e)),
     "clipped-last": Seen(low, lambda e: moved_noise(1, 1 / e)),
@@ -218,6 +256,10 @@ LOSSES: dict[str, tuple[Loss | None, Loss]] = {
         exact.geometric(lambda e: math.ceil(math.log(2 / e))),
         exact.geometric(lambda e: math.ceil(math.log2(2 / e))),
     ),
+    "redrawn-noise": (
+        exact.finite(lambda data, e: exact.redrawn(data[0], e)),
+        exact.finite(lambda data, e: exact.clamped(data[0], e)),
+    ),
     "naive-laplace": (None, exact.grid_loss),
     "rounded-noise": (None, exact.rounded),
     "partition-by-content": (exact.voted(exact.by_content, 5), exact.voted(PLACE, 5)),
@@ -225,6 +267,7 @@ LOSSES: dict[str, tuple[Loss | None, Loss]] = {
     "votes-counted-twice": (exact.voted(PLACE, 3, 1.0), exact.voted(PLACE, 3)),
     "ties-by-index": (None, exact.voted(PLACE, 4)),
     "early-return": (None, exact.voted(PLACE, 5)),
+    "rare-refusal": (None, exact.voted(PLACE, 5)),
     "half-the-scale": (
         exact.moved_numbers(np.sum, one_by_one(1)),
         exact.moved_numbers(np.sum, one_by_one(2)),
@@ -341,6 +384,12 @@ COMMON: dict[tuple[str, str], list[Common]] = {
     ("svt-6", "twin"): whole(2, 4),
     ("truncated-geometric", "function"): counted(3),
     ("truncated-geometric", "twin"): counted(5),
+    ("rare-refusal", "function"): [
+        (
+            lambda y, _: y[:, 0] == 1,
+            lambda data: (0.99 if data.X[0, 0] == 0.5 else 1.0) * float(expit(-2.5)),
+        )
+    ],
     ("naive-laplace", "function"): noise_of(1),
     ("rounded-noise", "function"): [
         (lambda y, data: y == data[0], lambda _: -math.expm1(-0.5)),
@@ -399,7 +448,7 @@ def draw(function: Any, data: Any, query: Any, seed: int) -> Any:
 
 
 def test_every_member_is_here() -> None:
-    assert list(SPECIMENS) == list(BROKEN) == list(TWINS) == list(LOSSES)
+    assert list(SPECIMENS) == list(BROKEN) == list(TWINS) == list(LOSSES) == list(WORDS)
     assert list(SMALL) == list(SPECIMENS)
 
 
