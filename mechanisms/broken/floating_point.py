@@ -3,8 +3,8 @@
 Source: Mironov (2012), On Significance of the Least Significant Bits for Differential Privacy, CCS.
 A float holds 53 bits. x + noise with x = 1 and a result of at most 1/2 is a difference of two
 numbers of at least 1/2, hence a whole multiple of 2^-53; with x = 0 the result is the noise itself,
-and a small number has finer bits. So an answer that is at most 1/2 and no multiple of 2^-53 says
-that x was not 1: the loss is infinite, and the event has a probability of about e^-1 at epsilon 1.
+and a small number has finer bits. So an answer of at most 1/2 in size and no multiple of 2^-53 says
+that x was not 1: the loss is infinite, and the event was seen in 27 % of runs at epsilon 1.
 
 The twin rounds the answer to a grid first, and draws from a table of whole numbers, without a
 float.

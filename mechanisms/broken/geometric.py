@@ -77,7 +77,8 @@ def clamped_noise(
 ) -> NDArray[np.int64]:
     """Geometric noise, the answer moved to the nearest number in range: private."""
     up, down = rng.geometric(-math.expm1(-epsilon), size=(2, size))
-    return np.clip(_count(data) + up - down, 0, PEOPLE)
+    clamped: NDArray[np.int64] = np.clip(_count(data) + up - down, 0, PEOPLE)
+    return clamped
 
 
 def members(epsilon: float | None = None) -> tuple[Specimen, ...]:

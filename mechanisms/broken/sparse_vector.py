@@ -197,7 +197,7 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_pair=(EQUAL, FOURTH),
             known_loss=_fourth_with_value(e),
             source=source.format("3 (Roth 2011)", "numerical sparse vector, Wang et al. 2019"),
-            wrong="it releases the value it compared, which limits the threshold: each 'below' costs",
+            wrong="it releases the value it compared, so that each 'below' costs",
         ),
         Specimen(
             name="svt-4",

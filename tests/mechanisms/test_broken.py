@@ -453,6 +453,25 @@ def test_every_member_is_here() -> None:
 
 
 @pytest.mark.parametrize("specimen", BOTH)
+def test_the_known_pair_are_neighbours(specimen: Specimen) -> None:
+    (base, neighbour), data = specimen.known_pair, specimen.data
+    if isinstance(data, Answers):
+        assert base.shape == neighbour.shape == (data.size,)
+        assert 0 < np.abs(base - neighbour).max() <= data.sensitivity
+        return
+    assert len(base) == len(neighbour)
+    if isinstance(data, Scalars):
+        assert data.low <= min(*base, *neighbour) <= max(*base, *neighbour) <= data.high
+        assert len(base) <= (data.size or 0)
+        differ = base != neighbour
+    else:
+        assert isinstance(data, Labelled)
+        assert specimen.known_query is not None
+        differ = (base.X != neighbour.X).any(axis=1) | (base.y != neighbour.y)
+    assert differ.sum() == 1
+
+
+@pytest.mark.parametrize("specimen", BOTH)
 def test_it_violates_its_claim(specimen: Specimen) -> None:
     e = specimen.claim.epsilon
     one, other = BROKEN[specimen.name].chances(e)
