@@ -508,6 +508,37 @@ def test_no_pair_loses_more(specimen: Specimen) -> None:
         assert max(lost) <= specimen.true_loss * (1 + 1e-9)
 
 
+def above_sets(data: Array) -> set[bytes]:
+    """What variant 5 can answer: which answers lie above a threshold."""
+    return {(data >= threshold).tobytes() for threshold in (*data, math.inf)}
+
+
+UNBOUNDED: dict[str, Callable[[Array, Array], bool]] = {
+    "noisy-max-4": lambda one, other: one.max() != other.max(),
+    "svt-5": lambda one, other: above_sets(one) != above_sets(other),
+    "rounded-noise": lambda one, other: (one[0] - other[0]) % 1 != 0,
+    "scale-from-data": lambda one, other: (np.ptp(one) == 0) != (np.ptp(other) == 0),
+    "cached-noise": lambda one, other: bool((np.diff(one) != np.diff(other)).any()),
+    "seed-from-data": lambda one, other: bool((one != other).any()),
+}
+"""Pairs on which the loss is infinite."""
+UNLABELLED = [each for each in SPECIMENS.values() if not isinstance(each.data, Labelled)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("specimen", UNLABELLED, ids=lambda each: str(each.name))
+def test_the_first_proposals_of_its_space(specimen: Specimen) -> None:
+    e, (broken, twin) = specimen.claim.epsilon, LOSSES[specimen.name]
+    proposed = specimen.data.first(np.random.default_rng(0), 60)
+    pairs = [(each.base.values, each.change.apply(each.base).values) for each in proposed]
+    assert max(twin(*pair, e, None) for pair in pairs) <= e * (1 + 1e-9)
+    if broken is not None:
+        lost = max(broken(*pair, e, None) for pair in pairs)
+        assert 0.9 * specimen.true_loss <= lost <= specimen.true_loss * (1 + 1e-9)
+    elif specimen.name in UNBOUNDED:
+        assert any(UNBOUNDED[specimen.name](*pair) for pair in pairs)
+
+
 @pytest.mark.parametrize(
     ("name", "base", "moved", "share"),
     [
