@@ -46,9 +46,9 @@ def noisy_answers(
 
 
 def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
-    """Return the broken one at epsilon 0.1; nothing for an epsilon at which it is private."""
+    """Return the broken one at epsilon 0.1; nothing from 1 on, where 1 / epsilon is no more."""
     e = TENTH if epsilon is None else epsilon
-    if COUNTS / e <= e:
+    if e >= 1:
         return ()
     return (
         Specimen(

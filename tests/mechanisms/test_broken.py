@@ -450,6 +450,17 @@ def draw(function: Any, data: Any, query: Any, seed: int) -> Any:
 def test_every_member_is_here() -> None:
     assert list(SPECIMENS) == list(BROKEN) == list(TWINS) == list(LOSSES) == list(WORDS)
     assert list(SMALL) == list(SPECIMENS)
+    left_out = {"noisy-hist-2", "truncated-geometric"}
+    assert [each.name for each in specimens(1.0)] == [
+        name for name in SPECIMENS if name not in left_out
+    ]
+
+
+@pytest.mark.parametrize("e", [1e-3, 0.03, 1.0])
+def test_whole_weights_keep_every_claim(e: float) -> None:
+    answers = (-9.0, -7.9, -0.3, 0.0, 6.9, 7.4)
+    lost = [exact.grid_loss(a(x), a(x + 1), e, None) for x in answers]
+    assert 0.999 * e < max(lost) <= e
 
 
 @pytest.mark.parametrize("specimen", BOTH)
