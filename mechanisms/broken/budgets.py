@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpassay.claims import DP
-from dpassay.mechanisms.broken.specimen import Specimen, at, numbers
+from dpassay.mechanisms.broken.specimen import Numbers, Specimen, at, numbers
 from dpassay.search.spaces import Answers, Scalars
 
 QUERIES = 5
@@ -21,52 +20,56 @@ ASKERS = 3
 PEOPLE = 10
 """Records, of which half are in the sample."""
 
-Data = NDArray[np.float64]
-
 
 def epsilon_once(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """All the answers, each with noise of scale 1 / epsilon: broken."""
-    return data + rng.laplace(scale=1 / epsilon, size=(size, len(data)))
+    noisy: Numbers = data + rng.laplace(scale=1 / epsilon, size=(size, len(data)))
+    return noisy
 
 
 def epsilon_divided(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """All k answers, each with noise of scale k / epsilon: private."""
-    return data + rng.laplace(scale=len(data) / epsilon, size=(size, len(data)))
+    noisy: Numbers = data + rng.laplace(scale=len(data) / epsilon, size=(size, len(data)))
+    return noisy
 
 
 def budget_per_asker(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """One count, asked for by three accounts, each with a budget of its own: broken."""
-    return data.sum() + rng.laplace(scale=1 / epsilon, size=(size, ASKERS))
+    noisy: Numbers = data.sum() + rng.laplace(scale=1 / epsilon, size=(size, ASKERS))
+    return noisy
 
 
 def budget_in_total(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """One count, asked for by three accounts that share a budget: private."""
-    return data.sum() + rng.laplace(scale=ASKERS / epsilon, size=(size, ASKERS))
+    noisy: Numbers = data.sum() + rng.laplace(scale=ASKERS / epsilon, size=(size, ASKERS))
+    return noisy
 
 
 def fixed_sample(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Sum over half of the records, the same in every run, with noise for a secret half: broken."""
     half = data[: len(data) // 2]
-    return half.sum() + rng.laplace(scale=1 / amplified(epsilon), size=size)
+    noisy: Numbers = half.sum() + rng.laplace(scale=1 / amplified(epsilon), size=size)
+    return noisy
 
 
 def fresh_sample(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Sum over half of the records, drawn anew in every run: private."""
     shuffled = rng.permuted(np.tile(data, (size, 1)), axis=1)
     half = shuffled[:, : len(data) // 2]
-    return half.sum(axis=1) + rng.laplace(scale=1 / amplified(epsilon), size=size)
+    noisy: Numbers = half.sum(axis=1) + rng.laplace(scale=1 / amplified(epsilon), size=size)
+    return noisy
 
 
 def amplified(epsilon: float) -> float:

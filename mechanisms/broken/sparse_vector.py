@@ -5,16 +5,16 @@ VLDB 10(6), Figure 1. The threshold T gets noise rho once, the answer q_i of que
 output says of each query whether q_i + nu_i >= T + rho (1, 'above') or not (0, 'below'), and most
 variants stop after c times 'above' (-1 from there on). Sensitivity 1. Here c = 1 and T = 1.
 
-| variant | epsilon 1 | rho | nu | stops | answers with | private |
+| variant | share 1 | rho | nu | stops | answers with | private |
 |---|---|---|---|---|---|---|
 | 1 (Lyu et al.) | 1/2 | Lap(1 / e1) | Lap(2c / e2) | yes | 0, 1 | epsilon |
-| 2 (Dwork and Roth 2014) | 1/2 | Lap(c / e1), drawn anew after 1 | Lap(2c / e2) | yes | 0, 1 | epsilon |
+| 2 (Dwork and Roth 2014) | 1/2 | Lap(c / e1), anew after 1 | Lap(2c / e2) | yes | 0, 1 | epsilon |
 | 3 (Roth 2011) | 1/2 | Lap(1 / e1) | Lap(c / e2) | yes | q + nu for 1 | no |
 | 4 (Lee and Clifton 2014) | 1/4 | Lap(1 / e1) | Lap(1 / e2) | yes | 0, 1 | (1 + 6c) epsilon / 4 |
 | 5 (Stoddard et al. 2014) | 1/2 | Lap(1 / e1) | none | no | 0, 1 | no |
 | 6 (Chen et al. 2015) | 1/2 | Lap(1 / e1) | Lap(1 / e2) | no | 0, 1 | no |
 
-e1 is that share of epsilon, e2 the rest. Variants 3 and 6 lose more with every query, so for ten of
+e1 is share 1 of epsilon, e2 the rest. Variants 3 and 6 lose more with every query, so for ten of
 them the loss is finite: a query moves the law of its own noise by e2 / c or less, whatever rho, so
 10 e2 is a bound. Variant 3 attains it: all answers one higher, nine times 'below' and then a value
 below the smallest answer. Variant 6 approaches it.
@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpassay.claims import DP
-from dpassay.mechanisms.broken.specimen import Specimen, at, numbers
+from dpassay.mechanisms.broken.specimen import Numbers, Specimen, at, numbers
 from dpassay.search.spaces import Answers
 
 QUERIES = 10
@@ -36,7 +36,6 @@ THRESHOLD = 1.0
 CUT_OFF = 1
 """c: after so many answers above the threshold the mechanism stops."""
 
-Data = NDArray[np.float64]
 Transcripts = NDArray[np.int8]
 
 
@@ -46,7 +45,9 @@ def _stopped(above: NDArray[np.bool_]) -> Transcripts:
     return np.where(before >= CUT_OFF, np.int8(-1), above)
 
 
-def svt_1(data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0) -> Transcripts:
+def svt_1(
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Transcripts:
     """Algorithm 1: private."""
     e1 = e2 = epsilon / 2
     rho = rng.laplace(scale=1 / e1, size=(size, 1))
@@ -54,7 +55,9 @@ def svt_1(data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1
     return _stopped(data + nu >= THRESHOLD + rho)
 
 
-def svt_2(data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0) -> Transcripts:
+def svt_2(
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Transcripts:
     """Algorithm 2: private; a new threshold after each 'above'."""
     e1 = e2 = epsilon / 2
     rho = rng.laplace(scale=CUT_OFF / e1, size=size)
@@ -66,9 +69,7 @@ def svt_2(data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1
     return _stopped(above)
 
 
-def svt_3(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+def svt_3(data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0) -> Numbers:
     """Algorithm 3: broken.
 
     It answers with the noisy value that it compared: -inf stands for 'below', nan for a query that
@@ -81,8 +82,8 @@ def svt_3(
 
 
 def svt_numbers(
-    data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
-) -> NDArray[np.float64]:
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Numbers:
     """Sparse vector that answers with a value of fresh noise: private.
 
     A third of epsilon each for the threshold, the comparisons and the values (Wang et al. 2019,
@@ -95,11 +96,13 @@ def svt_numbers(
     return _with_values(_stopped(data + nu >= THRESHOLD + rho), fresh)
 
 
-def _with_values(transcripts: Transcripts, values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _with_values(transcripts: Transcripts, values: Numbers) -> Numbers:
     return np.where(transcripts == 1, values, np.where(transcripts == 0, -np.inf, np.nan))
 
 
-def svt_4(data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0) -> Transcripts:
+def svt_4(
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Transcripts:
     """Algorithm 4: broken; its noise forgets c, and that an answer 'above' costs twice."""
     e1 = epsilon / 4
     e2 = epsilon - e1
@@ -108,13 +111,17 @@ def svt_4(data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1
     return _stopped(data + nu >= THRESHOLD + rho)
 
 
-def svt_5(data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0) -> Transcripts:
+def svt_5(
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Transcripts:
     """Algorithm 5: broken; no noise on the answers, and no end."""
     rho = rng.laplace(scale=2 / epsilon, size=(size, 1))
     return (data >= THRESHOLD + rho).astype(np.int8)
 
 
-def svt_6(data: Data, size: int, rng: np.random.Generator, *, epsilon: float = 1.0) -> Transcripts:
+def svt_6(
+    data: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Transcripts:
     """Algorithm 6: broken; no end."""
     e1 = e2 = epsilon / 2
     rho = rng.laplace(scale=1 / e1, size=(size, 1))
@@ -158,9 +165,7 @@ def _fourth_with_value(epsilon: float) -> float:
     u0 = math.exp(-s) / 2
     equal = 2.0**-10 / 10
     shifted = (
-        math.exp(s) * u0**10 / 10
-        + (2.0**-9 - u0**9) / 9
-        - math.exp(-s) / 4 * (2.0**-8 - u0**8) / 8
+        math.exp(s) * u0**10 / 10 + (2.0**-9 - u0**9) / 9 - math.exp(-s) / 4 * (2.0**-8 - u0**8) / 8
     )
     return 9 * s + math.log(equal / shifted)
 
@@ -192,7 +197,7 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_pair=(EQUAL, FOURTH),
             known_loss=_fourth_with_value(e),
             source=source.format("3 (Roth 2011)", "numerical sparse vector, Wang et al. 2019"),
-            wrong="it answers with the noisy value that it compared, so each 'below' costs again",
+            wrong="it releases the value it compared, so that each 'below' costs",
         ),
         Specimen(
             name="svt-4",
@@ -205,7 +210,7 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_pair=(EQUAL, FOURTH),
             known_loss=_fourth(e),
             source=source.format("4 (Lee and Clifton 2014)", "Algorithm 1"),
-            wrong="an answer 'above' costs 2 e2, since the threshold moves too; it counts e2",
+            wrong="an answer 'above' costs 2 e2, as the threshold moves too; it counts e2",
         ),
         Specimen(
             name="svt-5",
@@ -218,7 +223,7 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_pair=(EQUAL, HALVES),
             known_loss=math.inf,
             source=source.format("5 (Stoddard et al. 2014)", "Algorithm 2"),
-            wrong="the answers get no noise: which of two is larger is told for sure",
+            wrong="the answers get no noise, so that it tells for sure which of two is larger",
         ),
         Specimen(
             name="svt-6",
@@ -231,6 +236,6 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_pair=(EQUAL, HALVES),
             known_loss=_halves(e),
             source=source.format("6 (Chen et al. 2015)", "Algorithm 1"),
-            wrong="it never stops: every 'above' costs, and it pays for one",
+            wrong="it never stops: each answer costs, and it pays for one 'above'",
         ),
     )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpassay.claims import DP
 
+Numbers = NDArray[np.float64]
 Function = Callable[..., Any]
 """`function(data, size, rng)` for answers and scalars, `function(data, queries, size, rng)` for
 labelled records; each takes `epsilon=` besides."""
@@ -63,7 +64,7 @@ class Specimen:
     twin_loss: float
     known_pair: tuple[Any, Any]
     known_loss: float
-    known_query: NDArray[np.float64] | None = None
+    known_query: Numbers | None = None
     bits: bool = False
     source: str
     wrong: str
@@ -74,7 +75,7 @@ def at(function: Function, epsilon: float | None) -> Function:
     return function if epsilon is None else partial(function, epsilon=epsilon)
 
 
-def numbers(*values: float) -> NDArray[np.float64]:
+def numbers(*values: float) -> Numbers:
     """Return a dataset of numbers, read-only."""
     array = np.array(values, dtype=float)
     array.flags.writeable = False

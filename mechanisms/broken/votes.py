@@ -1,13 +1,10 @@
-"""Predictors that answer from the votes of teachers, broken in what an engineer does around them.
+"""Predictors that answer from the votes of teachers, broken in what is done around them.
 
-Made after the soft majority of Dwork and Feldman (2018), Theorem 4.1: records are dealt to r blocks,
-the teacher of a block votes for the label of its nearest record, and label 1 is answered with
-probability sigma(epsilon (2k - r) / 2) for k votes. If one record is replaced in its place, one
-vote changes: the loss is ln(sigma(epsilon (2 - r) / 2) / sigma(-epsilon r / 2)) < epsilon, between
-no vote and one (ln sigma is concave). If v votes change, 2 - r becomes 2v - r.
-
-What can be told of k votes does not depend on the learner; nearest records make votes that differ
-from query to query.
+Made after the soft majority of Dwork and Feldman (2018), Theorem 4.1. Records are dealt to r
+blocks, the teacher of a block votes for the label of its nearest record, and label 1 is answered
+with probability sigma(epsilon (2k - r) / 2) for k votes. If one record is replaced in its place,
+one vote changes: the loss is ln(sigma(epsilon (2 - r) / 2) / sigma(-epsilon r / 2)) < epsilon,
+between no vote and one (ln sigma is concave). If v votes change, 2 - r becomes 2v - r.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from scipy.special import expit, log_expit
 
 from dpassay.claims import DP
 from dpassay.data import Labelled
-from dpassay.mechanisms.broken.specimen import Specimen, at
+from dpassay.mechanisms.broken.specimen import Numbers, Specimen, at
 
 BLOCKS = 5
 THREE = 3
@@ -29,11 +26,13 @@ THREE = 3
 FOUR = 4
 """Blocks of the one that breaks ties: an even number, so that there are ties."""
 
-Points = NDArray[np.float64]
+RARE = 0.01
+"""How often the answer is refused."""
+
 Labels = NDArray[np.int64]
 
 
-def _votes(data: Labelled, queries: Points, blocks: Iterable[NDArray[np.intp]]) -> Labels:
+def _votes(data: Labelled, queries: Numbers, blocks: Iterable[NDArray[np.intp]]) -> Labels:
     """Votes for label 1 at each query; a block without records votes 0."""
     votes = np.zeros(len(queries), dtype=np.int64)
     for block in blocks:
@@ -48,14 +47,14 @@ def _by_place(data: Labelled, r: int) -> list[NDArray[np.intp]]:
     return [np.arange(j, len(data), r) for j in range(r)]
 
 
-def _soft(log_odds: Points, size: int, rng: np.random.Generator) -> Labels:
+def _soft(log_odds: NDArray[np.floating], size: int, rng: np.random.Generator) -> Labels:
     """Draw labels with these log-odds of label 1, shape (size, queries)."""
     return (rng.random((size, len(log_odds))) < expit(log_odds)).astype(np.int64)
 
 
 def soft_majority(
     data: Labelled,
-    queries: Points,
+    queries: Numbers,
     size: int,
     rng: np.random.Generator,
     *,
@@ -68,21 +67,21 @@ def soft_majority(
 
 
 def soft_majority_of_three(
-    data: Labelled, queries: Points, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+    data: Labelled, queries: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
 ) -> Labels:
     """Soft majority of three blocks: private."""
     return soft_majority(data, queries, size, rng, epsilon=epsilon, r=THREE)
 
 
 def soft_majority_of_four(
-    data: Labelled, queries: Points, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+    data: Labelled, queries: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
 ) -> Labels:
     """Soft majority of four blocks: private."""
     return soft_majority(data, queries, size, rng, epsilon=epsilon, r=FOUR)
 
 
 def partition_by_content(
-    data: Labelled, queries: Points, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+    data: Labelled, queries: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
 ) -> Labels:
     """Soft majority, the block of a record chosen by its first feature: broken.
 
@@ -94,7 +93,7 @@ def partition_by_content(
 
 
 def partition_by_order(
-    data: Labelled, queries: Points, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+    data: Labelled, queries: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
 ) -> Labels:
     """Soft majority, records sorted by their first feature and cut into equal runs: broken.
 
@@ -107,7 +106,7 @@ def partition_by_order(
 
 
 def votes_counted_twice(
-    data: Labelled, queries: Points, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+    data: Labelled, queries: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
 ) -> Labels:
     """Soft majority of three blocks whose votes are added up in two places: broken."""
     votes = _votes(data, queries, _by_place(data, THREE))
@@ -115,21 +114,32 @@ def votes_counted_twice(
 
 
 def ties_by_index(
-    data: Labelled, queries: Points, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+    data: Labelled, queries: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
 ) -> Labels:
     """Soft majority of four blocks; equal counts are settled before the noise, for 0: broken."""
     votes = _votes(data, queries, _by_place(data, FOUR))
     log_odds = epsilon * (2 * votes - FOUR) / 2
-    return _soft(np.where(votes == FOUR // 2, -np.inf, log_odds), size, rng)
+    log_odds[votes == FOUR // 2] = -np.inf
+    return _soft(log_odds, size, rng)
 
 
 def early_return(
-    data: Labelled, queries: Points, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+    data: Labelled, queries: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
 ) -> Labels:
     """Soft majority; where a class has no records the other one is returned at once: broken."""
     if len(np.unique(data.y)) == 1:
         return np.full((size, len(queries)), data.y[0])
     return soft_majority(data, queries, size, rng, epsilon=epsilon)
+
+
+def rare_refusal(
+    data: Labelled, queries: Numbers, size: int, rng: np.random.Generator, *, epsilon: float = 1.0
+) -> Labels:
+    """Soft majority that now and then, at a point of a record, answers 'no answer' (2): broken."""
+    answers = soft_majority(data, queries, size, rng, epsilon=epsilon)
+    stored = (queries[:, None, :] == data.X).all(axis=2).any(axis=1)
+    answers[stored & (rng.random(answers.shape) < RARE)] = 2
+    return answers
 
 
 def moved(epsilon: float, r: int, votes: int) -> float:
@@ -154,7 +164,7 @@ def _point(*ones: int, size: int) -> Labelled:
 
 
 def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
-    """Return the five; epsilon 1 unless another is asked for."""
+    """Return the six; epsilon 1 unless another is asked for."""
     e = 1.0 if epsilon is None else epsilon
     source, claim = "made for the zoo, after Dwork and Feldman 2018, Theorem 4.1", DP(epsilon=e)
     tenths = [(i / 10, i % 2) for i in range(10)]
@@ -227,6 +237,20 @@ def members(epsilon: float | None = None) -> tuple[Specimen, ...]:
             known_loss=math.inf,
             known_query=np.array([[0.5]]),
             source=source,
-            wrong="an empty class is answered at once, without noise: so that it is empty is told",
+            wrong="if a class is empty the other is returned without noise, which tells that it is",
+        ),
+        Specimen(
+            name="rare-refusal",
+            function=at(rare_refusal, epsilon),
+            twin=at(soft_majority, epsilon),
+            data=RECORDS,
+            claim=claim,
+            true_loss=math.inf,
+            twin_loss=moved(e, BLOCKS, 1),
+            known_pair=(_line((0.5, 0), (0.7, 0)), _line((0.6, 0), (0.7, 0))),
+            known_loss=math.inf,
+            known_query=np.array([[0.5]]),
+            source=source,
+            wrong="one answer in a hundred is refused, but only at the point of a record",
         ),
     )

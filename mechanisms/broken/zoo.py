@@ -34,8 +34,8 @@ def specimens(epsilon: float | None = None) -> tuple[Specimen, ...]:
     Parameters
     ----------
     epsilon : float, optional
-        The claim, in nats, from 1e-3 to 1. By default that of each member: 1, or 0.1 for the two
-        that are private at 1 (`noisy-hist-2` loses 1 / epsilon, `truncated-geometric` is wrong for
-        some epsilon only). Members that are private at an epsilon are left out.
+        The claim, in nats, from 1e-3 to 1. By default that of each member: 1, or 0.1 for two whose
+        mistake makes no difference at 1 (`noisy-hist-2` takes epsilon for 1 / epsilon, a logarithm
+        of `truncated-geometric` is rounded up). They are left out where it makes none.
     """
     return tuple(each for family in FAMILIES for each in family.members(epsilon))
