@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dpassay.claims import Claim, records_replaced
+from dpassay.claims import Claim, within
 from dpassay.engine.settings import Settings
 from dpassay.errors import InvalidInput
 from dpassay.targets.groups import Group
@@ -30,9 +30,7 @@ def check(targets: Sequence[AuditTarget], data: Group | None, settings: Settings
             _check_claim(target, claim, settings)
             if settings.mode == "exhaustive" and settings.domain is not None:
                 settings.domain.check(claim)
-            elif data is not None and records_replaced(data.pairs.relation) > records_replaced(
-                claim.relation
-            ):
+            elif data is not None and not within(data.pairs.relation, claim.relation):
                 raise InvalidInput(
                     f"pairs: are neighbours under '{data.pairs.relation}'; must be under "
                     f"'{claim.relation}', of which the claim {claim} of {target.name} speaks"

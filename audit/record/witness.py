@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 
 from dpassay.changes import change_from_json, changed_lines
 from dpassay.claims import Claim, claim_from_json
-from dpassay.data import Labelled, load, points, split
+from dpassay.data import Dataset, Labelled, Values, load, points, split
 from dpassay.engine.apart import CAN_FORK
 from dpassay.engine.evidence import Cell, Event, Evidence, HalfLine
 from dpassay.engine.exact import check_alike, readable
@@ -55,6 +55,8 @@ MAX_INLINE = 10_000
 """Datasets of more numbers than this are named by their source or their digest, not carried
 along."""
 TOLERANCE = 1e-9
+MOST_SHOWN = 24
+"""Datasets of more numbers than this are told by their size only."""
 MOST_NAMED = 4
 """An event of more answers than this is told by their numbers only."""
 
@@ -109,14 +111,8 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         data: dict[str, Any] = {"kind": "source", "source": group.source, "sha256": base.digest}
         if group.kind == "learned":
             data["queries"] = group.queries.tolist()
-    elif base.X.size + group.queries.size <= MAX_INLINE:
-        data = {
-            "kind": "inline",
-            "X": base.X.tolist(),
-            "y": base.y.tolist(),
-            "queries": group.queries.tolist(),
-            "sha256": base.digest,
-        }
+    elif base.arrays[0].size + group.queries.size <= MAX_INLINE:
+        data = _dataset_json(base) | {"queries": group.queries.tolist(), "sha256": base.digest}
     else:
         data = {"kind": "memory", "sha256": base.digest}
     return {
@@ -145,6 +141,16 @@ def make_witness(result: Result, cell: Cell | None = None) -> dict[str, Any] | N
         "trials": _trials(cell.lower, result.seed),
         "words": in_words(result, cell),
     }
+
+
+def _dataset_json(base: Dataset) -> dict[str, Any]:
+    if isinstance(base, Values):
+        return {"kind": "values", "values": base.values.tolist()}
+    return {"kind": "inline", "X": base.X.tolist(), "y": base.y.tolist()}
+
+
+def _dataset(data: Mapping[str, Any]) -> Dataset:
+    return Values(data["values"]) if data["kind"] == "values" else Labelled(data["X"], data["y"])
 
 
 def event_json(event: Event) -> list[int] | dict[str, float]:
@@ -181,17 +187,8 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
     cell = cell or evidence.worst
     group = evidence.groups[cell.group]
     change, base = group.pairs.changes[cell.pair], group.pairs.base
-    named = group.source is not None or base.X.size > 24
-    shown = (
-        f"{len(base)} records"
-        if named
-        else "{"
-        + ", ".join(
-            f"({', '.join(f'{value:g}' for value in x)}; {y})"
-            for x, y in zip(base.X, base.y, strict=True)
-        )
-        + "}"
-    )
+    named = group.source is not None or base.arrays[0].size > MOST_SHOWN
+    shown = _size(base) if named else _contents(base)
     where = "data" if group.kind == "data" else group.kind
     plain = named or group.kind == "domain"
     point = (
@@ -227,6 +224,21 @@ def in_words(result: Result, cell: Cell | None = None) -> str:
         seen = f"{event} was given in {runs}"
     reason = f" Chosen because {group.reason}." if group.kind in ("own", "learned") else ""
     return f"S: {shown} ({where}). S': {change}. {at}{seen}.{reason}"
+
+
+def _size(base: Dataset) -> str:
+    return f"{len(base)} {'numbers' if isinstance(base, Values) else 'records'}"
+
+
+def _contents(base: Dataset) -> str:
+    """Write a small dataset down."""
+    if isinstance(base, Values):
+        return f"({', '.join(f'{value:.6g}' for value in base.values)})"
+    records = (
+        f"({', '.join(f'{value:g}' for value in x)}; {y})"
+        for x, y in zip(base.X, base.y, strict=True)
+    )
+    return f"{{{', '.join(records)}}}"
 
 
 def _query_label(evidence: Evidence, cell: Cell) -> str:
@@ -541,13 +553,10 @@ def _subject(witness: Mapping[str, Any], claim: Claim, stack: ExitStack) -> Audi
 
 def _group(witness: Mapping[str, Any], file: str | None) -> Group:
     data = witness["data"]
-    if data["kind"] == "inline":
-        base, queries, pool = (
-            Labelled(data["X"], data["y"]),
-            points(data["queries"], "queries"),
-            None,
-        )
-        lines = None
+    pool = lines = None
+    base: Dataset
+    if data["kind"] in ("inline", "values"):
+        base, queries = _dataset(data), points(data["queries"], "queries")
     elif data["kind"] == "source":
         source, cut = data["source"], data["source"]["split"]
         table = load(file or source["name"], source.get("target"))

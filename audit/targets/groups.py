@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpassay.claims import records_replaced
+from dpassay.claims import answers_moved, records_replaced, within
 from dpassay.data import digest
 from dpassay.pairs import AnyOf, Pairs, change_key, replace_several
 from dpassay.targets.guard import AuditTarget
@@ -92,21 +92,29 @@ def groups_for(target: AuditTarget, data: Group | None) -> tuple[Group, ...]:
     `alone`. A mechanism that says that it is `without_query` is asked nothing, and one with
     `one_query` at the first query of each group.
     """
-    k = min(records_replaced(claim.relation) for claim in target.claims)
+    relations = {claim.relation for claim in target.claims}
     own = tuple(
         Group(pairs=case.pairs, queries=case.queries, kind="own", reason=case.reason)
         for case in target.worst_cases()
-        if records_replaced(case.pairs.relation) <= k
+        if all(within(case.pairs.relation, relation) for relation in relations)
     )
-    if data is not None and data.source is not None and k > 1:
-        pairs = replace_several(data.pairs, k)
-        data = replace(data, pairs=pairs, reason=pairs.how)
+    if data is not None and data.source is not None:
+        data = _as_wide(data, relations)
     groups = own if data is None or target.alone else (data, *own)
     if target.mechanism.without_query:
         return tuple(replace(group, queries=NOTHING_ASKED, asked=False) for group in groups)
     if target.mechanism.one_query:
         return tuple(replace(group, queries=group.queries[:1], asked=False) for group in groups)
     return groups
+
+
+def _as_wide(data: Group, relations: set[str]) -> Group:
+    """Make pairs as wide as relations of records allow."""
+    if any(answers_moved(relation) is not None for relation in relations):
+        return data
+    k = min(map(records_replaced, relations))
+    pairs = replace_several(data.pairs, k)
+    return data if k == 1 else replace(data, pairs=pairs, reason=pairs.how)
 
 
 def searched(groups: tuple[Group, ...]) -> dict[str, object]:
