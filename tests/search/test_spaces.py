@@ -60,7 +60,7 @@ def scalars(draw: st.DrawFn) -> Scalars:
 
 
 @given(answers(), st.integers(0, 99))
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 def test_answers_move_by_no_more_than_the_sensitivity(space: Answers, seed: int) -> None:
     found = explored(space, seed)
     assert found
@@ -80,7 +80,7 @@ def test_answers_move_by_no_more_than_the_sensitivity(space: Answers, seed: int)
 
 
 @given(scalars(), st.integers(0, 99))
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 def test_one_number_between_the_limits_is_replaced(space: Scalars, seed: int) -> None:
     found = explored(space, seed)
     assert found
